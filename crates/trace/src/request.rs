@@ -1,0 +1,89 @@
+//! The request: one I/O as the host issued it.
+
+use headstack_units::{Lba, Nanos};
+
+/// Direction of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Data go from the drive to the host.
+    #[default]
+    Read,
+    /// Data go from the host to the drive.
+    Write,
+}
+
+/// Marks a host may put on a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RequestFlags(pub u8);
+
+impl RequestFlags {
+    /// The write must not be reported complete before it is on the media (S0: "must not be immediately reported";
+    /// force unit access).
+    pub const FORCE_MEDIA: Self = Self(1);
+    /// Nothing sent after this request may overtake it, and it overtakes nothing sent before (SCSI ordered tag).
+    pub const ORDERED: Self = Self(2);
+    /// Goes before everything already waiting (SCSI head-of-queue tag).
+    pub const HEAD_OF_QUEUE: Self = Self(4);
+    /// The host did not wait for it (asynchronous); information only.
+    pub const ASYNC: Self = Self(8);
+
+    /// Whether every mark of `other` is set.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of marks.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One I/O as the host issued it.
+///
+/// Times count from the start of the trace. `start` and `finish` are the measured instants of handing the request to
+/// the device and of its completion, [`Nanos::MAX`] where the trace does not know them. Addresses and lengths are in
+/// sectors of whatever size the trace uses until shaping converts them to the drive's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When the host issued it (entered the driver's queue).
+    pub arrival: Nanos,
+    /// Measured: handed to the device.
+    pub start: Nanos,
+    /// Measured: completed.
+    pub finish: Nanos,
+    /// First sector.
+    pub lba: Lba,
+    /// Number of sectors.
+    pub sectors: u32,
+    /// Device number within the trace.
+    pub device: u32,
+    /// Direction.
+    pub op: Op,
+    /// Marks.
+    pub flags: RequestFlags,
+}
+
+impl Request {
+    /// A request without measured times or marks, on device 0.
+    pub fn new(arrival: Nanos, op: Op, lba: Lba, sectors: u32) -> Self {
+        Self {
+            arrival,
+            start: Nanos::MAX,
+            finish: Nanos::MAX,
+            lba,
+            sectors,
+            device: 0,
+            op,
+            flags: RequestFlags::default(),
+        }
+    }
+
+    /// The measured service time (device time, without the driver's queue), where the trace has it.
+    pub fn measured_service(&self) -> Option<Nanos> {
+        match (self.start.present(), self.finish.present()) {
+            (Some(start), Some(finish)) => Some(finish.saturating_sub(start)),
+            _ => None,
+        }
+    }
+}
