@@ -2,42 +2,7 @@
 
 use headstack_units::{Lba, Nanos};
 
-/// Direction of a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
-    /// Data go from the drive to the host.
-    #[default]
-    Read,
-    /// Data go from the host to the drive.
-    Write,
-}
-
-/// Marks a host may put on a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RequestFlags(pub u8);
-
-impl RequestFlags {
-    /// The write must not be reported complete before it is on the media (S0: "must not be immediately reported";
-    /// force unit access).
-    pub const FORCE_MEDIA: Self = Self(1);
-    /// Nothing sent after this request may overtake it, and it overtakes nothing sent before (SCSI ordered tag).
-    pub const ORDERED: Self = Self(2);
-    /// Goes before everything already waiting (SCSI head-of-queue tag).
-    pub const HEAD_OF_QUEUE: Self = Self(4);
-    /// The host did not wait for it (asynchronous); information only.
-    pub const ASYNC: Self = Self(8);
-
-    /// Whether every mark of `other` is set.
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Both sets of marks.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
+pub use headstack_units::{Op, RequestFlags};
 
 /// One I/O as the host issued it.
 ///

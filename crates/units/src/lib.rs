@@ -5,8 +5,10 @@
 
 mod address;
 mod angle;
+mod io;
 mod nanos;
 
 pub use address::{Cylinder, Head, Lba, Sectors};
 pub use angle::Angle;
+pub use io::{Op, RequestFlags};
 pub use nanos::{Nanos, Rpm};

@@ -1,0 +1,187 @@
+//! The contract between a drive and what it is attached to: commands go in, effects come out.
+//!
+//! A drive is entered by `submit`, `bus_granted` and `advance`, each with the instant it happens at, and answers with
+//! [`Effect`]s. It does no I/O and owns no clock. An effect is an announcement of what will happen at its instant;
+//! nothing that comes later changes it.
+
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+
+/// What one drive is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Chosen by the sender, returned with the outcome.
+    pub id: u64,
+    /// Direction.
+    pub op: Op,
+    /// First sector.
+    pub lba: Lba,
+    /// Number of sectors, at least 1.
+    pub sectors: u32,
+    /// Marks.
+    pub flags: RequestFlags,
+}
+
+/// The seven phases; they partition the time from submission to completion exactly, along the critical path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Waiting for the drive to turn to the command, or for a bus that others use.
+    pub queue: Nanos,
+    /// Command processing.
+    pub overhead: Nanos,
+    /// Arm and head movement, settle and head switch included.
+    pub seek: Nanos,
+    /// Waiting for the sector to come around; revolutions lost to late data or a full buffer included.
+    pub rotation: Nanos,
+    /// Media transfer.
+    pub transfer: Nanos,
+    /// Bus transfer, and waiting for its data.
+    pub bus: Nanos,
+    /// Waiting for destage, read-ahead or recalibration.
+    pub other: Nanos,
+}
+
+impl Phases {
+    /// Names, in the order of [`Phases::as_array`].
+    pub const NAMES: [&'static str; 7] =
+        ["queue", "overhead", "seek", "rotation", "transfer", "bus", "other"];
+
+    /// The seven times in the order of [`Phases::NAMES`].
+    pub fn as_array(&self) -> [Nanos; 7] {
+        [self.queue, self.overhead, self.seek, self.rotation, self.transfer, self.bus, self.other]
+    }
+
+    /// Their sum: the response time.
+    pub fn total(&self) -> Nanos {
+        self.as_array().into_iter().fold(Nanos::ZERO, |sum, phase| sum + phase)
+    }
+}
+
+/// Gross work done for a command; may overlap, and does not add up to the response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// Arm and head movement.
+    pub seek: Nanos,
+    /// Rotational waits.
+    pub rotation: Nanos,
+    /// Media transfer.
+    pub transfer: Nanos,
+    /// Bus occupation.
+    pub bus: Nanos,
+}
+
+/// What the cache did for a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CacheResult {
+    /// A read that had to come from the media, or a write that had to reach it.
+    #[default]
+    Miss,
+    /// A read served from the buffer alone.
+    Hit,
+    /// A read served in part from the buffer, or by read-ahead still in progress.
+    PartialHit,
+    /// A write reported complete before it was on the media.
+    ReportedEarly,
+}
+
+/// How a command went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The command's id.
+    pub id: u64,
+    /// When the drive got it.
+    pub submitted: Nanos,
+    /// When it was complete.
+    pub finish: Nanos,
+    /// Where the time from `submitted` to `finish` went.
+    pub phases: Phases,
+    /// Gross work up to completion (for a write reported early, without the background work).
+    pub busy: Busy,
+    /// What the cache did.
+    pub cache: CacheResult,
+}
+
+/// Media work after an early completion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Background {
+    /// First sector.
+    pub lba: Lba,
+    /// Number of sectors.
+    pub sectors: u32,
+    /// When the mechanism turned to it.
+    pub start: Nanos,
+    /// When it was on the media.
+    pub finish: Nanos,
+    /// The work.
+    pub busy: Busy,
+}
+
+/// Identifies one bus transfer of one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// What a drive announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// From `at` on the drive wants the bus; answer with `bus_granted(now ≥ at, ticket, …)`.
+    NeedBus {
+        /// Names the transfer.
+        ticket: Ticket,
+        /// From when.
+        at: Nanos,
+        /// Read: drive to host.
+        direction: Op,
+        /// A grant after this instant costs a revolution, where that is known.
+        available_by: Option<Nanos>,
+    },
+    /// The granted transfer leaves the bus at `at`.
+    ReleaseBus {
+        /// The transfer.
+        ticket: Ticket,
+        /// When.
+        at: Nanos,
+    },
+    /// Call `advance` at this instant.
+    WakeAt(Nanos),
+    /// A command completes at `outcome.finish`.
+    Done(Outcome),
+    /// Background media work was done.
+    Background(Background),
+}
+
+/// Rates and fixed costs of the bus a drive is on, in integers so that times add up exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusTiming {
+    /// Time for one byte from drive to host, in 2^-32 ns.
+    read_ns_per_byte_q32: u64,
+    /// Time for one byte from host to drive, in 2^-32 ns.
+    write_ns_per_byte_q32: u64,
+    /// Gaining control of an idle bus, at the start of every transfer.
+    pub arbitration: Nanos,
+    /// Reconnecting after a disconnect, at the start of every transfer that followed mechanical work.
+    pub reconnect: Nanos,
+    /// The drive lets go of the bus while it waits for the mechanism.
+    pub disconnects: bool,
+}
+
+impl BusTiming {
+    /// From a bus description.
+    pub fn new(spec: &crate::spec::BusSpec) -> Self {
+        let q32 = |mb_per_s: f64| (1e3 / mb_per_s * 4_294_967_296.0).round() as u64;
+        Self {
+            read_ns_per_byte_q32: q32(spec.read_mb_per_s),
+            write_ns_per_byte_q32: q32(spec.write_mb_per_s),
+            arbitration: Nanos::from_us(spec.arbitration_us),
+            reconnect: Nanos::from_us(spec.reconnect_us),
+            disconnects: spec.disconnects,
+        }
+    }
+
+    /// How long `bytes` take, rounded up to the next nanosecond.
+    pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
+        let rate = match direction {
+            Op::Read => self.read_ns_per_byte_q32,
+            Op::Write => self.write_ns_per_byte_q32,
+        };
+        Nanos(((u128::from(rate) * u128::from(bytes) + u128::from(u32::MAX)) >> 32) as u64)
+    }
+}

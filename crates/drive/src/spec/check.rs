@@ -1,0 +1,363 @@
+//! Physics checks of a drive file: all problems at once.
+
+use super::{BusSpec, DriveSpec, LayoutSpec, Order, SeekSpec, WritePolicy, ZoneSpec, provenance};
+use std::fmt;
+
+/// One value, or one pair of values, that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecProblem {
+    /// Dotted path of the value.
+    pub path: String,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+impl fmt::Display for SpecProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path, self.message)
+    }
+}
+
+/// Collects problems.
+struct Findings(Vec<SpecProblem>);
+
+impl Findings {
+    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.0.push(SpecProblem { path: path.into(), message: message.into() });
+    }
+
+    /// `value` must be a finite number within the bounds.
+    fn range(&mut self, path: &str, value: f64, low: f64, high: f64) {
+        if !(value >= low && value <= high) {
+            self.add(path, format!("{value} is not between {low} and {high}"));
+        }
+    }
+
+    /// A time in ms: not negative, below a minute.
+    fn time_ms(&mut self, path: &str, value: f64) {
+        self.range(path, value, 0.0, 60_000.0);
+    }
+}
+
+/// Largest capacity that is believed: 2^50 sectors.
+const MAX_SECTORS: u64 = 1 << 50;
+
+pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
+    let mut findings = Findings(Vec::new());
+    basics(spec, &mut findings);
+    layout(&spec.layout, &mut findings);
+    seek(spec, &mut findings);
+    mechanics(spec, &mut findings);
+    controller(spec, &mut findings);
+    cache(spec, &mut findings);
+    bus("bus", &spec.bus, &mut findings);
+    let (missing, unused) = provenance::gaps(spec);
+    for path in missing {
+        findings.add(
+            format!("provenance.\"{path}\""),
+            "missing: every value needs a provenance entry, its own or that of a prefix, such as { kind = \"assumed\", source = \"…\" }",
+        );
+    }
+    for path in unused {
+        findings.add(format!("provenance.\"{path}\""), "names no value of this file");
+    }
+    findings.0
+}
+
+fn basics(spec: &DriveSpec, findings: &mut Findings) {
+    if !(64..=65_536).contains(&spec.sector_bytes) {
+        findings.add("sector_bytes", format!("{} is not between 64 and 65536", spec.sector_bytes));
+    }
+    if let Some(physical) = spec.physical_sector_bytes
+        && (spec.sector_bytes == 0 || physical % spec.sector_bytes != 0 || physical < spec.sector_bytes)
+    {
+        findings.add(
+            "physical_sector_bytes",
+            format!("{physical} is not a multiple of sector_bytes ({})", spec.sector_bytes),
+        );
+    }
+    findings.range("rotation_rpm", spec.rotation_rpm, 60.0, 1_000_000.0);
+    if !(1..=64).contains(&spec.actuators) {
+        findings.add("actuators", format!("{} is not between 1 and 64", spec.actuators));
+    }
+    findings.range("spindle.error_percent", spec.spindle.error_percent, -50.0, 50.0);
+    findings.range("spindle.drift_ppm", spec.spindle.drift_ppm, 0.0, 100_000.0);
+    findings.range("spindle.drift_interval_s", spec.spindle.drift_interval_s, 1e-3, 1e6);
+    findings.range("spindle.initial_turns", spec.spindle.initial_turns, 0.0, 1.0);
+    findings.range("recalibration.interval_s", spec.recalibration.interval_s, 1e-3, 1e9);
+    findings.time_ms("recalibration.duration_ms", spec.recalibration.duration_ms);
+}
+
+fn layout(layout: &LayoutSpec, findings: &mut Findings) {
+    if !(1..=1024).contains(&layout.heads) {
+        findings.add("layout.heads", format!("{} is not between 1 and 1024", layout.heads));
+    }
+    if layout.zone.is_empty() {
+        findings.add("layout.zone", "there must be at least one [[layout.zone]]");
+    }
+    match (layout.order, layout.group_cylinders) {
+        (Order::SerpentineBySurface, None | Some(0)) => findings.add(
+            "layout.group_cylinders",
+            "serpentine-by-surface order needs it: cylinders on one surface before the head switch",
+        ),
+        (Order::SerpentineBySurface, Some(_)) => {}
+        (_, Some(_)) => findings.add(
+            "layout.group_cylinders",
+            "has a meaning only with order = \"serpentine-by-surface\": remove it or change the order",
+        ),
+        _ => {}
+    }
+    let mut sectors = 0_u64;
+    for (index, zone) in layout.zone.iter().enumerate() {
+        one_zone(&format!("layout.zone.{index}"), zone, layout, findings);
+        let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
+        sectors = sectors.saturating_add(
+            cylinders.saturating_mul(u64::from(layout.heads) * u64::from(zone.sectors_per_track)),
+        );
+    }
+    for (index, pair) in layout.zone.windows(2).enumerate() {
+        if pair[1].first_cylinder <= pair[0].last_cylinder {
+            findings.add(
+                format!("layout.zone.{}.first_cylinder", index + 1),
+                format!(
+                    "zone {} begins at cylinder {}, but zone {index} goes up to {}: zones must not overlap",
+                    index + 1,
+                    pair[1].first_cylinder,
+                    pair[0].last_cylinder
+                ),
+            );
+        }
+    }
+    if sectors > MAX_SECTORS {
+        findings.add("layout.zone", format!("{sectors} sectors in all is beyond belief (at most 2^50)"));
+    }
+    if let (Some(cylinders), Some(last)) = (layout.cylinders, layout.zone.last())
+        && cylinders <= last.last_cylinder
+    {
+        findings.add(
+            "layout.cylinders",
+            format!("{cylinders} cylinders, but the last zone goes up to cylinder {}", last.last_cylinder),
+        );
+    }
+    defects(layout, findings);
+}
+
+fn one_zone(path: &str, zone: &ZoneSpec, layout: &LayoutSpec, findings: &mut Findings) {
+    if zone.last_cylinder < zone.first_cylinder {
+        findings.add(
+            format!("{path}.last_cylinder"),
+            format!("{} lies before first_cylinder ({})", zone.last_cylinder, zone.first_cylinder),
+        );
+    }
+    if zone.last_cylinder > 100_000_000 {
+        findings.add(format!("{path}.last_cylinder"), "more than 100 million cylinders is beyond belief");
+    }
+    if !(1..=1_000_000).contains(&zone.sectors_per_track) {
+        findings.add(
+            format!("{path}.sectors_per_track"),
+            format!("{} is not between 1 and 1000000", zone.sectors_per_track),
+        );
+    }
+    let slots = f64::from(zone.sectors_per_track) + f64::from(zone.spare_sectors_per_track);
+    for (key, skew) in [
+        ("track_skew_sectors", zone.track_skew_sectors),
+        ("cylinder_skew_sectors", zone.cylinder_skew_sectors),
+    ] {
+        if !(skew >= 0.0 && skew < slots) {
+            findings.add(
+                format!("{path}.{key}"),
+                format!("a skew of {skew} sectors does not fit a track of {slots} sectors (spares included)"),
+            );
+        }
+    }
+    findings.range(&format!("{path}.first_sector_turns"), zone.first_sector_turns, 0.0, 1.0);
+    if zone.spare_tracks_per_cylinder >= layout.heads {
+        findings.add(
+            format!("{path}.spare_tracks_per_cylinder"),
+            format!(
+                "{} spares leave no data track of {} heads",
+                zone.spare_tracks_per_cylinder, layout.heads
+            ),
+        );
+    }
+    let tracks = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder) + 1)
+        * u64::from(layout.heads.saturating_sub(zone.spare_tracks_per_cylinder));
+    if u64::from(zone.spare_tracks_at_end) >= tracks {
+        findings.add(format!("{path}.spare_tracks_at_end"), format!("the zone has only {tracks} tracks"));
+    }
+}
+
+fn defects(layout: &LayoutSpec, findings: &mut Findings) {
+    if !layout.slipped_sectors.windows(2).all(|pair| pair[0] < pair[1]) {
+        findings.add("layout.slipped_sectors", "must ascend without repetition");
+    }
+    let cylinders = layout.zone.last().map_or(0, |zone| zone.last_cylinder + 1);
+    for track in &layout.slipped_tracks {
+        if track[0] >= cylinders || track[1] >= layout.heads {
+            findings.add("layout.slipped_tracks", format!("there is no track {}/{}", track[0], track[1]));
+        }
+    }
+    let key = |cylinder: u32, head: u32| (cylinder, head);
+    let mut end: Option<(u32, u32)> = None;
+    for (index, region) in layout.region.iter().enumerate() {
+        let first = key(region.first_cylinder, region.first_head);
+        let last = key(region.last_cylinder, region.last_head);
+        let path = format!("layout.region.{index}");
+        if last < first || end.is_some_and(|end| first <= end) {
+            findings.add(&path, "regions must ascend without overlap");
+        }
+        if region.last_cylinder >= cylinders || region.first_head.max(region.last_head) >= layout.heads {
+            findings.add(&path, "reaches beyond the drive's tracks");
+        }
+        end = Some(last);
+    }
+    if !layout.region.is_empty() && layout.order != Order::Classical {
+        findings
+            .add("layout.region", "regions are given in classical track order: order must be \"classical\"");
+    }
+    for (index, remap) in layout.remap.iter().enumerate() {
+        let zone = layout
+            .zone
+            .iter()
+            .find(|zone| (zone.first_cylinder..=zone.last_cylinder).contains(&remap.cylinder));
+        let fits = zone.is_some_and(|zone| {
+            remap.sector < zone.sectors_per_track + zone.spare_sectors_per_track && remap.head < layout.heads
+        });
+        if !fits {
+            findings.add(format!("layout.remap.{index}"), "leads to no sector of this drive");
+        }
+    }
+}
+
+fn seek(spec: &DriveSpec, findings: &mut Findings) {
+    match &spec.seek {
+        SeekSpec::Constant { time_ms } => findings.time_ms("seek.constant.time_ms", *time_ms),
+        SeekSpec::Linear { single_cylinder_ms, full_stroke_ms } => {
+            findings.time_ms("seek.linear.single_cylinder_ms", *single_cylinder_ms);
+            findings.time_ms("seek.linear.full_stroke_ms", *full_stroke_ms);
+            if full_stroke_ms < single_cylinder_ms {
+                findings.add("seek.linear.full_stroke_ms", "is shorter than the single-cylinder seek");
+            }
+        }
+        SeekSpec::TwoPiece { short_ms, long_ms, first_ms, .. } => {
+            for (key, value) in [("short_ms", short_ms), ("long_ms", long_ms)] {
+                for v in value {
+                    findings.time_ms(&format!("seek.two-piece.{key}"), *v);
+                }
+            }
+            for v in first_ms {
+                findings.time_ms("seek.two-piece.first_ms", *v);
+            }
+        }
+        SeekSpec::ThreePoint { single_cylinder_ms, average_ms, full_stroke_ms } => {
+            findings.time_ms("seek.three-point.single_cylinder_ms", *single_cylinder_ms);
+            findings.time_ms("seek.three-point.full_stroke_ms", *full_stroke_ms);
+            if !(single_cylinder_ms <= average_ms && average_ms <= full_stroke_ms) {
+                findings
+                    .add("seek.three-point", "single-cylinder, average and full-stroke times must ascend");
+            }
+        }
+        SeekSpec::Table { points } => {
+            if points.is_empty() {
+                findings.add("seek.table.points", "there must be at least one point");
+            }
+            for point in points {
+                findings.time_ms("seek.table.points", point[1]);
+            }
+            if !points.windows(2).all(|pair| pair[0][0] < pair[1][0])
+                || points.iter().any(|point| !(point[0] >= 1.0 && point[0] <= 1e9))
+            {
+                findings
+                    .add("seek.table.points", "distances must be at least 1 and ascend without repetition");
+            }
+        }
+        SeekSpec::Kinematic { track_pitch_um, acceleration_m_per_s2, max_velocity_m_per_s, settle_ms } => {
+            findings.range("seek.kinematic.track_pitch_um", *track_pitch_um, 1e-4, 1e4);
+            findings.range("seek.kinematic.acceleration_m_per_s2", *acceleration_m_per_s2, 1e-2, 1e6);
+            findings.range("seek.kinematic.max_velocity_m_per_s", *max_velocity_m_per_s, 1e-3, 1e4);
+            findings.time_ms("seek.kinematic.settle_ms", *settle_ms);
+        }
+    }
+}
+
+fn mechanics(spec: &DriveSpec, findings: &mut Findings) {
+    let mechanics = &spec.mechanics;
+    findings.time_ms("mechanics.head_switch_ms", mechanics.head_switch_ms);
+    if let Some(time) = mechanics.cylinder_switch_ms {
+        findings.time_ms("mechanics.cylinder_switch_ms", time);
+    }
+    findings.range("mechanics.read_settle_ms", mechanics.read_settle_ms, -60_000.0, 60_000.0);
+    findings.range("mechanics.write_settle_ms", mechanics.write_settle_ms, -60_000.0, 60_000.0);
+}
+
+fn controller(spec: &DriveSpec, findings: &mut Findings) {
+    let controller = &spec.controller;
+    for (key, value) in [
+        ("read_overhead_ms", controller.read_overhead_ms),
+        ("write_overhead_ms", controller.write_overhead_ms),
+        ("hit_overhead_ms", controller.hit_overhead_ms.unwrap_or(0.0)),
+        ("read_completion_ms", controller.read_completion_ms),
+        ("write_completion_ms", controller.write_completion_ms),
+        ("overhead_beside_seek_ms", controller.overhead_beside_seek_ms),
+    ] {
+        findings.time_ms(&format!("controller.{key}"), value);
+    }
+    if !(1..=1_000_000).contains(&controller.queue_depth) {
+        findings.add(
+            "controller.queue_depth",
+            format!("{} is not between 1 and 1000000", controller.queue_depth),
+        );
+    }
+    if controller.scheduler != "fcfs" {
+        findings.add(
+            "controller.scheduler",
+            format!("`{}` is not a known scheduler; the drive knows: fcfs", controller.scheduler),
+        );
+    }
+}
+
+fn cache(spec: &DriveSpec, findings: &mut Findings) {
+    let kib = 1e9;
+    findings.range("buffer.size_kib", spec.buffer.size_kib, 0.0, kib);
+    findings.range("buffer.read_fence_kib", spec.buffer.read_fence_kib, 0.0, kib);
+    findings.range("buffer.write_fence_kib", spec.buffer.write_fence_kib, 0.0, kib);
+    let sector_kib = f64::from(spec.sector_bytes) / 1024.0;
+    if spec.buffer.size_kib > 0.0 && spec.buffer.size_kib < 2.0 * sector_kib {
+        findings.add("buffer.size_kib", "a buffer must hold two sectors; 0 stands for no buffer");
+    }
+    if let Some(cache) = &spec.cache {
+        if !(1..=100_000).contains(&cache.segments) {
+            findings.add("cache.segments", format!("{} is not between 1 and 100000", cache.segments));
+        }
+        findings.range("cache.segment_kib", cache.segment_kib, sector_kib, kib);
+        findings.range("cache.read_ahead_limit_kib", cache.read_ahead_limit_kib.unwrap_or(1.0), 0.0, kib);
+        findings.range("cache.bypass_above_kib", cache.bypass_above_kib.unwrap_or(1.0), 0.0, kib);
+        if spec.buffer.size_kib == 0.0 {
+            findings.add("cache", "a drive without a buffer (buffer.size_kib = 0) cannot have a cache");
+        }
+    }
+    if let WritePolicy::WriteBack { size_kib, high_water_percent, low_water_percent, .. } = &spec.write_policy
+    {
+        findings.range("write_policy.write-back.size_kib", *size_kib, sector_kib, kib);
+        findings.range("write_policy.write-back.high_water_percent", *high_water_percent, 0.0, 100.0);
+        findings.range(
+            "write_policy.write-back.low_water_percent",
+            *low_water_percent,
+            0.0,
+            *high_water_percent,
+        );
+    }
+    if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
+        findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
+    }
+    if let Some(constant) = spec.fidelity.constant_ms {
+        findings.time_ms("fidelity.constant_ms", constant);
+    }
+}
+
+fn bus(path: &str, bus: &BusSpec, findings: &mut Findings) {
+    findings.range(&format!("{path}.read_mb_per_s"), bus.read_mb_per_s, 1e-3, 1e6);
+    findings.range(&format!("{path}.write_mb_per_s"), bus.write_mb_per_s, 1e-3, 1e6);
+    findings.range(&format!("{path}.arbitration_us"), bus.arbitration_us, 0.0, 1e6);
+    findings.range(&format!("{path}.reconnect_us"), bus.reconnect_us, 0.0, 1e6);
+}

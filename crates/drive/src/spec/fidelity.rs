@@ -1,0 +1,72 @@
+//! `[fidelity]`: which effects the model leaves out, and the ladder M0–M4 as presets over the same model.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the rotational delay is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RotationModel {
+    /// From the angle of the spindle and of the sector.
+    #[default]
+    Tracked,
+    /// Drawn uniformly from one turn, independently for every command.
+    Uniform,
+}
+
+/// What a change of track within a transfer costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwitchModel {
+    /// The switch, and the wait for the skewed first sector of the next track.
+    #[default]
+    Skewed,
+    /// The head-switch time for every track change, nothing else.
+    Fixed,
+    /// Nothing.
+    Free,
+}
+
+/// How media and bus transfers combine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferModel {
+    /// Producer and consumer around the buffer: fence, overlap, lost revolutions.
+    #[default]
+    Overlapped,
+    /// One transfer, linear in length, at the slower of the two rates, after positioning.
+    Linear,
+}
+
+/// Which effects the model leaves out; everything is modelled by default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FidelitySpec {
+    /// Every command takes this long, in ms, and nothing else matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant_ms: Option<f64>,
+    /// Rotational delay.
+    #[serde(default)]
+    pub rotation: RotationModel,
+    /// Track changes within a transfer.
+    #[serde(default)]
+    pub switch: SwitchModel,
+    /// Media and bus.
+    #[serde(default)]
+    pub transfer: TransferModel,
+}
+
+/// A rung of S0's ladder of models (Ruemmler & Wilkes 1994, Table 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LadderStep {
+    /// Constant time per command.
+    M0,
+    /// Linear seek between the single-cylinder and full-stroke times, uniform rotational delay, linear transfer.
+    M1,
+    /// M1 with the drive's seek curve and a fixed cost for each track change.
+    M2,
+    /// Rotational position, skews and the buffer between media and bus.
+    M3,
+    /// M3 with read-ahead and early completion of writes: the drive file as it stands.
+    M4,
+}

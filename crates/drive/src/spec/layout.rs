@@ -1,0 +1,120 @@
+//! `[layout]`: zones, skews, spares, and the order of tracks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The order in which logical addresses run over the tracks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All tracks of a cylinder, head 0 first, then the next cylinder.
+    #[default]
+    Classical,
+    /// As classical, but the heads run backwards in every second cylinder counted from the zone's first (a cylinder
+    /// change keeps the head).
+    SerpentineByZone,
+    /// As classical, but the heads run backwards in odd cylinders, counted over the whole drive.
+    SerpentineByCylinder,
+    /// Along one surface for `group_cylinders` cylinders, then back along the next surface, and so on; then the next
+    /// group. The kind of today's drives.
+    SerpentineBySurface,
+}
+
+/// Where the sectors are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutSpec {
+    /// Track order.
+    #[serde(default)]
+    pub order: Order,
+    /// Recording surfaces that hold data (per actuator).
+    pub heads: u32,
+    /// Cylinders in one group of `serpentine-by-surface` order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_cylinders: Option<u32>,
+    /// Physical cylinders, where the arm can go farther than the last zone; absent: the last zone's end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cylinders: Option<u32>,
+    /// Zones, outermost first, without overlap.
+    pub zone: Vec<ZoneSpec>,
+    /// Regions that hold data, in order; tracks outside are spares. Absent: everything holds data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub region: Vec<RegionSpec>,
+    /// Sectors skipped by slipping: positions in the sequence of all data sectors including the slipped ones, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slipped_sectors: Vec<u64>,
+    /// Tracks skipped by slipping, as `[cylinder, head]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slipped_tracks: Vec<[u32; 2]>,
+    /// Grown defects: single logical sectors that live elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remap: Vec<RemapSpec>,
+}
+
+/// A range of cylinders with one number of sectors per track.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneSpec {
+    /// First cylinder of the zone.
+    pub first_cylinder: u32,
+    /// Last cylinder of the zone, included.
+    pub last_cylinder: u32,
+    /// Data sectors on a track (spares not counted).
+    pub sectors_per_track: u32,
+    /// Spare sectors at the end of each track; they take part in the rotation and hold no data.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spare_sectors_per_track: u32,
+    /// Whole spare tracks at the end of each cylinder.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spare_tracks_per_cylinder: u32,
+    /// Spare tracks at the end of the zone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spare_tracks_at_end: u32,
+    /// By how many sectors (may be a fraction) sector 0 lags at a change of head within a cylinder.
+    #[serde(default)]
+    pub track_skew_sectors: f64,
+    /// By how many sectors sector 0 lags at a change of cylinder; replaces the track skew there.
+    #[serde(default)]
+    pub cylinder_skew_sectors: f64,
+    /// Where, in turns from the index, the zone's first sector begins.
+    #[serde(default, skip_serializing_if = "is_zero_real")]
+    pub first_sector_turns: f64,
+}
+
+/// A run of tracks that hold data, ends included, in track order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegionSpec {
+    /// Cylinder of the first track.
+    pub first_cylinder: u32,
+    /// Head of the first track.
+    pub first_head: u32,
+    /// Cylinder of the last track.
+    pub last_cylinder: u32,
+    /// Head of the last track.
+    pub last_head: u32,
+}
+
+/// One logical sector that lives elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemapSpec {
+    /// The logical address.
+    pub lba: u64,
+    /// Where it lives: cylinder.
+    pub cylinder: u32,
+    /// Where it lives: head.
+    pub head: u32,
+    /// Where it lives: slot on the track, spares included, counted from the track's first sector.
+    pub sector: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero_real(value: &f64) -> bool {
+    *value == 0.0
+}
