@@ -1,0 +1,300 @@
+//! Requests as columns: the schema headstack writes, and requests out of record batches with that schema.
+//!
+//! Columns are found by name; integers of any width are accepted, others are errors. Required: `arrival_ns`, `lba`,
+//! `sectors`, `op`. `op` is a string ("read", "write", …), a boolean (true = read) or an integer (0 = read, 1 = write).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
+};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef, UInt8Type, UInt32Type, UInt64Type};
+use arrow::error::ArrowError;
+use headstack_units::{Lba, Nanos};
+
+use crate::format::Decoder;
+use crate::gate::{Gate, Place};
+use crate::number::Problem;
+use crate::text::direction;
+use crate::{Op, OpenOptions, Request, RequestFlags, TraceError};
+
+/// The key of the file metadata that states the sector size.
+pub(crate) const SECTOR_BYTES_KEY: &str = "sector_bytes";
+
+/// The columns a trace may have; the first four are required.
+pub(crate) const COLUMNS: [&str; 8] =
+    ["arrival_ns", "lba", "sectors", "op", "device", "flags", "start_ns", "finish_ns"];
+const REQUIRED: usize = 4;
+
+/// The schema of a trace table; `sector_bytes` goes into its metadata.
+///
+/// Columns: `arrival_ns` u64, `start_ns` and `finish_ns` u64 (null where not measured), `lba` u64, `sectors` u32,
+/// `device` u32, `op` dictionary of "read" and "write", `flags` u8.
+pub fn request_schema(sector_bytes: u32) -> SchemaRef {
+    let word = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+    let fields = vec![
+        Field::new("arrival_ns", DataType::UInt64, false),
+        Field::new("start_ns", DataType::UInt64, true),
+        Field::new("finish_ns", DataType::UInt64, true),
+        Field::new("lba", DataType::UInt64, false),
+        Field::new("sectors", DataType::UInt32, false),
+        Field::new("device", DataType::UInt32, false),
+        Field::new("op", word, false),
+        Field::new("flags", DataType::UInt8, false),
+    ];
+    let metadata = [(SECTOR_BYTES_KEY.to_owned(), sector_bytes.to_string())];
+    Arc::new(Schema::new(fields).with_metadata(metadata.into_iter().collect()))
+}
+
+/// `requests` as one record batch with the [`request_schema`].
+///
+/// # Errors
+/// If `schema` is another one.
+pub fn record_batch(requests: &[Request], schema: &SchemaRef) -> Result<RecordBatch, TraceError> {
+    let instants = |instant: fn(&Request) -> Nanos| -> ArrayRef {
+        let column = requests.iter().map(|request| instant(request).present().map(|at| at.0));
+        Arc::new(column.collect::<UInt64Array>())
+    };
+    let keys = Int8Array::from_iter_values(requests.iter().map(|request| i8::from(request.op == Op::Write)));
+    let words = Arc::new(StringArray::from_iter_values(["read", "write"]));
+    let failed = |error: ArrowError| TraceError::Unusable {
+        problem: format!("requests do not fit the table: {error}"),
+        hint: None,
+    };
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(UInt64Array::from_iter_values(requests.iter().map(|request| request.arrival.0))),
+        instants(|request| request.start),
+        instants(|request| request.finish),
+        Arc::new(UInt64Array::from_iter_values(requests.iter().map(|request| request.lba.0))),
+        Arc::new(UInt32Array::from_iter_values(requests.iter().map(|request| request.sectors))),
+        Arc::new(UInt32Array::from_iter_values(requests.iter().map(|request| request.device))),
+        Arc::new(DictionaryArray::<Int8Type>::try_new(keys, words).map_err(failed)?),
+        Arc::new(UInt8Array::from_iter_values(requests.iter().map(|request| request.flags.0))),
+    ];
+    RecordBatch::try_new(schema.clone(), columns).map_err(failed)
+}
+
+/// The first required column that `schema` lacks.
+pub(crate) fn missing_column(schema: &Schema) -> Option<&'static str> {
+    COLUMNS[..REQUIRED].iter().copied().find(|wanted| schema.column_with_name(wanted).is_none())
+}
+
+/// What is wrong with a batch, and in which of its rows (from 0), where that is known.
+pub(crate) struct Flaw {
+    pub(crate) row: Option<usize>,
+    pub(crate) text: String,
+}
+
+impl From<String> for Flaw {
+    fn from(text: String) -> Self {
+        Self { row: None, text }
+    }
+}
+
+/// Appends the requests in `batch` to `requests`, unchecked for order and plausibility.
+pub(crate) fn append_requests(batch: &RecordBatch, requests: &mut Vec<Request>) -> Result<(), Flaw> {
+    let arrivals = required(batch, "arrival_ns", &DataType::UInt64)?;
+    let lbas = required(batch, "lba", &DataType::UInt64)?;
+    let sectors = required(batch, "sectors", &DataType::UInt32)?;
+    let ops = operations(batch)?;
+    let first = requests.len();
+    let arrivals = arrivals.as_primitive::<UInt64Type>().values().iter();
+    let extents =
+        lbas.as_primitive::<UInt64Type>().values().iter().zip(sectors.as_primitive::<UInt32Type>().values());
+    let rows = arrivals.zip(extents).zip(ops);
+    requests.extend(rows.map(|((&at, (&lba, &sectors)), op)| Request::new(Nanos(at), op, Lba(lba), sectors)));
+    let requests = &mut requests[first..];
+    if let Some(devices) = numbers(batch, "device", &DataType::UInt32)? {
+        let devices = devices.as_primitive::<UInt32Type>();
+        requests.iter_mut().zip(devices.values()).for_each(|(request, &device)| request.device = device);
+    }
+    if let Some(flags) = numbers(batch, "flags", &DataType::UInt8)? {
+        let flags = flags.as_primitive::<UInt8Type>();
+        requests
+            .iter_mut()
+            .zip(flags.values())
+            .for_each(|(request, &flags)| request.flags = RequestFlags(flags));
+    }
+    fill_instants(batch, "start_ns", requests, |request| &mut request.start)?;
+    fill_instants(batch, "finish_ns", requests, |request| &mut request.finish)
+}
+
+/// Puts a column of instants, some perhaps absent, into the requests.
+fn fill_instants(
+    batch: &RecordBatch,
+    name: &str,
+    requests: &mut [Request],
+    instant: fn(&mut Request) -> &mut Nanos,
+) -> Result<(), Flaw> {
+    let Some(column) = batch.column_by_name(name) else { return Ok(()) };
+    if *column.data_type() == DataType::Null {
+        return Ok(());
+    }
+    let column = integers(column, name, &DataType::UInt64)?;
+    let column = column.as_primitive::<UInt64Type>();
+    for (request, at) in requests.iter_mut().zip(column) {
+        *instant(request) = at.map_or(Nanos::MAX, Nanos);
+    }
+    Ok(())
+}
+
+fn required(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef, Flaw> {
+    numbers(batch, name, wanted)?.ok_or_else(|| format!("there is no column `{name}`").into())
+}
+
+/// An integer column without nulls, if it exists.
+fn numbers(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<Option<ArrayRef>, Flaw> {
+    let Some(column) = batch.column_by_name(name) else { return Ok(None) };
+    no_nulls(column, name)?;
+    Ok(Some(integers(column, name, wanted)?))
+}
+
+fn integers(column: &ArrayRef, name: &str, wanted: &DataType) -> Result<ArrayRef, String> {
+    if !column.data_type().is_integer() {
+        return Err(format!("column `{name}` is of type {}, not an integer", column.data_type()));
+    }
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, wanted, &strict).map_err(|error| format!("column `{name}`: {error}"))
+}
+
+fn no_nulls(column: &ArrayRef, name: &str) -> Result<(), Flaw> {
+    let Some(nulls) = column.logical_nulls() else { return Ok(()) };
+    match (0..nulls.len()).find(|&row| nulls.is_null(row)) {
+        Some(row) => Err(Flaw { row: Some(row), text: format!("column `{name}` has no value") }),
+        None => Ok(()),
+    }
+}
+
+/// The column `op`, one entry a row.
+fn operations(batch: &RecordBatch) -> Result<Vec<Op>, Flaw> {
+    let column = batch.column_by_name("op").ok_or_else(|| "there is no column `op`".to_owned())?;
+    no_nulls(column, "op")?;
+    match column.data_type() {
+        DataType::Dictionary(_, _) if column.is_empty() => Ok(Vec::new()),
+        DataType::Dictionary(_, _) => {
+            let dictionary = column.as_any_dictionary();
+            if dictionary.values().is_empty() {
+                return Err("column `op` has a dictionary without values".to_owned().into());
+            }
+            let words = words(dictionary.values())?;
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            keys.map(|(row, key)| words[key].ok_or_else(|| unknown_word(row))).collect()
+        }
+        DataType::Boolean => {
+            let reads = column.as_boolean();
+            Ok(reads.values().iter().map(|read| if read { Op::Read } else { Op::Write }).collect())
+        }
+        kind if kind.is_integer() => {
+            let codes = integers(column, "op", &DataType::UInt64)?;
+            let codes = codes.as_primitive::<UInt64Type>().values().iter().enumerate();
+            codes.map(|(row, &code)| operation(code).ok_or_else(|| unknown_word(row))).collect()
+        }
+        _ => {
+            let words = words(column)?.into_iter().enumerate();
+            words.map(|(row, word)| word.ok_or_else(|| unknown_word(row))).collect()
+        }
+    }
+}
+
+fn operation(code: u64) -> Option<Op> {
+    match code {
+        0 => Some(Op::Read),
+        1 => Some(Op::Write),
+        _ => None,
+    }
+}
+
+/// Strings as directions; `None` where a string is no direction.
+fn words(column: &ArrayRef) -> Result<Vec<Option<Op>>, Flaw> {
+    let kind = column.data_type();
+    if !matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        return Err(format!("column `op` is of type {kind}, not a string, a boolean or an integer").into());
+    }
+    let column =
+        arrow::compute::cast(column, &DataType::Utf8).map_err(|error| format!("column `op`: {error}"))?;
+    Ok(column.as_string::<i32>().iter().map(|word| direction(word?.as_bytes())).collect())
+}
+
+#[cold]
+fn unknown_word(row: usize) -> Flaw {
+    Flaw { row: Some(row), text: "`op` is neither read (R, 0) nor write (W, 1)".into() }
+}
+
+/// Record batches at work as a trace: what the columnar formats share.
+pub(crate) struct BatchDecoder {
+    pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+    pub(crate) sector_bytes: u32,
+    rows: u64,
+    scratch: Vec<Request>,
+}
+
+impl BatchDecoder {
+    /// Reads `batches`, whose columns are `schema`, from a file or table called `path` in messages. A sector size in the
+    /// options must agree with a stated one.
+    pub(crate) fn new(
+        path: &Path,
+        schema: &Schema,
+        stated_sector_bytes: Option<&str>,
+        batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+        options: &OpenOptions,
+    ) -> Result<Self, TraceError> {
+        let table = path.display();
+        if let Some(missing) = missing_column(schema) {
+            let names =
+                schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
+            return Err(TraceError::unusable(
+                format!("`{table}` has no column `{missing}`; columns: {names:.300}"),
+                format!(
+                    "a trace table has the columns {} and perhaps {}",
+                    COLUMNS[..REQUIRED].join(", "),
+                    COLUMNS[REQUIRED..].join(", ")
+                ),
+            ));
+        }
+        let stated = match stated_sector_bytes.map(str::parse::<u32>) {
+            None => None,
+            Some(Ok(size)) if size > 0 => Some(size),
+            Some(_) => {
+                let problem = format!(
+                    "`{table}` states a sector size (`{SECTOR_BYTES_KEY}` in its metadata) that is no positive number"
+                );
+                return Err(TraceError::Unusable { problem, hint: None });
+            }
+        };
+        if let (Some(stated), Some(wanted)) = (stated, options.sector_bytes)
+            && stated != wanted
+        {
+            return Err(TraceError::unusable(
+                format!("`{table}` states sectors of {stated} bytes, not {wanted}"),
+                "leave --sector-bytes out".into(),
+            ));
+        }
+        let sector_bytes = options.sector_bytes.or(stated).unwrap_or(512);
+        Ok(Self { batches, sector_bytes, rows: 0, scratch: Vec::new() })
+    }
+}
+
+impl Decoder for BatchDecoder {
+    fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
+    }
+
+    fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError> {
+        while batch.is_empty() {
+            let Some(rows) = self.batches.next() else { break };
+            let place = |row: Option<usize>| Place::Row(self.rows + 1 + row.unwrap_or(0) as u64);
+            let rows = rows.map_err(|error| gate.error(place(None), Problem(error.to_string())))?;
+            self.scratch.clear();
+            append_requests(&rows, &mut self.scratch)
+                .map_err(|flaw| gate.error(place(flaw.row), Problem(flaw.text)))?;
+            for request in self.scratch.drain(..) {
+                self.rows += 1;
+                gate.admit(batch, request, Place::Row(self.rows))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! The trace formats: one file each, and one line in [`FORMATS`].
+//!
+//! A format has a `static` [`Format`] with its name, a description, a test whether the beginning of a file looks like it,
+//! and a function that opens it. Adding a text format means writing what the fields of a line mean (`LineParser`);
+//! lines, numbers, decompression, order and plausibility are dealt with elsewhere.
+
+mod arrow_ipc;
+pub(crate) mod columns;
+mod csv;
+mod disksim_ascii;
+mod disksim_validate;
+mod mqsim;
+mod msr;
+mod parquet;
+mod spc;
+mod srt;
+mod ssdsim;
+
+use crate::gate::Gate;
+use crate::input::{Input, Sample};
+use crate::{OpenOptions, Request, TraceError};
+
+/// Every format headstack reads.
+pub static FORMATS: &[&Format] = &[
+    &srt::FORMAT,
+    &disksim_ascii::FORMAT,
+    &disksim_validate::FORMAT,
+    &spc::FORMAT,
+    &msr::FORMAT,
+    &mqsim::FORMAT,
+    &ssdsim::FORMAT,
+    &csv::FORMAT,
+    &parquet::FORMAT,
+    &arrow_ipc::FORMAT,
+];
+
+/// A trace format.
+pub struct Format {
+    /// What `--format` calls it.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// Whether the beginning of a file looks like it.
+    pub(crate) sniff: fn(Sample<'_>) -> bool,
+    /// Starts to read it.
+    pub(crate) open: fn(Input, &OpenOptions) -> Opened,
+}
+
+/// A format at work, or why it cannot be.
+pub(crate) type Opened = Result<Box<dyn Decoder>, TraceError>;
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Format").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A format at work on one file.
+pub(crate) trait Decoder: Send {
+    /// The size of the sectors in which addresses and lengths are counted.
+    fn sector_bytes(&self) -> u32;
+
+    /// Records that are no I/O, passed over so far.
+    fn records_skipped(&self) -> u64 {
+        0
+    }
+
+    /// Whether instants count from an epoch (1601, 1970) rather than from the start of the trace.
+    fn absolute_clock(&self) -> bool {
+        false
+    }
+
+    /// Puts a few thousand more requests into `batch` by way of `gate`; none at the end.
+    fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError>;
+}
+
+/// The format called `name`.
+///
+/// # Errors
+/// If there is none; the message lists those there are.
+pub fn named(name: &str) -> Result<&'static Format, TraceError> {
+    FORMATS.iter().copied().find(|format| format.name == name).ok_or_else(|| {
+        TraceError::unusable(
+            format!("there is no trace format `{name}`"),
+            format!("known formats: {}", names(FORMATS)),
+        )
+    })
+}
+
+/// The formats the beginning of `input` looks like.
+pub(crate) fn likely(input: &Input) -> Vec<&'static Format> {
+    FORMATS.iter().copied().filter(|format| (format.sniff)(input.sample())).collect()
+}
+
+/// The one format `input` looks like.
+pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
+    let path = input.path().display();
+    match likely(input)[..] {
+        [one] => Ok(one),
+        [] => Err(TraceError::unusable(
+            format!("`{path}` does not begin like a trace of any known format"),
+            format!(
+                "name its format with --format ({}); a table with other column names reads with --format csv --column NAME=FIELD",
+                names(FORMATS)
+            ),
+        )),
+        ref several => Err(TraceError::unusable(
+            format!("`{path}` could be a trace of more than one format: {}", names(several)),
+            "choose one with --format".into(),
+        )),
+    }
+}
+
+/// Names in a row.
+pub(crate) fn names(formats: &[&Format]) -> String {
+    formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}

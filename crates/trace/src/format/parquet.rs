@@ -1,0 +1,39 @@
+//! Parquet with the columns of [`request_schema`](crate::request_schema): headstack's own format.
+//!
+//! Only the columns of a trace are read, whatever else the file holds, 8,192 rows at a time. The sector size stands in
+//! the file's key-value metadata as `sector_bytes`.
+
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY};
+use crate::format::{Decoder, Format};
+use crate::input::Input;
+use crate::{OpenOptions, TraceError};
+
+pub(super) static FORMAT: Format = Format {
+    name: "parquet",
+    about: "Parquet with headstack's columns (arrival_ns, lba, sectors, op, …)",
+    sniff: |sample| sample.bytes.starts_with(b"PAR1"),
+    open,
+};
+
+const ROWS: usize = 8192;
+
+fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+    let path = input.path().clone();
+    let unreadable = |error: parquet::errors::ParquetError| TraceError::Unusable {
+        problem: format!("`{}` is no readable Parquet file: {error}", path.display()),
+        hint: None,
+    };
+    let builder = ParquetRecordBatchReaderBuilder::try_new(input.into_file()?).map_err(unreadable)?;
+    let schema = builder.schema().clone();
+    let stated = builder.metadata().file_metadata().key_value_metadata();
+    let stated =
+        stated.and_then(|pairs| pairs.iter().find(|pair| pair.key == SECTOR_BYTES_KEY)?.value.clone());
+    let wanted =
+        schema.fields().iter().enumerate().filter(|(_, field)| COLUMNS.contains(&field.name().as_str()));
+    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index));
+    let rows = builder.with_projection(mask).with_batch_size(ROWS).build().map_err(unreadable)?;
+    Ok(Box::new(BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(rows), options)?))
+}

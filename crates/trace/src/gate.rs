@@ -1,0 +1,236 @@
+//! What every request must satisfy, whatever the format: checked once, on the way into the batch.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use headstack_units::Nanos;
+
+use crate::number::Problem;
+use crate::{Request, TraceError};
+
+/// The latest instant a trace may hold after re-basing: 2^63 − 1 ns, 292 years, so that differences fit `i64`.
+pub(crate) const LAST_INSTANT: Nanos = Nanos(i64::MAX as u64);
+
+/// Where in the file a record lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// Line number, counted from 1.
+    Line(u64),
+    /// Offset of the record's first byte in the (decompressed) file, and its number counted from 1.
+    Byte { offset: u64, record: u64 },
+    /// Row of a table, counted from 1.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte { offset, record } => write!(f, "byte {offset} (record {record})"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// Checks requests and puts them into the batch.
+pub(crate) struct Gate {
+    path: Arc<Path>,
+    clock: Clock,
+    last: Nanos,
+    sorting: bool,
+    skip_empty: bool,
+    skipped: u64,
+}
+
+/// What zero means on the trace's clock.
+#[derive(Clone, Copy)]
+enum Clock {
+    /// The start of the trace: instants stay as they are.
+    Trace,
+    /// Something else, and no request has been seen yet.
+    Unknown,
+    /// Something else; this is the first arrival.
+    Since(Nanos),
+}
+
+impl Gate {
+    /// `rebase`: the first arrival becomes zero. `sorting`: somebody sorts later, so order (and re-basing) are theirs.
+    pub(crate) fn new(path: Arc<Path>, rebase: bool, sorting: bool, skip_empty: bool) -> Self {
+        let clock = if rebase && !sorting { Clock::Unknown } else { Clock::Trace };
+        Self { path, clock, last: Nanos::ZERO, sorting, skip_empty, skipped: 0 }
+    }
+
+    /// Requests left out because they move nothing.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Puts `request` into `batch` if it makes sense.
+    #[inline]
+    pub(crate) fn admit(
+        &mut self,
+        batch: &mut Vec<Request>,
+        mut request: Request,
+        place: Place,
+    ) -> Result<(), TraceError> {
+        if request.sectors == 0 {
+            return self.empty(place);
+        }
+        if request.lba.0.checked_add(u64::from(request.sectors)).is_none() {
+            return Err(self.error(place, beyond_64_bits(&request)));
+        }
+        let handed_over = if request.start == Nanos::MAX { request.arrival } else { request.start };
+        if handed_over < request.arrival || request.finish < handed_over {
+            return Err(self.error(place, out_of_sequence(&request)));
+        }
+        if !self.sorting {
+            if request.arrival < self.last {
+                return Err(self.descending(place, &request));
+            }
+            self.last = request.arrival;
+        }
+        match self.clock {
+            Clock::Trace => {}
+            Clock::Unknown => {
+                let zero = request.arrival;
+                self.clock = Clock::Since(zero);
+                rebase(&mut request, zero);
+            }
+            Clock::Since(zero) => rebase(&mut request, zero),
+        }
+        if !self.sorting && request.arrival > LAST_INSTANT {
+            return Err(self.error(place, too_late(&request)));
+        }
+        batch.push(request);
+        Ok(())
+    }
+
+    /// An error at `place`.
+    #[cold]
+    pub(crate) fn error(&self, place: Place, Problem(problem): Problem) -> TraceError {
+        TraceError::Record { path: self.path.to_path_buf(), place: place.to_string(), problem, hint: None }
+    }
+
+    #[cold]
+    fn empty(&mut self, place: Place) -> Result<(), TraceError> {
+        if self.skip_empty {
+            self.skipped += 1;
+            return Ok(());
+        }
+        Err(self.hinted(
+            place,
+            "the request has a length of zero".into(),
+            "leave such requests out with --skip-zero-length",
+        ))
+    }
+
+    #[cold]
+    fn descending(&self, place: Place, request: &Request) -> TraceError {
+        let back = Nanos(self.last.0 - request.arrival.0);
+        self.hinted(
+            place,
+            format!("the request arrives {back} before the one above it"),
+            "read the whole trace and order it by arrival with --sort (memory grows with the trace)",
+        )
+    }
+
+    fn hinted(&self, place: Place, problem: String, hint: &str) -> TraceError {
+        TraceError::Record {
+            path: self.path.to_path_buf(),
+            place: place.to_string(),
+            problem,
+            hint: Some(hint.into()),
+        }
+    }
+}
+
+/// Moves the request's instants so that `zero` becomes 0; `zero` is at most its arrival.
+pub(crate) fn rebase(request: &mut Request, zero: Nanos) {
+    for instant in [&mut request.arrival, &mut request.start, &mut request.finish] {
+        if *instant != Nanos::MAX {
+            instant.0 -= zero.0;
+        }
+    }
+}
+
+#[cold]
+fn beyond_64_bits(request: &Request) -> Problem {
+    Problem(format!("{} sectors from {} on reach beyond 64-bit addresses", request.sectors, request.lba.0))
+}
+
+#[cold]
+fn out_of_sequence(request: &Request) -> Problem {
+    let show = |instant: Nanos| instant.present().map_or("unknown".into(), |instant| instant.to_string());
+    Problem(format!(
+        "the request arrives at {}, starts at {} and finishes at {}, which is not in this order",
+        request.arrival,
+        show(request.start),
+        show(request.finish)
+    ))
+}
+
+/// The complaint about an arrival beyond [`LAST_INSTANT`].
+#[cold]
+pub(crate) fn too_late(request: &Request) -> Problem {
+    Problem(format!(
+        "the request arrives {:.0} years after the start of the trace",
+        request.arrival.as_s() / 31_556_952.0
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+    use headstack_units::Lba;
+
+    fn gate(rebase: bool, sorting: bool) -> Gate {
+        Gate::new(Path::new("t").into(), rebase, sorting, false)
+    }
+
+    fn at(arrival: u64) -> Request {
+        Request::new(Nanos(arrival), Op::Read, Lba(0), 1)
+    }
+
+    #[test]
+    fn a_descending_arrival_names_the_place_and_the_option() {
+        let (mut gate, mut batch) = (gate(false, false), Vec::new());
+        gate.admit(&mut batch, at(5_000_000), Place::Line(1)).unwrap();
+        gate.admit(&mut batch, at(5_000_000), Place::Line(2)).unwrap();
+        let error = gate.admit(&mut batch, at(4_000_000), Place::Line(3)).unwrap_err();
+        assert_eq!(error.to_string(), "t: line 3: the request arrives 1.000000 ms before the one above it");
+        assert!(error.hint().unwrap().contains("--sort"));
+        assert_eq!(batch.len(), 2);
+    }
+
+    #[test]
+    fn rebasing_counts_from_the_first_arrival() {
+        let (mut gate, mut batch) = (gate(true, false), Vec::new());
+        let mut first = at(u64::MAX - 10);
+        first.start = Nanos(u64::MAX - 8);
+        gate.admit(&mut batch, first, Place::Line(1)).unwrap();
+        gate.admit(&mut batch, at(u64::MAX - 7), Place::Line(2)).unwrap();
+        assert_eq!((batch[0].arrival, batch[0].start, batch[0].finish), (Nanos(0), Nanos(2), Nanos::MAX));
+        assert_eq!(batch[1].arrival, Nanos(3));
+    }
+
+    #[test]
+    fn impossible_requests_stay_out() {
+        let mut batch = Vec::new();
+        let mut wide = at(0);
+        wide.lba = Lba(u64::MAX);
+        let mut backwards = at(5);
+        (backwards.start, backwards.finish) = (Nanos(7), Nanos(6));
+        let mut early = at(5);
+        early.start = Nanos(4);
+        let mut unstarted = at(5);
+        unstarted.finish = Nanos(4);
+        for request in [wide, backwards, early, unstarted, at(1 << 63), Request { sectors: 0, ..at(0) }] {
+            assert!(gate(false, false).admit(&mut batch, request, Place::Row(1)).is_err(), "{request:?}");
+        }
+        assert_eq!(batch, []);
+        gate(false, false).admit(&mut batch, at((1 << 63) - 1), Place::Row(1)).unwrap();
+        assert_eq!(batch.len(), 1);
+    }
+}

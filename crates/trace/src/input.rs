@@ -1,0 +1,132 @@
+//! From a path to a stream of plain bytes: decompression by magic number, and a look at the beginning.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::TraceError;
+use crate::buffer::Buffer;
+
+/// How many decompressed bytes are looked at to recognise a format.
+const SAMPLE_BYTES: usize = 64 * 1024;
+
+/// An opened file whose beginning has been read.
+pub(crate) struct Input {
+    path: Arc<Path>,
+    head: Vec<u8>,
+    complete: bool,
+    rest: Box<dyn Read + Send>,
+    compression: Option<&'static str>,
+}
+
+/// The beginning of a file, for recognising its format.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample<'a> {
+    /// Up to 64 KiB.
+    pub(crate) bytes: &'a [u8],
+    /// Whether this is the whole file.
+    pub(crate) complete: bool,
+}
+
+impl Input {
+    /// Opens `path` and reads its beginning; gzip and zstd unpack by themselves.
+    pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
+        let reading = |source| TraceError::reading(path, source);
+        let mut file = File::open(path).map_err(reading)?;
+        let mut magic = Vec::new();
+        file.by_ref().take(6).read_to_end(&mut magic).map_err(reading)?;
+        let compression = compression(&magic);
+        let raw = Cursor::new(magic).chain(file);
+        let mut rest: Box<dyn Read + Send> = match compression {
+            None => Box::new(raw),
+            Some("gzip") => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Some("zstd") => Box::new(zstd::stream::read::Decoder::new(raw).map_err(reading)?),
+            Some(other) => {
+                return Err(TraceError::unusable(
+                    format!(
+                        "`{}` is compressed with {other}, which headstack does not unpack",
+                        path.display()
+                    ),
+                    format!("unpack it with {other}, or repack it with gzip or zstd"),
+                ));
+            }
+        };
+        let mut head = Vec::new();
+        rest.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut head).map_err(reading)?;
+        if head.is_empty() {
+            return Err(TraceError::unusable(
+                format!("`{}` is empty", path.display()),
+                "a trace holds at least a header or one request".into(),
+            ));
+        }
+        let complete = head.len() < SAMPLE_BYTES;
+        Ok(Self { path: path.into(), head, complete, rest, compression })
+    }
+
+    /// The file, for messages.
+    pub(crate) fn path(&self) -> &Arc<Path> {
+        &self.path
+    }
+
+    /// The beginning of the (decompressed) contents.
+    pub(crate) fn sample(&self) -> Sample<'_> {
+        Sample { bytes: &self.head, complete: self.complete }
+    }
+
+    /// The whole contents as a stream.
+    pub(crate) fn into_buffer(self) -> Buffer {
+        Buffer::new(self.path, Box::new(Cursor::new(self.head).chain(self.rest)))
+    }
+
+    /// The file itself, for formats that jump about in it.
+    pub(crate) fn into_file(self) -> Result<File, TraceError> {
+        if let Some(compression) = self.compression {
+            return Err(TraceError::unusable(
+                format!("`{}` is a columnar file inside {compression}", self.path.display()),
+                format!("unpack it first: it is read out of order, which {compression} does not allow"),
+            ));
+        }
+        File::open(&self.path).map_err(|source| TraceError::reading(&self.path, source))
+    }
+}
+
+impl<'a> Sample<'a> {
+    /// The first sixteen lines that are neither blank nor a `#` comment; one cut off by the end of the sample is left
+    /// out. None at all if the sample is not text.
+    pub(crate) fn lines(self) -> impl Iterator<Item = &'a [u8]> {
+        let text = if self.bytes.contains(&0) { &[] } else { self.bytes };
+        let whole = match memchr::memrchr(b'\n', text) {
+            _ if self.complete => text,
+            Some(end) => &text[..end],
+            None => &[],
+        };
+        whole
+            .split(|&byte| byte == b'\n')
+            .map(crate::text::trim)
+            .filter(|line| !line.is_empty() && line[0] != b'#')
+            .take(16)
+    }
+}
+
+fn compression(magic: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 4] = [
+        (&[0x1f, 0x8b], "gzip"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+        (b"BZh", "bzip2"),
+        (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
+    ];
+    KINDS.iter().find(|(start, _)| magic.starts_with(start)).map(|&(_, name)| name)
+}
+
+impl TraceError {
+    /// The system refused to read `path`.
+    pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
+        Self::Io { action: "read", path: path.into(), source }
+    }
+
+    /// A file or option that cannot be used, and what to do.
+    pub(crate) fn unusable(problem: String, hint: String) -> Self {
+        Self::Unusable { problem, hint: Some(hint) }
+    }
+}

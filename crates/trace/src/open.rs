@@ -1,0 +1,250 @@
+//! Opening a trace: which format it has, and a stream of its requests.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow::record_batch::RecordBatch;
+use headstack_units::Nanos;
+
+use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
+use crate::format::{self, Decoder, Format};
+use crate::gate::{Gate, LAST_INSTANT, rebase, too_late};
+use crate::input::Input;
+use crate::text::BATCH;
+use crate::{Request, RequestSource, TraceError};
+
+/// How to read a trace. The default recognises the format and takes everything as it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// The format by name (`--format`) instead of recognising it.
+    pub format: Option<String>,
+    /// Order the requests by arrival (`--sort`), equal ones as they stand. Reads the whole trace into memory: 48 bytes a
+    /// request. Without it, the first request that arrives before the one above it is an error.
+    pub sort: bool,
+    /// Leave out requests that move nothing (`--skip-zero-length`), instead of an error; they are counted.
+    pub skip_zero_length: bool,
+    /// The sector size in bytes (`--sector-bytes`) where the format does not state one; otherwise 512.
+    pub sector_bytes: Option<u32>,
+    /// For `disksim-validate`: which request the gap on a line belongs to.
+    pub gap: Option<Gap>,
+    /// For `csv`: pairs (column name, field), in addition to the columns named like fields.
+    pub columns: Vec<(String, String)>,
+    /// Let the first arrival be zero, also where the trace counts from its own zero.
+    pub rebase: bool,
+}
+
+/// What the time between requests in a `disksim-validate` trace means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gap {
+    /// From the completion of the request on the same line to the issue of the next.
+    #[default]
+    After,
+    /// From the completion of the request before to the issue of the one on the same line.
+    Before,
+}
+
+impl OpenOptions {
+    /// The stated sector size, else `usual`.
+    pub(crate) fn sector_bytes_or(&self, usual: u32) -> u32 {
+        self.sector_bytes.unwrap_or(usual)
+    }
+
+    /// Options that would have no effect on a trace of this format are errors.
+    fn check(&self, format: &str) -> Result<(), TraceError> {
+        if self.sector_bytes == Some(0) {
+            return Err(TraceError::unusable(
+                "a sector size of 0 bytes is impossible".into(),
+                "common: 512, 4096".into(),
+            ));
+        }
+        let misplaced = [
+            (!self.columns.is_empty() && format != "csv", "--column", "csv"),
+            (self.gap.is_some() && format != "disksim-validate", "--gap", "disksim-validate"),
+        ];
+        match misplaced.into_iter().find(|(misplaced, ..)| *misplaced) {
+            Some((_, option, of)) => Err(TraceError::unusable(
+                format!("{option} is an option of the format {of}, but the trace is {format}"),
+                format!("leave {option} out, or say --format {of}"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Opens the trace at `path`; gzip and zstd unpack by themselves.
+///
+/// # Errors
+/// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
+    let input = Input::open(path)?;
+    let format = match &options.format {
+        Some(name) => format::named(name)?,
+        None if !options.columns.is_empty() => format::named("csv")?,
+        None => format::detect(&input)?,
+    };
+    options.check(format.name)?;
+    let suspected = suspicion(&input, format);
+    let path = input.path().clone();
+    let decoder = (format.open)(input, options).map_err(|error| suspect(error, suspected))?;
+    Ok(TraceReader { suspected, ..TraceReader::new(path, format.name, decoder, options) })
+}
+
+/// If the file does not look like `chosen` but like exactly one other format, that one.
+fn suspicion(input: &Input, chosen: &Format) -> Option<&'static str> {
+    match format::likely(input)[..] {
+        [other] if other.name != chosen.name => Some(other.name),
+        _ => None,
+    }
+}
+
+/// Adds the suspicion to an error that has no hint of its own.
+fn suspect(mut error: TraceError, suspected: Option<&str>) -> TraceError {
+    if let (TraceError::Record { hint, .. } | TraceError::Unusable { hint, .. }, Some(suspected)) =
+        (&mut error, suspected)
+    {
+        *hint = Some(format!("the file looks like a trace of format {suspected}: try --format {suspected}"));
+    }
+    error
+}
+
+/// A trace being read: a stream of requests in constant memory (with [`OpenOptions::sort`], all of them in memory).
+///
+/// Requests before the first error are delivered; then the error; then nothing more.
+pub struct TraceReader {
+    path: Arc<Path>,
+    format: &'static str,
+    decoder: Box<dyn Decoder>,
+    gate: Gate,
+    sort: bool,
+    rebase: bool,
+    sorted: Option<std::vec::IntoIter<Request>>,
+    suspected: Option<&'static str>,
+    failure: Option<TraceError>,
+    ended: bool,
+}
+
+impl TraceReader {
+    fn new(path: Arc<Path>, format: &'static str, decoder: Box<dyn Decoder>, options: &OpenOptions) -> Self {
+        let rebase = options.rebase || decoder.absolute_clock();
+        Self {
+            gate: Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length),
+            path,
+            format,
+            decoder,
+            sort: options.sort,
+            rebase,
+            sorted: None,
+            suspected: None,
+            failure: None,
+            ended: false,
+        }
+    }
+
+    /// A trace out of Arrow record batches, with the same columns, checks and options as a Parquet file; `name` is what
+    /// messages call it. The sector size comes from `sector_bytes` in the schema's metadata, else from the options.
+    ///
+    /// # Errors
+    /// If a required column is missing.
+    pub fn from_batches(
+        name: &str,
+        schema: &SchemaRef,
+        batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+        options: &OpenOptions,
+    ) -> Result<Self, TraceError> {
+        options.check("arrow")?;
+        let stated = schema.metadata().get(SECTOR_BYTES_KEY).map(String::as_str);
+        let decoder = BatchDecoder::new(Path::new(name), schema, stated, batches, options)?;
+        Ok(Self::new(Path::new(name).into(), "arrow", Box::new(decoder), options))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of the format.
+    pub fn format(&self) -> &'static str {
+        self.format
+    }
+
+    /// The size of the sectors in which the requests' addresses and lengths are counted.
+    pub fn sector_bytes(&self) -> u32 {
+        self.decoder.sector_bytes()
+    }
+
+    /// Records passed over so far: those that are no I/O, and requests of length zero where they are skipped.
+    pub fn records_skipped(&self) -> u64 {
+        self.decoder.records_skipped() + self.gate.skipped()
+    }
+
+    /// The next requests in the order of the file.
+    fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        let result = self.decoder.decode(batch, &mut self.gate);
+        if !batch.is_empty() && result.is_ok() {
+            self.suspected = None;
+        }
+        result.map_err(|error| suspect(error, self.suspected.take()))
+    }
+
+    /// Reads everything and orders it.
+    fn sort_all(&mut self) -> Result<std::vec::IntoIter<Request>, TraceError> {
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        loop {
+            batch.clear();
+            self.decode(&mut batch)?;
+            if batch.is_empty() {
+                break;
+            }
+            all.append(&mut batch);
+        }
+        all.sort_by_key(|request: &Request| request.arrival);
+        if self.rebase {
+            let zero = all.first().map_or(Nanos::ZERO, |request| request.arrival);
+            for request in &mut all {
+                rebase(request, zero);
+            }
+        }
+        if let Some(late) = all.last().filter(|request| request.arrival > LAST_INSTANT) {
+            return Err(TraceError::Unusable {
+                problem: format!("{}: {}", self.path.display(), too_late(late).0),
+                hint: None,
+            });
+        }
+        Ok(all.into_iter())
+    }
+
+    fn fill(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        if !self.sort {
+            return self.decode(batch);
+        }
+        if self.sorted.is_none() {
+            self.sorted = Some(self.sort_all()?);
+        }
+        batch.extend(self.sorted.iter_mut().flatten().take(BATCH));
+        Ok(())
+    }
+}
+
+impl RequestSource for TraceReader {
+    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        batch.clear();
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        if self.ended {
+            return Ok(());
+        }
+        let result = self.fill(batch);
+        self.ended = result.is_err() || batch.is_empty();
+        match result {
+            Err(error) if batch.is_empty() => Err(error),
+            Err(error) => {
+                self.failure = Some(error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
