@@ -1,0 +1,160 @@
+# headstack needs Python 3.11 or later, a Rust toolchain with a C linker, and make; the rest is set up here, in .venv
+# and target. The installed package is always a release build, so that what is tested is what people run; the Rust
+# tests run in the dev profile, the slow ones (`#[ignore = "slow: …"]`) in release.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+# Recorded traces: needed for the validation studies, by nothing else.
+DATA := $(if $(HEADSTACK_DATA),$(HEADSTACK_DATA),$(wildcard ../shared/data))
+
+export CARGO_TERM_PROGRESS_WHEN := never
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_REQUIRE_VIRTUALENV := 1
+# maturin and cargo must ask for the same Python, or each rebuilds what the other built.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+PIP := $(BIN)/python -m pip install --quiet
+RUST_TESTS := --workspace --exclude headstack-python
+
+# What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
+CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+  $(shell find crates drives systems workloads -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
+    \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
+
+say = @printf '\033[1m== %s\033[0m\n' "$(1)"
+
+.PHONY: help
+help:
+	@echo 'make demo      build, run the main job, write a page and a wheel'
+	@echo 'make test      build, then all tests: Rust, Python, examples'
+	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
+	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
+	@echo 'make docs      the documentation, in docs/_build/html'
+	@echo 'make bench     benchmarks'
+	@echo 'make install   build and install the package into .venv, nothing else'
+	@echo 'make wheel     a wheel in dist/ that installs without Rust'
+	@echo 'make stubs     write the type stubs of the compiled core anew'
+	@echo 'make format    format Rust and Python'
+	@echo 'make clean     remove everything that was built'
+
+# ---- setting up -----------------------------------------------------------------------------------------------------
+
+$(STAMPS)/venv:
+	$(call say,Setting up Python in $(VENV))
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"headstack needs Python 3.11 or later, this is {v.major}.{v.minor}: set PYTHON=/path/to/python3.11")'
+	@command -v cargo >/dev/null || { echo 'headstack needs a Rust toolchain: cargo is not on the PATH' >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) 'pip>=25.1' 'maturin>=1.16,<2'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/install: $(STAMPS)/venv $(CORE_SOURCES)
+	$(call say,Building the core: 3 to 6 minutes from scratch on two cores$(comma) one after a change)
+	@$(BIN)/maturin develop --quiet --release --extras report
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/install pyproject.toml
+	$(call say,Installing the test and lint tools)
+	@$(PIP) --group dev
+	@touch $@
+
+$(STAMPS)/docs: $(STAMPS)/install docs/requirements.txt
+	$(call say,Installing the documentation tools)
+	@$(PIP) -r docs/requirements.txt
+	@touch $@
+
+comma := ,
+
+.PHONY: install
+install: $(STAMPS)/install
+
+# ---- the two commands -----------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: $(STAMPS)/install
+	$(call say,A wheel for other machines: about 1 minute)
+	@$(MAKE) --no-print-directory wheel
+	$(call say,The main job: about 10 seconds)
+	@$(BIN)/python examples/demo.py $(if $(DATA),--data $(DATA))
+
+.PHONY: test
+test: $(STAMPS)/dev
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-rust-slow
+	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-examples
+
+# ---- tests, one kind at a time --------------------------------------------------------------------------------------
+
+.PHONY: test-rust test-rust-slow test-python test-examples
+test-rust:
+	$(call say,Rust tests: 1 to 3 minutes from scratch)
+	@cargo test --quiet --locked $(RUST_TESTS)
+
+test-rust-slow:
+	$(call say,Slow Rust tests$(comma) in release: 1 to 3 minutes from scratch)
+	@cargo test --quiet --locked --release --lib --bins --tests $(RUST_TESTS) -- --ignored
+
+test-python: $(STAMPS)/dev
+	$(call say,Python tests: about 1 minute)
+	@$(BIN)/python -m pytest
+
+test-examples: $(STAMPS)/install
+	$(call say,Examples$(comma) which check their own results)
+	@passed=0; failed=0; \
+	for example in $(filter-out examples/demo.py,$(wildcard examples/*.py)); do \
+	  if $(BIN)/python $$example >$(STAMPS)/example.out 2>&1; then passed=$$((passed + 1)); \
+	  else failed=$$((failed + 1)); echo "-- $$example"; cat $(STAMPS)/example.out; fi; \
+	done; \
+	echo "examples: $$passed passed, $$failed failed"; test $$failed = 0
+
+# ---- lint -----------------------------------------------------------------------------------------------------------
+
+.PHONY: lint format stubs
+lint: $(STAMPS)/dev
+	$(call say,Lint: 1 to 3 minutes from scratch)
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/python -m mypy.stubtest headstack._core $(if $(wildcard tests/stubtest.allow),--allowlist tests/stubtest.allow)
+
+format: $(STAMPS)/dev
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# ---- the rest -------------------------------------------------------------------------------------------------------
+
+.PHONY: study docs bench wheel develop clean
+study: $(STAMPS)/install
+	$(BIN)/headstack study ruemmler-wilkes $(if $(DATA),--data $(DATA))
+
+docs: $(STAMPS)/docs
+	$(call say,Documentation: about 1 minute)
+	@$(BIN)/python docs/generate.py
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "$(CURDIR)/docs/_build/html/index.html"
+
+bench: $(STAMPS)/install
+	cargo bench --locked $(RUST_TESTS)
+
+wheel: $(STAMPS)/install
+	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist
+	@ls dist/*.whl
+
+# For work on the core: builds in a fraction of the time, runs several times slower.
+develop: $(STAMPS)/venv
+	@$(BIN)/maturin develop --quiet --extras report
+	@rm -f $(STAMPS)/install
+
+clean:
+	rm -rf $(VENV) target dist out docs/_build docs/reference/generated
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
