@@ -1,0 +1,123 @@
+//! Slipped and remapped sectors.
+//!
+//! A *raw* number counts the data sectors including the slipped ones; a logical address leaves them out.
+
+use super::zone::Zone;
+use crate::spec::RemapSpec;
+
+/// Slipped sectors, ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slips {
+    raw: Vec<u64>,
+    /// `raw[i] − i`: the logical address from which on i + 1 slips lie before.
+    logical: Vec<u64>,
+}
+
+impl Slips {
+    /// Slips at raw numbers below `end`.
+    pub(super) fn new(slipped: &[u64], end: u64) -> Self {
+        let mut raw: Vec<u64> = slipped.iter().copied().filter(|&raw| raw < end).collect();
+        raw.sort_unstable();
+        raw.dedup();
+        let logical = raw.iter().zip(0_u64..).map(|(raw, before)| raw - before).collect();
+        Self { raw, logical }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.raw.len() as u64
+    }
+
+    /// The raw number of a logical address, and the next slipped raw number after it.
+    #[inline]
+    pub(super) fn raw(&self, lba: u64) -> (u64, u64) {
+        if self.raw.is_empty() {
+            return (lba, u64::MAX);
+        }
+        let before = self.logical.partition_point(|&slip| slip <= lba);
+        (lba + before as u64, self.raw.get(before).copied().unwrap_or(u64::MAX))
+    }
+
+    /// How many logical addresses lie at raw numbers below `raw`.
+    #[inline]
+    pub(super) fn logical_before(&self, raw: u64) -> u64 {
+        raw - self.raw.partition_point(|&slip| slip < raw) as u64
+    }
+
+    /// Whether the raw number is slipped.
+    pub(super) fn contains(&self, raw: u64) -> bool {
+        self.raw.binary_search(&raw).is_ok()
+    }
+}
+
+/// The place a logical sector was moved to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) zone: usize,
+    pub(super) cylinder: u32,
+    pub(super) head: u32,
+    pub(super) slot: u32,
+}
+
+/// Remapped sectors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Remaps {
+    /// Ascending logical addresses.
+    lbas: Vec<u64>,
+    /// Their places.
+    targets: Vec<Target>,
+    /// Places with what lives there, ascending.
+    residents: Vec<((u32, u32, u32), u64)>,
+}
+
+impl Remaps {
+    /// Remaps of addresses below `capacity`; of several for one address the first counts.
+    pub(super) fn new(remaps: &[RemapSpec], zones: &[Zone], capacity: u64) -> Self {
+        let mut found: Vec<(u64, Target)> = remaps
+            .iter()
+            .filter(|remap| remap.lba < capacity)
+            .filter_map(|remap| {
+                let zone = zone_of(zones, remap.cylinder)?;
+                let (cylinder, head, slot) = (remap.cylinder, remap.head, remap.sector);
+                Some((remap.lba, Target { zone, cylinder, head, slot }))
+            })
+            .collect();
+        found.sort_by_key(|&(lba, _)| lba);
+        found.dedup_by_key(|&mut (lba, _)| lba);
+        let mut residents: Vec<_> =
+            found.iter().map(|&(lba, at)| ((at.cylinder, at.head, at.slot), lba)).collect();
+        residents.sort_unstable();
+        let (lbas, targets) = found.into_iter().unzip();
+        Self { lbas, targets, residents }
+    }
+
+    /// Where a logical sector was moved to.
+    #[inline]
+    pub(super) fn target(&self, lba: u64) -> Option<Target> {
+        if self.lbas.is_empty() {
+            return None;
+        }
+        self.lbas.binary_search(&lba).ok().map(|at| self.targets[at])
+    }
+
+    /// The first remapped address above `lba`.
+    #[inline]
+    pub(super) fn next(&self, lba: u64) -> u64 {
+        self.lbas.get(self.lbas.partition_point(|&remapped| remapped <= lba)).copied().unwrap_or(u64::MAX)
+    }
+
+    /// The remapped sector that lives at a place.
+    pub(super) fn resident(&self, cylinder: u32, head: u32, slot: u32) -> Option<u64> {
+        let at = (cylinder, head, slot);
+        self.residents
+            .binary_search_by_key(&at, |&(place, _)| place)
+            .ok()
+            .map(|found| self.residents[found].1)
+    }
+}
+
+/// The zone that holds a cylinder.
+pub(super) fn zone_of(zones: &[Zone], cylinder: u32) -> Option<usize> {
+    let after = zones.partition_point(|zone| zone.first_cylinder <= cylinder);
+    let zone = after.checked_sub(1)?;
+    (cylinder <= zones[zone].last_cylinder).then_some(zone)
+}

@@ -1,0 +1,326 @@
+//! Where logical sectors are: address → cylinder, head, slot and angle, and back.
+//!
+//! One [`Layout`] describes the surfaces of one actuator. It is built once, does not change, and answers by arithmetic
+//! and binary search over *spans*: runs of tracks within a zone that hold data without a gap. There is one span per
+//! zone, and one more for each region border and slipped track inside it, so that a drive of ten million tracks costs
+//! no more memory than one of a thousand.
+//!
+//! Conventions:
+//! - Tracks follow each other in the order of the drive file ([`crate::spec::Order`]). Serpentine orders and groups of
+//!   cylinders begin anew in every zone (by-cylinder serpentine: counted over the whole drive). Every group of
+//!   `serpentine-by-surface` begins at head 0 and at its lowest cylinder; the last group of a zone may be narrower.
+//! - Spare tracks of a cylinder are its last ones in track order; by surface, those of the last heads. Spare tracks at
+//!   the end of a zone are counted among those that remain. Slipped sectors and tracks shrink the capacity.
+//! - Skews add up along the physical sequence of tracks, spare and slipped ones included, from the zone's first track,
+//!   whose first sector begins at `first_sector_turns`. The cylinder skew replaces the track skew where the cylinder
+//!   changes.
+//! - A remapped sector leaves its home slot empty. Its *track* and *cylinder*, in [`Layout::track_range`] and
+//!   [`Layout::cylinder_end`], stay those of its home.
+
+mod defects;
+mod divisor;
+mod place;
+mod sequence;
+#[cfg(test)]
+mod tests;
+mod zone;
+
+pub use place::{Extent, Place, ZoneSummary};
+
+use crate::spec::LayoutSpec;
+use defects::{Remaps, Slips, Target, zone_of};
+use headstack_units::Angle;
+use sequence::Track;
+use zone::Zone;
+
+/// A run of tracks of one zone that hold data without a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    zone: usize,
+    /// Index of the first track in the zone's sequence.
+    first_index: u64,
+    tracks: u64,
+}
+
+/// The surfaces of one actuator.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    zones: Vec<Zone>,
+    spans: Vec<Span>,
+    /// Raw number of each span's first sector.
+    starts: Vec<u64>,
+    slips: Slips,
+    remaps: Remaps,
+    summaries: Vec<ZoneSummary>,
+    capacity: u64,
+    heads: u32,
+    cylinders: u32,
+}
+
+/// The slot where an address lives, or lived before it was remapped.
+#[derive(Clone, Copy)]
+struct Home {
+    span: usize,
+    /// Raw number.
+    raw: u64,
+    /// The first slipped raw number after it.
+    next_slip: u64,
+    /// Of the track, in the zone's sequence.
+    index: u64,
+    slot: u64,
+}
+
+impl Layout {
+    /// The layout of a checked description.
+    pub fn new(spec: &LayoutSpec) -> Self {
+        let zones: Vec<Zone> = spec.zone.iter().map(|zone| Zone::new(spec, zone)).collect();
+        let spans = spans(spec, &zones);
+        let mut starts = Vec::with_capacity(spans.len());
+        let mut zone_raw = vec![(0_u64, 0_u64); zones.len()];
+        let mut raw = 0_u64;
+        for span in &spans {
+            starts.push(raw);
+            if zone_raw[span.zone].1 == 0 {
+                zone_raw[span.zone].0 = raw;
+            }
+            raw += span.tracks * zones[span.zone].sectors.value();
+            zone_raw[span.zone].1 = raw;
+        }
+        let slips = Slips::new(&spec.slipped_sectors, raw);
+        let capacity = raw - slips.len();
+        let mut first_lba = 0;
+        let summaries = zones
+            .iter()
+            .zip(&zone_raw)
+            .map(|(zone, &(first, end))| {
+                let sectors = slips.logical_before(end) - slips.logical_before(first);
+                let summary = ZoneSummary {
+                    first_lba,
+                    sectors,
+                    first_cylinder: zone.first_cylinder,
+                    last_cylinder: zone.last_cylinder,
+                    sectors_per_track: zone.sectors.value() as u32,
+                };
+                first_lba += sectors;
+                summary
+            })
+            .collect();
+        let remaps = Remaps::new(&spec.remap, &zones, capacity);
+        Self {
+            spans,
+            starts,
+            slips,
+            remaps,
+            summaries,
+            capacity,
+            heads: spec.heads,
+            cylinders: physical_cylinders(spec),
+            zones,
+        }
+    }
+
+    /// Logical sectors.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Surfaces.
+    pub fn heads(&self) -> u32 {
+        self.heads
+    }
+
+    /// Physical cylinders: how far the arm can go, at least to the end of the last zone.
+    pub fn cylinders(&self) -> u32 {
+        self.cylinders
+    }
+
+    /// Where a logical sector is.
+    ///
+    /// # Panics
+    /// If `lba` lies at or beyond the capacity of an empty layout; beyond another's capacity the answer means nothing.
+    #[inline]
+    pub fn locate(&self, lba: u64) -> Place {
+        if let Some(target) = self.remaps.target(lba) {
+            return self.place(target.zone, &self.target_track(target), u64::from(target.slot));
+        }
+        let home = self.home(lba);
+        let zone = self.spans[home.span].zone;
+        self.place(zone, &self.zones[zone].sequence.track(home.index), home.slot)
+    }
+
+    /// The logical sector at a place; `None` where there is none: spare, slipped, or beyond the drive.
+    pub fn lba_at(&self, cylinder: u32, head: u32, slot: u32) -> Option<u64> {
+        if let Some(lba) = self.remaps.resident(cylinder, head, slot) {
+            return Some(lba);
+        }
+        let number = zone_of(&self.zones, cylinder)?;
+        let zone = &self.zones[number];
+        if head >= self.heads || u64::from(slot) >= zone.sectors.value() {
+            return None;
+        }
+        let index = zone.sequence.find(cylinder, head).1?;
+        let after = self.spans.partition_point(|span| (span.zone, span.first_index) <= (number, index));
+        let at = after.checked_sub(1)?;
+        let span = self.spans[at];
+        if span.zone != number || index - span.first_index >= span.tracks {
+            return None;
+        }
+        let raw = self.starts[at] + (index - span.first_index) * zone.sectors.value() + u64::from(slot);
+        if self.slips.contains(raw) {
+            return None;
+        }
+        let lba = self.slips.logical_before(raw);
+        self.remaps.target(lba).is_none().then_some(lba)
+    }
+
+    /// The longest run of logical sectors from `lba` on, at most `limit`, that lie one behind the other on one track.
+    /// It ends at the track's end, before a slipped sector and before a remapped one; a remapped sector is a run of
+    /// its own.
+    ///
+    /// # Panics
+    /// As [`Layout::locate`].
+    #[inline]
+    pub fn extent(&self, lba: u64, limit: u64) -> Extent {
+        if let Some(target) = self.remaps.target(lba) {
+            let track = self.target_track(target);
+            return self.run(target.zone, &track, u64::from(target.slot), lba, limit.min(1));
+        }
+        let home = self.home(lba);
+        let number = self.spans[home.span].zone;
+        let zone = &self.zones[number];
+        let sectors = limit
+            .min(zone.sectors.value() - home.slot)
+            .min(home.next_slip - home.raw)
+            .min(self.remaps.next(lba) - lba);
+        self.run(number, &zone.sequence.track(home.index), home.slot, lba, sectors)
+    }
+
+    /// The logical sectors of the track that is home to `lba`: the first, and the one after the last.
+    ///
+    /// # Panics
+    /// As [`Layout::locate`].
+    #[inline]
+    pub fn track_range(&self, lba: u64) -> (u64, u64) {
+        let home = self.home(lba);
+        let first = home.raw - home.slot;
+        let end = first + self.zones[self.spans[home.span].zone].sectors.value();
+        (self.slips.logical_before(first), self.slips.logical_before(end))
+    }
+
+    /// The logical sector after the last one of the run of tracks in one cylinder that is home to `lba`. In
+    /// by-surface order such a run is one track, or two where the surface changes.
+    ///
+    /// # Panics
+    /// As [`Layout::locate`].
+    pub fn cylinder_end(&self, lba: u64) -> u64 {
+        let home = self.home(lba);
+        let number = self.spans[home.span].zone;
+        let zone = &self.zones[number];
+        let end = zone.sequence.cylinder_run_end(home.index);
+        let inside = |span: &&Span| span.zone == number && span.first_index < end;
+        // At most as many spans as the run has tracks.
+        let more = self.spans[home.span + 1..].iter().take_while(inside).count();
+        let last = self.spans[home.span + more];
+        let tracks = (end - last.first_index).min(last.tracks);
+        self.slips.logical_before(self.starts[home.span + more] + tracks * zone.sectors.value())
+    }
+
+    /// The zones, outermost first.
+    pub fn zones(&self) -> impl Iterator<Item = ZoneSummary> {
+        self.summaries.iter().copied()
+    }
+
+    #[inline]
+    fn home(&self, lba: u64) -> Home {
+        debug_assert!(lba < self.capacity, "sector {lba} of {}", self.capacity);
+        let (raw, next_slip) = self.slips.raw(lba);
+        let span = self.starts.partition_point(|&start| start <= raw) - 1;
+        let Span { zone, first_index, .. } = self.spans[span];
+        let (track, slot) = self.zones[zone].sectors.split(raw - self.starts[span]);
+        Home { span, raw, next_slip, index: first_index + track, slot }
+    }
+
+    fn target_track(&self, target: Target) -> Track {
+        self.zones[target.zone].sequence.find(target.cylinder, target.head).0
+    }
+
+    #[inline]
+    fn place(&self, number: usize, track: &Track, slot: u64) -> Place {
+        let zone = &self.zones[number];
+        Place {
+            cylinder: track.cylinder,
+            head: track.head,
+            slot: slot as u32,
+            slots: zone.slots,
+            zone: number as u32,
+            start: zone.start(track, slot),
+        }
+    }
+
+    #[inline]
+    fn run(&self, number: usize, track: &Track, slot: u64, lba: u64, sectors: u64) -> Extent {
+        let zone = &self.zones[number];
+        let start: Angle = zone.start(track, slot);
+        Extent {
+            cylinder: track.cylinder,
+            head: track.head,
+            lba,
+            sectors: sectors as u32,
+            start,
+            slot_width: zone.slot_width,
+            zone: number as u32,
+        }
+    }
+}
+
+/// How many cylinders the arm can reach.
+pub(crate) fn physical_cylinders(spec: &LayoutSpec) -> u32 {
+    let end = spec.zone.last().map_or(0, |zone| zone.last_cylinder.saturating_add(1));
+    spec.cylinders.unwrap_or(end).max(end)
+}
+
+/// The runs of tracks that hold data, in the order of addresses.
+fn spans(spec: &LayoutSpec, zones: &[Zone]) -> Vec<Span> {
+    let mut slipped: Vec<(usize, u64)> = spec
+        .slipped_tracks
+        .iter()
+        .filter(|track| track[1] < spec.heads)
+        .filter_map(|track| {
+            let zone = zone_of(zones, track[0])?;
+            Some((zone, zones[zone].sequence.find(track[0], track[1]).1?))
+        })
+        .collect();
+    slipped.sort_unstable();
+    slipped.dedup();
+    let mut spans = Vec::with_capacity(zones.len() + slipped.len() + 2 * spec.region.len());
+    for (number, zone) in zones.iter().enumerate() {
+        let slipped_before = slipped.partition_point(|&(of, _)| of < number);
+        let slipped_end = slipped.partition_point(|&(of, _)| of <= number);
+        let slipped = &slipped[slipped_before..slipped_end];
+        let mut push = |first: u64, end: u64| push_without(&mut spans, number, first, end, slipped);
+        if spec.region.is_empty() {
+            push(0, zone.indices);
+        }
+        for region in &spec.region {
+            let before = |cylinder, head| zone.sequence.classical_indices_before(cylinder, head);
+            let first = before(region.first_cylinder, u64::from(region.first_head));
+            let end = before(region.last_cylinder, u64::from(region.last_head) + 1);
+            push(first, end.min(zone.indices));
+        }
+    }
+    spans
+}
+
+/// Adds the run of indices from `first` to before `end`, cut at the slipped tracks of the zone.
+fn push_without(spans: &mut Vec<Span>, zone: usize, mut first: u64, end: u64, slipped: &[(usize, u64)]) {
+    let from = slipped.partition_point(|&(_, index)| index < first);
+    for &(_, index) in slipped[from..].iter().take_while(|&&(_, index)| index < end) {
+        if index > first {
+            spans.push(Span { zone, first_index: first, tracks: index - first });
+        }
+        first = index + 1;
+    }
+    if end > first {
+        spans.push(Span { zone, first_index: first, tracks: end - first });
+    }
+}

@@ -1,0 +1,90 @@
+//! One zone: its tracks in order, and the angle at which each begins.
+
+use super::divisor::Divisor;
+use super::sequence::{Sequence, Track};
+use crate::spec::{LayoutSpec, ZoneSpec};
+use headstack_units::Angle;
+
+/// A zone, precomputed.
+#[derive(Clone, Debug)]
+pub(super) struct Zone {
+    pub(super) sequence: Sequence,
+    pub(super) first_cylinder: u32,
+    pub(super) last_cylinder: u32,
+    /// Data sectors on a track.
+    pub(super) sectors: Divisor,
+    /// Slots on a track, spares included.
+    pub(super) slots: u32,
+    /// Indices before the spare tracks at the zone's end.
+    pub(super) indices: u64,
+    /// Angular width of a slot, rounded down.
+    pub(super) slot_width: Angle,
+    /// Where the first track's first sector begins.
+    origin: Angle,
+    track_skew: Angle,
+    cylinder_skew: Angle,
+}
+
+impl Zone {
+    pub(super) fn new(layout: &LayoutSpec, zone: &ZoneSpec) -> Self {
+        let sequence = Sequence::new(layout, zone);
+        let slots = zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track).max(1);
+        Self {
+            sequence,
+            first_cylinder: zone.first_cylinder,
+            last_cylinder: zone.last_cylinder,
+            sectors: Divisor::new(u64::from(zone.sectors_per_track)),
+            slots,
+            indices: sequence.len().saturating_sub(u64::from(zone.spare_tracks_at_end)),
+            slot_width: slot_width(slots),
+            origin: Angle::from_turns(zone.first_sector_turns),
+            track_skew: sectors_to_angle(zone.track_skew_sectors, slots),
+            cylinder_skew: sectors_to_angle(zone.cylinder_skew_sectors, slots),
+        }
+    }
+
+    /// Where a slot of a track begins. Slots of a track lie exactly `slot_width` apart; what is left of the turn
+    /// (below one slot count of 2^-64 turns) follows the last slot.
+    #[inline]
+    pub(super) fn start(&self, track: &Track, slot: u64) -> Angle {
+        let by_heads = track.head_changes.wrapping_mul(self.track_skew.0);
+        let by_cylinders = track.cylinder_changes.wrapping_mul(self.cylinder_skew.0);
+        let within = slot.wrapping_mul(self.slot_width.0);
+        self.origin + Angle(by_heads.wrapping_add(by_cylinders).wrapping_add(within))
+    }
+}
+
+/// floor(2^64 / slots); a single slot takes the turn less one part in 2^64.
+fn slot_width(slots: u32) -> Angle {
+    Angle(((1_u128 << 64) / u128::from(slots)).min(u128::from(u64::MAX)) as u64)
+}
+
+/// A real number of sectors as an angle, to the nearest 2^-64 turn: 10^11 of them still add up to less than a
+/// nanosecond of rotation.
+fn sectors_to_angle(sectors: f64, slots: u32) -> Angle {
+    let whole = sectors.floor();
+    // Both parts are exact: an f64 below 1 times 2^64 keeps all its bits.
+    let fraction = ((sectors - whole) * 18_446_744_073_709_551_616.0) as u64;
+    let fixed = (u128::from(whole as u64) << 64) | u128::from(fraction);
+    Angle(((fixed + u128::from(slots / 2)) / u128::from(slots)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skew_is_as_exact_as_the_angle_allows() {
+        assert_eq!(sectors_to_angle(8.0, 72), Angle::fraction(1, 9));
+        assert_eq!(sectors_to_angle(0.5, 1), Angle::fraction(1, 2));
+        assert_eq!(sectors_to_angle(0.0, 7), Angle::ZERO);
+        // 0.1 is 3602879701896397 / 2^55; of 3 slots that is this many 2^-64 turns, rounded to the nearest.
+        assert_eq!(sectors_to_angle(0.1, 3), Angle((3_602_879_701_896_397 * 512 + 1) / 3));
+    }
+
+    #[test]
+    fn a_track_of_one_slot_spans_nearly_a_turn() {
+        assert_eq!(slot_width(1), Angle(u64::MAX));
+        assert_eq!(slot_width(2), Angle(1 << 63));
+    }
+}

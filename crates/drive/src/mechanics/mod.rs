@@ -1,0 +1,75 @@
+//! The moving parts: how long the arm takes, and where the disk is.
+
+mod seek;
+mod spindle;
+#[cfg(test)]
+mod tests;
+
+pub use seek::{SeekAverages, SeekCurve};
+pub(crate) use spindle::hash;
+pub use spindle::{Epoch, Spindle};
+
+use crate::layout::physical_cylinders;
+use crate::spec::DriveSpec;
+use headstack_units::{Nanos, Op};
+
+/// How long a change of track takes.
+#[derive(Clone, Debug)]
+pub struct Mechanics {
+    /// Seek time against distance.
+    pub curve: SeekCurve,
+    /// Change of head within a cylinder.
+    pub head_switch: Nanos,
+    /// Change to the neighbouring cylinder within a transfer, a change of head included, where it differs from a
+    /// repositioning.
+    pub cylinder_switch: Option<Nanos>,
+    /// Settle before a read, in ns; may be negative.
+    pub read_settle_ns: i64,
+    /// Settle before a write, in ns; may be negative.
+    pub write_settle_ns: i64,
+}
+
+impl Mechanics {
+    /// From a checked description.
+    pub fn new(spec: &DriveSpec) -> Self {
+        let settle = |ms: f64| (ms * 1e6).round() as i64;
+        Self {
+            curve: SeekCurve::new(&spec.seek, physical_cylinders(&spec.layout)),
+            head_switch: Nanos::from_ms(spec.mechanics.head_switch_ms),
+            cylinder_switch: spec.mechanics.cylinder_switch_ms.map(Nanos::from_ms),
+            read_settle_ns: settle(spec.mechanics.read_settle_ms),
+            write_settle_ns: settle(spec.mechanics.write_settle_ms),
+        }
+    }
+
+    /// From one track (cylinder, head) to another before an operation: the longer of seek and head switch, and the
+    /// settle of the operation, never below zero; nothing on the same track.
+    #[inline]
+    pub fn reposition(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
+        if from == to {
+            return Nanos::ZERO;
+        }
+        let seek = self.curve.time(from.0.abs_diff(to.0));
+        let head = if from.1 == to.1 { Nanos::ZERO } else { self.head_switch };
+        self.settled(seek.max(head), op)
+    }
+
+    /// From one track to the next within a transfer: as [`Mechanics::reposition`], but with the cylinder-switch time,
+    /// where there is one, in place of the movement to a neighbouring cylinder (with or without a change of head).
+    #[inline]
+    pub fn switch(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
+        match self.cylinder_switch {
+            Some(time) if from.0.abs_diff(to.0) == 1 => self.settled(time, op),
+            _ => self.reposition(from, to, op),
+        }
+    }
+
+    #[inline]
+    fn settled(&self, time: Nanos, op: Op) -> Nanos {
+        let settle = match op {
+            Op::Read => self.read_settle_ns,
+            Op::Write => self.write_settle_ns,
+        };
+        Nanos(time.0.saturating_add_signed(settle))
+    }
+}

@@ -1,0 +1,246 @@
+//! Where the disk is, and when it gets somewhere.
+//!
+//! Inside an [`Epoch`] nothing is accumulated: the angle at an instant is one multiplication of the time since the
+//! epoch began by a rate of 128 fractional bits, so that after a year it is still exact to 10^-8 ns. Two rules keep
+//! rounding to whole nanoseconds from costing revolutions: a transfer ends at the first tick at or after its end
+//! *angle*, and a sector that was missed by at most one tick counts as on time.
+
+use crate::spec::SpindleSpec;
+use headstack_units::{Angle, Nanos, Rpm};
+
+/// A stretch of time in which the disk turns at one speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    t0: Nanos,
+    angle0: Angle,
+    /// Turns per ns: round(2^128 / period).
+    rate: u128,
+    /// ns per turn, times 2^32, rounded down: finds the tick of an angle to within two.
+    period_q32: u64,
+    period_ns: f64,
+}
+
+impl Epoch {
+    /// The disk is at `angle0` at `t0` and takes `period_ns` for a turn, which must lie between 2 ns and 4 s (and is
+    /// moved there).
+    pub fn new(t0: Nanos, angle0: Angle, period_ns: f64) -> Self {
+        // NaN would pass a clamp.
+        let period_ns = if period_ns >= 2.0 { period_ns.min(4e9) } else { 2.0 };
+        Self {
+            t0,
+            angle0,
+            rate: rate(period_ns),
+            period_q32: (period_ns * 4_294_967_296.0) as u64,
+            period_ns,
+        }
+    }
+
+    /// Where the disk is at `t`; before the epoch's beginning, where it would have been.
+    #[inline]
+    pub fn angle(&self, t: Nanos) -> Angle {
+        self.angle0 + Angle((self.turned(t) >> 64) as u64)
+    }
+
+    /// The first tick at or after `t` at which the disk has reached `target`; `t` itself where `target` was missed by
+    /// at most one tick.
+    #[inline]
+    pub fn next(&self, t: Nanos, target: Angle) -> Nanos {
+        let turned = self.turned(t);
+        let angle = self.angle0 + Angle((turned >> 64) as u64);
+        let missed_by = (angle - target).0;
+        if missed_by <= self.tick().0 {
+            return t;
+        }
+        self.after(t, turned as u64, angle.until(target).0)
+    }
+
+    /// When a media transfer ends that began at tick `start` with a sector that begins at angle `from`, and takes
+    /// `turn` (more than nothing, up to a full turn): the first tick at or after the end *angle* `from + turn`.
+    #[inline]
+    pub fn end_of(&self, start: Nanos, from: Angle, turn: Angle) -> Nanos {
+        let turned = self.turned(start);
+        let angle = self.angle0 + Angle((turned >> 64) as u64);
+        // Up to a tick late by the rule of `next`; a start before the sector is taken for what it is, too.
+        let late = (angle - from).0 as i64;
+        let left = if late >= 0 {
+            turn.0.saturating_sub(late as u64)
+        } else {
+            turn.0.saturating_add(late.unsigned_abs())
+        };
+        self.after(start, turned as u64, left)
+    }
+
+    /// The time of a turn, in ns.
+    pub fn period(&self) -> f64 {
+        self.period_ns
+    }
+
+    /// How far the disk turns in a nanosecond, rounded up.
+    #[inline]
+    fn tick(&self) -> Angle {
+        Angle((self.rate >> 64) as u64 + 1)
+    }
+
+    /// The angle since the epoch's beginning, in 2^-128 turns, whole turns dropped.
+    #[inline]
+    fn turned(&self, t: Nanos) -> u128 {
+        let elapsed = i128::from(t.signed_diff(self.t0)) as u128;
+        elapsed.wrapping_mul(self.rate)
+    }
+
+    /// The first tick at or after `t` at which the disk, `part` (of 2^-128 turns) past an angle at `t`, has turned by
+    /// `left` beyond that angle.
+    #[inline]
+    fn after(&self, t: Nanos, part: u64, left: u64) -> Nanos {
+        // Wanted is the smallest n with part + n·rate ≥ left·2^64. The product with the period, rounded down, is n,
+        // or one or two below.
+        let mut ticks = ((u128::from(left) * u128::from(self.period_q32)) >> 96) as u64;
+        let wanted = (u128::from(left) << 64).wrapping_sub(u128::from(part));
+        // Less than three ticks' worth either way: the sign is right even where the terms wrap around.
+        let mut missing = wanted.wrapping_sub(u128::from(ticks).wrapping_mul(self.rate)) as i128;
+        while missing > 0 {
+            missing -= self.rate as i128;
+            ticks += 1;
+        }
+        Nanos(t.0.saturating_add(ticks))
+    }
+}
+
+/// round(2^128 / period), exactly: an f64 is a whole number times a power of two.
+fn rate(period_ns: f64) -> u128 {
+    let bits = period_ns.to_bits();
+    let mantissa = u128::from((bits & ((1 << 52) - 1)) | (1 << 52));
+    let exponent = (bits >> 52) as i32 - 1023 - 52;
+    // 2 ≤ period < 2^32: the exponent lies between −51 and −21. Long division of 2^(128 − exponent) in base 2^64.
+    let first = 1_u128 << (-exponent).clamp(0, 63);
+    let high = ((first % mantissa) << 64) / mantissa;
+    let rest = ((first % mantissa) << 64) % mantissa;
+    let low = (rest << 64) / mantissa;
+    let rest = (rest << 64) % mantissa;
+    (high << 64) + low + u128::from(2 * rest >= mantissa)
+}
+
+/// A spindle: its nominal speed and how the real one differs.
+#[derive(Clone, Debug)]
+pub struct Spindle {
+    epoch: Epoch,
+    /// At which the next drift interval begins; [`Nanos::MAX`] without drift.
+    boundary: Nanos,
+    /// Number of the current drift interval.
+    interval: u64,
+    interval_ns: u64,
+    drift: f64,
+    seed: u64,
+    nominal_period_ns: f64,
+    /// With the constant error, without drift.
+    mean_period_ns: f64,
+}
+
+impl Spindle {
+    /// A spindle of `rpm` nominal revolutions per minute. The drift is drawn from `seed`: interval number i, counted
+    /// from time 0, always has the same deviation.
+    pub fn new(rpm: f64, spec: &SpindleSpec, seed: u64) -> Self {
+        let nominal_period_ns = Rpm(rpm).period_ns();
+        let mean_period_ns = nominal_period_ns / (1.0 + spec.error_percent / 100.0);
+        let drifts = spec.drift_ppm > 0.0;
+        let interval_ns = Nanos::from_s(spec.drift_interval_s).0.max(1);
+        let mut spindle = Self {
+            epoch: Epoch::new(Nanos::ZERO, Angle::from_turns(spec.initial_turns), mean_period_ns),
+            boundary: if drifts { Nanos(interval_ns) } else { Nanos::MAX },
+            interval: 0,
+            interval_ns,
+            drift: spec.drift_ppm * 1e-6,
+            seed,
+            nominal_period_ns,
+            mean_period_ns,
+        };
+        spindle.epoch = Epoch::new(Nanos::ZERO, spindle.epoch.angle0, spindle.period_in(0));
+        spindle
+    }
+
+    /// The epoch at `t`. Time must not go back: before the latest epoch's beginning, that epoch is the answer.
+    ///
+    /// An epoch says nothing about what lies beyond its end; where drift matters, ask [`Spindle::end_of`] and
+    /// [`Spindle::next`].
+    #[inline]
+    pub fn epoch_at(&mut self, t: Nanos) -> Epoch {
+        while t >= self.boundary {
+            self.step();
+        }
+        self.epoch
+    }
+
+    /// As [`Epoch::next`], through all changes of speed that lie between.
+    pub fn next(&mut self, t: Nanos, target: Angle) -> Nanos {
+        let reached = self.epoch_at(t).next(t, target);
+        if reached <= self.boundary { reached } else { self.beyond(target) }
+    }
+
+    /// As [`Epoch::end_of`], through all changes of speed that lie between.
+    pub fn end_of(&mut self, start: Nanos, from: Angle, turn: Angle) -> Nanos {
+        let reached = self.epoch_at(start).end_of(start, from, turn);
+        if reached <= self.boundary { reached } else { self.beyond(from + turn) }
+    }
+
+    /// The time of a turn at the nominal speed, in ns.
+    pub fn nominal_period_ns(&self) -> f64 {
+        self.nominal_period_ns
+    }
+
+    /// From `t` on the disk is `shift` further than it would have been: a new epoch at the same speed.
+    pub fn relock(&mut self, t: Nanos, shift: Angle) {
+        let epoch = self.epoch_at(t);
+        self.epoch = Epoch { t0: t, angle0: epoch.angle(t) + shift, ..epoch };
+    }
+
+    /// When `target` is reached, which lies less than a turn ahead, but beyond the current epoch.
+    #[cold]
+    fn beyond(&self, target: Angle) -> Nanos {
+        let mut ahead = self.clone();
+        loop {
+            let boundary = ahead.boundary;
+            ahead.step();
+            let turned = ahead.epoch.turned(boundary);
+            let left = ahead.epoch.angle(boundary).until(target).0;
+            let reached = ahead.epoch.after(boundary, turned as u64, left);
+            if reached <= ahead.boundary {
+                return reached;
+            }
+        }
+    }
+
+    /// Into the next drift interval; the angle is continuous.
+    #[cold]
+    fn step(&mut self) {
+        self.interval += 1;
+        let (t0, angle0) = (self.boundary, self.epoch.angle(self.boundary));
+        self.epoch = Epoch::new(t0, angle0, self.period_in(self.interval));
+        self.boundary = Nanos(t0.0.saturating_add(self.interval_ns));
+    }
+
+    /// The time of a turn in a drift interval, in ns.
+    fn period_in(&self, interval: u64) -> f64 {
+        self.mean_period_ns / (1.0 + self.drift * deviation(self.seed, interval))
+    }
+}
+
+/// A number in [−1, 1) that depends on nothing but seed and interval.
+fn deviation(seed: u64, interval: u64) -> f64 {
+    let bits = hash(seed, interval);
+    // 53 bits make a real number in [0, 2).
+    (bits >> 11) as f64 / 4_503_599_627_370_496.0 - 1.0
+}
+
+/// 64 bits that depend on a seed and a counter and nothing else, so that draw number n is the same in whatever order
+/// draws are made.
+pub(crate) fn hash(seed: u64, counter: u64) -> u64 {
+    splitmix64(splitmix64(seed).wrapping_add(counter))
+}
+
+/// The finaliser of the SplitMix64 generator (Steele, Lea & Flood 2014) after one step.
+fn splitmix64(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
