@@ -1,1 +1,40 @@
-//! Statistics of runs.
+//! Statistics of runs: streaming recorders of times, and scores of a model against measured times.
+//!
+//! Values enter as [`Nanos`](headstack_units::Nanos) and are accumulated as integers, so every result is the same
+//! however a stream is cut into chunks or, where a `merge` exists, spread over threads. Milliseconds and real
+//! numbers appear only in what is handed out.
+//!
+//! | question | recorder or function |
+//! | --- | --- |
+//! | mean, standard deviation, extremes | [`Moments`] |
+//! | how sure is the mean of a correlated stream | [`BatchMeans`] |
+//! | quantiles | [`Quantiles`] |
+//! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
+//! | how far is each request from its measured time | [`per_request`] |
+//! | plots | [`cdf`], [`Histogram`], [`BoxPlot`], [`Timeline`] |
+
+mod batch_means;
+mod boxplot;
+mod cdf;
+mod demerit;
+mod error;
+mod histogram;
+mod moments;
+mod per_request;
+mod quantiles;
+mod timeline;
+mod wide;
+
+pub use batch_means::BatchMeans;
+pub use boxplot::BoxPlot;
+pub use cdf::{CdfPoint, cdf};
+pub use demerit::{Demerit, demerit, demerit_ms};
+pub use error::StatsError;
+pub use histogram::{Histogram, HistogramBin};
+pub use moments::Moments;
+pub use per_request::{PerRequest, per_request};
+pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};
+pub use timeline::{Timeline, TimelineBin};
+
+/// Nanoseconds in a millisecond, for real-valued results.
+const NS_PER_MS: f64 = 1e6;
