@@ -27,6 +27,8 @@ pub struct Mechanics {
     pub read_settle_ns: i64,
     /// Settle before a write, in ns; may be negative.
     pub write_settle_ns: i64,
+    /// Whether the settle also follows a change of head where the arm does not move.
+    pub settle_after_head_switch: bool,
 }
 
 impl Mechanics {
@@ -39,6 +41,7 @@ impl Mechanics {
             cylinder_switch: spec.mechanics.cylinder_switch_ms.map(Nanos::from_ms),
             read_settle_ns: settle(spec.mechanics.read_settle_ms),
             write_settle_ns: settle(spec.mechanics.write_settle_ms),
+            settle_after_head_switch: spec.mechanics.settle_after_head_switch,
         }
     }
 
@@ -51,6 +54,9 @@ impl Mechanics {
         }
         let seek = self.curve.time(from.0.abs_diff(to.0));
         let head = if from.1 == to.1 { Nanos::ZERO } else { self.head_switch };
+        if from.0 == to.0 && !self.settle_after_head_switch {
+            return head;
+        }
         self.settled(seek.max(head), op)
     }
 

@@ -295,6 +295,7 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
     for (key, value) in [
         ("read_overhead_ms", controller.read_overhead_ms),
         ("write_overhead_ms", controller.write_overhead_ms),
+        ("write_data_after_ms", controller.write_data_after_ms.unwrap_or(0.0)),
         ("hit_overhead_ms", controller.hit_overhead_ms.unwrap_or(0.0)),
         ("read_completion_ms", controller.read_completion_ms),
         ("write_completion_ms", controller.write_completion_ms),
@@ -320,7 +321,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     let kib = 1e9;
     findings.range("buffer.size_kib", spec.buffer.size_kib, 0.0, kib);
     findings.range("buffer.read_fence_kib", spec.buffer.read_fence_kib, 0.0, kib);
-    findings.range("buffer.write_fence_kib", spec.buffer.write_fence_kib, 0.0, kib);
+    findings.range("buffer.write_fence_kib", spec.buffer.write_fence_kib.unwrap_or(0.0), 0.0, kib);
     let sector_kib = f64::from(spec.sector_bytes) / 1024.0;
     if spec.buffer.size_kib > 0.0 && spec.buffer.size_kib < 2.0 * sector_kib {
         findings.add("buffer.size_kib", "a buffer must hold two sectors; 0 stands for no buffer");

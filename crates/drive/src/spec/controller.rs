@@ -13,6 +13,9 @@ pub struct ControllerSpec {
     /// From picking up a write to starting its work, in ms.
     #[serde(default)]
     pub write_overhead_ms: f64,
+    /// From picking up a write to asking for its data, in ms, beside the rest of the overhead; absent: all of the overhead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_data_after_ms: Option<f64>,
     /// From picking up a read that the cache holds to asking for the bus, in ms; absent: as any read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_overhead_ms: Option<f64>,
@@ -38,6 +41,7 @@ impl Default for ControllerSpec {
         Self {
             read_overhead_ms: 0.0,
             write_overhead_ms: 0.0,
+            write_data_after_ms: None,
             hit_overhead_ms: None,
             read_completion_ms: 0.0,
             write_completion_ms: 0.0,
@@ -69,9 +73,10 @@ pub struct BufferSpec {
     /// A read also asks for the bus when the first track of it is in the buffer, even below the fence.
     #[serde(default)]
     pub read_fence_at_track_end: bool,
-    /// A write goes to the media when this much of it is in the buffer, in KiB (or all of it, if that is less).
-    #[serde(default)]
-    pub write_fence_kib: f64,
+    /// A write goes to the media when this much of it is in the buffer, in KiB (or all of it, if that is less); data that
+    /// then run out cost a revolution. Absent: as soon as they cannot run out before the track's end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_fence_kib: Option<f64>,
     /// A write's data may come over the bus while the arm moves; otherwise they are fetched when it has settled.
     #[serde(default = "yes")]
     pub write_overlaps_seek: bool,
@@ -83,7 +88,7 @@ impl Default for BufferSpec {
             size_kib: default_buffer(),
             read_fence_kib: 0.0,
             read_fence_at_track_end: false,
-            write_fence_kib: 0.0,
+            write_fence_kib: None,
             write_overlaps_seek: true,
         }
     }

@@ -57,7 +57,7 @@ pub struct FidelitySpec {
 }
 
 /// A rung of S0's ladder of models (Ruemmler & Wilkes 1994, Table 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum LadderStep {
     /// Constant time per command.
     M0,

@@ -60,7 +60,7 @@ pub enum SeekSpec {
 }
 
 /// Head switch and settle.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MechanicsSpec {
     /// Change of head within a cylinder, in ms. A move that changes cylinder and head costs the larger of the two.
@@ -76,6 +76,25 @@ pub struct MechanicsSpec {
     /// that include more than a write needs.
     #[serde(default)]
     pub write_settle_ms: f64,
+    /// Whether the settle times also follow a change of head within a cylinder, where the arm does not move.
+    #[serde(default = "yes")]
+    pub settle_after_head_switch: bool,
+}
+
+impl Default for MechanicsSpec {
+    fn default() -> Self {
+        Self {
+            head_switch_ms: 0.0,
+            cylinder_switch_ms: None,
+            read_settle_ms: 0.0,
+            write_settle_ms: 0.0,
+            settle_after_head_switch: yes(),
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// How the real spindle differs from its nominal speed.

@@ -47,7 +47,8 @@ fn leaves(spec: &DriveSpec) -> Vec<String> {
 
 fn collect(path: &str, value: &toml::Value, paths: &mut Vec<String>) {
     match value {
-        toml::Value::Table(table) => {
+        // A choice without parameters of its own is a value, too.
+        toml::Value::Table(table) if !table.is_empty() => {
             for (key, child) in table {
                 collect(&format!("{path}.{key}"), child, paths);
             }

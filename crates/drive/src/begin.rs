@@ -1,0 +1,444 @@
+//! Turning to a command: decode, look it up, send the arm on its way.
+
+use crate::command::{CacheResult, Command, Outcome, Phases};
+use crate::drive::Drive;
+use crate::mechanism::Claim;
+use crate::media::{Arm, Media, Pass};
+use crate::plan::{Begun, LinearPlan, Plan, ReadMode};
+use crate::read::{ReadPlan, passes_in_order, passes_on_arrival};
+use crate::spec::{PartialHit, ReadAhead, RotationModel, TransferModel, WritePolicy};
+use crate::stream::Stream;
+use headstack_units::{Angle, Nanos, Op, RequestFlags};
+use std::sync::Arc;
+
+/// A command on its way to the mechanism.
+pub(crate) struct Approach {
+    /// Decoded.
+    pub(crate) decoded: Nanos,
+    /// The mechanism's path begins, and the phases from submission to there.
+    pub(crate) base: Nanos,
+    pub(crate) media_lead: Phases,
+    /// The arm counts as on track no sooner than this.
+    pub(crate) not_before: Nanos,
+    pub(crate) arm: Arm,
+    /// Arm movement hidden under the overhead.
+    pub(crate) hidden_seek: Nanos,
+}
+
+/// What the buffer knows of a read.
+enum Lookup {
+    /// All of it is there.
+    Hit,
+    /// The first sectors are there, and the media are just reading on.
+    InFlight {
+        cached: u64,
+    },
+    /// The first sectors are there.
+    Partial {
+        cached: u64,
+        segment: usize,
+    },
+    Miss,
+}
+
+impl Drive {
+    /// Begins `command` (submitted at `submitted`) at `at`.
+    pub(crate) fn begin(&mut self, command: Command, submitted: Nanos, at: Nanos) -> Begun {
+        let model = Arc::clone(&self.model);
+        let fidelity = &model.spec().fidelity;
+        if let Some(ms) = fidelity.constant_ms {
+            return self.begin_constant(command, submitted, at, Nanos::from_ms(ms));
+        }
+        self.run_background(at);
+        let media = Self::media(&model, &mut self.spindle, at);
+        if fidelity.transfer == TransferModel::Linear {
+            return self.begin_linear(media, command, submitted, at);
+        }
+        self.history.sequential = self.history.read_end == Some(command.lba.0);
+        let begun = match command.op {
+            Op::Read => self.begin_read(media, command, submitted, at),
+            Op::Write => self.begin_write(media, command, submitted, at),
+        };
+        let end = command.lba.0 + u64::from(command.sectors);
+        match command.op {
+            Op::Read => self.history.read_end = Some(end),
+            Op::Write => self.history.write_end = Some(end),
+        }
+        self.history.last_was_write = command.op == Op::Write;
+        self.last_lba = end;
+        begun
+    }
+
+    fn begin_constant(&mut self, command: Command, submitted: Nanos, at: Nanos, time: Nanos) -> Begun {
+        let finish = at + time;
+        let phases = Phases { other: time, ..Self::queued(submitted, at) };
+        self.mechanism.busy += time;
+        let outcome = Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() };
+        Begun { plan: Plan::Constant(outcome), controller_free: Some(finish) }
+    }
+
+    /// The mechanism for a command decoded at `decoded`, of whose overhead `at`..`decoded` the arm need not wait for the
+    /// last part.
+    pub(crate) fn approach(
+        &mut self,
+        media: &Media<'_>,
+        command: (u64, Op),
+        lead: Phases,
+        at: Nanos,
+        decoded: Nanos,
+    ) -> Approach {
+        let recalibration = media.model.spec().recalibration.clone();
+        let beside = media.model.overhead.beside_seek.min(decoded - at);
+        let claim =
+            self.mechanism.claim(media, &mut self.cache, &recalibration, decoded.saturating_sub(beside));
+        let target = media.model.layout.extent(command.0, 1);
+        let seek = media.model.reposition(claim.arm.track(), (target.cylinder, target.head), command.1);
+        Self::lay_path(&claim, seek, lead, decoded)
+    }
+
+    /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
+    /// through the seek that began beside the overhead.
+    fn lay_path(claim: &Claim, seek: Nanos, lead: Phases, decoded: Nanos) -> Approach {
+        let mut media_lead = lead;
+        let (base, hidden_seek) = if claim.at >= decoded {
+            media_lead.other += claim.at - decoded;
+            (claim.at, Nanos::ZERO)
+        } else if claim.at + seek >= decoded {
+            let saved = decoded - claim.at;
+            media_lead.overhead = media_lead.overhead - saved;
+            (claim.at, Nanos::ZERO)
+        } else {
+            (decoded, seek)
+        };
+        Approach { decoded, base, media_lead, not_before: decoded, arm: claim.arm, hidden_seek }
+    }
+
+    /// The first pass of a transfer after an approach.
+    pub(crate) fn first_pass(media: &Media<'_>, way: &Approach, lba: u64, limit: u64, op: Op) -> Pass {
+        if way.hidden_seek > Nanos::ZERO {
+            // The arm is there before the command is decoded: no seek shows on the path.
+            let extent = media.model.layout.extent(lba, limit);
+            return media.pass_from(extent, 0, extent.sectors, way.base, way.base, way.base);
+        }
+        media.first_pass(way.base, way.not_before, way.arm, lba, limit, op)
+    }
+
+    /// Where the rotational delay is drawn, the spindle's phase is set so that the drawn delay comes out.
+    fn draw_rotation<'a>(
+        &mut self,
+        media: Media<'a>,
+        at: Nanos,
+        way: &Approach,
+        lba: u64,
+        op: Op,
+    ) -> Media<'a> {
+        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
+            return media;
+        }
+        let pass = Self::first_pass(&media, way, lba, 1, op);
+        self.draws += 1;
+        let wanted = pass.extent.start - Angle(crate::mechanics::hash(self.seed, self.draws));
+        let shift = wanted - media.epoch.angle(pass.ready);
+        self.spindle.relock(at, shift);
+        Media { model: media.model, epoch: self.spindle.epoch_at(at) }
+    }
+
+    fn begin_linear(&mut self, media: Media<'_>, command: Command, submitted: Nanos, at: Nanos) -> Begun {
+        let model = media.model;
+        let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
+        let overhead = if command.op == Op::Read { model.overhead.read } else { model.overhead.write };
+        let lead = Phases { overhead, ..Self::queued(submitted, at) };
+        let way = self.approach(&media, (lba, command.op), lead, at, at + overhead);
+        let media = self.draw_rotation(media, at, &way, lba, command.op);
+        let position = Self::first_pass(&media, &way, lba, sectors, command.op);
+        let mut phases = way.media_lead;
+        phases.seek += position.ready - position.begin;
+        phases.rotation += position.start - position.ready;
+        let (mut turns, mut switches, mut arm) = (0.0, Nanos::ZERO, Arm::over(&position.extent));
+        let mut next = lba;
+        while next < lba + sectors {
+            let extent = model.layout.extent(next, lba + sectors - next);
+            switches += media.switch(arm, Arm::over(&extent), command.op);
+            arm = Arm::over(&extent);
+            turns += f64::from(extent.sectors) * extent.slot_width.as_turns();
+            next += u64::from(extent.sectors);
+        }
+        let media_time = Nanos((turns * media.epoch.period()).ceil() as u64);
+        self.tell(&way, &[position], position.start);
+        let plan =
+            LinearPlan { command, bus_at: position.start, lead: phases, position, switches, media_time, arm };
+        Begun { plan: Plan::Linear(plan), controller_free: None }
+    }
+
+    fn begin_read(&mut self, media: Media<'_>, command: Command, submitted: Nanos, at: Nanos) -> Begun {
+        let model = media.model;
+        let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
+        let lead = |overhead: Nanos| Phases { overhead, ..Self::queued(submitted, at) };
+        let hit_decoded = at + model.overhead.hit;
+        if matches!(self.look_up(&media, lba, sectors, hit_decoded), Lookup::Hit) {
+            return self.begin_hit(&media, command, lead(model.overhead.hit), hit_decoded);
+        }
+        let decoded = at + model.overhead.read;
+        match self.look_up(&media, lba, sectors, decoded) {
+            Lookup::Hit => self.begin_hit(&media, command, lead(model.overhead.read), decoded),
+            Lookup::InFlight { cached } => {
+                self.begin_in_flight(&media, command, lead(model.overhead.read), decoded, cached)
+            }
+            Lookup::Partial { cached, segment } => self.begin_from_media(
+                media,
+                command,
+                (lead(model.overhead.read), at, decoded),
+                cached,
+                Some(segment),
+            ),
+            Lookup::Miss => {
+                self.begin_from_media(media, command, (lead(model.overhead.read), at, decoded), 0, None)
+            }
+        }
+    }
+
+    fn look_up(&mut self, media: &Media<'_>, lba: u64, sectors: u64, now: Nanos) -> Lookup {
+        let end = lba + sectors;
+        self.underway.retain(|write| write.at > now);
+        if self.dirty.covers(lba, end) || self.underway.iter().any(|w| w.start <= lba && end <= w.end) {
+            return Lookup::Hit;
+        }
+        self.mechanism.settle_stream(media, &mut self.cache, now);
+        if sectors > media.model.sizes.bypass {
+            return Lookup::Miss;
+        }
+        let Some(segment) = self.cache.find(lba) else { return Lookup::Miss };
+        let held = self.cache.get(segment);
+        if end <= held.end {
+            return Lookup::Hit;
+        }
+        let cached = held.end - lba;
+        let serves = media.model.cache().is_some_and(|cache| cache.partial_hit == PartialHit::Serve);
+        let reading =
+            self.mechanism.stream.is_some_and(|stream| stream.segment == segment && !stream.finished(now));
+        let too_long = sectors > media.model.sizes.buffer;
+        match (serves, reading && !too_long, cached) {
+            (true, true, _) => Lookup::InFlight { cached },
+            (true, false, 1..) => Lookup::Partial { cached, segment },
+            _ => Lookup::Miss,
+        }
+    }
+
+    /// Everything is in the buffer: the command needs only the bus.
+    fn begin_hit(&mut self, media: &Media<'_>, command: Command, lead: Phases, decoded: Nanos) -> Begun {
+        let end = command.lba.0 + u64::from(command.sectors);
+        if let Some(segment) = self.cache.find(command.lba.0)
+            && end <= self.cache.get(segment).end
+        {
+            self.cache.touch(segment, end);
+            self.read_on(media, segment, end, decoded);
+        }
+        let plan = ReadPlan {
+            command,
+            cached: u64::from(command.sectors),
+            passes: Vec::new(),
+            decoded,
+            lead,
+            media_base: decoded,
+            media_lead: lead,
+            epoch: media.epoch,
+            bus_at: decoded,
+            hidden_seek: Nanos::ZERO,
+            cache: CacheResult::Hit,
+        };
+        self.tell_plan(&plan);
+        Begun { plan: Plan::Read(plan, ReadMode::Settled), controller_free: Some(decoded) }
+    }
+
+    /// The media are reading just these sectors ahead: wait for them to come.
+    fn begin_in_flight(
+        &mut self,
+        media: &Media<'_>,
+        command: Command,
+        lead: Phases,
+        decoded: Nanos,
+        cached: u64,
+    ) -> Begun {
+        let end = command.lba.0 + u64::from(command.sectors);
+        let mut stream = self.mechanism.stream.expect("read-ahead is under way");
+        let limit = self.read_ahead_stop(end, self.cache.get(stream.segment).start).max(end);
+        stream.stop = stream.stop.max(limit).min(media.model.layout.capacity());
+        self.mechanism.stream = Some(stream);
+        self.cache.touch(stream.segment, end);
+        let mut passes = vec![stream.pass];
+        let mut ahead = stream;
+        while ahead.pass.lba() + u64::from(ahead.pass.sectors) < end {
+            ahead.pass = ahead.following(media);
+            passes.push(ahead.pass);
+        }
+        let mut plan = ReadPlan {
+            command,
+            cached,
+            passes,
+            decoded,
+            lead,
+            media_base: decoded,
+            media_lead: lead,
+            epoch: media.epoch,
+            bus_at: decoded,
+            hidden_seek: Nanos::ZERO,
+            cache: CacheResult::PartialHit,
+        };
+        plan.set_fence(media);
+        // The request's own sectors are no longer read-ahead: nothing stops them.
+        let last = plan.passes.last().expect("at least one pass");
+        let done = last.sector_end(&media.epoch, (end - last.lba()) as u32);
+        self.mechanism.busy += done.saturating_sub(decoded);
+        self.mechanism.free_at = self.mechanism.free_at.max(done);
+        self.tell_plan(&plan);
+        let controller_free = Some(done.max(decoded));
+        Begun { plan: Plan::Read(plan, ReadMode::Settled), controller_free }
+    }
+
+    /// Some or all sectors come from the media.
+    fn begin_from_media(
+        &mut self,
+        media: Media<'_>,
+        command: Command,
+        (lead, at, decoded): (Phases, Nanos, Nanos),
+        cached: u64,
+        segment: Option<usize>,
+    ) -> Begun {
+        let model = media.model;
+        let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
+        let from = lba + cached;
+        self.make_way_for_read(lba, lba + sectors, decoded);
+        let way = self.approach(&media, (from, Op::Read), lead, at, decoded);
+        let media = self.draw_rotation(media, at, &way, from, Op::Read);
+        let first = Self::first_pass(&media, &way, from, lba + sectors - from, Op::Read);
+        let mut plan = ReadPlan {
+            command,
+            cached,
+            passes: Vec::new(),
+            decoded: way.decoded,
+            lead,
+            media_base: way.base,
+            media_lead: way.media_lead,
+            epoch: media.epoch,
+            bus_at: way.decoded,
+            hidden_seek: way.hidden_seek,
+            cache: if cached > 0 { CacheResult::PartialHit } else { CacheResult::Miss },
+        };
+        if model.sizes.buffer == 0 {
+            plan.bus_at = first.ready;
+            return Begun { plan: Plan::Read(plan, ReadMode::Unbuffered { first }), controller_free: None };
+        }
+        let on_arrival = model.cache().is_some_and(|cache| cache.read_ahead == ReadAhead::OnArrival);
+        let landed = if on_arrival {
+            passes_on_arrival(&media, first, lba + sectors, &mut plan.passes)
+        } else {
+            passes_in_order(&media, first, lba + sectors, Op::Read, &mut plan.passes);
+            lba
+        };
+        plan.set_fence(&media);
+        self.tell_plan(&plan);
+        if sectors > model.sizes.buffer {
+            plan.passes.clear();
+            return Begun { plan: Plan::Read(plan, ReadMode::Stalling { first }), controller_free: None };
+        }
+        let end = plan.media_end();
+        self.leave_media(&media, &plan, end, segment, landed);
+        Begun { plan: Plan::Read(plan, ReadMode::Settled), controller_free: Some(end) }
+    }
+
+    /// The media work of a read ends at `end`: the mechanism is free, the sectors are kept, read-ahead begins.
+    pub(crate) fn leave_media(
+        &mut self,
+        media: &Media<'_>,
+        plan: &ReadPlan,
+        end: Nanos,
+        segment: Option<usize>,
+        landed: u64,
+    ) {
+        let (lba, sectors) = (plan.command.lba.0, u64::from(plan.command.sectors));
+        let last = plan.passes.iter().max_by_key(|pass| pass.end).expect("a read has media work");
+        let arm = Arm::over(&last.extent);
+        self.mechanism.release(plan.media_base, end, arm);
+        if sectors > media.model.sizes.bypass {
+            return;
+        }
+        let held = match segment {
+            Some(segment) => {
+                self.cache.extend(segment, lba + sectors);
+                self.cache.touch(segment, lba + sectors);
+                Some(segment)
+            }
+            None => self.cache.allocate(landed, lba + sectors),
+        };
+        if let Some(segment) = held {
+            let stop = self.read_ahead_stop(lba + sectors, self.cache.get(segment).start);
+            self.mechanism.stream = Stream::begin(media, segment, end, arm, lba + sectors, stop);
+        }
+    }
+
+    /// After a hit: a drive that stays ahead reads on where the host made room.
+    fn read_on(&mut self, media: &Media<'_>, segment: usize, end: u64, now: Nanos) {
+        let stop =
+            self.read_ahead_stop(end, self.cache.get(segment).start).min(media.model.layout.capacity());
+        let Some(stream) = self.mechanism.stream.filter(|stream| stream.segment == segment) else { return };
+        if stop <= stream.stop {
+            return;
+        }
+        if stream.finished(now) {
+            let next = stream.stop;
+            let arm = Arm::over(&stream.pass.extent);
+            let begin = now.max(self.mechanism.free_at);
+            self.mechanism.stream = Stream::begin(media, segment, begin, arm, next, stop);
+        } else {
+            self.mechanism.stream = Some(Stream { stop, ..stream });
+        }
+    }
+
+    /// How far the drive reads ahead behind a read that ended at `end`.
+    fn read_ahead_stop(&self, end: u64, segment_start: u64) -> u64 {
+        let Some(cache) = self.model.cache() else { return end };
+        let sizes = &self.model.sizes;
+        let layout = &self.model.layout;
+        let bounded = |stop: u64| stop.min(end.saturating_add(sizes.read_ahead));
+        match cache.read_ahead {
+            ReadAhead::None | ReadAhead::OnArrival => end,
+            ReadAhead::ToTrackEnd => bounded(layout.track_range(end - 1).1),
+            ReadAhead::ToCylinderEnd => bounded(layout.cylinder_end(end - 1)),
+            ReadAhead::UntilFull => bounded((segment_start + sizes.segment).max(end)),
+            ReadAhead::Aggressive => bounded(end + sizes.segment),
+            ReadAhead::SequentialAware => {
+                if self.history.sequential {
+                    bounded(end + sizes.segment)
+                } else {
+                    bounded(layout.track_range(end - 1).1)
+                }
+            }
+        }
+    }
+
+    /// Buffered writes that a read from the media needs out of the way go first.
+    fn make_way_for_read(&mut self, lba: u64, end: u64, now: Nanos) {
+        if let WritePolicy::WriteBack { high_water_percent, low_water_percent, size_kib, .. } =
+            self.model.spec().write_policy
+        {
+            let size = size_kib * 1024.0 / f64::from(self.model.sector_bytes());
+            let fill = |dirty: u64| dirty as f64 * 100.0 / size;
+            while let Some(run) = self.dirty.first_overlap(lba, end) {
+                self.destage(run, now);
+            }
+            self.draining |= fill(self.dirty.sectors()) > high_water_percent;
+            while self.draining && !self.dirty.is_empty() {
+                if fill(self.dirty.sectors()) <= low_water_percent {
+                    self.draining = false;
+                } else {
+                    self.destage_one(now);
+                }
+            }
+        }
+    }
+
+    /// Whether the write must be on the media before it is complete, whatever the policy.
+    pub(crate) fn must_reach_media(command: &Command) -> bool {
+        command.flags.contains(RequestFlags::FORCE_MEDIA)
+    }
+}

@@ -1,0 +1,89 @@
+//! The read cache: segments of consecutive sectors, least recently used replaced first.
+
+use crate::spec::{AfterHit, CacheSpec};
+
+/// Consecutive sectors in the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// First address held.
+    pub(crate) start: u64,
+    /// First address behind the last one held.
+    pub(crate) end: u64,
+    /// When it was last used, counted in uses.
+    used: u64,
+}
+
+/// All segments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cache {
+    segments: Vec<Segment>,
+    size: u64,
+    discard: bool,
+    uses: u64,
+}
+
+impl Cache {
+    /// Empty segments of `size` sectors; none at all without a cache.
+    pub(crate) fn new(spec: Option<&CacheSpec>, size: u64) -> Self {
+        Self {
+            segments: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
+            size,
+            discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
+            uses: 0,
+        }
+    }
+
+    /// The segment that holds `lba`, or whose end is `lba` (data that are being read just now).
+    pub(crate) fn find(&self, lba: u64) -> Option<usize> {
+        let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;
+        let continues = |segment: &Segment| segment.end == lba && segment.end > segment.start;
+        self.segments.iter().position(holds).or_else(|| self.segments.iter().position(continues))
+    }
+
+    /// The segment.
+    pub(crate) fn get(&self, index: usize) -> Segment {
+        self.segments[index]
+    }
+
+    /// Takes the least recently used segment for `start..end`; only the last part is kept where it is too small.
+    /// `None` without a cache.
+    pub(crate) fn allocate(&mut self, start: u64, end: u64) -> Option<usize> {
+        let index = (0..self.segments.len()).min_by_key(|&i| self.segments[i].used)?;
+        self.uses += 1;
+        self.segments[index] =
+            Segment { start: start.max(end.saturating_sub(self.size)), end, used: self.uses };
+        Some(index)
+    }
+
+    /// New data at the end of a segment; old ones at its start make room.
+    pub(crate) fn extend(&mut self, index: usize, end: u64) {
+        let segment = &mut self.segments[index];
+        segment.end = segment.end.max(end);
+        segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+    }
+
+    /// A hit up to `end`.
+    pub(crate) fn touch(&mut self, index: usize, end: u64) {
+        self.uses += 1;
+        let segment = &mut self.segments[index];
+        segment.used = self.uses;
+        if self.discard {
+            segment.start = segment.start.max(end.min(segment.end));
+        }
+    }
+
+    /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before.
+    pub(crate) fn invalidate(&mut self, start: u64, end: u64) -> bool {
+        let mut any = false;
+        for segment in &mut self.segments {
+            if segment.start < end && start < segment.end {
+                any = true;
+                segment.end = segment.start.max(start);
+                if segment.end <= segment.start {
+                    *segment = Segment::default();
+                }
+            }
+        }
+        any
+    }
+}

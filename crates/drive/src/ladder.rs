@@ -1,0 +1,76 @@
+//! The ladder of models M0–M4 (Ruemmler & Wilkes 1994, Table 3) as presets over one model: each rung is the same drive
+//! description with effects left out.
+
+use crate::mechanics::SeekCurve;
+use crate::spec::{DriveSpec, LadderStep, RotationModel, SwitchModel, TransferModel, WritePolicy};
+
+impl LadderStep {
+    /// All rungs, lowest first.
+    pub const ALL: [Self; 5] = [Self::M0, Self::M1, Self::M2, Self::M3, Self::M4];
+
+    /// "M0" … "M4".
+    pub fn name(self) -> &'static str {
+        ["M0", "M1", "M2", "M3", "M4"][self as usize]
+    }
+
+    /// What the rung models, in one line.
+    pub fn content(self) -> &'static str {
+        match self {
+            Self::M0 => "constant time per request",
+            Self::M1 => "linear seek, uniform rotational delay, linear transfer, fixed overhead",
+            Self::M2 => "adds the drive's seek curve and a fixed cost per track switch",
+            Self::M3 => "adds rotational position, skews, and overlap of media and bus",
+            Self::M4 => "adds read-ahead and early completion of writes: the drive file as it stands",
+        }
+    }
+}
+
+impl DriveSpec {
+    /// The drive as the rung sees it. `constant_ms` is what every request takes on M0, usually the measured mean.
+    #[must_use]
+    pub fn ladder(&self, step: LadderStep, constant_ms: f64) -> Self {
+        let mut spec = self.clone();
+        if step < LadderStep::M4 {
+            spec.cache = None;
+            spec.write_policy = WritePolicy::WriteThrough {};
+        }
+        if step < LadderStep::M3 {
+            spec.fidelity.rotation = RotationModel::Uniform;
+            spec.fidelity.switch = SwitchModel::Fixed;
+            spec.fidelity.transfer = TransferModel::Linear;
+            spec.physical_sector_bytes = None;
+            spec.controller.overhead_beside_seek_ms = 0.0;
+        }
+        if step < LadderStep::M2 {
+            let cylinders = spec
+                .layout
+                .cylinders
+                .unwrap_or_else(|| spec.layout.zone.last().map_or(1, |zone| zone.last_cylinder + 1));
+            spec.seek = SeekCurve::new(&self.seek, cylinders).linearised();
+            spec.fidelity.switch = SwitchModel::Free;
+        }
+        if step < LadderStep::M1 {
+            spec.fidelity.constant_ms = Some(constant_ms);
+        }
+        spec.cover_shadowed_values(step);
+        spec
+    }
+
+    /// A preset's own values need a provenance like any other.
+    fn cover_shadowed_values(&mut self, step: LadderStep) {
+        use crate::spec::{Provenance, ProvenanceKind};
+        let source = format!("simplified by preset {}", step.name());
+        for path in ["seek", "write_policy"] {
+            self.provenance
+                .entry(path.to_owned())
+                .or_insert_with(|| Provenance { kind: ProvenanceKind::Assumed, source: source.clone() });
+        }
+        let paths = self.check();
+        for problem in paths {
+            // Entries about values the rung leaves out go with them.
+            if let Some(path) = problem.path.strip_prefix("provenance.\"").and_then(|p| p.strip_suffix('"')) {
+                self.provenance.remove(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A read larger than the buffer: when the buffer is full the media wait, and the next sector comes around a revolution
+//! later. Worked out sector by sector; only such reads need it.
+
+use crate::command::BusTiming;
+use crate::media::{Arm, Media, Pass};
+use crate::read::{ReadEnd, ReadPlan};
+use headstack_units::{Nanos, Op};
+
+/// Replans the media work of `plan` (which began with `first`) for a bus granted at `granted`, and ends it.
+pub(crate) fn end_with_stalls(
+    plan: &mut ReadPlan,
+    media: &Media<'_>,
+    first: Pass,
+    granted: Nanos,
+    bus: &BusTiming,
+) -> ReadEnd {
+    let buffer = media.model.sizes.buffer;
+    let total = u64::from(plan.command.sectors);
+    let per_sector = bus.transfer(Op::Read, u64::from(media.model.sector_bytes()));
+    let setup = plan.bus_setup(bus);
+    // When each sector has left; sectors in the buffer from the start leave first.
+    let mut left: Vec<Nanos> = Vec::with_capacity(total as usize);
+    let mut free = granted + setup;
+    for _ in 0..plan.cached {
+        free += per_sector;
+        left.push(free);
+    }
+    let mut limited_by_media = None;
+    let mut passes = Vec::new();
+    let mut pass = first;
+    let mut index = plan.cached;
+    loop {
+        let room_at = |index: u64, left: &[Nanos]| {
+            index.checked_sub(buffer).map_or(Nanos::ZERO, |oldest| left[oldest as usize])
+        };
+        // A pass ends early at the first sector for which there is no room.
+        let mut taken = 0;
+        while taken < pass.sectors {
+            let begins = if taken == 0 { pass.start } else { pass.sector_end(&media.epoch, taken) };
+            if room_at(index, &left) > begins {
+                break;
+            }
+            taken += 1;
+            let arrived = pass.sector_end(&media.epoch, taken);
+            if arrived > free {
+                limited_by_media = Some(arrived);
+            }
+            free = free.max(arrived) + per_sector;
+            left.push(free);
+            index += 1;
+        }
+        let mut part = pass;
+        part.end = if taken == 0 { pass.ready } else { pass.sector_end(&media.epoch, taken) };
+        part.sectors = taken;
+        let rest = pass.sectors - taken;
+        if taken > 0 {
+            passes.push(part);
+        }
+        if rest > 0 {
+            let from = part.end;
+            let wait = from.max(room_at(index, &left));
+            let begin = if taken == 0 { pass.begin } else { from };
+            pass = media.pass_from(
+                pass.extent,
+                pass.offset + taken,
+                rest,
+                begin,
+                if taken == 0 { pass.ready } else { from },
+                wait,
+            );
+        } else if index < total {
+            let next = plan.command.lba.0 + index;
+            pass = media.next_pass(part.end, Arm::over(&pass.extent), next, total - index, Op::Read);
+        } else {
+            break;
+        }
+    }
+    plan.passes = passes;
+    let finish = free;
+    let mut phases = match limited_by_media {
+        Some(arrived) => {
+            let mut phases = plan.media_path(arrived);
+            phases.bus += finish - arrived;
+            phases
+        }
+        None => plan.path_by_bus(granted, finish),
+    };
+    let completion = media.model.overhead.read_completion;
+    phases.overhead += completion;
+    let busy = plan.busy(setup + Nanos(per_sector.0 * total));
+    ReadEnd { finish: finish + completion, phases, busy }
+}

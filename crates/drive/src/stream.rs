@@ -1,0 +1,99 @@
+//! Read-ahead: the media go on reading behind a request until told otherwise.
+//!
+//! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
+//! out when somebody asks.
+
+use crate::media::{Arm, Media, Pass};
+use headstack_units::{Nanos, Op};
+
+/// Reading ahead into a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    /// The segment that is filled.
+    pub(crate) segment: usize,
+    /// Where the arm was before it.
+    pub(crate) from: Arm,
+    /// The extent being read, or the last one.
+    pub(crate) pass: Pass,
+    /// Reading stops before this address.
+    pub(crate) stop: u64,
+}
+
+/// What the mechanism needs to let go of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    /// When the mechanism is free.
+    pub(crate) at: Nanos,
+    /// Where the arm is then.
+    pub(crate) arm: Arm,
+}
+
+impl Stream {
+    /// Reading on from `lba` up to `stop`, the media being free at `begin`; `None` where there is nothing to read.
+    pub(crate) fn begin(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        arm: Arm,
+        lba: u64,
+        stop: u64,
+    ) -> Option<Self> {
+        let stop = stop.min(media.model.layout.capacity());
+        (lba < stop).then(|| Self {
+            segment,
+            from: arm,
+            pass: media.next_pass(begin, arm, lba, stop - lba, Op::Read),
+            stop,
+        })
+    }
+
+    /// Brings the stream to `now`.
+    pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
+        while self.pass.end <= now {
+            let next = self.pass.lba() + u64::from(self.pass.sectors);
+            if next >= self.stop {
+                return;
+            }
+            let from = Arm::over(&self.pass.extent);
+            self.pass = self.following(media);
+            self.from = from;
+        }
+    }
+
+    /// The pass after the present one (which must not be the last).
+    pub(crate) fn following(&self, media: &Media<'_>) -> Pass {
+        let next = self.pass.lba() + u64::from(self.pass.sectors);
+        media.next_pass(self.pass.end, Arm::over(&self.pass.extent), next, self.stop - next, Op::Read)
+    }
+
+    /// The first address not yet read at the instant of the last `advance`.
+    pub(crate) fn end(&self, media: &Media<'_>, now: Nanos) -> u64 {
+        self.pass.lba() + u64::from(self.pass.passed(&media.epoch, now))
+    }
+
+    /// Whether everything up to `stop` has been read at `now`.
+    pub(crate) fn finished(&self, now: Nanos) -> bool {
+        self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop
+    }
+
+    /// Stops at `now` (after `advance(now)`): a move in progress cannot be aborted (S0: head and track switches), a
+    /// transfer can.
+    pub(crate) fn release(&self, now: Nanos) -> Release {
+        let target = Arm::over(&self.pass.extent);
+        if now >= self.pass.ready {
+            Release { at: now, arm: target }
+        } else if now > self.pass.begin {
+            Release { at: self.pass.ready, arm: target }
+        } else {
+            Release { at: now, arm: self.from }
+        }
+    }
+
+    /// Everything happens at another time.
+    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        let pass = &mut self.pass;
+        for at in [&mut pass.begin, &mut pass.ready, &mut pass.start, &mut pass.end] {
+            *at = moved(*at);
+        }
+    }
+}

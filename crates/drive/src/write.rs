@@ -1,0 +1,246 @@
+//! A write once the controller has turned to it: data come over the bus into the buffer while the arm moves, and go to
+//! the media from there; data that come late cost a revolution.
+
+use crate::command::{BusTiming, Busy, Command, Phases};
+use crate::mechanics::Epoch;
+use crate::media::{Arm, Media, Pass};
+use crate::read::busy_of;
+use headstack_units::{Nanos, Op};
+
+/// Everything about a write that is known before the bus is granted.
+#[derive(Clone, Debug)]
+pub(crate) struct WritePlan {
+    pub(crate) command: Command,
+    /// The bus is wanted from here on, and the phases from submission to there.
+    pub(crate) bus_at: Nanos,
+    pub(crate) bus_lead: Phases,
+    /// The mechanism turns to it here, and the phases from submission to there.
+    pub(crate) media_base: Nanos,
+    pub(crate) media_lead: Phases,
+    /// The arm before the write, and the instant before which it is not counted as on track.
+    pub(crate) arm: Arm,
+    pub(crate) not_before: Nanos,
+    /// Arm movement hidden under the overhead.
+    pub(crate) hidden_seek: Nanos,
+    /// What goes to the media: the command's sectors, or the whole physical sectors around them.
+    pub(crate) media_lba: u64,
+    pub(crate) media_sectors: u64,
+    /// Reported complete when the data are in the buffer.
+    pub(crate) early: bool,
+    /// The rotation the plan was made with.
+    pub(crate) epoch: Epoch,
+    /// The bus is wanted only after mechanical work.
+    pub(crate) after_mechanics: bool,
+}
+
+/// How a write ends.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteEnd {
+    /// All data are in the buffer; the bus is free.
+    pub(crate) received: Nanos,
+    /// Phases from submission to `received`.
+    pub(crate) received_phases: Phases,
+    /// All data are on the media.
+    pub(crate) written: Nanos,
+    /// Phases from submission to `written`.
+    pub(crate) written_phases: Phases,
+    pub(crate) busy: Busy,
+    /// Where the arm is.
+    pub(crate) arm: Arm,
+    /// Media work, in order, for those who want to look at it.
+    pub(crate) passes: Vec<Pass>,
+}
+
+/// When the data of each sector are in the buffer.
+struct Supply {
+    begin: Nanos,
+    sector_bytes: u64,
+    bus: BusTiming,
+    /// Sectors of the media's first physical sector that come from the media themselves, and sectors that come at all.
+    lead_in: u64,
+    count: u64,
+    /// Sectors the buffer holds.
+    room: u64,
+    /// Arrivals of the sectors that had to wait for room: of sector `room`, and so on; only in writes larger than the
+    /// buffer.
+    waited: Vec<Nanos>,
+}
+
+impl Supply {
+    /// Sector `index` (0 for the first) is in the buffer; [`Nanos::MAX`] while there is no room for it.
+    fn arrival(&self, index: u64) -> Nanos {
+        let index = index.saturating_sub(self.lead_in).min(self.count - 1);
+        match index.checked_sub(self.room) {
+            None => self.begin + self.bus.transfer(Op::Write, (index + 1) * self.sector_bytes),
+            Some(waited) => self.waited.get(waited as usize).copied().unwrap_or(Nanos::MAX),
+        }
+    }
+
+    /// The next sector in order is on the media: there is room for another, which follows the one before it.
+    fn make_room(&mut self, at: Nanos) {
+        let before = self.arrival(self.lead_in + self.room + self.waited.len() as u64 - 1);
+        self.waited.push(before.max(at) + self.bus.transfer(Op::Write, self.sector_bytes));
+    }
+
+    fn bounded(&self, total: u64) -> bool {
+        total > self.room
+    }
+}
+
+impl WritePlan {
+    /// The first pass over the media, as far as the arm is concerned.
+    pub(crate) fn first_pass(&self, media: &Media<'_>) -> Pass {
+        if self.hidden_seek > Nanos::ZERO {
+            let extent = media.model.layout.extent(self.media_lba, self.media_sectors);
+            let base = self.media_base;
+            return media.pass_from(extent, 0, extent.sectors, base, base, base);
+        }
+        media.first_pass(
+            self.media_base,
+            self.not_before,
+            self.arm,
+            self.media_lba,
+            self.media_sectors,
+            Op::Write,
+        )
+    }
+
+    /// The end of the write when the bus is granted at `granted`.
+    pub(crate) fn end(&self, media: &Media<'_>, granted: Nanos, bus: &BusTiming) -> WriteEnd {
+        let reconnects = self.after_mechanics && bus.disconnects;
+        let setup = bus.arbitration + if reconnects { bus.reconnect } else { Nanos::ZERO };
+        let sectors = u64::from(self.command.sectors);
+        let sector_bytes = u64::from(media.model.sector_bytes());
+        let mut supply = Supply {
+            begin: granted + setup,
+            sector_bytes,
+            bus: *bus,
+            lead_in: self.command.lba.0 - self.media_lba,
+            count: sectors,
+            room: media.model.sizes.buffer.max(1),
+            waited: Vec::new(),
+        };
+        let mut bus_phases = self.bus_lead;
+        bus_phases.queue += granted - self.bus_at;
+        let by_bus = |until: Nanos| {
+            let mut phases = bus_phases;
+            phases.bus += until.saturating_sub(granted);
+            phases
+        };
+        let mut walk = Walk { phases: self.media_lead, passes: Vec::new(), by_bus: &by_bus };
+        let mut pass = self.first_pass(media);
+        let mut index = 0;
+        loop {
+            index = walk.write_extent(media, &mut supply, pass, index, self.media_sectors);
+            if index == self.media_sectors {
+                break;
+            }
+            let last = walk.passes.last().map_or(pass, |last| *last);
+            let next = self.media_lba + index;
+            let left = self.media_sectors - index;
+            pass = media.next_pass(last.end, Arm::over(&last.extent), next, left, Op::Write);
+        }
+        let received = supply.arrival(self.media_sectors - 1);
+        let written = walk.passes.last().map_or(received, |last| last.end);
+        let mut busy = busy_of(&walk.passes, Nanos::ZERO);
+        busy.seek += self.hidden_seek;
+        busy.bus = setup + bus.transfer(Op::Write, sectors * sector_bytes);
+        WriteEnd {
+            received,
+            received_phases: by_bus(received),
+            written,
+            written_phases: walk.phases,
+            busy,
+            arm: walk.passes.last().map_or(self.arm, |last| Arm::over(&last.extent)),
+            passes: walk.passes,
+        }
+    }
+}
+
+/// The mechanism's way through a write, with the phases of its critical path.
+struct Walk<'a> {
+    phases: Phases,
+    passes: Vec<Pass>,
+    by_bus: &'a dyn Fn(Nanos) -> Phases,
+}
+
+impl Walk<'_> {
+    /// Writes one extent, in several revolutions where data come late; returns the index behind its last sector.
+    fn write_extent(
+        &mut self,
+        media: &Media<'_>,
+        supply: &mut Supply,
+        planned: Pass,
+        index: u64,
+        total: u64,
+    ) -> u64 {
+        let mut pass = planned;
+        let mut index = index;
+        // The fence holds where the media start writing: at the beginning, and again when data ran out.
+        let mut starts = index == 0;
+        loop {
+            let needed = data_needed(media, supply, &pass, (index, total), starts);
+            self.phases.seek += pass.ready - pass.begin;
+            if needed > pass.ready {
+                // The latest input are the data: the path comes over the bus.
+                self.phases = (self.by_bus)(needed);
+            }
+            let ready = pass.ready.max(needed);
+            pass = media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, ready);
+            let written = sectors_in_time(media, supply, &pass, index, total);
+            let rest = pass.sectors - written;
+            pass.end = pass.sector_end(&media.epoch, written);
+            pass.sectors = written;
+            self.phases.rotation += pass.start - ready;
+            self.phases.transfer += pass.end - pass.start;
+            self.passes.push(pass);
+            index += u64::from(written);
+            if rest == 0 {
+                return index;
+            }
+            starts = true;
+            let (end, offset) = (pass.end, pass.offset + written);
+            pass = media.pass_from(pass.extent, offset, rest, end, end, end);
+        }
+    }
+}
+
+/// The earliest instant at which the data allow the pass to begin.
+fn data_needed(
+    media: &Media<'_>,
+    supply: &Supply,
+    pass: &Pass,
+    (index, total): (u64, u64),
+    starts: bool,
+) -> Nanos {
+    let last = index + u64::from(pass.sectors) - 1;
+    // No more than the buffer holds can be waited for.
+    let held = |count: u64| supply.arrival((index + count - 1).min(index + supply.room - 1).min(total - 1));
+    if let Some(fence) = media.model.sizes.write_fence {
+        return held(if starts { fence } else { 1 });
+    }
+    // Without a fence: as soon as the bus stays ahead of the media to the end of the track.
+    let reach = last.min(index + supply.room - 1);
+    let lead = pass.extent.span((reach - index) as u32 + 1).0 - pass.extent.slot_width.0;
+    let media_ns = (lead as f64 / 18_446_744_073_709_551_616.0 * media.epoch.period()).floor() as u64;
+    supply.arrival(index).max(supply.arrival(reach).saturating_sub(Nanos(media_ns)))
+}
+
+/// How many sectors of the pass find their data in the buffer when they come under the head; at least one.
+fn sectors_in_time(media: &Media<'_>, supply: &mut Supply, pass: &Pass, index: u64, total: u64) -> u32 {
+    let bounded = supply.bounded(total);
+    if !bounded && supply.arrival(index + u64::from(pass.sectors) - 1) <= pass.start {
+        return pass.sectors;
+    }
+    let one_tick = Nanos(1);
+    for count in 1..=pass.sectors {
+        let ends = pass.sector_end(&media.epoch, count);
+        if bounded {
+            supply.make_room(ends);
+        }
+        if count < pass.sectors && supply.arrival(index + u64::from(count)) > ends + one_tick {
+            return count;
+        }
+    }
+    pass.sectors
+}

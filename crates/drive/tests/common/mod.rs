@@ -1,0 +1,191 @@
+//! Drives and commands for the tests.
+#![allow(dead_code, reason = "each test file uses part of it")]
+
+use headstack_drive::command::{Background, BusTiming, Command, Effect, Outcome};
+use headstack_drive::spec::DriveSpec;
+use headstack_drive::{Drive, DriveModel};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A small drive whose every time is easy to compute: 6000 rpm (10 ms a turn), 100 slots a track (0.1 ms a sector).
+pub(crate) fn plain(extra: &str) -> DriveSpec {
+    DriveSpec::from_toml("plain", &plain_text(extra)).expect("the test drive is sound")
+}
+
+pub(crate) fn plain_text(extra: &str) -> String {
+    format!(
+        r#"
+name = "plain"
+sector_bytes = 512
+rotation_rpm = 6000.0
+{extra}
+[layout]
+heads = 4
+[[layout.zone]]
+first_cylinder = 0
+last_cylinder = 99
+sectors_per_track = 100
+track_skew_sectors = 10
+cylinder_skew_sectors = 20
+[seek.linear]
+single_cylinder_ms = 2.0
+full_stroke_ms = 11.8
+[mechanics]
+head_switch_ms = 1.0
+[provenance]
+rotation_rpm = {{ kind = "assumed", source = "test" }}
+sector_bytes = {{ kind = "assumed", source = "test" }}
+physical_sector_bytes = {{ kind = "assumed", source = "test" }}
+layout = {{ kind = "assumed", source = "test" }}
+seek = {{ kind = "assumed", source = "test" }}
+mechanics = {{ kind = "assumed", source = "test" }}
+controller = {{ kind = "assumed", source = "test" }}
+buffer = {{ kind = "assumed", source = "test" }}
+cache = {{ kind = "assumed", source = "test" }}
+write_policy = {{ kind = "assumed", source = "test" }}
+bus = {{ kind = "assumed", source = "test" }}
+recalibration = {{ kind = "assumed", source = "test" }}
+spindle = {{ kind = "assumed", source = "test" }}
+"#
+    )
+    .lines()
+    .filter(|line| {
+        let key = line.split(' ').next().unwrap_or_default();
+        // Entries about values this variant does not have would be refused.
+        !(line.contains("source = \"test\"")
+            && ((key == "cache" && !extra.contains("cache"))
+                || (key == "recalibration" && !extra.contains("recalibration"))
+                || (key == "spindle" && !extra.contains("spindle"))
+                || (key == "physical_sector_bytes" && !extra.contains("physical_sector_bytes"))))
+    })
+    .map(|line| format!("{line}\n"))
+    .collect()
+}
+
+pub(crate) const FAST_BUS: &str = "bus = { read_mb_per_s = 512.0, write_mb_per_s = 512.0 }";
+
+pub(crate) fn drive(extra: &str) -> Drive {
+    Drive::new(Arc::new(DriveModel::new(&plain(extra)).expect("sound")), 1)
+}
+
+pub(crate) fn command(id: u64, op: Op, lba: u64, sectors: u32) -> Command {
+    Command { id, op, lba: Lba(lba), sectors, flags: RequestFlags::default() }
+}
+
+pub(crate) fn ms(ms: f64) -> Nanos {
+    Nanos::from_ms(ms)
+}
+
+pub(crate) fn serve(drive: &mut Drive, at: Nanos, command: Command) -> Outcome {
+    let bus = drive.model().bus();
+    drive.serve(at, command, &bus, &mut Vec::new())
+}
+
+/// A calendar for one drive on a bus of its own, of the simplest kind: a list of events searched for the earliest.
+pub(crate) fn run_events(
+    drive: &mut Drive,
+    bus: &BusTiming,
+    arrivals: &[(Nanos, Command)],
+) -> (Vec<Outcome>, Vec<Background>) {
+    #[derive(Clone, Copy)]
+    enum Event {
+        Arrive(usize),
+        Grant(headstack_drive::command::Ticket),
+        Wake,
+    }
+    let mut events: Vec<(Nanos, usize, Event)> =
+        arrivals.iter().enumerate().map(|(i, (at, _))| (*at, i, Event::Arrive(i))).collect();
+    let mut order = events.len();
+    let (mut done, mut background) = (Vec::new(), Vec::new());
+    let mut bus_free = Nanos::ZERO;
+    let mut effects = Vec::new();
+    while let Some(index) = (0..events.len()).min_by_key(|&i| (events[i].0, events[i].1)) {
+        let (now, _, event) = events.remove(index);
+        match event {
+            Event::Arrive(i) => drive.submit(now, arrivals[i].1, &mut effects),
+            Event::Wake => drive.advance(now, &mut effects),
+            Event::Grant(ticket) if now < bus_free => {
+                order += 1;
+                events.push((bus_free, order, Event::Grant(ticket)));
+            }
+            Event::Grant(ticket) => drive.bus_granted(now, ticket, bus, &mut effects),
+        }
+        for effect in effects.drain(..) {
+            order += 1;
+            match effect {
+                Effect::NeedBus { ticket, at, .. } => events.push((at, order, Event::Grant(ticket))),
+                Effect::ReleaseBus { at, .. } => bus_free = at,
+                Effect::WakeAt(at) => events.push((at, order, Event::Wake)),
+                Effect::Done(outcome) => done.push(outcome),
+                Effect::Background(work) => background.push(work),
+            }
+        }
+    }
+    (done, background)
+}
+
+/// Options of every kind, to be put in front of the plain drive's layout.
+pub(crate) fn any_options() -> impl Strategy<Value = String> {
+    let cache = prop_oneof![
+        Just(String::new()),
+        (
+            1_u32..5,
+            prop::sample::select(vec![
+                "none",
+                "to-track-end",
+                "to-cylinder-end",
+                "until-full",
+                "aggressive",
+                "sequential-aware",
+                "on-arrival"
+            ]),
+            prop::sample::select(vec!["serve", "bypass"]),
+            prop::sample::select(vec!["keep", "discard"]),
+            4_u32..80,
+        )
+            .prop_map(|(segments, ahead, partial, after, kib)| format!(
+                "cache = {{ segments = {segments}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\" }}\n"
+            )),
+    ];
+    let policy = prop_oneof![
+        Just("write_policy.write-through = {}\n".to_owned()),
+        prop::sample::select(vec!["delay", "overwrite"])
+            .prop_map(|hit| format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\" }}\n")),
+        (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
+            format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
+        }),
+    ];
+    let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>()).prop_map(
+        |(size, fence, track_end, write_fence, overlaps)| {
+            let write_fence = write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0"));
+            format!("buffer = {{ size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
+        },
+    );
+    let controller = (0_u32..3, 0_u32..3, 0_u32..2, 1_u32..5).prop_map(|(read, write, beside, depth)| {
+        format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth} }}\n")
+    });
+    let bus = (1_u32..30, 1_u32..30, 0_u32..50).prop_map(|(read, write, reconnect)| {
+        format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")
+    });
+    let physical = prop::sample::select(vec!["", "physical_sector_bytes = 4096\n"]);
+    (physical, cache, policy, buffer, controller, bus)
+        .prop_map(|(p, c, w, b, k, u)| format!("{p}{c}{w}{b}{k}{u}"))
+}
+
+/// Commands with some locality and some sequential runs, and the gaps between them.
+pub(crate) fn any_commands(count: usize) -> impl Strategy<Value = Vec<(u64, Op, u64, u32, bool)>> {
+    let one = (0_u64..60_000_000, any::<bool>(), 0_u64..39_800, 1_u32..200, 0_u8..4, 0_u8..5);
+    prop::collection::vec(one, 1..count).prop_map(|rows| {
+        let mut next = 0;
+        rows.into_iter()
+            .map(|(gap, read, lba, sectors, how, force)| {
+                let sectors = if how < 3 { sectors % 24 + 1 } else { sectors };
+                let lba = if how == 1 { next } else { lba }.min(40_000 - u64::from(sectors));
+                next = lba + u64::from(sectors);
+                let gap = if how == 2 { 0 } else { gap };
+                (gap, if read { Op::Read } else { Op::Write }, lba, sectors, force == 0)
+            })
+            .collect()
+    })
+}
