@@ -1,13 +1,20 @@
 //! Block traces: the request, one module per format, and the shaping that fits a trace to a drive.
 
+pub mod atomic_file;
 pub mod error;
 pub mod format;
+pub mod info;
 pub mod request;
+pub mod shape;
 pub mod source;
+pub mod table;
+pub mod write;
 
 mod buffer;
+mod distribution;
 mod gate;
 mod input;
+mod intervals;
 mod number;
 mod open;
 #[cfg(test)]
@@ -17,6 +24,9 @@ mod text;
 pub use error::TraceError;
 pub use format::columns::{record_batch, request_schema};
 pub use format::{FORMATS, Format};
+pub use info::TraceInfo;
 pub use open::{Gap, OpenOptions, TraceReader, open};
 pub use request::{Op, Request, RequestFlags};
+pub use shape::{Devices, FitLba, Shaped, Shaping, Target};
 pub use source::{InMemory, RequestSource};
+pub use write::{OutputFormat, convert};

@@ -12,6 +12,7 @@ use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
 use crate::format::{self, Decoder, Format};
 use crate::gate::{Gate, LAST_INSTANT, rebase, too_late};
 use crate::input::Input;
+use crate::source::Delivery;
 use crate::text::BATCH;
 use crate::{Request, RequestSource, TraceError};
 
@@ -49,6 +50,21 @@ impl OpenOptions {
     /// The stated sector size, else `usual`.
     pub(crate) fn sector_bytes_or(&self, usual: u32) -> u32 {
         self.sector_bytes.unwrap_or(usual)
+    }
+
+    /// The sector size the trace states, else the one in the options; an error if they differ.
+    pub(crate) fn agreed_sector_bytes(
+        &self,
+        path: &Path,
+        stated: Option<u32>,
+    ) -> Result<Option<u32>, TraceError> {
+        match (stated, self.sector_bytes) {
+            (Some(stated), Some(wanted)) if stated != wanted => Err(TraceError::unusable(
+                format!("`{}` states sectors of {stated} bytes, not {wanted}", path.display()),
+                "leave --sector-bytes out".into(),
+            )),
+            (stated, wanted) => Ok(stated.or(wanted)),
+        }
     }
 
     /// Options that would have no effect on a trace of this format are errors.
@@ -121,8 +137,8 @@ pub struct TraceReader {
     rebase: bool,
     sorted: Option<std::vec::IntoIter<Request>>,
     suspected: Option<&'static str>,
-    failure: Option<TraceError>,
-    ended: bool,
+    in_order: bool,
+    delivery: Delivery,
 }
 
 impl TraceReader {
@@ -137,8 +153,8 @@ impl TraceReader {
             rebase,
             sorted: None,
             suspected: None,
-            failure: None,
-            ended: false,
+            in_order: true,
+            delivery: Delivery::default(),
         }
     }
 
@@ -179,6 +195,11 @@ impl TraceReader {
         self.decoder.records_skipped() + self.gate.skipped()
     }
 
+    /// Whether the requests read so far stood in order of arrival in the file; with [`OpenOptions::sort`] they need not.
+    pub fn in_order(&self) -> bool {
+        self.in_order
+    }
+
     /// The next requests in the order of the file.
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         let result = self.decoder.decode(batch, &mut self.gate);
@@ -199,6 +220,7 @@ impl TraceReader {
             }
             all.append(&mut batch);
         }
+        self.in_order = all.is_sorted_by_key(|request| request.arrival);
         all.sort_by_key(|request: &Request| request.arrival);
         if self.rebase {
             let zero = all.first().map_or(Nanos::ZERO, |request| request.arrival);
@@ -229,22 +251,10 @@ impl TraceReader {
 
 impl RequestSource for TraceReader {
     fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        batch.clear();
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
-        if self.ended {
+        if !self.delivery.begin(batch)? {
             return Ok(());
         }
         let result = self.fill(batch);
-        self.ended = result.is_err() || batch.is_empty();
-        match result {
-            Err(error) if batch.is_empty() => Err(error),
-            Err(error) => {
-                self.failure = Some(error);
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
+        self.delivery.end(batch, result)
     }
 }

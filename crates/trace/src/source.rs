@@ -30,3 +30,38 @@ impl RequestSource for InMemory {
         Ok(())
     }
 }
+
+/// The contract of [`RequestSource`] about errors, kept: what came before an error is delivered first, then the error,
+/// then nothing more.
+#[derive(Default)]
+pub(crate) struct Delivery {
+    failure: Option<TraceError>,
+    ended: bool,
+}
+
+impl Delivery {
+    /// Clears the batch; whether there is anything left to fill it with.
+    pub(crate) fn begin(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
+        batch.clear();
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(!self.ended),
+        }
+    }
+
+    /// What to answer when filling the batch came out as `result`.
+    pub(crate) fn end(
+        &mut self,
+        batch: &[Request],
+        result: Result<(), TraceError>,
+    ) -> Result<(), TraceError> {
+        self.ended = result.is_err() || batch.is_empty();
+        match result {
+            Err(error) if !batch.is_empty() => {
+                self.failure = Some(error);
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! Columns are found by name; integers of any width are accepted, others are errors. Required: `arrival_ns`, `lba`,
 //! `sectors`, `op`. `op` is a string ("read", "write", …), a boolean (true = read) or an integer (0 = read, 1 = write).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -223,6 +224,15 @@ fn unknown_word(row: usize) -> Flaw {
     Flaw { row: Some(row), text: "`op` is neither read (R, 0) nor write (W, 1)".into() }
 }
 
+/// Calls into the libraries that read columnar files, which answer some damaged files with a panic: an error here. (The
+/// panic's own message still goes to stderr, unless the program has a panic hook.)
+pub(crate) fn guarded<T, E: std::fmt::Display>(read: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the file is damaged".into()),
+    }
+}
+
 /// Record batches at work as a trace: what the columnar formats share.
 pub(crate) struct BatchDecoder {
     pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
@@ -264,15 +274,7 @@ impl BatchDecoder {
                 return Err(TraceError::Unusable { problem, hint: None });
             }
         };
-        if let (Some(stated), Some(wanted)) = (stated, options.sector_bytes)
-            && stated != wanted
-        {
-            return Err(TraceError::unusable(
-                format!("`{table}` states sectors of {stated} bytes, not {wanted}"),
-                "leave --sector-bytes out".into(),
-            ));
-        }
-        let sector_bytes = options.sector_bytes.or(stated).unwrap_or(512);
+        let sector_bytes = options.agreed_sector_bytes(path, stated)?.unwrap_or(512);
         Ok(Self { batches, sector_bytes, rows: 0, scratch: Vec::new() })
     }
 }
@@ -284,9 +286,10 @@ impl Decoder for BatchDecoder {
 
     fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError> {
         while batch.is_empty() {
-            let Some(rows) = self.batches.next() else { break };
             let place = |row: Option<usize>| Place::Row(self.rows + 1 + row.unwrap_or(0) as u64);
-            let rows = rows.map_err(|error| gate.error(place(None), Problem(error.to_string())))?;
+            let rows = guarded(|| self.batches.next().transpose());
+            let rows = rows.map_err(|problem| gate.error(place(None), Problem(problem)))?;
+            let Some(rows) = rows else { break };
             self.scratch.clear();
             append_requests(&rows, &mut self.scratch)
                 .map_err(|flaw| gate.error(place(flaw.row), Problem(flaw.text)))?;

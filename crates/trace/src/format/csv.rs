@@ -126,7 +126,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         if line.is_empty() {
             continue;
         }
-        let sector_bytes = options.sector_bytes.or(stated).unwrap_or(512);
+        let sector_bytes = options.agreed_sector_bytes(&path, stated)?.unwrap_or(512);
         let parser = Parser::from_header(line, &options.columns, sector_bytes);
         let parser = parser.map_err(|Problem(problem)| TraceError::Record {
             path: path.to_path_buf(),

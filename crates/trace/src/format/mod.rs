@@ -6,7 +6,7 @@
 
 mod arrow_ipc;
 pub(crate) mod columns;
-mod csv;
+pub(crate) mod csv;
 mod disksim_ascii;
 mod disksim_validate;
 mod mqsim;

@@ -2,8 +2,7 @@
 //!
 //! Timestamp and response are in Windows ticks of 100 ns, the former since 1601; the first arrival of the file becomes
 //! zero. Offset and size are in bytes, rounded outwards to sectors of 512 bytes. The response counts from the issue, so
-//! start equals arrival. The published files are not entirely in time
-//! order: read them with `--sort`.
+//! start equals arrival. Not all published files are in time order: read those with `--sort`.
 
 use headstack_units::{Lba, Nanos};
 

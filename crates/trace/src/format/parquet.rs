@@ -6,7 +6,7 @@
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY};
+use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
 use crate::format::{Decoder, Format};
 use crate::input::Input;
 use crate::{OpenOptions, TraceError};
@@ -22,11 +22,12 @@ const ROWS: usize = 8192;
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
     let path = input.path().clone();
-    let unreadable = |error: parquet::errors::ParquetError| TraceError::Unusable {
-        problem: format!("`{}` is no readable Parquet file: {error}", path.display()),
+    let file = input.into_file()?;
+    let unreadable = |problem: String| TraceError::Unusable {
+        problem: format!("`{}` is no readable Parquet file: {problem}", path.display()),
         hint: None,
     };
-    let builder = ParquetRecordBatchReaderBuilder::try_new(input.into_file()?).map_err(unreadable)?;
+    let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(unreadable)?;
     let schema = builder.schema().clone();
     let stated = builder.metadata().file_metadata().key_value_metadata();
     let stated =
@@ -34,6 +35,6 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let wanted =
         schema.fields().iter().enumerate().filter(|(_, field)| COLUMNS.contains(&field.name().as_str()));
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index));
-    let rows = builder.with_projection(mask).with_batch_size(ROWS).build().map_err(unreadable)?;
+    let rows = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build()).map_err(unreadable)?;
     Ok(Box::new(BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(rows), options)?))
 }

@@ -50,26 +50,14 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         problem,
         hint: None,
     })?;
-    let sector_bytes = match (stated, options.sector_bytes) {
-        (Some(stated), Some(wanted)) if stated != wanted => {
-            return Err(TraceError::unusable(
-                format!("`{}` states sectors of {stated} bytes, not {wanted}", path.display()),
-                "leave --sector-bytes out".into(),
-            ));
-        }
-        (Some(size), _) | (None, Some(size)) => size,
-        (None, None) => {
-            let what = if headed {
-                "the header states no `sectorsize`"
-            } else {
-                "it does not start with `$$TR_IOREC`"
-            };
-            return Err(TraceError::unusable(
-                format!("`{}` cannot be read as srt: {what}", path.display()),
-                "if it holds SRT records nevertheless, state their sector size with --sector-bytes".into(),
-            ));
-        }
-    };
+    let sector_bytes = options.agreed_sector_bytes(&path, stated)?.ok_or_else(|| {
+        let what =
+            if headed { "the header states no `sectorsize`" } else { "it does not start with `$$TR_IOREC`" };
+        TraceError::unusable(
+            format!("`{}` cannot be read as srt: {what}", path.display()),
+            "if it holds SRT records nevertheless, state their sector size with --sector-bytes".into(),
+        )
+    })?;
     Ok(Box::new(Records { buffer, sector_bytes, number: 0, skipped: 0 }))
 }
 

@@ -1,0 +1,230 @@
+//! Can any input make a reader panic, loop, or deliver nonsense? It may only answer with requests or an error.
+
+use std::io::Write as _;
+
+use headstack_trace::{FORMATS, OpenOptions, OutputFormat, Request, RequestSource, convert, open};
+use proptest::prelude::*;
+use tempfile::NamedTempFile;
+
+/// Valid files of each format, small.
+fn specimens() -> Vec<(&'static str, Vec<u8>)> {
+    let mut srt = b"$$TR_IOREC-1.3\n sectorsize = 256;\n\x0c".to_vec();
+    for k in 0..20_u32 {
+        let words = [56, 4 << 16 | 1, k, 500, 40, 25_000, 8192, 64 * k, 0x0800_0000, 4, 0, k % 2, 0, 1];
+        srt.extend(words.iter().flat_map(|word: &u32| word.to_be_bytes()));
+    }
+    let lines = |line: fn(u64) -> String| (0..20).map(line).collect::<String>().into_bytes();
+    let mqsim = lines(|k| format!("{} 0 {} 8 {}\n", k * 1000, k * 64, k % 2));
+    let mut specimens = vec![
+        ("srt", srt),
+        ("disksim-ascii", lines(|k| format!("{k}.5 0 {} 8 {}\n", k * 64, k % 2))),
+        ("disksim-validate", lines(|k| format!("R Hit {} 8 {}.25 1000.0\n", k * 64, 500 + k))),
+        ("spc", lines(|k| format!("0,{},4096,w,{k}.000001\n", k * 64))),
+        ("msr", lines(|k| format!("{},hm,0,Read,{},4096,77\n", 128_166_385_295_514_663 + k, k * 4096))),
+        ("ssdsim", lines(|k| format!("{k}\t{}\t0\t0\tRead\t{}\t32\t1\n", k * 1000, k * 64))),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["t.csv", "t.parquet"] {
+        let path = directory.path().join(name);
+        let mut source = open(file(&mqsim).path(), &OpenOptions::default()).unwrap();
+        let format = OutputFormat::of(&path).unwrap();
+        convert(&mut source, 512, &path, format).unwrap();
+        let name = if format == OutputFormat::Csv { "csv" } else { "parquet" };
+        specimens.push((name, std::fs::read(path).unwrap()));
+    }
+    specimens.push(("arrow", ipc(&mqsim)));
+    specimens.push(("mqsim", mqsim));
+    specimens
+}
+
+fn ipc(mqsim: &[u8]) -> Vec<u8> {
+    let (requests, error) = read(mqsim, &OpenOptions::default());
+    assert!(error.is_none());
+    let schema = headstack_trace::request_schema(512);
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
+    writer.write(&headstack_trace::record_batch(&requests, &schema).unwrap()).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn file(bytes: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    file
+}
+
+/// What a reader delivers, and how it ends.
+fn read(bytes: &[u8], options: &OpenOptions) -> (Vec<Request>, Option<String>) {
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    let file = file(bytes);
+    let mut reader = match open(file.path(), options) {
+        Ok(reader) => reader,
+        Err(error) => return (all, Some(error.to_string())),
+    };
+    loop {
+        match reader.next_batch(&mut batch) {
+            Ok(()) if batch.is_empty() => return (all, None),
+            Ok(()) => all.append(&mut batch),
+            Err(error) => {
+                assert!(batch.is_empty());
+                reader.next_batch(&mut batch).unwrap();
+                assert!(batch.is_empty(), "nothing comes after an error");
+                return (all, Some(error.to_string()));
+            }
+        }
+    }
+}
+
+fn sound(requests: &[Request]) {
+    assert!(requests.is_sorted_by_key(|request| request.arrival));
+    for request in requests {
+        assert!(request.sectors > 0 && request.lba.0.checked_add(u64::from(request.sectors)).is_some());
+        assert!(request.start >= request.arrival && request.finish >= request.arrival);
+    }
+}
+
+fn ways() -> Vec<OpenOptions> {
+    let named = FORMATS
+        .iter()
+        .map(|format| OpenOptions { format: Some(format.name.into()), ..OpenOptions::default() });
+    let sized = named.clone().map(|options| OpenOptions { sector_bytes: Some(512), sort: true, ..options });
+    [OpenOptions::default()].into_iter().chain(named).chain(sized).collect()
+}
+
+#[test]
+fn every_specimen_is_recognised_and_read_alike() {
+    let specimens = specimens();
+    assert_eq!(specimens.len(), FORMATS.len());
+    for (name, bytes) in &specimens {
+        let reader = open(file(bytes).path(), &OpenOptions::default()).unwrap();
+        assert_eq!(reader.format(), *name);
+        let (requests, error) = read(bytes, &OpenOptions::default());
+        assert_eq!((requests.len(), error), (20, None), "{name}");
+        sound(&requests);
+        let named = OpenOptions { format: Some((*name).into()), ..OpenOptions::default() };
+        assert_eq!(read(bytes, &named).0, requests, "{name}");
+        assert_eq!(read(bytes, &OpenOptions { sort: true, ..named }).0, requests, "{name}");
+    }
+}
+
+#[test]
+fn packed_specimens_read_the_same() {
+    for (name, bytes) in specimens() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let zstd = zstd::encode_all(&bytes[..], 1).unwrap();
+        for packed in [gzip, zstd] {
+            let (requests, error) = read(&packed, &OpenOptions::default());
+            if matches!(name, "parquet" | "arrow") {
+                assert!(error.unwrap().contains("is a columnar file inside"), "{name}");
+            } else {
+                assert_eq!((requests, error), read(&bytes, &OpenOptions::default()), "{name}");
+            }
+            let (_, error) = read(&packed[..packed.len() - 6], &OpenOptions::default());
+            assert!(error.is_some(), "{name} packed and cut short");
+        }
+    }
+}
+
+#[test]
+fn the_wrong_format_is_refused_with_a_hint_at_the_right_one() {
+    for (name, bytes) in specimens() {
+        let file = file(&bytes);
+        for format in FORMATS.iter().filter(|format| format.name != name) {
+            let options = OpenOptions { format: Some(format.name.into()), ..OpenOptions::default() };
+            // These two look alike on purpose: a DiskSim line may be all integers.
+            if (name, format.name) == ("mqsim", "disksim-ascii") {
+                continue;
+            }
+            let error = match open(file.path(), &options) {
+                Err(error) => error,
+                Ok(mut reader) => reader.next_batch(&mut Vec::new()).unwrap_err(),
+            };
+            assert!(
+                error.hint().is_some_and(|hint| hint.contains(&format!("--format {name}"))),
+                "{name}: {error:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn empty_unknown_and_ambiguous() {
+    for options in ways() {
+        assert!(read(b"", &options).1.unwrap().ends_with("is empty"));
+    }
+    assert!(read(b"hello\n", &OpenOptions::default()).1.unwrap().contains("any known format"));
+    let unknown = OpenOptions { format: Some("dvd".into()), ..OpenOptions::default() };
+    assert_eq!(read(b"x", &unknown).1.unwrap(), "there is no trace format `dvd`");
+    let missing = open(std::path::Path::new("/no/such/file"), &OpenOptions::default()).err().unwrap();
+    assert!(missing.to_string().starts_with("cannot read `/no/such/file`: "));
+    let directory = tempfile::tempdir().unwrap();
+    assert!(
+        open(directory.path(), &OpenOptions::default()).err().unwrap().to_string().starts_with("cannot read")
+    );
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let columns = vec![("a".to_owned(), "lba".to_owned())];
+    let mqsim = || OpenOptions { format: Some("mqsim".into()), ..OpenOptions::default() };
+    let line = b"1 0 0 8 1\n";
+    assert!(
+        read(line, &OpenOptions { columns, ..mqsim() }).1.unwrap().starts_with("--column is an option of")
+    );
+    let gap = Some(headstack_trace::Gap::After);
+    assert!(read(line, &OpenOptions { gap, ..mqsim() }).1.unwrap().starts_with("--gap is an option of"));
+    assert!(read(line, &OpenOptions { sector_bytes: Some(0), ..mqsim() }).1.unwrap().contains("0 bytes"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        for options in ways() {
+            sound(&read(&bytes, &options).0);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_a_reader_panic(text in "([0-9RW,.\t \n-]|Read|Write|arrival_s|lba|sectors|op|1e9|nan|[0-9]{18,21}){0,80}") {
+        for options in ways() {
+            sound(&read(text.as_bytes(), &options).0);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_cut_file_delivers_a_beginning_of_the_whole(share in 0.0_f64..1.0) {
+        for (name, bytes) in specimens() {
+            let whole = read(&bytes, &OpenOptions::default()).0;
+            let cut = (bytes.len() as f64 * share) as usize;
+            let options = OpenOptions { format: Some(name.into()), ..OpenOptions::default() };
+            let (part, error) = read(&bytes[..cut], &options);
+            sound(&part);
+            prop_assert!(error.is_some() || part.len() <= whole.len());
+            // The last line of a text may have lost digits; what comes before it may not.
+            let sure = part.len().saturating_sub(1);
+            prop_assert_eq!(&part[..sure], &whole[..sure], "{}", name);
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_delivers_sound_requests_or_an_error(
+        at in 0.0_f64..1.0,
+        damage in proptest::collection::vec(any::<u8>(), 1..6),
+    ) {
+        for (name, mut bytes) in specimens() {
+            let start = (bytes.len() as f64 * at) as usize;
+            let end = (start + damage.len()).min(bytes.len());
+            bytes[start..end].copy_from_slice(&damage[..end - start]);
+            for options in [OpenOptions::default(), OpenOptions { format: Some(name.into()), ..OpenOptions::default() }] {
+                sound(&read(&bytes, &options).0);
+            }
+        }
+    }
+}
