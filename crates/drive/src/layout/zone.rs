@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn a_skew_is_as_exact_as_the_angle_allows() {
-        assert_eq!(sectors_to_angle(8.0, 72), Angle::fraction(1, 9));
+        // 2^64 / 9 is 2049638230412172401.78.
+        assert_eq!(sectors_to_angle(8.0, 72), Angle(2_049_638_230_412_172_402));
         assert_eq!(sectors_to_angle(0.5, 1), Angle::fraction(1, 2));
         assert_eq!(sectors_to_angle(0.0, 7), Angle::ZERO);
         // 0.1 is 3602879701896397 / 2^55; of 3 slots that is this many 2^-64 turns, rounded to the nearest.

@@ -1,0 +1,37 @@
+//! Does every sector lie where the drive file says, and does the way back lead to it?
+
+mod drives;
+mod twin;
+mod versus_twin;
+
+use crate::spec::{LayoutSpec, Order, ZoneSpec};
+
+/// A zone without skew and spares.
+fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> ZoneSpec {
+    ZoneSpec {
+        first_cylinder,
+        last_cylinder,
+        sectors_per_track,
+        spare_sectors_per_track: 0,
+        spare_tracks_per_cylinder: 0,
+        spare_tracks_at_end: 0,
+        track_skew_sectors: 0.0,
+        cylinder_skew_sectors: 0.0,
+        first_sector_turns: 0.0,
+    }
+}
+
+/// A layout without defects.
+fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
+    LayoutSpec {
+        order,
+        heads,
+        group_cylinders: (order == Order::SerpentineBySurface).then_some(3),
+        cylinders: None,
+        zone,
+        region: Vec::new(),
+        slipped_sectors: Vec::new(),
+        slipped_tracks: Vec::new(),
+        remap: Vec::new(),
+    }
+}
