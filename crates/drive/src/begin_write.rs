@@ -61,7 +61,7 @@ impl Drive {
         if way.hidden_seek > Nanos::ZERO {
             plan.arm = Arm::over(&model.layout.extent(lba, 1));
         }
-        self.read_physical_sectors(&media, &mut plan);
+        Self::read_physical_sectors(&media, &mut plan);
         if !model.spec().buffer.write_overlaps_seek || model.sizes.buffer == 0 {
             let first = plan.first_pass(&media);
             if first.ready > plan.bus_at {
@@ -98,7 +98,7 @@ impl Drive {
     }
 
     /// A write that covers part of a physical sector reads it first, and writes it when it comes around again.
-    fn read_physical_sectors(&mut self, media: &Media<'_>, plan: &mut WritePlan) {
+    fn read_physical_sectors(media: &Media<'_>, plan: &mut WritePlan) {
         let (lba, end) = (plan.media_lba, plan.media_lba + plan.media_sectors);
         let (start, stop) = physical_range(media, lba, end);
         if (start, stop) == (lba, end) {

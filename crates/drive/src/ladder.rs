@@ -2,7 +2,7 @@
 //! description with effects left out.
 
 use crate::mechanics::SeekCurve;
-use crate::spec::{DriveSpec, LadderStep, RotationModel, SwitchModel, TransferModel, WritePolicy};
+use crate::spec::{DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel, WritePolicy};
 
 impl LadderStep {
     /// All rungs, lowest first.
@@ -40,6 +40,12 @@ impl DriveSpec {
             spec.fidelity.transfer = TransferModel::Linear;
             spec.physical_sector_bytes = None;
             spec.controller.overhead_beside_seek_ms = 0.0;
+            spec.bus.reconnect_us = 0.0;
+            let published = &self.published;
+            let controller = &mut spec.controller;
+            controller.read_overhead_ms = published.read_overhead_ms.unwrap_or(controller.read_overhead_ms);
+            controller.write_overhead_ms =
+                published.write_overhead_ms.unwrap_or(controller.write_overhead_ms);
         }
         if step < LadderStep::M2 {
             let cylinders = spec
@@ -47,6 +53,10 @@ impl DriveSpec {
                 .cylinders
                 .unwrap_or_else(|| spec.layout.zone.last().map_or(1, |zone| zone.last_cylinder + 1));
             spec.seek = SeekCurve::new(&self.seek, cylinders).linearised();
+            if let SeekSpec::Linear { single_cylinder_ms, full_stroke_ms } = &mut spec.seek {
+                *single_cylinder_ms = self.published.single_cylinder_seek_ms.unwrap_or(*single_cylinder_ms);
+                *full_stroke_ms = self.published.full_stroke_seek_ms.unwrap_or(*full_stroke_ms);
+            }
             spec.fidelity.switch = SwitchModel::Free;
         }
         if step < LadderStep::M1 {
@@ -65,8 +75,7 @@ impl DriveSpec {
                 .entry(path.to_owned())
                 .or_insert_with(|| Provenance { kind: ProvenanceKind::Assumed, source: source.clone() });
         }
-        let paths = self.check();
-        for problem in paths {
+        for problem in self.check() {
             // Entries about values the rung leaves out go with them.
             if let Some(path) = problem.path.strip_prefix("provenance.\"").and_then(|p| p.strip_suffix('"')) {
                 self.provenance.remove(path);

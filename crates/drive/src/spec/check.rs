@@ -351,6 +351,14 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }
+    for (key, value) in [
+        ("read_overhead_ms", spec.published.read_overhead_ms),
+        ("write_overhead_ms", spec.published.write_overhead_ms),
+        ("single_cylinder_seek_ms", spec.published.single_cylinder_seek_ms),
+        ("full_stroke_seek_ms", spec.published.full_stroke_seek_ms),
+    ] {
+        findings.time_ms(&format!("published.{key}"), value.unwrap_or(0.0));
+    }
     if let Some(constant) = spec.fidelity.constant_ms {
         findings.time_ms("fidelity.constant_ms", constant);
     }

@@ -56,6 +56,25 @@ pub struct FidelitySpec {
     pub transfer: TransferModel,
 }
 
+/// Published values that the simpler models of the ladder (M1, M2) are made of, where the full model's own were fitted
+/// together with effects that those models leave out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedSpec {
+    /// Controller overhead of a read, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_overhead_ms: Option<f64>,
+    /// Controller overhead of a write, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_overhead_ms: Option<f64>,
+    /// Seek over one cylinder, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single_cylinder_seek_ms: Option<f64>,
+    /// Seek over all cylinders, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_stroke_seek_ms: Option<f64>,
+}
+
 /// A rung of S0's ladder of models (Ruemmler & Wilkes 1994, Table 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum LadderStep {

@@ -16,7 +16,7 @@ pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, PartialHit, ReadAhead, WritePolicy,
 };
-pub use fidelity::{FidelitySpec, LadderStep, RotationModel, SwitchModel, TransferModel};
+pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
@@ -77,6 +77,9 @@ pub struct DriveSpec {
     /// Which effects the model leaves out; everything is modelled by default.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fidelity: FidelitySpec,
+    /// Published values for the lower rungs of the ladder of models; the full model does not look at them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub published: PublishedSpec,
     /// Where each value comes from, keyed by dotted path; a prefix stands for everything below it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub provenance: BTreeMap<String, Provenance>,

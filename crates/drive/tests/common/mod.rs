@@ -59,8 +59,8 @@ spindle = {{ kind = "assumed", source = "test" }}
                 || (key == "spindle" && !extra.contains("spindle"))
                 || (key == "physical_sector_bytes" && !extra.contains("physical_sector_bytes"))))
     })
-    .map(|line| format!("{line}\n"))
-    .collect()
+    .collect::<Vec<_>>()
+    .join("\n")
 }
 
 pub(crate) const FAST_BUS: &str = "bus = { read_mb_per_s = 512.0, write_mb_per_s = 512.0 }";
