@@ -166,8 +166,8 @@ def library_page() -> None:
         )
     lines += [
         "",
-        "The average seek is the mean over all possible seeks; the last four columns count the values by their",
-        "[provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
+        "The average seek is the mean over all possible seeks; the last four columns count the values by",
+        "their [provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
         "",
     ]
     others = {"Systems": headstack.library_systems(), "Workloads": headstack.library_workloads()}
