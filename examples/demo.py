@@ -32,7 +32,7 @@ def on_a_trace(trace: Path, page: Path) -> list[str]:
         f"{score['requests']:,} requests of a real HP C2200A took {measured:.2f} ms on average; "
         f"the model says {model:.2f} ms.",
         f"The two distributions lie {score['demerit_percent']:.2f} % of the mean apart, where Ruemmler & "
-        f"Wilkes, who published model and measure, reached 2.6 %, and the mean alone scores {ladder['M0']:.1f} %.",
+        f"Wilkes, who published model and measure, reached 2.6 %; the mean alone has {ladder['M0']:.1f} %.",
         f"Seek curve and track switches bring it from {ladder['M1']:.1f} to {ladder['M2']:.1f} %, rotational "
         f"position and the buffer to {ladder['M3']:.2f} %.",
     ]
@@ -49,8 +49,8 @@ def on_a_workload(page: Path) -> list[str]:
     hits = (cache["read_hits"] + cache["read_partial_hits"]) / reads
     service, response = run["service_ms"], run["response_ms"]
     return [
-        f"{run['requests']:,} requests of a Unix-like load take the HP 97560 {service['mean']:.2f} ms on average "
-        f"and {service['p99']:.1f} ms at the 99 % point; with the driver's queue {response['mean']:.2f} ms.",
+        f"{run['requests']:,} requests of a Unix-like load take an HP 97560 {service['mean']:.2f} ms on "
+        f"average and {service['p99']:.1f} ms at the 99 % point; with the driver's queue {response['mean']:.2f} ms.",
         f"{hits:.0%} of the reads find data in the cache, and {cache['writes_reported_early']:,} writes are "
         f"reported complete before they are on the media.",
         f"Within the drive most of a request's time is {largest}: {phases[largest]:.2f} ms on average.",
