@@ -50,7 +50,7 @@ def on_a_workload(page: Path) -> list[str]:
     service, response = run["service_ms"], run["response_ms"]
     return [
         f"{run['requests']:,} requests of a Unix-like load take an HP 97560 {service['mean']:.2f} ms on "
-        f"average and {service['p99']:.1f} ms at the 99 % point; with the driver's queue {response['mean']:.2f} ms.",
+        f"average and {service['p99']:.1f} ms at the 99 % point, {response['mean']:.2f} ms with the queue.",
         f"{hits:.0%} of the reads find data in the cache, and {cache['writes_reported_early']:,} writes are "
         f"reported complete before they are on the media.",
         f"Within the drive most of a request's time is {largest}: {phases[largest]:.2f} ms on average.",
