@@ -16,14 +16,13 @@ pub(crate) fn end_with_stalls(
 ) -> ReadEnd {
     let buffer = media.model.sizes.buffer;
     let total = u64::from(plan.command.sectors);
-    let per_sector = bus.transfer(Op::Read, u64::from(media.model.sector_bytes()));
     let setup = plan.bus_setup(bus);
     // When each sector has left; sectors in the buffer from the start leave first.
     let mut left: Vec<Nanos> = Vec::with_capacity(total as usize);
-    let mut free = granted + setup;
+    let sector_bytes = u64::from(media.model.sector_bytes());
+    let mut burst = Burst { begin: granted + setup, sectors: 0 };
     for _ in 0..plan.cached {
-        free += per_sector;
-        left.push(free);
+        left.push(burst.send(Nanos::ZERO, bus, sector_bytes));
     }
     let mut limited_by_media = None;
     let mut passes = Vec::new();
@@ -37,16 +36,16 @@ pub(crate) fn end_with_stalls(
         let mut taken = 0;
         while taken < pass.sectors {
             let begins = if taken == 0 { pass.start } else { pass.sector_end(&media.epoch, taken) };
-            if room_at(index, &left) > begins {
+            // As with sectors: missed by one tick is on time.
+            if room_at(index, &left) > begins + Nanos(1) {
                 break;
             }
             taken += 1;
             let arrived = pass.sector_end(&media.epoch, taken);
-            if arrived > free {
+            if arrived > burst.end(bus, sector_bytes) {
                 limited_by_media = Some(arrived);
             }
-            free = free.max(arrived) + per_sector;
-            left.push(free);
+            left.push(burst.send(arrived, bus, sector_bytes));
             index += 1;
         }
         let mut part = pass;
@@ -76,7 +75,7 @@ pub(crate) fn end_with_stalls(
         }
     }
     plan.passes = passes;
-    let finish = free;
+    let finish = burst.end(bus, sector_bytes);
     let mut phases = match limited_by_media {
         Some(arrived) => {
             let mut phases = plan.media_path(arrived);
@@ -87,6 +86,27 @@ pub(crate) fn end_with_stalls(
     };
     let completion = media.model.overhead.read_completion;
     phases.overhead += completion;
-    let busy = plan.busy(setup + Nanos(per_sector.0 * total));
+    let busy = plan.busy(setup + bus.transfer(Op::Read, total * sector_bytes));
     ReadEnd { finish: finish + completion, phases, busy }
+}
+
+/// Sectors leaving back to back; times follow from the burst's beginning, so that roundings do not add up.
+struct Burst {
+    begin: Nanos,
+    sectors: u64,
+}
+
+impl Burst {
+    fn end(&self, bus: &BusTiming, sector_bytes: u64) -> Nanos {
+        self.begin + bus.transfer(Op::Read, self.sectors * sector_bytes)
+    }
+
+    /// Another sector, which is in the buffer from `arrived` on, leaves; returns when it has.
+    fn send(&mut self, arrived: Nanos, bus: &BusTiming, sector_bytes: u64) -> Nanos {
+        if arrived > self.end(bus, sector_bytes) {
+            *self = Self { begin: arrived, sectors: 0 };
+        }
+        self.sectors += 1;
+        self.end(bus, sector_bytes)
+    }
 }

@@ -351,6 +351,16 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }
+    if spec.buffer.size_kib == 0.0 {
+        let densest = spec.layout.zone.iter().map(|z| z.sectors_per_track + z.spare_sectors_per_track).max();
+        let media = f64::from(densest.unwrap_or(0)) * f64::from(spec.sector_bytes) * spec.rotation_rpm / 60e6;
+        if spec.bus.read_mb_per_s.min(spec.bus.write_mb_per_s) < media {
+            findings.add(
+                "buffer.size_kib",
+                format!("without a buffer the bus must keep up with the media, {media:.3} MB/s: give it a buffer or a faster bus"),
+            );
+        }
+    }
     for (key, value) in [
         ("read_overhead_ms", spec.published.read_overhead_ms),
         ("write_overhead_ms", spec.published.write_overhead_ms),
