@@ -244,3 +244,26 @@ fn splitmix64(seed: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_the_nearest_of_128_bits() {
+        assert_eq!(rate(2.0), 1 << 127);
+        assert_eq!(rate(3.0), u128::MAX / 3);
+        // 2^128 / 6 ends in two thirds, 2^128 / 12 in one.
+        assert_eq!(rate(6.0), u128::MAX / 6 + 1);
+        assert_eq!(rate(12.0), u128::MAX / 12);
+        assert_eq!(rate(4e6), u128::MAX / 4_000_000);
+        assert_eq!(rate(4e9 - 0.5), u128::MAX / 7_999_999_999 * 2 + 1);
+    }
+
+    /// The generator's published first outputs for seed 0.
+    #[test]
+    fn the_hash_is_splitmix() {
+        assert_eq!(splitmix64(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(splitmix64(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
+    }
+}

@@ -29,7 +29,6 @@ fn close(ours: f64, published: f64, tolerance: f64) {
 #[test]
 fn the_seeds_drives_seek_in_the_published_times() {
     let hp = hp_97560();
-    // Just short of the boundary by the root, at it by the line: 11.066 and 11.064.
     for (distance, ms) in [(1, 3.64), (382, 11.058), (383, 11.064), (1961, 23.688)] {
         close(hp.time(distance).as_ms(), ms, 5e-4);
     }
@@ -37,6 +36,17 @@ fn the_seeds_drives_seek_in_the_published_times() {
     for (distance, ms) in [(1, 4.047), (615, 18.255), (616, 18.192), (1448, 28.176)] {
         close(hp.time(distance).as_ms(), ms, 5e-4);
     }
+    // The pieces join to within 0.005 and 0.08 ms: what the root would say at the boundaries.
+    close(
+        SeekCurve::new(&two_piece(384, [3.24, 0.400], [8.00, 0.008]), 1962).time(383).as_ms(),
+        11.068,
+        5e-4,
+    );
+    close(
+        SeekCurve::new(&two_piece(617, [3.45, 0.597], [10.8, 0.012]), 1449).time(616).as_ms(),
+        18.267,
+        5e-4,
+    );
     assert_eq!(hp.time(0), Nanos::ZERO);
     assert_eq!(hp.time(616), Nanos(18_192_000));
 }
