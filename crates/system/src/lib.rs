@@ -1,1 +1,37 @@
-//! The system.
+//! The system: host driver, buses, volumes and drives; the workloads that drive it; and the run.
+//!
+//! ```text
+//! library / file ─► SystemConfig ─► System ─┐
+//! trace or WorkloadSpec ─► Input ───────────┴─► run ─► completions (sink), Summary
+//! ```
+//!
+//! A [`System`] is built once from a [`SystemConfig`] and shared by any number of runs. [`run()`] pushes requests
+//! through it and hands completions to a [`CompletionSink`]; [`Stepper`] does the same one event at a time for other
+//! simulators.
+
+pub mod bus;
+pub mod calendar;
+mod engine;
+mod error;
+pub mod gauge;
+pub mod host;
+pub mod library;
+mod overrides;
+pub mod random;
+pub mod record;
+pub mod run;
+pub mod spec;
+mod stepper;
+pub mod summary;
+mod system;
+mod volume;
+pub mod workload;
+
+pub use error::SystemError;
+pub use record::{CompletionRow, CompletionSink};
+pub use run::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel, run};
+pub use spec::{SystemConfig, SystemSpec};
+pub use stepper::Stepper;
+pub use summary::Summary;
+pub use system::System;
+pub use workload::{Generator, WorkloadSpec};

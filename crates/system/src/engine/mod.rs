@@ -1,0 +1,473 @@
+//! The general case: drives, buses and driver queues over one calendar.
+
+mod slab;
+
+use std::sync::Arc;
+
+use headstack_drive::Drive;
+use headstack_drive::command::{Command, Effect, Outcome, Ticket};
+use headstack_trace::Request;
+use headstack_units::{Lba, Nanos, Op};
+
+use crate::SystemError;
+use crate::bus::{Bus, BusUse, Claim, Purpose};
+use crate::calendar::Calendar;
+use crate::gauge::Gauge;
+use crate::host::{Cpu, DriverQueue};
+use crate::record::{BackgroundRow, CompletionRow};
+use crate::system::System;
+use slab::Slab;
+
+/// What happens at an instant.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The CPU has issued a request.
+    Issued(usize),
+    /// A drive wants to be called.
+    Wake(usize),
+    /// A drive wants the bus.
+    WantsBus { unit: usize, ticket: Ticket, direction: Op },
+    /// A transfer leaves the bus.
+    BusFree(usize),
+    /// A command is complete.
+    Done(usize),
+    /// The host looks whether a drive should recalibrate.
+    Recalibrate(usize),
+    /// Whoever drives the engine asked to be called.
+    External(u32),
+}
+
+/// Whether a drive that does not disconnect has the bus for its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    None,
+    Waiting,
+    Held,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    id: u64,
+    request: Request,
+    user: Option<u32>,
+    /// When the driver had it ready.
+    issued: Nanos,
+    /// Commands not complete.
+    left: u32,
+    /// The command that finished last so far, and its unit.
+    critical: Option<(Outcome, usize)>,
+}
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    flight: usize,
+    unit: usize,
+    outcome: Outcome,
+}
+
+/// An actuator with its driver queue.
+#[derive(Clone, Debug)]
+struct Unit {
+    drive: Drive,
+    queue: DriverQueue,
+    bus: usize,
+    limit: u32,
+    at_drive: u32,
+    hold: Hold,
+    /// Commands in the driver's queue or at the drive.
+    load: Gauge,
+    commands: u64,
+    /// Work of the mechanism up to the last completion, and up to the last restart of the statistics.
+    busy_at_done: Nanos,
+    busy_before: Nanos,
+}
+
+/// How a unit was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnitUse {
+    /// Commands that reached its queue.
+    pub(crate) commands: u64,
+    /// Time the mechanism worked.
+    pub(crate) mechanism: Nanos,
+    /// Commands in the queue or at the drive × time.
+    pub(crate) load_area: u128,
+    /// Most of them at a time.
+    pub(crate) load_max: u64,
+}
+
+/// A system in motion.
+#[derive(Clone, Debug)]
+pub(crate) struct Engine {
+    system: Arc<System>,
+    calendar: Calendar<Event>,
+    cpu: Cpu,
+    units: Vec<Unit>,
+    buses: Vec<Bus>,
+    flights: Slab<Flight>,
+    children: Slab<Child>,
+    next_id: u64,
+    now: Nanos,
+    effects: Vec<Effect>,
+    /// Completions since they were last taken, and the users who waited for them.
+    pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
+    /// Background work since it was last taken.
+    pub(crate) background: Vec<BackgroundRow>,
+}
+
+impl Engine {
+    pub(crate) fn new(system: &Arc<System>, seed: u64) -> Result<Self, SystemError> {
+        let mut units = Vec::new();
+        for (place, drive) in system.units.iter().zip(system.new_drives(seed)) {
+            units.push(Unit {
+                drive,
+                queue: system.new_queue()?,
+                bus: place.bus,
+                limit: place.limit,
+                at_drive: 0,
+                hold: Hold::None,
+                load: Gauge::new(),
+                commands: 0,
+                busy_at_done: Nanos::ZERO,
+                busy_before: Nanos::ZERO,
+            });
+        }
+        let mut calendar = Calendar::new();
+        for (unit, place) in system.units.iter().enumerate() {
+            if let Some(interval) = recalibration_interval(system, place.drive) {
+                calendar.schedule(interval, Event::Recalibrate(unit));
+            }
+        }
+        Ok(Self {
+            calendar,
+            cpu: Cpu::new(system.cpu_cost()),
+            units,
+            buses: system.new_buses(),
+            flights: Slab::default(),
+            children: Slab::default(),
+            next_id: 0,
+            now: Nanos::ZERO,
+            effects: Vec::new(),
+            completed: Vec::new(),
+            background: Vec::new(),
+            system: Arc::clone(system),
+        })
+    }
+
+    /// When the next event happens.
+    pub(crate) fn next_time(&mut self) -> Option<Nanos> {
+        self.calendar.next_time()
+    }
+
+    /// Number of the next request.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Requests on their way.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.flights.len() as u64
+    }
+
+    /// Asks for [`Engine::step`] to return `mark` at an instant.
+    pub(crate) fn call_at(&mut self, at: Nanos, mark: u32) {
+        self.calendar.schedule(at.max(self.now), Event::External(mark));
+    }
+
+    /// A request arrives, not before anything that has happened; returns its number.
+    pub(crate) fn submit(&mut self, request: Request, user: Option<u32>) -> Result<u64, SystemError> {
+        let id = self.next_id;
+        self.system.volume_of(id, &request)?;
+        self.next_id += 1;
+        debug_assert!(request.arrival >= self.now, "a request arrives in the past");
+        self.now = self.now.max(request.arrival);
+        let issued = self.cpu.done_at(request.arrival);
+        let flight = self.flights.insert(Flight { id, request, user, issued, left: 0, critical: None });
+        if issued > request.arrival {
+            self.calendar.schedule(issued, Event::Issued(flight));
+        } else {
+            self.enqueue(request.arrival, flight);
+        }
+        Ok(id)
+    }
+
+    /// Lets the next event happen; returns its mark if it was asked for by [`Engine::call_at`].
+    pub(crate) fn step(&mut self) -> Option<u32> {
+        let (now, event) = self.calendar.pop()?;
+        self.now = now;
+        match event {
+            Event::Issued(flight) => self.enqueue(now, flight),
+            Event::Wake(unit) => {
+                self.call_drive(unit, now, |drive, effects| drive.advance(now, effects));
+            }
+            Event::WantsBus { unit, ticket, direction } => self.wants_bus(now, unit, ticket, direction),
+            Event::BusFree(bus) => self.release(now, bus),
+            Event::Done(child) => self.done(now, child),
+            Event::Recalibrate(unit) => self.look_at_recalibration(now, unit),
+            Event::External(mark) => return Some(mark),
+        }
+        None
+    }
+
+    /// Hands a request to the queues of its units.
+    fn enqueue(&mut self, now: Nanos, flight: usize) {
+        let Flight { request, .. } = self.flights[flight];
+        let system = Arc::clone(&self.system);
+        let mut count = 0;
+        let mut first = None;
+        system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
+            let child =
+                self.children.insert(Child { flight, unit: extent.unit, outcome: Outcome::default() });
+            let unit = &mut self.units[extent.unit];
+            unit.queue.push(Command {
+                id: child as u64,
+                op: request.op,
+                lba: extent.lba,
+                sectors: extent.sectors,
+                flags: request.flags,
+            });
+            unit.load.rise(now);
+            unit.commands += 1;
+            count += 1;
+            first.get_or_insert(extent.unit);
+        });
+        self.flights[flight].left = count;
+        // The units of one request lie one after the other.
+        let first = first.unwrap_or(0);
+        for unit in first..first + count as usize {
+            self.pump(now, unit);
+        }
+    }
+
+    /// Hands waiting commands to a drive as far as it may have them.
+    fn pump(&mut self, now: Nanos, index: usize) {
+        loop {
+            let unit = &mut self.units[index];
+            if unit.queue.is_empty() || unit.at_drive >= unit.limit || !unit.drive.can_accept() {
+                return;
+            }
+            let bus = &mut self.buses[unit.bus];
+            if !bus.timing().disconnects {
+                let is_granted = match unit.hold {
+                    Hold::Held => unit.at_drive == 0,
+                    Hold::Waiting => false,
+                    Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
+                };
+                if !is_granted {
+                    if unit.hold == Hold::None {
+                        unit.hold = Hold::Waiting;
+                    }
+                    return;
+                }
+                unit.hold = Hold::Held;
+            }
+            let Some(command) = unit.queue.pop() else { return };
+            unit.at_drive += 1;
+            self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
+        }
+    }
+
+    /// Calls a drive, and enters what it announces.
+    fn call_drive(&mut self, index: usize, now: Nanos, call: impl FnOnce(&mut Drive, &mut Vec<Effect>)) {
+        let mut effects = std::mem::take(&mut self.effects);
+        call(&mut self.units[index].drive, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::NeedBus { ticket, at, direction, .. } => {
+                    let event = Event::WantsBus { unit: index, ticket, direction };
+                    self.calendar.schedule(at.max(now), event);
+                }
+                Effect::ReleaseBus { at, .. } => {
+                    // Who holds the bus for a whole command lets go of it at the end of the command.
+                    if self.units[index].hold != Hold::Held {
+                        self.calendar.schedule(at.max(now), Event::BusFree(self.units[index].bus));
+                    }
+                }
+                Effect::WakeAt(at) => {
+                    self.calendar.schedule(at.max(now), Event::Wake(index));
+                }
+                Effect::Done(outcome) => {
+                    let child = outcome.id as usize;
+                    self.children[child].outcome = outcome;
+                    self.calendar.schedule(outcome.finish.max(now), Event::Done(child));
+                }
+                Effect::Background(work) => self.background.push(background(&self.system, index, work)),
+            }
+        }
+        self.effects = effects;
+    }
+
+    fn wants_bus(&mut self, now: Nanos, index: usize, ticket: Ticket, direction: Op) {
+        let unit = &self.units[index];
+        let claim = Claim { unit: index, purpose: Purpose::Transfer(ticket, direction), since: now };
+        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim) {
+            self.grant(now, claim);
+        }
+    }
+
+    fn grant(&mut self, now: Nanos, claim: Claim) {
+        match claim.purpose {
+            Purpose::Transfer(ticket, _) => {
+                let timing = *self.buses[self.units[claim.unit].bus].timing();
+                self.call_drive(claim.unit, now, |drive, effects| {
+                    drive.bus_granted(now, ticket, &timing, effects);
+                });
+                // The drive may have taken its next command in hand, and have room for another.
+                self.pump(now, claim.unit);
+            }
+            Purpose::Hold => {
+                self.units[claim.unit].hold = Hold::Held;
+                self.pump(now, claim.unit);
+            }
+        }
+    }
+
+    fn release(&mut self, now: Nanos, bus: usize) {
+        if let Some(next) = self.buses[bus].release(now) {
+            self.grant(now, next);
+        }
+    }
+
+    fn done(&mut self, now: Nanos, child: usize) {
+        let Child { flight, unit: index, outcome } = self.children.remove(child);
+        let unit = &mut self.units[index];
+        unit.at_drive -= 1;
+        unit.load.fall(now);
+        unit.busy_at_done = unit.drive.mechanism_busy();
+        let bus = unit.bus;
+        let had_hold = unit.hold == Hold::Held;
+        if had_hold {
+            unit.hold = Hold::None;
+        }
+        let is_idle = unit.load.value() == 0;
+        if is_idle && unit.drive.wants_recalibration(now) {
+            unit.drive.recalibrate(now);
+        }
+        let entry = &mut self.flights[flight];
+        entry.left -= 1;
+        if entry.critical.is_none_or(|(last, _)| outcome.finish >= last.finish) {
+            entry.critical = Some((outcome, index));
+        }
+        if entry.left == 0 {
+            let flight = self.flights.remove(flight);
+            self.complete(&flight);
+        }
+        if had_hold {
+            self.release(now, bus);
+        }
+        self.pump(now, index);
+    }
+
+    fn complete(&mut self, flight: &Flight) {
+        let Some((outcome, unit)) = flight.critical else { return };
+        let row = row(&self.system, flight.id, &flight.request, &outcome, unit, flight.issued);
+        self.completed.push((row, flight.user));
+    }
+
+    fn look_at_recalibration(&mut self, now: Nanos, index: usize) {
+        let unit = &mut self.units[index];
+        // Otherwise it happens when the queue has run empty.
+        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
+            unit.drive.recalibrate(now);
+        }
+        if let Some(interval) = recalibration_interval(&self.system, self.system.units[index].drive) {
+            self.calendar.schedule(now.saturating_add(interval), Event::Recalibrate(index));
+        }
+    }
+
+    /// Forgets the statistics of the time before `now`.
+    pub(crate) fn restart_statistics(&mut self, now: Nanos) {
+        for unit in &mut self.units {
+            unit.load.restart(now);
+            unit.commands = 0;
+            unit.busy_before = unit.busy_at_done;
+        }
+        for bus in &mut self.buses {
+            bus.restart(now);
+        }
+    }
+
+    /// What is buffered goes to the media.
+    pub(crate) fn drain(&mut self) {
+        let mut works = Vec::new();
+        for (index, unit) in self.units.iter_mut().enumerate() {
+            unit.drive.drain(&mut works);
+            unit.busy_at_done = unit.drive.mechanism_busy();
+            self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
+        }
+    }
+
+    /// How units were used up to `end`.
+    pub(crate) fn unit_uses(&self, end: Nanos) -> Vec<UnitUse> {
+        let unit_use = |unit: &Unit| UnitUse {
+            commands: unit.commands,
+            mechanism: unit.busy_at_done.saturating_sub(unit.busy_before),
+            load_area: unit.load.area_until(end),
+            load_max: unit.load.max(),
+        };
+        self.units.iter().map(unit_use).collect()
+    }
+
+    /// How buses were used up to `end`.
+    pub(crate) fn bus_uses(&self, end: Nanos) -> Vec<BusUse> {
+        self.buses.iter().map(|bus| bus.use_until(end)).collect()
+    }
+
+    /// The drives.
+    pub(crate) fn drives(&self) -> impl Iterator<Item = &Drive> {
+        self.units.iter().map(|unit| &unit.drive)
+    }
+}
+
+/// How often the host recalibrates a drive, if it does.
+pub(crate) fn recalibration_interval(system: &System, drive: usize) -> Option<Nanos> {
+    let spec = &system.config().drives[drive].spec.recalibration;
+    (spec.mode == headstack_drive::spec::RecalibrationMode::ByHost).then(|| Nanos::from_s(spec.interval_s))
+}
+
+/// A drive's background record as the system's.
+pub(crate) fn background(
+    system: &System,
+    unit: usize,
+    mut work: headstack_drive::command::Background,
+) -> BackgroundRow {
+    let place = &system.units[unit];
+    let model = system.model(place.drive).expect("units are of the system's drives");
+    let before = model.capacity_sectors() / u64::from(model.actuators()) * u64::from(place.actuator);
+    work.lba = Lba(work.lba.0 + before);
+    BackgroundRow { drive: place.drive as u32, work }
+}
+
+/// The completion record of a request whose last command went as `outcome` tells; the driver had it ready at `issued`.
+#[inline]
+pub(crate) fn row(
+    system: &System,
+    id: u64,
+    request: &Request,
+    outcome: &Outcome,
+    unit: usize,
+    issued: Nanos,
+) -> CompletionRow {
+    let cpu = system.cpu_cost().0.min(issued.0 - request.arrival.0);
+    let mut phases = outcome.phases;
+    phases.queue += Nanos(outcome.submitted.0 - request.arrival.0 - cpu);
+    phases.overhead += Nanos(cpu);
+    debug_assert_eq!(phases.total(), outcome.finish - request.arrival, "phases of request {id}");
+    CompletionRow {
+        id,
+        device: request.device,
+        drive: system.units[unit].drive as u32,
+        op: request.op,
+        cache: outcome.cache,
+        sectors: request.sectors,
+        lba: request.lba,
+        arrival: request.arrival,
+        start: outcome.submitted,
+        finish: outcome.finish,
+        phases,
+        busy: outcome.busy,
+        measured_start: request.start,
+        measured_finish: request.finish,
+    }
+}

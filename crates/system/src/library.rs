@@ -1,0 +1,124 @@
+//! The library of drives, systems and workloads that is embedded in the build, and the way from a name to a text.
+
+use std::path::{Path, PathBuf};
+
+use crate::SystemError;
+
+/// One file of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, without `.toml`.
+    pub name: &'static str,
+    /// Its contents.
+    pub text: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/library.rs"));
+
+/// The drives, by name.
+pub fn drives() -> &'static [Entry] {
+    DRIVES
+}
+
+/// The systems, by name.
+pub fn systems() -> &'static [Entry] {
+    SYSTEMS
+}
+
+/// The workloads, by name.
+pub fn workloads() -> &'static [Entry] {
+    WORKLOADS
+}
+
+/// A text from the library or from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What to call it in results: the library name, or the file's name without `.toml`.
+    pub name: String,
+    /// What to call it in messages: the library name or the path.
+    pub origin: String,
+    /// The directory that names inside it are relative to; `None` for the library.
+    pub directory: Option<PathBuf>,
+    /// Its contents.
+    pub text: String,
+}
+
+impl Entry {
+    /// The entry as a source.
+    pub fn source(&self) -> Source {
+        Source {
+            name: self.name.to_owned(),
+            origin: self.name.to_owned(),
+            directory: None,
+            text: self.text.to_owned(),
+        }
+    }
+}
+
+/// Whether a word is meant as a path rather than as a name.
+fn is_path(word: &str) -> bool {
+    let path = Path::new(word);
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+        || word.contains(std::path::MAIN_SEPARATOR)
+        || path.is_file()
+}
+
+/// Reads the file at `path`.
+///
+/// # Errors
+/// [`SystemError::Io`] if it cannot be read.
+pub fn read(path: &Path) -> Result<Source, SystemError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| SystemError::Io { path: path.to_owned(), source })?;
+    Ok(Source {
+        name: path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
+        origin: path.display().to_string(),
+        directory: Some(path.parent().unwrap_or_else(|| Path::new("")).to_owned()),
+        text,
+    })
+}
+
+/// Finds `word` in `lists`, or reads it as a path if it ends in `.toml`, holds a separator, or is an existing file.
+/// `kind` ("drive", "workload") is used in messages; `directory` is what a relative path is relative to.
+///
+/// # Errors
+/// [`SystemError::UnknownName`] with the known and the similar names; [`SystemError::Io`] for an unreadable file.
+pub fn resolve(
+    kind: &'static str,
+    word: &str,
+    lists: &[&'static [Entry]],
+    directory: Option<&Path>,
+) -> Result<Source, SystemError> {
+    if let Some(entry) = lists.iter().flat_map(|list| list.iter()).find(|entry| entry.name == word) {
+        return Ok(entry.source());
+    }
+    let path = directory.map_or_else(|| PathBuf::from(word), |directory| directory.join(word));
+    if is_path(word) || path.is_file() {
+        return read(&path);
+    }
+    let known = lists.iter().flat_map(|list| list.iter()).map(|entry| entry.name.to_owned());
+    Err(SystemError::unknown(kind, word, known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_sorted_and_found() {
+        for list in [drives(), systems(), workloads()] {
+            assert!(list.windows(2).all(|pair| pair[0].name < pair[1].name));
+        }
+        assert!(workloads().iter().any(|entry| entry.name == "light-million"));
+        let found = resolve("workload", "light-million", &[workloads()], None).unwrap();
+        assert!(found.text.contains("exponential_ms"));
+    }
+
+    #[test]
+    fn unknown_names_list_the_known_ones_and_missing_files_say_so() {
+        let unknown = resolve("workload", "light-milion", &[workloads()], None).unwrap_err();
+        assert!(unknown.to_string().contains("no workload called `light-milion`"), "{unknown}");
+        assert!(unknown.hint().unwrap().contains("light-million"));
+        assert!(matches!(resolve("drive", "nowhere/x.toml", &[drives()], None), Err(SystemError::Io { .. })));
+    }
+}

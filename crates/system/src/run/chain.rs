@@ -1,0 +1,201 @@
+//! Replays of a trace one request after the other: closed, and on the measured clock.
+//!
+//! At most one request is under way, so every drive is served in closed form. The host's CPU and driver queue have no
+//! part: the instants are those at which the device got its requests.
+
+use std::sync::Arc;
+
+use headstack_drive::Drive;
+use headstack_drive::command::{Background, Command, Outcome};
+use headstack_trace::{Request, RequestSource};
+use headstack_units::Nanos;
+
+use super::arrivals::{Arrivals, InStartOrder};
+use super::{Output, Replay, RunEnd, RunOptions};
+use crate::SystemError;
+use crate::bus::BusUse;
+use crate::engine::{UnitUse, background, row};
+use crate::record::BackgroundRow;
+use crate::system::System;
+
+/// How many requests pass between two looks at the stop flag.
+const REQUESTS_PER_LOOK: u64 = 1024;
+
+/// Runs a trace in order of its measured starts.
+pub(super) fn run(
+    system: &Arc<System>,
+    source: Box<dyn RequestSource>,
+    options: &RunOptions,
+    output: &mut Output<'_>,
+) -> Result<RunEnd, SystemError> {
+    let mut requests = InStartOrder::new(Arrivals::new(source, options.requests));
+    let devices = system.volumes.len();
+    let mut chain = Chain {
+        system,
+        replay: options.replay,
+        drives: system.new_drives(options.seed),
+        used: vec![UnitUse::default(); system.units.len()],
+        bus_used: vec![BusUse::default(); system.timings.len()],
+        busy_before: vec![Nanos::ZERO; system.units.len()],
+        previous: vec![None; if options.replay == Replay::Closed { 1 } else { devices }],
+        works: Vec::new(),
+        rows: Vec::new(),
+        end: RunEnd::default(),
+    };
+    let until = options.until.unwrap_or(Nanos::MAX);
+    let mut is_counting = false;
+    let mut count = 0_u64;
+    while let Some((id, request)) = requests.take()? {
+        count += 1;
+        if count.is_multiple_of(REQUESTS_PER_LOOK) && output.is_stopped() {
+            chain.end.interrupted = true;
+            break;
+        }
+        let issued = chain.issue(id, request)?;
+        if issued.at > until {
+            break;
+        }
+        if !is_counting && output.recorder.counts(id, issued.request.arrival) {
+            is_counting = true;
+            chain.restart(if count == 1 { Nanos::ZERO } else { issued.at });
+        }
+        chain.serve(id, &issued, until, output)?;
+    }
+    chain.finish(output)
+}
+
+/// The request before.
+#[derive(Clone, Copy, Debug)]
+struct Previous {
+    model_finish: Nanos,
+    measured_finish: Option<Nanos>,
+}
+
+/// A request with the instant the device gets it.
+struct Issued {
+    at: Nanos,
+    request: Request,
+}
+
+struct Chain<'a> {
+    system: &'a System,
+    replay: Replay,
+    drives: Vec<Drive>,
+    used: Vec<UnitUse>,
+    bus_used: Vec<BusUse>,
+    busy_before: Vec<Nanos>,
+    /// Per device in measured replay, one for all in closed replay.
+    previous: Vec<Option<Previous>>,
+    works: Vec<Background>,
+    rows: Vec<BackgroundRow>,
+    end: RunEnd,
+}
+
+impl Chain<'_> {
+    /// Decides when the device gets a request.
+    fn issue(&mut self, id: u64, mut request: Request) -> Result<Issued, SystemError> {
+        self.system.volume_of(id, &request)?;
+        if self.replay == Replay::Closed {
+            let start = request.start.present().unwrap_or(request.arrival);
+            let at = match self.previous[0] {
+                None => start,
+                Some(Previous { model_finish, measured_finish: None }) => model_finish,
+                Some(Previous { model_finish, measured_finish: Some(measured) }) => {
+                    self.end.clamped += u64::from(start < measured);
+                    model_finish + start.saturating_sub(measured)
+                }
+            };
+            request.arrival = at;
+            return Ok(Issued { at, request });
+        }
+        let (Some(start), Some(_)) = (request.start.present(), request.finish.present()) else {
+            return Err(SystemError::Request {
+                id,
+                problem: "has no measured start and completion, which a measured replay needs".to_owned(),
+                hint: "use `--replay closed` or `--replay open`".to_owned(),
+            });
+        };
+        let earliest = self.previous[request.device as usize].and_then(|previous| previous.measured_finish);
+        let at = earliest.map_or(start, |earliest| earliest.max(start));
+        self.end.clamped += u64::from(at > start);
+        request.arrival = request.arrival.min(at);
+        Ok(Issued { at, request })
+    }
+
+    fn serve(
+        &mut self,
+        id: u64,
+        issued: &Issued,
+        until: Nanos,
+        output: &mut Output<'_>,
+    ) -> Result<(), SystemError> {
+        let Issued { at, request } = issued;
+        let mut last: Option<(usize, Outcome)> = None;
+        self.system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
+            let unit = extent.unit;
+            let command = Command {
+                id,
+                op: request.op,
+                lba: extent.lba,
+                sectors: extent.sectors,
+                flags: request.flags,
+            };
+            let timing = &self.system.timings[self.system.units[unit].bus];
+            let outcome = self.drives[unit].serve(*at, command, timing, &mut self.works);
+            let works = self.works.drain(..);
+            self.rows.extend(works.map(|work| background(self.system, unit, work)));
+            let service = u128::from((outcome.finish - *at).0);
+            self.used[unit].commands += 1;
+            self.used[unit].load_area += service;
+            self.used[unit].load_max = 1;
+            let bus = &mut self.bus_used[self.system.units[unit].bus];
+            bus.grants += 1;
+            bus.busy_ns += u128::from(outcome.busy.bus.0);
+            if self.replay == Replay::Measured {
+                // The next command finds the drive as if this one had taken its measured time.
+                self.drives[unit].rebase(outcome.finish, request.finish.max(*at));
+            }
+            if last.is_none_or(|(_, other)| outcome.finish >= other.finish) {
+                last = Some((unit, outcome));
+            }
+        });
+        let Some((unit, outcome)) = last else { return Ok(()) };
+        let chain = if self.replay == Replay::Closed { 0 } else { request.device as usize };
+        // A request that the trace completes before the one ahead of it does not turn time back.
+        let measured_finish = request.finish.present().map(|finish| match self.replay {
+            Replay::Measured => finish.max(*at),
+            _ => finish,
+        });
+        self.previous[chain] = Some(Previous { model_finish: outcome.finish, measured_finish });
+        output.push_background(self.rows.drain(..))?;
+        if outcome.finish > until {
+            self.end.cut += 1;
+            self.end.at = until;
+            return Ok(());
+        }
+        self.end.at = self.end.at.max(outcome.finish);
+        output.push(row(self.system, id, request, &outcome, unit, request.arrival))
+    }
+
+    fn restart(&mut self, now: Nanos) {
+        self.end.counted_from = now;
+        self.used.fill(UnitUse::default());
+        self.bus_used.fill(BusUse::default());
+        for (before, drive) in self.busy_before.iter_mut().zip(&self.drives) {
+            *before = drive.mechanism_busy();
+        }
+    }
+
+    fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
+        for (unit, drive) in self.drives.iter_mut().enumerate() {
+            drive.drain(&mut self.works);
+            let system = self.system;
+            output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
+            self.used[unit].mechanism = drive.mechanism_busy().saturating_sub(self.busy_before[unit]);
+        }
+        self.end.units = self.used;
+        self.end.buses = self.bus_used;
+        self.end.note_lateness(&self.drives);
+        Ok(self.end)
+    }
+}

@@ -1,0 +1,178 @@
+//! A run through the event path.
+
+use std::sync::Arc;
+
+use headstack_trace::{Request, RequestSource};
+use headstack_units::Nanos;
+
+use super::arrivals::Arrivals;
+use super::{Output, RunEnd, RunOptions};
+use crate::SystemError;
+use crate::engine::Engine;
+use crate::system::System;
+use crate::workload::ClosedLoop;
+
+/// How many events pass between two looks at the stop flag.
+const EVENTS_PER_LOOK: u32 = 4096;
+
+/// Runs open arrivals, closed loops, or both.
+pub(super) fn run(
+    system: &Arc<System>,
+    source: Option<Box<dyn RequestSource>>,
+    closed: Option<ClosedLoop>,
+    options: &RunOptions,
+    output: &mut Output<'_>,
+) -> Result<RunEnd, SystemError> {
+    let mut run = EventRun {
+        engine: Engine::new(system, options.seed)?,
+        arrivals: source.map(|source| Arrivals::new(source, options.requests)),
+        closed: closed.map(|users| Closed::new(users, options.requests)),
+        output,
+        until: options.until.unwrap_or(Nanos::MAX),
+        end: RunEnd::default(),
+        is_counting: false,
+        in_flight_at_last_arrival: 0,
+    };
+    run.start_users();
+    run.go()?;
+    run.finish()
+}
+
+/// Users and what each of them will issue next.
+struct Closed {
+    users: ClosedLoop,
+    pending: Vec<Option<Request>>,
+    left: u64,
+}
+
+impl Closed {
+    fn new(users: ClosedLoop, limit: Option<u64>) -> Self {
+        let pending = vec![None; users.users() as usize];
+        Self { users, pending, left: limit.unwrap_or(u64::MAX) }
+    }
+}
+
+struct EventRun<'a, 'b> {
+    engine: Engine,
+    arrivals: Option<Arrivals>,
+    closed: Option<Closed>,
+    output: &'a mut Output<'b>,
+    until: Nanos,
+    end: RunEnd,
+    is_counting: bool,
+    in_flight_at_last_arrival: u64,
+}
+
+impl EventRun<'_, '_> {
+    fn start_users(&mut self) {
+        if let Some(closed) = &mut self.closed {
+            for issue in closed.users.start() {
+                closed.pending[issue.user as usize] = Some(issue.request);
+                self.engine.call_at(issue.request.arrival, issue.user);
+            }
+        }
+    }
+
+    fn go(&mut self) -> Result<(), SystemError> {
+        let mut left_to_look = EVENTS_PER_LOOK;
+        loop {
+            left_to_look -= 1;
+            if left_to_look == 0 {
+                left_to_look = EVENTS_PER_LOOK;
+                if self.output.is_stopped() {
+                    self.end.interrupted = true;
+                    return Ok(());
+                }
+            }
+            let arrival = match &mut self.arrivals {
+                None => None,
+                Some(arrivals) => arrivals.peek()?.map(|request| request.arrival),
+            };
+            if arrival.is_none() && self.engine.in_flight() == 0 && !self.has_pending_users() {
+                return Ok(());
+            }
+            // What was announced for an instant happens before what arrives at it.
+            let event = self.engine.next_time().unwrap_or(Nanos::MAX);
+            let next = event.min(arrival.unwrap_or(Nanos::MAX));
+            if next > self.until || next == Nanos::MAX {
+                return Ok(());
+            }
+            if arrival.is_some_and(|arrival| arrival < event) {
+                if let Some(arrivals) = &mut self.arrivals
+                    && let Some(request) = arrivals.take()?
+                {
+                    self.submit(request, None)?;
+                }
+            } else if let Some(user) = self.engine.step() {
+                let request = self.closed.as_mut().and_then(|closed| closed.pending[user as usize].take());
+                if let Some(request) = request {
+                    self.submit(request, Some(user))?;
+                }
+            } else {
+                self.collect()?;
+            }
+        }
+    }
+
+    fn has_pending_users(&self) -> bool {
+        self.closed.as_ref().is_some_and(|closed| closed.pending.iter().any(Option::is_some))
+    }
+
+    fn submit(&mut self, request: Request, user: Option<u32>) -> Result<(), SystemError> {
+        if let (Some(_), Some(closed)) = (user, &mut self.closed) {
+            if closed.left == 0 {
+                return Ok(());
+            }
+            closed.left -= 1;
+        }
+        let at = request.arrival;
+        if !self.is_counting && self.output.recorder.counts(self.engine.next_id(), at) {
+            self.is_counting = true;
+            self.end.counted_from = if self.engine.next_id() == 0 { Nanos::ZERO } else { at };
+            self.engine.restart_statistics(self.end.counted_from);
+        }
+        self.engine.submit(request, user)?;
+        self.end.at = self.end.at.max(at);
+        self.in_flight_at_last_arrival = self.engine.in_flight();
+        Ok(())
+    }
+
+    /// Takes what has completed out of the engine.
+    fn collect(&mut self) -> Result<(), SystemError> {
+        if self.engine.completed.is_empty() {
+            return Ok(());
+        }
+        let mut completed = std::mem::take(&mut self.engine.completed);
+        for (row, user) in completed.drain(..) {
+            self.output.push(row)?;
+            self.end.at = self.end.at.max(row.finish);
+            if let (Some(user), Some(closed)) = (user, &mut self.closed)
+                && let Some(request) = closed.users.on_completion(user, row.finish)
+            {
+                closed.pending[user as usize] = Some(request);
+                self.engine.call_at(request.arrival, user);
+            }
+        }
+        self.engine.completed = completed;
+        self.output.push_background(self.engine.background.drain(..))
+    }
+
+    fn finish(mut self) -> Result<RunEnd, SystemError> {
+        self.collect()?;
+        let in_flight = self.engine.in_flight();
+        if in_flight == 0 {
+            self.engine.drain();
+            self.end.drained = self.in_flight_at_last_arrival;
+        } else {
+            self.end.cut = in_flight;
+            if !self.end.interrupted {
+                self.end.at = self.until;
+            }
+        }
+        self.output.push_background(self.engine.background.drain(..))?;
+        self.end.units = self.engine.unit_uses(self.end.at);
+        self.end.buses = self.engine.bus_uses(self.end.at);
+        self.end.note_lateness(self.engine.drives());
+        Ok(self.end)
+    }
+}

@@ -1,0 +1,181 @@
+//! Runs: requests through a system, completions out, statistics kept.
+//!
+//! Three ways lead through the system, and give the same records where they overlap:
+//! - the event path ([`crate::engine`]) for the general case;
+//! - the fast path, in closed form, for drives that have their bus to themselves, get one command at a time, and are
+//!   served in order of arrival;
+//! - the chain, for replays in which each request is issued only after the one before it is complete.
+
+mod arrivals;
+mod chain;
+mod events;
+mod fast;
+mod options;
+#[cfg(test)]
+mod tests;
+
+pub use options::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel};
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use headstack_drive::{Drive, Lateness};
+use headstack_units::Nanos;
+
+use crate::SystemError;
+use crate::bus::BusUse;
+use crate::engine::UnitUse;
+use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink};
+use crate::summary::{Recorder, Summary};
+use crate::system::System;
+
+/// Called with the progress of a run about every ten thousand requests.
+pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
+
+/// Runs requests through a system.
+///
+/// Completions go to `sink` as they come; what is kept is the statistics. A run that is stopped
+/// ([`RunOptions::stop`]) returns what it has, with [`Summary::interrupted`] set.
+///
+/// # Errors
+/// [`SystemError::Options`] if the options do not fit the input; [`SystemError::Request`] and [`SystemError::Trace`] for
+/// requests that cannot be served or read; [`SystemError::Sink`].
+pub fn run(
+    system: &Arc<System>,
+    input: Input,
+    options: &RunOptions,
+    sink: &mut dyn CompletionSink,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Summary, SystemError> {
+    options.check(&input)?;
+    let mut output = Output::new(system, options, sink, on_progress);
+    let end = match (options.replay, input) {
+        (Replay::Open, Input::Source(source)) if !options.event_path && fast::applies(system) => {
+            fast::run(system, source, options, &mut output)?
+        }
+        (Replay::Open, Input::Source(source)) => {
+            events::run(system, Some(source), None, options, &mut output)?
+        }
+        (Replay::Open, Input::Generator(generator)) => match (generator.open, generator.closed) {
+            (Some(open), None) if !options.event_path && fast::applies(system) => {
+                fast::run(system, Box::new(open), options, &mut output)?
+            }
+            (open, closed) => {
+                let source = open.map(|open| Box::new(open) as Box<dyn headstack_trace::RequestSource>);
+                events::run(system, source, closed, options, &mut output)?
+            }
+        },
+        (Replay::Closed | Replay::Measured, Input::Source(source)) => {
+            chain::run(system, source, options, &mut output)?
+        }
+        (Replay::Closed | Replay::Measured, Input::Generator(_)) => {
+            unreachable!("checked with the options")
+        }
+    };
+    output.flush()?;
+    Ok(output.recorder.summary(system, options, &end))
+}
+
+/// What a path leaves behind when it is through.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunEnd {
+    /// When the run ended: the last completion, or where it was cut.
+    pub(crate) at: Nanos,
+    /// Since when statistics were kept.
+    pub(crate) counted_from: Nanos,
+    pub(crate) units: Vec<UnitUse>,
+    pub(crate) buses: Vec<BusUse>,
+    /// Requests in flight when the arrivals had ended, completed since.
+    pub(crate) drained: u64,
+    /// Requests in flight where the run was cut.
+    pub(crate) cut: u64,
+    /// Replays: requests whose instant had to be moved.
+    pub(crate) clamped: u64,
+    pub(crate) lateness: Lateness,
+    pub(crate) interrupted: bool,
+}
+
+impl RunEnd {
+    /// Adds up the lateness of all drives.
+    fn note_lateness<'a>(&mut self, drives: impl IntoIterator<Item = &'a Drive>) {
+        for drive in drives {
+            let lateness = drive.lateness();
+            self.lateness.count += lateness.count;
+            self.lateness.max = self.lateness.max.max(lateness.max);
+        }
+    }
+}
+
+/// Where a run's records go: statistics, sink, progress.
+pub(crate) struct Output<'a> {
+    pub(crate) recorder: Recorder,
+    sink: &'a mut dyn CompletionSink,
+    on_progress: &'a mut OnProgress<'a>,
+    stop: Option<Arc<std::sync::atomic::AtomicBool>>,
+    rows: Vec<CompletionRow>,
+    background: Vec<BackgroundRow>,
+    done: u64,
+}
+
+impl<'a> Output<'a> {
+    fn new(
+        system: &System,
+        options: &RunOptions,
+        sink: &'a mut dyn CompletionSink,
+        on_progress: &'a mut OnProgress<'_>,
+    ) -> Self {
+        // The callback outlives the run; only its own borrows are narrowed here.
+        Self {
+            recorder: Recorder::new(system, options.warmup),
+            sink,
+            on_progress,
+            stop: options.stop.clone(),
+            rows: Vec::with_capacity(BATCH_ROWS),
+            background: Vec::new(),
+            done: 0,
+        }
+    }
+
+    /// Takes a completion.
+    #[inline]
+    pub(crate) fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+        self.rows.push(row);
+        if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes background work.
+    pub(crate) fn push_background(
+        &mut self,
+        rows: impl IntoIterator<Item = BackgroundRow>,
+    ) -> Result<(), SystemError> {
+        self.background.extend(rows);
+        if self.background.len() >= BATCH_ROWS {
+            self.sink.push_background(&self.background)?;
+            self.background.clear();
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SystemError> {
+        self.recorder.record(&self.rows);
+        if !self.rows.is_empty() {
+            self.sink.push(&self.rows)?;
+        }
+        self.done += self.rows.len() as u64;
+        let simulated = self.rows.last().map(|row| row.finish);
+        self.rows.clear();
+        if !self.background.is_empty() {
+            self.sink.push_background(&self.background)?;
+            self.background.clear();
+        }
+        if let Some(simulated) = simulated {
+            (self.on_progress)(Progress { completed: self.done, simulated });
+        }
+        Ok(())
+    }
+
+    /// Whether the user wants the run to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}

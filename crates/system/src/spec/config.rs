@@ -1,0 +1,105 @@
+//! A system with every name resolved: what a run is configured by, and what its hash is taken of.
+
+use headstack_drive::spec::{BusSpec, DriveSpec, ProvenanceKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use super::HostSpec;
+use crate::bus::Arbitration;
+
+/// A system with every name resolved and every override applied.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SystemConfig {
+    /// Library name, or file name without `.toml`.
+    pub name: String,
+    /// One line on what it is.
+    pub summary: String,
+    /// The host.
+    pub host: HostSpec,
+    /// The buses.
+    pub buses: Vec<BusConfig>,
+    /// The volumes; a request's device is a position in this list.
+    pub volumes: Vec<VolumeConfig>,
+    /// The drives, volume by volume.
+    pub drives: Vec<DriveConfig>,
+}
+
+/// A bus.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BusConfig {
+    /// Its name in the system file; a drive's own bus is called after the drive.
+    pub name: String,
+    /// Rates and costs.
+    pub spec: BusSpec,
+    /// Who goes first.
+    pub arbitration: Arbitration,
+}
+
+/// A volume.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VolumeConfig {
+    /// Its name.
+    pub name: String,
+    /// Its level.
+    pub level: String,
+    /// Its drives: positions in the system's list.
+    pub drives: Vec<usize>,
+}
+
+/// A drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriveConfig {
+    /// Its name in results: the library name of a drive alone, `volume.0` in a volume.
+    pub name: String,
+    /// The drive file's library name or path.
+    pub model: String,
+    /// The bus it is on: a position in the system's list.
+    pub bus: usize,
+    /// The drive file.
+    pub spec: DriveSpec,
+}
+
+impl SystemConfig {
+    /// A system of one drive on its own bus.
+    pub fn of_drive(name: &str, spec: DriveSpec) -> Self {
+        Self {
+            name: name.to_owned(),
+            summary: spec.summary.clone(),
+            host: HostSpec::default(),
+            buses: vec![BusConfig {
+                name: name.to_owned(),
+                spec: spec.bus.clone(),
+                arbitration: Arbitration::default(),
+            }],
+            volumes: vec![VolumeConfig {
+                name: name.to_owned(),
+                level: "single".to_owned(),
+                drives: vec![0],
+            }],
+            drives: vec![DriveConfig { name: name.to_owned(), model: name.to_owned(), bus: 0, spec }],
+        }
+    }
+
+    /// How many of the drives' values are of each provenance kind, by the kind's word in the drive file.
+    pub fn provenance_counts(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for (kind, count) in self.drives.iter().flat_map(|drive| drive.spec.provenance_counts()) {
+            let word = match kind {
+                ProvenanceKind::Spec => "spec",
+                ProvenanceKind::Measured => "measured",
+                ProvenanceKind::Fitted => "fitted",
+                ProvenanceKind::Assumed => "assumed",
+            };
+            *counts.entry(word).or_default() += count;
+        }
+        counts
+    }
+}
+
+/// Hash of a configuration: FNV-1a (128 bits) over its JSON with keys in the order of the structs (maps sorted), as 32
+/// hexadecimal digits. The same configuration has the same hash in every run of the same version.
+pub fn config_hash<T: Serialize>(configuration: &T) -> String {
+    // Nothing in a configuration lacks a form in JSON (keys are strings).
+    let json = serde_json::to_vec(configuration).unwrap_or_default();
+    format!("{:032x}", crate::random::hash(&json))
+}

@@ -1,0 +1,258 @@
+//! From a name or a file to a configuration.
+
+use headstack_drive::spec::DriveSpec;
+use std::path::Path;
+
+use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VOLUME_LEVELS, VolumeConfig};
+use crate::bus::Arbitration;
+use crate::host::Scheduler;
+use crate::library::{self, Source};
+use crate::{SystemError, overrides};
+
+/// `--set` pairs.
+type Overrides = [(String, String)];
+
+impl SystemConfig {
+    /// Finds a system: a library name of a system or a drive, a system file, or a drive file. Overrides are dotted
+    /// paths with TOML values: `host.scheduler`, `bus.scsi0.rate_mb_per_s`, `drive.0.rotation_rpm`,
+    /// `drive.*.layout.zone.0.sectors_per_track`; for a drive alone also the plain paths of the drive file.
+    ///
+    /// # Errors
+    /// [`SystemError`], naming the file, the place and what would be allowed.
+    pub fn load(name: &str, set: &Overrides) -> Result<Self, SystemError> {
+        let lists = [library::drives(), library::systems()];
+        let source = library::resolve("drive or system", name, &lists, None)?;
+        Self::from_source(&source, set)
+    }
+
+    /// Reads a system file or a drive file: it is a system if it has a `[volume…]` table or begins to be one.
+    ///
+    /// # Errors
+    /// As [`SystemConfig::load`].
+    pub fn from_source(source: &Source, set: &Overrides) -> Result<Self, SystemError> {
+        if is_system(&source.text) { system(source, set) } else { lone_drive(source, set) }
+    }
+}
+
+/// Whether a text is a system file rather than a drive file. Judged by its keys, and by eye where it is not TOML.
+fn is_system(text: &str) -> bool {
+    match toml::from_str::<toml::Table>(text) {
+        Ok(table) => {
+            table.contains_key("volume") || table.contains_key("host") && !table.contains_key("layout")
+        }
+        Err(_) => text.lines().any(|line| line.trim_start().starts_with("[volume")),
+    }
+}
+
+/// Splits overrides into those of drives (`drive.N.…`, `drive.*.…`: the number, if any, and the rest) and the others.
+type Split = (Vec<(Option<usize>, (String, String))>, Vec<(String, String)>);
+
+fn split(set: &Overrides) -> Result<Split, SystemError> {
+    let mut drives = Vec::new();
+    let mut others = Vec::new();
+    for (path, value) in set {
+        let Some(rest) = path.strip_prefix("drive.") else {
+            others.push((path.clone(), value.clone()));
+            continue;
+        };
+        let (number, below) = rest.split_once('.').unwrap_or((rest, ""));
+        let number = if number == "*" { Ok(None) } else { number.parse().map(Some) };
+        match number {
+            Ok(number) if !below.is_empty() => drives.push((number, (below.to_owned(), value.clone()))),
+            _ => {
+                return Err(SystemError::Override {
+                    path: path.clone(),
+                    reason: "after `drive.` comes the drive's number or `*`, then the value's path"
+                        .to_owned(),
+                    hint: Some("for example drive.0.rotation_rpm, drive.*.controller.queue_depth".to_owned()),
+                });
+            }
+        }
+    }
+    Ok((drives, others))
+}
+
+fn lone_drive(source: &Source, set: &Overrides) -> Result<SystemConfig, SystemError> {
+    let (drives, others) = split(set)?;
+    let mut host_set = Vec::new();
+    let mut drive_set: Vec<(String, String)> = Vec::new();
+    for (number, pair) in drives {
+        if number.is_some_and(|number| number > 0) {
+            return Err(no_such_drive(number.unwrap_or(0), &pair.0, 1));
+        }
+        drive_set.push(pair);
+    }
+    for (path, value) in others {
+        match path.strip_prefix("host.") {
+            Some(rest) => host_set.push((rest.to_owned(), value)),
+            None => drive_set.push((path, value)),
+        }
+    }
+    let spec = DriveSpec::from_toml_with(&source.origin, &source.text, &drive_set)?;
+    let mut config = SystemConfig::of_drive(&source.name, spec);
+    config.drives[0].model.clone_from(&source.origin);
+    if !host_set.is_empty() {
+        config.host = overrides::apply("host", "", &host_set)?;
+    }
+    finish(config, &source.origin)
+}
+
+fn no_such_drive(number: usize, path: &str, count: usize) -> SystemError {
+    SystemError::Override {
+        path: format!("drive.{number}.{path}"),
+        reason: format!("the system has {count} drives, counted from 0"),
+        hint: Some(format!("use a number below {count}, or `*` for all")),
+    }
+}
+
+fn system(source: &Source, set: &Overrides) -> Result<SystemConfig, SystemError> {
+    let (drive_set, others) = split(set)?;
+    let mut spec: SystemSpec = toml::from_str(&source.text)
+        .map_err(|error| SystemError::Syntax { origin: source.origin.clone(), message: error.to_string() })?;
+    if !others.is_empty() {
+        spec = overrides::apply(&source.origin, &source.text, &others)?;
+    }
+    let count = spec.volume.values().map(|volume| volume.drives.len()).sum();
+    if let Some((Some(number), (path, _))) =
+        drive_set.iter().find(|(number, _)| number.is_some_and(|number| number >= count))
+    {
+        return Err(no_such_drive(*number, path, count));
+    }
+    resolve(source, &spec, &drive_set)
+}
+
+/// Looks up everything a system file names.
+fn resolve(
+    source: &Source,
+    spec: &SystemSpec,
+    drive_set: &[(Option<usize>, (String, String))],
+) -> Result<SystemConfig, SystemError> {
+    let mut config = SystemConfig {
+        name: source.name.clone(),
+        summary: spec.summary.clone(),
+        host: spec.host.clone(),
+        buses: Vec::new(),
+        volumes: Vec::new(),
+        drives: Vec::new(),
+    };
+    let mut problems = Vec::new();
+    for (name, bus) in &spec.bus {
+        match bus.rates() {
+            Ok(rates) => {
+                config.buses.push(BusConfig { name: name.clone(), spec: rates, arbitration: bus.arbitration })
+            }
+            Err(problem) => problems.push(format!("`bus.{name}`: {problem}")),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
+    }
+    for (name, volume) in &spec.volume {
+        if !VOLUME_LEVELS.contains(&volume.level.as_str()) {
+            return Err(SystemError::unknown(
+                "volume level",
+                &volume.level,
+                VOLUME_LEVELS.map(str::to_owned),
+            ));
+        }
+        let bus = match &volume.bus {
+            None => None,
+            Some(bus) => Some(
+                config
+                    .buses
+                    .iter()
+                    .position(|known| &known.name == bus)
+                    .ok_or_else(|| SystemError::unknown("bus", bus, spec.bus.keys().cloned()))?,
+            ),
+        };
+        let first = config.drives.len();
+        for (index, model) in volume.drives.iter().enumerate() {
+            let number = config.drives.len();
+            let set: Vec<(String, String)> = drive_set
+                .iter()
+                .filter(|(which, _)| which.is_none_or(|which| which == number))
+                .map(|(_, pair)| pair.clone())
+                .collect();
+            let spec = drive(model, source.directory.as_deref(), &set)?;
+            let name = format!("{name}.{index}");
+            let bus = bus.unwrap_or_else(|| {
+                config.buses.push(BusConfig {
+                    name: name.clone(),
+                    spec: spec.bus.clone(),
+                    arbitration: Arbitration::default(),
+                });
+                config.buses.len() - 1
+            });
+            config.drives.push(DriveConfig { name, model: model.clone(), bus, spec });
+        }
+        config.volumes.push(VolumeConfig {
+            name: name.clone(),
+            level: volume.level.clone(),
+            drives: (first..config.drives.len()).collect(),
+        });
+    }
+    finish(config, &source.origin)
+}
+
+fn drive(model: &str, directory: Option<&Path>, set: &Overrides) -> Result<DriveSpec, SystemError> {
+    let source = library::resolve("drive", model, &[library::drives()], directory)?;
+    Ok(DriveSpec::from_toml_with(&source.origin, &source.text, set)?)
+}
+
+/// Checks what concerns the system as a whole.
+fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemError> {
+    let mut problems = Vec::new();
+    Scheduler::named(&config.host.scheduler)?;
+    let host = &config.host;
+    if !(0.0..=60_000.0).contains(&host.cpu_ms_per_request) {
+        problems.push(format!(
+            "`host.cpu_ms_per_request`: {} is not between 0 and 60000",
+            host.cpu_ms_per_request
+        ));
+    }
+    for (key, limit) in
+        [("queue_limit", host.queue_limit), ("outstanding_per_drive", host.outstanding_per_drive)]
+    {
+        if limit == Some(0) {
+            problems.push(format!("`host.{key}`: must be at least 1"));
+        }
+    }
+    if config.volumes.is_empty() {
+        problems.push("there must be at least one [volume.NAME]".to_owned());
+    }
+    for volume in &config.volumes {
+        let count = volume.drives.len();
+        if count == 0 {
+            problems.push(format!("`volume.{}.drives`: there must be at least one", volume.name));
+        } else if volume.level == "single" && count > 1 {
+            problems.push(format!(
+                "`volume.{}.drives`: level \"single\" takes one drive, not {count}; use level = \"concatenation\"",
+                volume.name
+            ));
+        }
+    }
+    let sizes: Vec<u32> = config.drives.iter().map(|drive| drive.spec.sector_bytes).collect();
+    let host_bytes = host.sector_bytes.or(sizes.first().copied()).unwrap_or(512);
+    if (64..=65_536).contains(&host_bytes) {
+        for drive in &config.drives {
+            let bytes = drive.spec.sector_bytes;
+            if !host_bytes.is_multiple_of(bytes) && !bytes.is_multiple_of(host_bytes) {
+                problems.push(format!(
+                    "`host.sector_bytes`: {host_bytes} and the {bytes}-byte sectors of drive {} are not multiples \
+                     of each other",
+                    drive.name
+                ));
+            }
+        }
+    } else {
+        problems.push(format!("`host.sector_bytes`: {host_bytes} is not between 64 and 65536"));
+    }
+    if host.sector_bytes.is_none() && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
+        problems.push("`host.sector_bytes`: needed, because the drives' sectors differ in size".to_owned());
+    }
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(SystemError::Contradiction { origin: origin.to_owned(), problems })
+    }
+}

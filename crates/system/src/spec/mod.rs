@@ -1,0 +1,156 @@
+//! The system file, and the configuration it resolves to: host driver, buses, volumes, drives.
+
+mod config;
+mod load;
+
+pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
+
+use headstack_drive::spec::BusSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::bus::Arbitration;
+
+/// A system, as in its file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SystemSpec {
+    /// One line on what the system is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// The host.
+    #[serde(default)]
+    pub host: HostSpec,
+    /// Buses that volumes name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bus: BTreeMap<String, SystemBusSpec>,
+    /// Volumes; requests address them by number, in alphabetical order of their names.
+    pub volume: BTreeMap<String, VolumeSpec>,
+}
+
+/// The host and its disk driver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Bytes in a sector of the host's requests; absent: that of the drives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sector_bytes: Option<u32>,
+    /// Order in which the driver hands waiting requests to a drive.
+    #[serde(default = "fcfs")]
+    pub scheduler: String,
+    /// CPU time to issue a request, in ms; one request at a time.
+    #[serde(default)]
+    pub cpu_ms_per_request: f64,
+    /// How many requests per drive the scheduler chooses from; further ones wait in order of arrival. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_limit: Option<u32>,
+    /// How many commands the driver hands to a drive (to each of its actuators) at a time; absent: as many as it
+    /// accepts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding_per_drive: Option<u32>,
+}
+
+impl Default for HostSpec {
+    fn default() -> Self {
+        Self {
+            sector_bytes: None,
+            scheduler: fcfs(),
+            cpu_ms_per_request: 0.0,
+            queue_limit: None,
+            outstanding_per_drive: None,
+        }
+    }
+}
+
+fn fcfs() -> String {
+    "fcfs".to_owned()
+}
+
+/// A bus that the drives of one or more volumes share. MB = 10⁶ bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SystemBusSpec {
+    /// Its name ("SCSI-2"), for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// Both directions, in 10⁶ bytes per second…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_mb_per_s: Option<f64>,
+    /// …or drive to host, in 10⁶ bytes per second,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_mb_per_s: Option<f64>,
+    /// and host to drive, in 10⁶ bytes per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_mb_per_s: Option<f64>,
+    /// Gaining control of an idle bus, in µs, at the start of every data transfer.
+    #[serde(default)]
+    pub arbitration_us: f64,
+    /// Reconnecting after a disconnect, in µs, at the start of every data transfer that followed mechanical work.
+    #[serde(default)]
+    pub reconnect_us: f64,
+    /// Drives let go of the bus while they wait for the mechanism; otherwise a drive holds it from command to
+    /// completion.
+    #[serde(default = "yes")]
+    pub disconnects: bool,
+    /// Who goes first when several wait.
+    #[serde(default)]
+    pub arbitration: Arbitration,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl SystemBusSpec {
+    /// As a drive sees it.
+    ///
+    /// # Errors
+    /// What is missing or cannot be, in words.
+    pub fn rates(&self) -> Result<BusSpec, String> {
+        let (read, write) = match (self.rate_mb_per_s, self.read_mb_per_s, self.write_mb_per_s) {
+            (Some(both), None, None) => (both, both),
+            (None, Some(read), Some(write)) => (read, write),
+            _ => return Err("give `rate_mb_per_s`, or both `read_mb_per_s` and `write_mb_per_s`".to_owned()),
+        };
+        for rate in [read, write] {
+            if !(rate > 0.0 && rate <= 1e9) {
+                return Err(format!("a rate of {rate} MB/s is not between 0 and 10⁹"));
+            }
+        }
+        for cost in [self.arbitration_us, self.reconnect_us] {
+            if !(0.0..=1e6).contains(&cost) {
+                return Err(format!("a cost of {cost} µs is not between 0 and 10⁶"));
+            }
+        }
+        Ok(BusSpec {
+            kind: self.kind.clone(),
+            read_mb_per_s: read,
+            write_mb_per_s: write,
+            arbitration_us: self.arbitration_us,
+            reconnect_us: self.reconnect_us,
+            disconnects: self.disconnects,
+        })
+    }
+}
+
+/// One address space over one or more drives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeSpec {
+    /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other).
+    #[serde(default = "single")]
+    pub level: String,
+    /// Library names or drive files (relative to the system file), in order.
+    pub drives: Vec<String>,
+    /// The bus they are on; absent: each drive has one to itself, as in its drive file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<String>,
+}
+
+fn single() -> String {
+    "single".to_owned()
+}
+
+/// Volume levels known so far.
+pub const VOLUME_LEVELS: [&str; 2] = ["concatenation", "single"];

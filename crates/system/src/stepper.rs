@@ -1,0 +1,84 @@
+//! A system for other simulators: they own the clock, and ask for the next event.
+
+use std::sync::Arc;
+
+use headstack_trace::Request;
+use headstack_units::Nanos;
+
+use crate::SystemError;
+use crate::engine::Engine;
+use crate::record::{BackgroundRow, CompletionRow};
+use crate::system::System;
+
+/// A system in motion, driven from outside. Steppers are independent of each other.
+///
+/// Submit requests in order of their arrivals; between them, advance to the instants that [`Stepper::next_event`] tells
+/// (or beyond: what happens in between happens at its own time).
+#[derive(Clone, Debug)]
+pub struct Stepper {
+    engine: Engine,
+    now: Nanos,
+}
+
+impl Stepper {
+    /// A system at rest at time 0.
+    ///
+    /// # Errors
+    /// [`SystemError::UnknownName`] if the configuration names a scheduler that does not exist.
+    pub fn new(system: &Arc<System>, seed: u64) -> Result<Self, SystemError> {
+        Ok(Self { engine: Engine::new(system, seed)?, now: Nanos::ZERO })
+    }
+
+    /// The instant it has reached.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Requests submitted and not yet complete.
+    pub fn in_flight(&self) -> u64 {
+        self.engine.in_flight()
+    }
+
+    /// When something will happen next, as far as is known now. Not every event completes a request.
+    pub fn next_event(&mut self) -> Option<Nanos> {
+        self.engine.next_time()
+    }
+
+    /// A request arrives, at its arrival time; returns its number, counted from 0. What happens before that instant
+    /// must have been let happen: [`Stepper::advance`] to it first.
+    ///
+    /// # Errors
+    /// [`SystemError::Request`] if the system cannot serve it, or it arrives before the instant reached, or after an
+    /// event that has yet to happen. Nothing has changed then.
+    pub fn submit(&mut self, request: Request) -> Result<u64, SystemError> {
+        let overtaken = self.engine.next_time().filter(|&next| next < request.arrival);
+        let problem = if request.arrival < self.now {
+            format!("arrives at {}, but the system has reached {}", request.arrival, self.now)
+        } else if let Some(next) = overtaken {
+            format!("arrives at {}, but something happens at {next}", request.arrival)
+        } else {
+            let id = self.engine.submit(request, None)?;
+            self.now = request.arrival;
+            return Ok(id);
+        };
+        Err(SystemError::Request {
+            id: self.engine.next_id(),
+            problem,
+            hint: "submit in order of arrival, and advance to each arrival first".to_owned(),
+        })
+    }
+
+    /// Lets everything happen up to and including `to`; the requests completed thereby, in order.
+    pub fn advance(&mut self, to: Nanos) -> Vec<CompletionRow> {
+        while self.engine.next_time().is_some_and(|next| next <= to) {
+            self.engine.step();
+        }
+        self.now = self.now.max(to);
+        self.engine.completed.drain(..).map(|(row, _)| row).collect()
+    }
+
+    /// Records of background work since this was last asked.
+    pub fn take_background(&mut self) -> Vec<BackgroundRow> {
+        std::mem::take(&mut self.engine.background)
+    }
+}

@@ -1,0 +1,10 @@
+//! What a run comes to: streaming statistics, and the summary made of them.
+
+mod recorder;
+mod report;
+
+pub use recorder::Recorder;
+pub use report::{
+    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
+    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,
+};

@@ -1,0 +1,130 @@
+//! Statistics of the completions, in constant memory (but for the exact quantiles, see [`Quantiles`]).
+
+use headstack_drive::command::CacheResult;
+use headstack_stats::{BatchMeans, Moments, Quantiles, Timeline};
+use headstack_units::{Nanos, Op};
+
+use crate::record::CompletionRow;
+use crate::run::Warmup;
+use crate::system::System;
+
+/// One kind of time: its mean and spread, how sure the mean is, its quantiles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    pub(super) moments: Moments,
+    pub(super) batches: BatchMeans,
+    pub(super) quantiles: Quantiles,
+}
+
+impl Times {
+    #[inline]
+    fn record(&mut self, time: Nanos) {
+        self.moments.record(time);
+        self.batches.record(time);
+        self.quantiles.record(time);
+    }
+}
+
+/// Sums over the requests of one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpSums {
+    pub(super) response: Moments,
+    pub(super) service: Moments,
+    pub(super) phases: [u128; 7],
+    pub(super) sectors: u128,
+}
+
+/// What is kept of a run's completions.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    warmup: Warmup,
+    warmup_end: Nanos,
+    pub(super) excluded: u64,
+    pub(super) response: Times,
+    pub(super) service: Times,
+    /// Reads, writes.
+    pub(super) ops: [OpSums; 2],
+    pub(super) busy: [u128; 4],
+    /// Reads by result (hit, partial hit, miss), and writes reported early.
+    pub(super) cache: [u64; 4],
+    /// Completed requests per drive.
+    pub(super) per_drive: Vec<u64>,
+    pub(super) over_time: Timeline,
+    /// Per device.
+    pub(super) over_lba: Vec<Timeline>,
+}
+
+impl Recorder {
+    /// For a run on `system`.
+    pub fn new(system: &System, warmup: Warmup) -> Self {
+        Self {
+            warmup,
+            warmup_end: match warmup {
+                Warmup::Seconds(seconds) => Nanos::from_s(seconds),
+                Warmup::None | Warmup::Requests(_) => Nanos::ZERO,
+            },
+            excluded: 0,
+            response: Times::default(),
+            service: Times::default(),
+            ops: Default::default(),
+            busy: [0; 4],
+            cache: [0; 4],
+            per_drive: vec![0; system.config().drives.len()],
+            over_time: Timeline::new(),
+            over_lba: vec![Timeline::new(); system.config().volumes.len()],
+        }
+    }
+
+    /// Whether request `id`, which arrives at `arrival`, counts.
+    #[inline]
+    pub fn counts(&self, id: u64, arrival: Nanos) -> bool {
+        match self.warmup {
+            Warmup::None => true,
+            Warmup::Seconds(_) => arrival >= self.warmup_end,
+            Warmup::Requests(requests) => id >= requests,
+        }
+    }
+
+    /// Takes completions, in order.
+    pub fn record(&mut self, rows: &[CompletionRow]) {
+        for row in rows {
+            if self.counts(row.id, row.arrival) {
+                self.record_one(row);
+            } else {
+                self.excluded += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn record_one(&mut self, row: &CompletionRow) {
+        let (response, service) = (row.response(), row.service());
+        self.response.record(response);
+        self.service.record(service);
+        let op = &mut self.ops[usize::from(row.op == Op::Write)];
+        op.response.record(response);
+        op.service.record(service);
+        op.sectors += u128::from(row.sectors);
+        for (sum, phase) in op.phases.iter_mut().zip(row.phases.as_array()) {
+            *sum += u128::from(phase.0);
+        }
+        let busy = [row.busy.seek, row.busy.rotation, row.busy.transfer, row.busy.bus];
+        for (sum, busy) in self.busy.iter_mut().zip(busy) {
+            *sum += u128::from(busy.0);
+        }
+        match (row.op, row.cache) {
+            (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
+            (Op::Read, CacheResult::PartialHit) => self.cache[1] += 1,
+            (Op::Read, CacheResult::Miss | CacheResult::ReportedEarly) => self.cache[2] += 1,
+            (Op::Write, CacheResult::ReportedEarly) => self.cache[3] += 1,
+            (Op::Write, _) => {}
+        }
+        if let Some(count) = self.per_drive.get_mut(row.drive as usize) {
+            *count += 1;
+        }
+        self.over_time.record(row.arrival.0, response);
+        if let Some(timeline) = self.over_lba.get_mut(row.device as usize) {
+            timeline.record(row.lba.0, response);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A system that can run: tables of its drives, and how volumes lie over them.
+
+use std::sync::Arc;
+
+use headstack_drive::command::BusTiming;
+use headstack_drive::{Drive, DriveModel};
+use headstack_trace::Request;
+use headstack_units::Nanos;
+
+use crate::SystemError;
+use crate::bus::Bus;
+use crate::host::{DriverQueue, Scheduler};
+use crate::random::component_seed;
+use crate::spec::SystemConfig;
+use crate::volume::{Part, Volume};
+use crate::workload::DeviceShape;
+
+/// One actuator of one drive, as the driver sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct UnitPlace {
+    /// The drive it belongs to.
+    pub(crate) drive: usize,
+    /// Which of the drive's actuators.
+    pub(crate) actuator: u32,
+    /// Its bus.
+    pub(crate) bus: usize,
+    /// Most commands it is given at a time.
+    pub(crate) limit: u32,
+}
+
+/// A system that can run. It holds no state of a run: any number of runs may share it.
+#[derive(Debug)]
+pub struct System {
+    config: SystemConfig,
+    host_sector_bytes: u32,
+    cpu_cost: Nanos,
+    models: Vec<Arc<DriveModel>>,
+    pub(crate) units: Vec<UnitPlace>,
+    pub(crate) volumes: Vec<Volume>,
+    pub(crate) timings: Vec<BusTiming>,
+}
+
+impl System {
+    /// Builds a configured system.
+    ///
+    /// # Errors
+    /// [`SystemError::Drive`] if a drive's values contradict each other; [`SystemError::Contradiction`] if a drive is
+    /// smaller than one of the host's sectors.
+    pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
+        // A check that `SystemConfig::load` has made already, for configurations built by hand.
+        Scheduler::named(&config.host.scheduler)?;
+        let mut models: Vec<Arc<DriveModel>> = Vec::new();
+        for (index, drive) in config.drives.iter().enumerate() {
+            let twin = config.drives[..index].iter().position(|earlier| earlier.spec == drive.spec);
+            let model = match twin {
+                Some(twin) => Arc::clone(&models[twin]),
+                None => Arc::new(DriveModel::new(&drive.spec)?),
+            };
+            models.push(model);
+        }
+        let host_sector_bytes =
+            config.host.sector_bytes.or(models.first().map(|model| model.sector_bytes())).unwrap_or(512);
+        let mut units = Vec::new();
+        let mut volumes = Vec::new();
+        for volume in &config.volumes {
+            let mut parts = Vec::new();
+            for &drive in &volume.drives {
+                let model = &models[drive];
+                let actuators = model.actuators();
+                for actuator in 0..actuators {
+                    let sectors = model.capacity_sectors() / u64::from(actuators);
+                    parts.push(Part::new(units.len(), sectors, model.sector_bytes(), host_sector_bytes));
+                    let accepted = model.queue_depth();
+                    units.push(UnitPlace {
+                        drive,
+                        actuator,
+                        bus: config.drives[drive].bus,
+                        limit: config
+                            .host
+                            .outstanding_per_drive
+                            .map_or(accepted, |limit| limit.min(accepted)),
+                    });
+                }
+            }
+            let volume = Volume::new(volume.name.clone(), parts);
+            if volume.sectors() == 0 {
+                return Err(SystemError::Contradiction {
+                    origin: config.name.clone(),
+                    problems: vec![format!("volume {} has no room for a sector", volume.name())],
+                });
+            }
+            volumes.push(volume);
+        }
+        let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
+        let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
+        Ok(Self { config, host_sector_bytes, cpu_cost, models, units, volumes, timings })
+    }
+
+    /// Finds, reads and builds a system; see [`SystemConfig::load`].
+    ///
+    /// # Errors
+    /// As [`SystemConfig::load`] and [`System::new`].
+    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Self, SystemError> {
+        Self::new(SystemConfig::load(name, overrides)?)
+    }
+
+    /// What it was built from.
+    pub fn config(&self) -> &SystemConfig {
+        &self.config
+    }
+
+    /// The tables of the drive at a position in the configuration's list.
+    pub fn model(&self, drive: usize) -> Option<&Arc<DriveModel>> {
+        self.models.get(drive)
+    }
+
+    /// Bytes in a sector of the host's requests.
+    pub fn sector_bytes(&self) -> u32 {
+        self.host_sector_bytes
+    }
+
+    /// The volumes as request generators and trace shaping see them, in order of their device numbers.
+    pub fn devices(&self) -> Vec<DeviceShape> {
+        let shape = |volume: &Volume| DeviceShape {
+            name: volume.name().to_owned(),
+            sectors: volume.sectors(),
+            sector_bytes: self.host_sector_bytes,
+        };
+        self.volumes.iter().map(shape).collect()
+    }
+
+    /// The drives of a new run, one per unit, at rest.
+    pub(crate) fn new_drives(&self, seed: u64) -> Vec<Drive> {
+        let drive = |unit: &UnitPlace| {
+            let component = format!("drive.{}.actuator.{}", unit.drive, unit.actuator);
+            Drive::new(Arc::clone(&self.models[unit.drive]), component_seed(seed, &component))
+        };
+        self.units.iter().map(drive).collect()
+    }
+
+    /// The buses of a new run.
+    pub(crate) fn new_buses(&self) -> Vec<Bus> {
+        self.config
+            .buses
+            .iter()
+            .zip(&self.timings)
+            .map(|(bus, timing)| Bus::new(*timing, bus.arbitration))
+            .collect()
+    }
+
+    /// An empty driver queue.
+    pub(crate) fn new_queue(&self) -> Result<DriverQueue, SystemError> {
+        let scheduler = Scheduler::named(&self.config.host.scheduler)?;
+        Ok(DriverQueue::new(scheduler, self.config.host.queue_limit))
+    }
+
+    /// CPU time per request.
+    pub(crate) fn cpu_cost(&self) -> Nanos {
+        self.cpu_cost
+    }
+
+    /// The volume of a request that it can serve.
+    ///
+    /// # Errors
+    /// [`SystemError::Request`] for an unknown device, no sectors, or sectors beyond the volume's last.
+    #[inline]
+    pub(crate) fn volume_of(&self, id: u64, request: &Request) -> Result<&Volume, SystemError> {
+        if let Some(volume) = self.volumes.get(request.device as usize)
+            && request.sectors > 0
+            && request
+                .lba
+                .0
+                .checked_add(u64::from(request.sectors))
+                .is_some_and(|end| end <= volume.sectors())
+        {
+            return Ok(volume);
+        }
+        Err(self.refusal(id, request))
+    }
+
+    #[cold]
+    fn refusal(&self, id: u64, request: &Request) -> SystemError {
+        let (problem, hint) = match self.volumes.get(request.device as usize) {
+            None => (
+                format!(
+                    "goes to device {}, but {} has only {} (counted from 0)",
+                    request.device,
+                    self.config.name,
+                    self.volumes.len()
+                ),
+                format!("choose one device of the trace: `--device {}`", request.device),
+            ),
+            Some(_) if request.sectors == 0 => (
+                "has no sectors".to_owned(),
+                "a request must transfer something: remove it from the trace".to_owned(),
+            ),
+            Some(volume) => (
+                format!(
+                    "asks for {} sectors from {} on, but {} has {} sectors of {} bytes",
+                    request.sectors,
+                    request.lba.0,
+                    volume.name(),
+                    volume.sectors(),
+                    self.host_sector_bytes
+                ),
+                "fit the addresses to the drive with `--fit-lba wrap` (or `scale`, `offset`)".to_owned(),
+            ),
+        };
+        SystemError::Request { id, problem, hint }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a stream asks for: address, size, direction.
+
+use headstack_trace::Request;
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+
+use super::law::Law;
+use super::{DeviceShape, SizeLaw, StreamSpec};
+use crate::SystemError;
+use crate::random::Stream;
+
+/// Generates everything of a request but its instant.
+///
+/// Address, size and direction have a random stream each, and take the same number of draws from them whatever was
+/// drawn: two workloads that differ in their arrivals ask for the same sectors.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    device: u32,
+    first: u64,
+    /// Sectors in the range.
+    span: u64,
+    align: u64,
+    sector_kib: f64,
+    read_fraction: f64,
+    sequential: f64,
+    local: f64,
+    force_media: f64,
+    size: Law,
+    distance: Law,
+    address_stream: Stream,
+    size_stream: Stream,
+    op_stream: Stream,
+    last: Option<Last>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    offset: u64,
+    end: u64,
+    op: Op,
+}
+
+impl Addresses {
+    pub(crate) fn new(
+        spec: &StreamSpec,
+        component: &str,
+        devices: &[DeviceShape],
+        seed: u64,
+    ) -> Result<Self, SystemError> {
+        let wrong = |problem: String, hint: String| SystemError::Options { problem, hint };
+        let device = match &spec.volume {
+            None => spec.device.unwrap_or(0),
+            Some(name) => {
+                let found = devices.iter().position(|device| &device.name == name);
+                found.ok_or_else(|| {
+                    SystemError::unknown("volume", name, devices.iter().map(|device| device.name.clone()))
+                })? as u32
+            }
+        };
+        let shape = devices.get(device as usize).ok_or_else(|| {
+            wrong(
+                format!(
+                    "the workload's {component} goes to device {device}, but the system has {}",
+                    devices.len()
+                ),
+                "devices are counted from 0; change `device` in the workload (`--set stream.0.device=0`)"
+                    .into(),
+            )
+        })?;
+        let (first, end) = match (spec.range_percent, spec.range_lba) {
+            (Some([from, to]), _) => {
+                let at = |percent: f64| (shape.sectors as f64 * percent / 100.0) as u64;
+                (at(from), at(to).min(shape.sectors))
+            }
+            (None, Some([first, last])) => (first, last.saturating_add(1)),
+            (None, None) => (0, shape.sectors),
+        };
+        if end > shape.sectors || first >= end {
+            return Err(wrong(
+                format!(
+                    "the workload's {component} uses sectors {first} to {}, but {} has {}",
+                    end.saturating_sub(1),
+                    shape.name,
+                    shape.sectors
+                ),
+                "give the range in percent (`range_percent`), or make it fit".to_owned(),
+            ));
+        }
+        let sector_kib = f64::from(shape.sector_bytes) / 1024.0;
+        let law =
+            |law: Result<Law, String>| law.map_err(|problem| wrong(problem, "change the workload".into()));
+        let stream = |part: &str| Stream::new(seed, &format!("{component}.{part}"));
+        Ok(Self {
+            device,
+            first,
+            span: end - first,
+            align: spec.align_kib.map_or(1, |align| ((align / sector_kib).round() as u64).max(1)),
+            sector_kib,
+            read_fraction: spec.read_fraction,
+            sequential: spec.sequential_fraction,
+            local: spec.local_fraction,
+            force_media: spec.force_media_fraction,
+            size: law(spec.size.law())?,
+            distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
+            address_stream: stream("address"),
+            size_stream: stream("size"),
+            op_stream: stream("op"),
+            last: None,
+        })
+    }
+
+    /// The next request, at `arrival`.
+    #[inline]
+    pub(crate) fn next(&mut self, arrival: Nanos) -> Request {
+        let kib = self.size.sample(&mut self.size_stream);
+        let sectors = ((kib / self.sector_kib).ceil() as u64).clamp(1, self.span.min(u64::from(u32::MAX)));
+        let kind = self.address_stream.unit();
+        // A sequential request that would leave the range begins a run elsewhere.
+        let continued = self.last.filter(|last| kind < self.sequential && last.end + sectors <= self.span);
+        let is_read = self.op_stream.chance(self.read_fraction);
+        let is_forced = self.op_stream.chance(self.force_media);
+        let (offset, op) = match (continued, self.last) {
+            (Some(last), _) => (last.end, last.op),
+            (None, Some(last)) if kind >= self.sequential && kind < self.sequential + self.local => {
+                (self.near(last.offset, sectors), direction(is_read))
+            }
+            _ => (self.anywhere(sectors), direction(is_read)),
+        };
+        self.last = Some(Last { offset, end: offset + sectors, op });
+        let mut request = Request::new(arrival, op, Lba(self.first + offset), sectors as u32);
+        request.device = self.device;
+        if is_forced && op == Op::Write {
+            request.flags = RequestFlags::FORCE_MEDIA;
+        }
+        request
+    }
+
+    fn anywhere(&mut self, sectors: u64) -> u64 {
+        let places = (self.span - sectors) / self.align + 1;
+        self.address_stream.below(places) * self.align
+    }
+
+    /// A place some distance up or down from `offset`, reflected at the ends of the range.
+    fn near(&mut self, offset: u64, sectors: u64) -> u64 {
+        let distance = (self.distance.sample(&mut self.address_stream) / self.sector_kib).round() as u64;
+        let is_up = self.address_stream.chance(0.5);
+        let most = self.span - sectors;
+        let distance = distance.min(most);
+        let place = match (is_up, offset.checked_sub(distance)) {
+            (false, Some(place)) if place <= most => place,
+            (false, _) => offset.saturating_add(distance),
+            (true, below) => {
+                let above = offset.saturating_add(distance);
+                if above <= most { above } else { below.unwrap_or(0) }
+            }
+        };
+        place.min(most) / self.align * self.align
+    }
+}
+
+fn direction(is_read: bool) -> Op {
+    if is_read { Op::Read } else { Op::Write }
+}

@@ -1,0 +1,37 @@
+//! Where requests come from when they come from no trace: generators described in a workload file.
+//!
+//! A workload is a list of streams. An *open* stream issues at instants of its own (`inter_arrival`, possibly in
+//! bursts); a *closed* one is a number of users, each of whom waits for a completion, thinks, and issues the next
+//! request. Streams are merged by time; equal times in the order of the file.
+
+mod addresses;
+mod closed;
+mod file;
+mod law;
+mod open;
+mod spec;
+
+pub use closed::{ClosedLoop, Issue};
+pub use law::{CountLaw, SizeLaw, TimeLaw};
+pub use open::OpenWorkload;
+pub use spec::{BurstSpec, StreamSpec, WorkloadSpec};
+
+/// What a generator must know of a device it sends requests to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceShape {
+    /// The volume's name.
+    pub name: String,
+    /// Its size, in the host's sectors.
+    pub sectors: u64,
+    /// Bytes in one of the host's sectors.
+    pub sector_bytes: u32,
+}
+
+/// A workload made for a system: its open streams merged into one, and its closed loops.
+#[derive(Debug)]
+pub struct Generator {
+    /// The open streams; `None` if there are none.
+    pub open: Option<OpenWorkload>,
+    /// The closed streams; `None` if there are none.
+    pub closed: Option<ClosedLoop>,
+}

@@ -1,0 +1,249 @@
+//! The workload file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::law::{CountLaw, SizeLaw, TimeLaw};
+
+/// A workload, as in its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadSpec {
+    /// One line on what it stands for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// Seed of every random stream; `--seed` replaces it.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// How many requests in all; absent: until every stream has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// The generators.
+    pub stream: Vec<StreamSpec>,
+}
+
+/// One generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// Names its random streams; absent: its position in the file, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The volume it goes to, by number…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<u32>,
+    /// …or by name. Neither: device 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+    /// How many requests this stream issues at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Its first request comes one inter-arrival time (or think time, or burst interval) after this, in s.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_s: f64,
+    /// It issues nothing after this, in s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_s: Option<f64>,
+    /// Share of reads among requests that are not sequential (those repeat the direction of the one before).
+    pub read_fraction: f64,
+    /// Share of requests that begin where the one before ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sequential_fraction: f64,
+    /// Share of requests that lie `local_distance` away from the one before, up or down.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub local_fraction: f64,
+    /// How far local requests lie from the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_distance: Option<SizeLaw>,
+    /// Sizes; rounded up to whole sectors, at least one.
+    pub size: SizeLaw,
+    /// Requests that are not sequential begin at multiples of this, counted from the range's beginning, in KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_kib: Option<f64>,
+    /// The part of the volume it uses, in percent from its beginning: `[from, to]`…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_percent: Option<[f64; 2]>,
+    /// …or in the host's sectors: `[first, last]`. Neither: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_lba: Option<[u64; 2]>,
+    /// Share of writes that must not be reported complete before they are on the media.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub force_media_fraction: f64,
+    /// Open stream: from one request to the next; within a burst, if there are bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inter_arrival: Option<TimeLaw>,
+    /// Requests come in bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<BurstSpec>,
+    /// Closed stream: from a completion to the user's next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<TimeLaw>,
+    /// Closed stream: how many users (1 if absent).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<u32>,
+}
+
+/// Requests that come together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstSpec {
+    /// From the beginning of one burst to the next, in s…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_s: Option<f64>,
+    /// …or distributed. A burst that would begin before the last one has ended begins after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<TimeLaw>,
+    /// How many requests a burst has.
+    pub requests: CountLaw,
+    /// They come at even distances within this time, in ms; absent: `inter_arrival` apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_ms: Option<f64>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl WorkloadSpec {
+    /// Everything in the file that contradicts itself.
+    pub fn check(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.stream.is_empty() {
+            problems.push("there must be at least one [[stream]]".to_owned());
+        }
+        for (index, stream) in self.stream.iter().enumerate() {
+            stream.check(&format!("stream.{index}"), &mut problems);
+            let endless = stream.requests.is_none() && stream.end_s.is_none() && self.requests.is_none();
+            if endless {
+                problems.push(format!(
+                    "`stream.{index}` never ends: give `requests` (for the workload or the stream) or `end_s`"
+                ));
+            }
+        }
+        problems
+    }
+}
+
+impl StreamSpec {
+    /// The prefix of its random streams' names.
+    pub(crate) fn component(&self, index: usize) -> String {
+        self.name.as_ref().map_or_else(|| format!("stream.{index}"), |name| format!("stream.{name}"))
+    }
+
+    fn check(&self, path: &str, problems: &mut Vec<String>) {
+        let mut add = |key: &str, message: String| problems.push(format!("`{path}.{key}`: {message}"));
+        for (key, fraction) in [
+            ("read_fraction", self.read_fraction),
+            ("sequential_fraction", self.sequential_fraction),
+            ("local_fraction", self.local_fraction),
+            ("force_media_fraction", self.force_media_fraction),
+        ] {
+            if !(0.0..=1.0).contains(&fraction) {
+                add(key, format!("{fraction} is not between 0 and 1"));
+            }
+        }
+        if self.sequential_fraction + self.local_fraction > 1.0 + 1e-9 {
+            add("local_fraction", "sequential and local requests together are more than all".to_owned());
+        }
+        if self.local_fraction > 0.0 && self.local_distance.is_none() {
+            add(
+                "local_fraction",
+                "needs `local_distance`, such as local_distance.normal_kib = [0, 64]".into(),
+            );
+        }
+        if self.device.is_some() && self.volume.is_some() {
+            add("device", "give `device` or `volume`, not both".to_owned());
+        }
+        if self.range_percent.is_some() && self.range_lba.is_some() {
+            add("range_lba", "give `range_percent` or `range_lba`, not both".to_owned());
+        }
+        if let Some([from, to]) = self.range_percent
+            && !(from >= 0.0 && from < to && to <= 100.0)
+        {
+            add("range_percent", format!("[{from}, {to}] must ascend within 0 to 100"));
+        }
+        if let Some([first, last]) = self.range_lba
+            && first > last
+        {
+            add("range_lba", format!("[{first}, {last}] must ascend"));
+        }
+        if let Some(align) = self.align_kib
+            && !(align > 0.0 && align.is_finite())
+        {
+            add("align_kib", format!("{align} must be positive"));
+        }
+        if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
+            add("start_s", format!("{} must not be negative", self.start_s));
+        }
+        if let Some(end) = self.end_s
+            && (end.is_nan() || end < self.start_s)
+        {
+            add("end_s", format!("{end} lies before start_s ({})", self.start_s));
+        }
+        let laws = [
+            ("size", Some(self.size.law())),
+            ("local_distance", self.local_distance.as_ref().map(SizeLaw::law)),
+            ("inter_arrival", self.inter_arrival.as_ref().map(TimeLaw::law)),
+            ("think", self.think.as_ref().map(TimeLaw::law)),
+            ("burst.every", self.burst.as_ref().and_then(|burst| burst.every.as_ref()).map(TimeLaw::law)),
+            ("burst.requests", self.burst.as_ref().map(|burst| burst.requests.law())),
+        ];
+        for (key, law) in laws {
+            if let Some(Err(message)) = law {
+                add(key, message);
+            }
+        }
+        for (key, message) in self.timing_problems() {
+            add(key, message);
+        }
+    }
+
+    /// What is wrong with the way its instants are given.
+    fn timing_problems(&self) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        let open = self.inter_arrival.is_some() || self.burst.is_some();
+        match (open, self.think.is_some()) {
+            (true, true) => {
+                found.push((
+                    "think",
+                    "a stream is open (`inter_arrival`, `burst`) or closed (`think`)".into(),
+                ));
+            }
+            (false, false) => found.push((
+                "inter_arrival",
+                "missing: an open stream needs `inter_arrival` or `burst`, a closed one `think`".to_owned(),
+            )),
+            _ => {}
+        }
+        if self.users.is_some() && self.think.is_none() {
+            found.push(("users", "only closed streams (with `think`) have users".to_owned()));
+        }
+        if self.users == Some(0) {
+            found.push(("users", "must be at least 1".to_owned()));
+        }
+        if let Some(burst) = &self.burst {
+            if burst.every_s.is_some() == burst.every.is_some() {
+                found.push(("burst", "give `every_s` or `every`, one of them".to_owned()));
+            }
+            if burst.every_s.is_some_and(|every| !(every > 0.0 && every.is_finite())) {
+                found.push(("burst.every_s", "must be positive".to_owned()));
+            }
+            if burst.within_ms.is_some() == self.inter_arrival.is_some() {
+                found.push((
+                    "burst.within_ms",
+                    "a burst's requests come `within_ms`, or `inter_arrival` apart: give one of them"
+                        .to_owned(),
+                ));
+            }
+            if burst.within_ms.is_some_and(|within| !(within >= 0.0 && within.is_finite())) {
+                found.push(("burst.within_ms", "must not be negative".to_owned()));
+            }
+        }
+        found
+    }
+}
