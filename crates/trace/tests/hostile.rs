@@ -154,6 +154,10 @@ fn empty_unknown_and_ambiguous() {
         assert!(read(b"", &options).1.unwrap().ends_with("is empty"));
     }
     assert!(read(b"hello\n", &OpenOptions::default()).1.unwrap().contains("any known format"));
+    let file = file(b"1,2,3,R,4,5,6\n");
+    let ambiguous = open(file.path(), &OpenOptions::default()).err().unwrap();
+    assert!(ambiguous.to_string().ends_with("more than one format: spc, msr"), "{ambiguous}");
+    assert_eq!(ambiguous.hint(), Some("choose one with --format"));
     let unknown = OpenOptions { format: Some("dvd".into()), ..OpenOptions::default() };
     assert_eq!(read(b"x", &unknown).1.unwrap(), "there is no trace format `dvd`");
     let missing = open(std::path::Path::new("/no/such/file"), &OpenOptions::default()).err().unwrap();

@@ -301,3 +301,6 @@ impl Decoder for BatchDecoder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,7 +118,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let mut lines = Lines::new(input.into_buffer());
     let mut stated = None;
     while let Some((line, number)) = lines.next()? {
-        let line = trim(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
+        let line = trim(without_mark(line));
         if let Some(comment) = line.strip_prefix(b"#") {
             stated = stated.or_else(|| sector_size(comment));
             continue;
@@ -142,6 +142,11 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     ))
 }
 
+/// Without the byte order mark that some programs put before UTF-8.
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
 /// N of `sector_bytes = N` in a comment.
 fn sector_size(comment: &[u8]) -> Option<u32> {
     let (key, value) = std::str::from_utf8(comment).ok()?.split_once('=')?;
@@ -159,6 +164,7 @@ struct Parser {
 
 impl Parser {
     fn from_header(header: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
+        let header = without_mark(header);
         let count = |separator: u8| memchr::memchr_iter(separator, header).count();
         let separator = [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',');
         let names: Vec<String> =
@@ -336,7 +342,8 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name() {
-        let text = "# made by hand\nop,lba,Arrival_ms,extra,sectors,device\nR,10,1.5,x,4,2\nwrite,\"20\",2,\"a,b\",8,0\n";
+        let text =
+            "\u{feff}op,lba,Arrival_ms,extra,sectors,device\nR,10,1.5,x,4,2\nwrite,\"20\",2,\"a,b\",8,0\n";
         let requests = read_text(None, text).unwrap();
         let first = Request { device: 2, ..Request::new(Nanos(1_500_000), Op::Read, Lba(10), 4) };
         assert_eq!(requests, [first, Request::new(Nanos(2_000_000), Op::Write, Lba(20), 8)]);
