@@ -4,6 +4,7 @@ use crate::command::{CacheResult, Command, Outcome, Phases};
 use crate::drive::Drive;
 use crate::mechanism::Claim;
 use crate::media::{Arm, Media, Pass};
+use crate::model::DriveModel;
 use crate::plan::{Begun, LinearPlan, Plan, ReadMode};
 use crate::read::{ReadPlan, passes_in_order, passes_on_arrival};
 use crate::spec::{PartialHit, ReadAhead, RotationModel, TransferModel, WritePolicy};
@@ -50,6 +51,7 @@ impl Drive {
             return self.begin_constant(command, submitted, at, Nanos::from_ms(ms));
         }
         self.run_background(at);
+        self.change_speed(&model, at);
         let media = Self::media(&model, &mut self.spindle, at);
         if fidelity.transfer == TransferModel::Linear {
             return self.begin_linear(media, command, submitted, at);
@@ -67,6 +69,18 @@ impl Drive {
         self.history.last_was_write = command.op == Op::Write;
         self.last_lba = end;
         begun
+    }
+
+    /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
+    fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
+        let old = Media { model, epoch: self.spindle.present_epoch() };
+        let epoch = self.spindle.epoch_at(at);
+        if epoch != old.epoch && self.mechanism.stream.is_some() {
+            self.mechanism.settle_stream(&old, &mut self.cache, at);
+            if let Some(stream) = &mut self.mechanism.stream {
+                stream.continue_at(&epoch);
+            }
+        }
     }
 
     fn begin_constant(&mut self, command: Command, submitted: Nanos, at: Nanos, time: Nanos) -> Begun {

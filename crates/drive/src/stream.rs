@@ -3,6 +3,7 @@
 //! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
 //! out when somebody asks.
 
+use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
 use headstack_units::{Nanos, Op};
 
@@ -87,6 +88,13 @@ impl Stream {
         } else {
             Release { at: now, arm: self.from }
         }
+    }
+
+    /// The pass under way ends when the spindle, now turning as `epoch` says, brings its last sector.
+    pub(crate) fn continue_at(&mut self, epoch: &Epoch) {
+        let pass = &mut self.pass;
+        let from = pass.extent.slot_start(pass.offset);
+        pass.end = epoch.end_of(pass.start, from, pass.extent.span(pass.sectors));
     }
 
     /// Everything happens at another time.

@@ -170,6 +170,11 @@ impl Spindle {
         self.epoch
     }
 
+    /// The epoch of the latest instant asked for.
+    pub fn present_epoch(&self) -> Epoch {
+        self.epoch
+    }
+
     /// As [`Epoch::next`], through all changes of speed that lie between.
     pub fn next(&mut self, t: Nanos, target: Angle) -> Nanos {
         let reached = self.epoch_at(t).next(t, target);

@@ -128,6 +128,10 @@ fn layout(layout: &LayoutSpec, findings: &mut Findings) {
             );
         }
     }
+    if layout.slipped_sectors.last().is_some_and(|&last| last >= sectors) {
+        findings
+            .add("layout.slipped_sectors", format!("the drive has only {sectors} sectors, counted from 0"));
+    }
     if sectors > MAX_SECTORS {
         findings.add("layout.zone", format!("{sectors} sectors in all is beyond belief (at most 2^50)"));
     }
@@ -156,6 +160,12 @@ fn one_zone(path: &str, zone: &ZoneSpec, layout: &LayoutSpec, findings: &mut Fin
         findings.add(
             format!("{path}.sectors_per_track"),
             format!("{} is not between 1 and 1000000", zone.sectors_per_track),
+        );
+    }
+    if zone.spare_sectors_per_track > 1_000_000 {
+        findings.add(
+            format!("{path}.spare_sectors_per_track"),
+            format!("{} is more than 1000000", zone.spare_sectors_per_track),
         );
     }
     let slots = f64::from(zone.sectors_per_track) + f64::from(zone.spare_sectors_per_track);
@@ -221,8 +231,12 @@ fn defects(layout: &LayoutSpec, findings: &mut Findings) {
             .iter()
             .find(|zone| (zone.first_cylinder..=zone.last_cylinder).contains(&remap.cylinder));
         let fits = zone.is_some_and(|zone| {
-            remap.sector < zone.sectors_per_track + zone.spare_sectors_per_track && remap.head < layout.heads
+            let slots = u64::from(zone.sectors_per_track) + u64::from(zone.spare_sectors_per_track);
+            u64::from(remap.sector) < slots && remap.head < layout.heads
         });
+        if layout.remap[..index].iter().any(|other| other.lba == remap.lba) {
+            findings.add(format!("layout.remap.{index}"), format!("sector {} is remapped twice", remap.lba));
+        }
         if !fits {
             findings.add(format!("layout.remap.{index}"), "leads to no sector of this drive");
         }
@@ -352,8 +366,9 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }
     if spec.buffer.size_kib == 0.0 {
-        let densest = spec.layout.zone.iter().map(|z| z.sectors_per_track + z.spare_sectors_per_track).max();
-        let media = f64::from(densest.unwrap_or(0)) * f64::from(spec.sector_bytes) * spec.rotation_rpm / 60e6;
+        let slots = |z: &ZoneSpec| f64::from(z.sectors_per_track) + f64::from(z.spare_sectors_per_track);
+        let densest = spec.layout.zone.iter().map(slots).fold(0.0, f64::max);
+        let media = densest * f64::from(spec.sector_bytes) * spec.rotation_rpm / 60e6;
         if spec.bus.read_mb_per_s.min(spec.bus.write_mb_per_s) < media {
             findings.add(
                 "buffer.size_kib",
