@@ -1,1 +1,51 @@
-//! Bindings.
+//! `headstack._core`: the compiled half of the Python package. Conversions and nothing else: every number is computed
+//! in the crates below, every picture is drawn in Python above.
+
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
+
+mod convert;
+mod drive;
+mod error;
+mod explain;
+mod library;
+mod poll;
+mod run;
+mod stepper;
+mod system;
+mod table;
+mod trace;
+mod validate;
+
+/// The compiled core; import `headstack`, which re-exports what is public.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::drive::{Drive, Place};
+    #[pymodule_export]
+    use crate::explain::explain;
+    #[pymodule_export]
+    use crate::library::{library_drives, library_systems, library_workloads};
+    #[pymodule_export]
+    use crate::run::{RunResult, simulate};
+    #[pymodule_export]
+    use crate::stepper::{Completion, Stepper};
+    #[pymodule_export]
+    use crate::system::{System, Workload};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::{Trace, trace_formats};
+    #[pymodule_export]
+    use crate::validate::{ValidationResult, demerit, per_request_error, validate};
+
+    /// Version of the core and the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    #[expect(clippy::unnecessary_wraps, reason = "the signature is PyO3's")]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::error::install_panic_hook();
+        Ok(())
+    }
+}

@@ -1,0 +1,318 @@
+//! `Drive`: one drive model, as a library entry, a file or a text.
+
+use crate::convert::{dict, operation};
+use crate::error::Error;
+use crate::library;
+use headstack_drive::layout::Layout;
+use headstack_drive::mechanics::{Mechanics, Spindle};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind};
+use headstack_units::{Nanos, Op};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+/// Where one sector is.
+#[pyclass(frozen, get_all, eq, module = "headstack._core")]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    /// Physical cylinder, 0 at the outer edge.
+    cylinder: u32,
+    /// Head (surface).
+    head: u32,
+    /// Slot on the track, counted from the track's first sector, spares included.
+    sector: u32,
+    /// Slots on the track, spares included.
+    sectors_on_track: u32,
+    /// Zone, counted from 0.
+    zone: u32,
+    /// Actuator that serves the address, counted from 0.
+    actuator: u32,
+    /// The angle at which the sector begins, in turns from the index.
+    angle_turns: f64,
+}
+
+#[pymethods]
+impl Place {
+    fn __repr__(&self) -> String {
+        format!(
+            "Place(cylinder={}, head={}, sector={}, angle_turns={:.6})",
+            self.cylinder, self.head, self.sector, self.angle_turns
+        )
+    }
+}
+
+/// A drive model.
+///
+/// Parameters
+/// ----------
+/// source
+///     A name in the library (`hp-97560`) or the path of a drive file.
+/// toml
+///     The text of a drive file, instead of `source`.
+/// overrides
+///     Values to replace: dotted paths (`layout.zone.*.track_skew_sectors`) and what to set, as in a drive file.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct Drive {
+    pub(crate) id: String,
+    pub(crate) spec: DriveSpec,
+    layout: Layout,
+    mechanics: Mechanics,
+}
+
+#[pymethods]
+impl Drive {
+    #[new]
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
+    fn new(
+        source: Option<&str>,
+        toml: Option<&str>,
+        overrides: Vec<(String, String)>,
+    ) -> Result<Self, Error> {
+        let (id, spec) = match (source, toml) {
+            (Some(source), None) => library::drive_spec(source, &overrides)?,
+            (None, Some(text)) => ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?),
+            _ => return Err(Error::input("a drive is either a source or a text", "give one of the two")),
+        };
+        Ok(Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec })
+    }
+
+    /// Maker and model.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Logical sectors.
+    #[getter]
+    fn capacity_sectors(&self) -> u64 {
+        self.layout.capacity() * u64::from(self.spec.actuators)
+    }
+
+    /// Bytes in a logical sector.
+    #[getter]
+    fn sector_bytes(&self) -> u32 {
+        self.spec.sector_bytes
+    }
+
+    /// Time of one turn at nominal speed, in ms.
+    #[getter]
+    fn rotation_ms(&self) -> f64 {
+        60_000.0 / self.spec.rotation_rpm
+    }
+
+    /// Where a logical sector is.
+    fn locate(&self, lba: u64) -> Result<Place, Error> {
+        self.within(lba)?;
+        let part = self.layout.capacity();
+        let place = self.layout.locate(lba % part);
+        Ok(Place {
+            cylinder: place.cylinder,
+            head: place.head,
+            sector: place.slot,
+            sectors_on_track: place.slots,
+            zone: place.zone,
+            actuator: (lba / part) as u32,
+            angle_turns: place.start.as_turns(),
+        })
+    }
+
+    /// The logical sector at a place; `None` where the slot holds no data.
+    #[pyo3(signature = (cylinder, head, sector, *, actuator=0))]
+    fn lba_at(&self, cylinder: u32, head: u32, sector: u32, actuator: u32) -> Result<Option<u64>, Error> {
+        let layout = &self.layout;
+        if actuator >= self.spec.actuators || head >= layout.heads() || cylinder >= layout.cylinders() {
+            return Err(Error::Input(
+                format!(
+                    "actuator {actuator}, cylinder {cylinder}, head {head} is not on the drive: it has {} actuator(s), \
+                     {} cylinders and {} heads, counted from 0",
+                    self.spec.actuators,
+                    layout.cylinders(),
+                    layout.heads()
+                ),
+                None,
+            ));
+        }
+        let first = u64::from(actuator) * layout.capacity();
+        Ok(layout.lba_at(cylinder, head, sector).map(|lba| first + lba))
+    }
+
+    /// Time of a seek over so many cylinders, in ms.
+    fn seek_ms(&self, distance: u32) -> f64 {
+        self.mechanics.curve.time(distance).as_ms()
+    }
+
+    /// The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
+    fn seek_averages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.averages())
+    }
+
+    /// The zones, outermost first.
+    fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.zone_values().iter().map(|zone| dict(py, zone)).collect()
+    }
+
+    /// Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
+    /// passed under the head: seek, rotation and transfer, without controller, cache and bus.
+    #[pyo3(signature = (from_lba, to_lba, at_ms=0.0, *, sectors=1, op="read"))]
+    fn access_ms(
+        &self,
+        from_lba: u64,
+        to_lba: u64,
+        at_ms: f64,
+        sectors: u32,
+        op: &str,
+    ) -> Result<f64, Error> {
+        self.within(from_lba)?;
+        self.within(to_lba)?;
+        if sectors == 0 || u64::from(sectors) > self.capacity_sectors() - to_lba {
+            return Err(Error::Input(
+                format!("{sectors} sectors from {to_lba} on are not on the drive"),
+                Some(format!("the drive has {} sectors", self.capacity_sectors())),
+            ));
+        }
+        if !(0.0..9e12).contains(&at_ms) {
+            return Err(Error::input(format!("{at_ms} is no instant"), "count ms from 0"));
+        }
+        let part = self.layout.capacity();
+        if from_lba / part != to_lba / part {
+            return Err(Error::Input("the two addresses are served by different actuators".into(), None));
+        }
+        Ok(self.access(from_lba % part, to_lba % part, at_ms, sectors, operation(op)?))
+    }
+
+    /// How many values are of each kind of provenance, and the entries.
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &provenance(&self.spec))
+    }
+
+    /// Everything about the drive that `headstack drives show` tells.
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.description())
+    }
+
+    /// The drive file's values.
+    fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &serde_json::to_value(&self.spec).unwrap_or_default())
+    }
+
+    /// The drive file's text.
+    fn to_toml(&self) -> String {
+        self.spec.to_toml()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Drive({:?}, {} sectors of {} B)", self.name(), self.capacity_sectors(), self.sector_bytes())
+    }
+}
+
+impl Drive {
+    fn within(&self, lba: u64) -> Result<(), Error> {
+        let capacity = self.capacity_sectors();
+        if lba < capacity {
+            return Ok(());
+        }
+        Err(Error::Input(
+            format!("sector {lba} is past the end of {}, which has {capacity} sectors", self.name()),
+            Some(format!("the last sector is {}", capacity - 1)),
+        ))
+    }
+
+    fn averages(&self) -> Value {
+        let averages = self.mechanics.curve.averages();
+        json!({
+            "third_stroke_ms": averages.third_stroke_ms,
+            "full_stroke_third_ms": averages.full_stroke_third_ms,
+            "unweighted_ms": averages.unweighted_ms,
+            "distance_weighted_ms": averages.distance_weighted_ms,
+            "single_cylinder_ms": averages.single_cylinder_ms,
+            "full_stroke_ms": averages.full_stroke_ms,
+        })
+    }
+
+    fn zone_values(&self) -> Vec<Value> {
+        let zones = self.layout.zones();
+        zones
+            .map(|zone| {
+                json!({
+                    "first_lba": zone.first_lba,
+                    "sectors": zone.sectors,
+                    "first_cylinder": zone.first_cylinder,
+                    "last_cylinder": zone.last_cylinder,
+                    "sectors_per_track": zone.sectors_per_track,
+                })
+            })
+            .collect()
+    }
+
+    fn description(&self) -> Value {
+        let spec = &self.spec;
+        let capacity = self.capacity_sectors();
+        json!({
+            "name": spec.name,
+            "summary": spec.summary,
+            "capacity_sectors": capacity,
+            "capacity_bytes": capacity * u64::from(spec.sector_bytes),
+            "sector_bytes": spec.sector_bytes,
+            "physical_sector_bytes": spec.physical_sector_bytes,
+            "rotation_rpm": spec.rotation_rpm,
+            "rotation_ms": self.rotation_ms(),
+            "actuators": spec.actuators,
+            "cylinders": self.layout.cylinders(),
+            "heads": self.layout.heads(),
+            "head_switch_ms": self.mechanics.head_switch.as_ms(),
+            "seek": self.averages(),
+            "zones": self.zone_values(),
+            "bus": spec.bus,
+            "buffer": spec.buffer,
+            "cache": spec.cache,
+            "write_policy": spec.write_policy,
+            "controller": spec.controller,
+            "provenance": provenance(spec),
+        })
+    }
+
+    fn access(&self, from: u64, to: u64, at_ms: f64, sectors: u32, op: Op) -> f64 {
+        let (layout, mechanics) = (&self.layout, &self.mechanics);
+        let spec = &self.spec;
+        let mut spindle = Spindle::new(spec.rotation_rpm, &spec.spindle, 0);
+        let start = Nanos::from_ms(at_ms);
+        let origin = layout.locate(from);
+        let mut arm = (origin.cylinder, origin.head);
+        let mut now = start;
+        let (mut next, end) = (to, to + u64::from(sectors));
+        while next < end {
+            let extent = layout.extent(next, end - next);
+            let track = (extent.cylinder, extent.head);
+            now += if next == to {
+                mechanics.reposition(arm, track, op)
+            } else {
+                mechanics.switch(arm, track, op)
+            };
+            let begin = spindle.next(now, extent.start);
+            now = spindle.end_of(begin, extent.start, extent.span(extent.sectors));
+            next += u64::from(extent.sectors);
+            arm = track;
+        }
+        (now - start).as_ms()
+    }
+}
+
+/// The shares of each kind of provenance, and every entry.
+pub(crate) fn provenance(spec: &DriveSpec) -> Value {
+    let counts = spec.provenance_counts();
+    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let share = |wanted: ProvenanceKind| {
+        let of_kind: usize = counts.iter().filter(|(kind, _)| *kind == wanted).map(|(_, count)| count).sum();
+        of_kind as f64 / total.max(1) as f64
+    };
+    json!({
+        "values": total,
+        "shares": {
+            "spec": share(ProvenanceKind::Spec),
+            "measured": share(ProvenanceKind::Measured),
+            "fitted": share(ProvenanceKind::Fitted),
+            "assumed": share(ProvenanceKind::Assumed),
+        },
+        "entries": spec.provenance,
+    })
+}

@@ -1,0 +1,184 @@
+//! `explain`: the story of a few requests on one drive.
+
+use crate::convert::{dict, operation, word};
+use crate::error::{Error, guarded};
+use crate::system::System;
+use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
+use headstack_drive::{Drive, DriveModel, Step};
+use headstack_system::random::component_seed;
+use headstack_units::{Lba, Nanos, RequestFlags};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
+/// measured completion (measured replay only), and whether its story is wanted.
+type Wanted = (Option<u64>, String, u64, u32, Option<u64>, bool);
+
+/// Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
+#[pyfunction]
+#[pyo3(signature = (system, requests, *, seed=1))]
+pub(crate) fn explain<'py>(
+    py: Python<'py>,
+    system: &Bound<'py, System>,
+    requests: Vec<Wanted>,
+    seed: u64,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let system = system.get();
+    let stories = guarded(py, || Teller::new(system, seed)?.tell(&requests))?;
+    stories.iter().map(|story| dict(py, story)).collect()
+}
+
+struct Teller {
+    model: Arc<DriveModel>,
+    system: Arc<headstack_system::System>,
+    actuators: Vec<Drive>,
+    /// Sectors of the drive in one of the host's.
+    ratio: u64,
+    now: Nanos,
+}
+
+impl Teller {
+    fn new(system: &System, seed: u64) -> Result<Self, Error> {
+        let config = system.system.config();
+        let (1, Some(model)) = (config.drives.len(), system.system.model(0)) else {
+            return Err(Error::input(
+                format!("a story is about one drive, and {} has {}", config.name, config.drives.len()),
+                "name the drive: its library name, or its drive file",
+            ));
+        };
+        let (host, drive) = (system.system.sector_bytes(), model.sector_bytes());
+        if host % drive != 0 {
+            return Err(Error::Input(
+                format!("the host's sectors ({host} B) are no whole number of the drive's ({drive} B)"),
+                None,
+            ));
+        }
+        let actuators = (0..model.actuators()).map(|actuator| {
+            Drive::new(Arc::clone(model), component_seed(seed, &format!("drive.0.actuator.{actuator}")))
+        });
+        Ok(Self {
+            model: Arc::clone(model),
+            system: Arc::clone(&system.system),
+            actuators: actuators.collect(),
+            ratio: u64::from(host / drive),
+            now: Nanos::ZERO,
+        })
+    }
+
+    fn tell(&mut self, requests: &[Wanted]) -> Result<Vec<Value>, Error> {
+        let bus =
+            self.system.config().buses.first().map(|bus| headstack_drive::command::BusTiming::new(&bus.spec));
+        let bus = bus.unwrap_or_else(|| self.model.bus());
+        let part = self.model.layout.capacity();
+        let mut stories = Vec::new();
+        for (id, (at, op, lba, sectors, measured_finish, wanted)) in requests.iter().enumerate() {
+            let op = operation(op)?;
+            let (first, count) = (lba.saturating_mul(self.ratio), u64::from(*sectors) * self.ratio);
+            let past_end = first.checked_add(count).is_none_or(|end| end > self.model.capacity_sectors());
+            if *sectors == 0 || past_end {
+                return Err(Error::Input(
+                    format!("{sectors} sectors from {lba} on are not on the drive"),
+                    Some(format!("it has {} sectors", self.model.capacity_sectors() / self.ratio)),
+                ));
+            }
+            let actuator = (first / part) as usize;
+            if (first + count - 1) / part != actuator as u64 {
+                return Err(Error::Input("the request reaches over two actuators".into(), None));
+            }
+            let arrival = at.map_or(self.now, Nanos);
+            let start = arrival.max(self.now);
+            let command = Command {
+                id: id as u64,
+                op,
+                lba: Lba(first % part),
+                sectors: count as u32,
+                flags: RequestFlags::default(),
+            };
+            let drive = &mut self.actuators[actuator];
+            let (outcome, steps) = if *wanted {
+                drive.explain(start, command, &bus)
+            } else {
+                (drive.serve(start, command, &bus, &mut Vec::new()), Vec::new())
+            };
+            self.now = outcome.finish;
+            if let Some(measured) = measured_finish {
+                let measured = Nanos(*measured).max(start);
+                drive.rebase(outcome.finish, measured);
+                self.now = measured;
+            }
+            if *wanted {
+                let mut steps = steps;
+                steps.sort_by_key(|step| step.start);
+                stories.push(self.story(requests, id, arrival, start, &outcome, &steps));
+            }
+        }
+        Ok(stories)
+    }
+
+    fn story(
+        &self,
+        requests: &[Wanted],
+        id: usize,
+        arrival: Nanos,
+        start: Nanos,
+        outcome: &Outcome,
+        steps: &[Step],
+    ) -> Value {
+        let (_, op, lba, sectors, ..) = &requests[id];
+        let first = lba * self.ratio;
+        let place = self.model.layout.locate(first % self.model.layout.capacity());
+        let mut phases: serde_json::Map<String, Value> = Phases::NAMES
+            .iter()
+            .zip(outcome.phases.as_array())
+            .map(|(name, time)| ((*name).to_owned(), json!(time.as_ms())))
+            .collect();
+        let waited = (start - arrival).as_ms();
+        if let Some(queue) = phases.get_mut("queue") {
+            *queue = json!(queue.as_f64().unwrap_or_default() + waited);
+        }
+        json!({
+            "position": id,
+            "op": word(if op == "write" { headstack_units::Op::Write } else { headstack_units::Op::Read }),
+            "lba": lba,
+            "sectors": sectors,
+            "arrival_ms": arrival.as_ms(),
+            "start_ms": start.as_ms(),
+            "finish_ms": outcome.finish.as_ms(),
+            "response_ms": (outcome.finish - arrival).as_ms(),
+            "phases_ms": phases,
+            "cache": cache_word(outcome.cache),
+            "place": {
+                "cylinder": place.cylinder,
+                "head": place.head,
+                "sector": place.slot,
+                "angle_turns": place.start.as_turns(),
+            },
+            "rotation_ms": 60_000.0 / self.model.spec().rotation_rpm,
+            "steps": steps.iter().map(step_value).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn step_value(step: &Step) -> Value {
+    json!({
+        "label": step.label,
+        "start_ms": step.start.as_ms(),
+        "end_ms": step.end.as_ms(),
+        "cylinder": step.cylinder,
+        "head": step.head,
+        "start_turns": step.start_turns,
+        "end_turns": step.end_turns,
+        "note": step.note,
+    })
+}
+
+fn cache_word(result: CacheResult) -> &'static str {
+    match result {
+        CacheResult::Miss => "miss",
+        CacheResult::Hit => "hit",
+        CacheResult::PartialHit => "partial-hit",
+        CacheResult::ReportedEarly => "reported-early",
+    }
+}

@@ -1,0 +1,296 @@
+//! `simulate`: requests through a system; completions to a file, into memory, or thinned to a sample.
+
+use crate::convert::dict;
+use crate::error::{Error, guarded};
+use crate::poll::{Poll, Polled};
+use crate::system::{System, Workload};
+use crate::table::Table;
+use crate::trace::Trace;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use headstack_system::record::{schema, to_batch};
+use headstack_system::{
+    CompletionRow, CompletionSink, Input, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel,
+    run,
+};
+use headstack_trace::table::ParquetSink;
+use headstack_units::Nanos;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How many rows a sample has at most.
+const SAMPLE_ROWS: usize = 1 << 17;
+
+/// Where requests come from.
+#[derive(FromPyObject)]
+pub(crate) enum Requests<'py> {
+    Trace(Bound<'py, Trace>),
+    Workload(Bound<'py, Workload>),
+}
+
+/// What a run comes to.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct RunResult {
+    summary: Value,
+    plots: Value,
+    schema: SchemaRef,
+    kept: Option<Vec<RecordBatch>>,
+    sample: Option<(u64, RecordBatch)>,
+}
+
+#[pymethods]
+impl RunResult {
+    /// The key numbers.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.summary)
+    }
+
+    /// Curves for a report.
+    fn plots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.plots)
+    }
+
+    /// One row a request; `None` if they were not kept.
+    fn completions(&self) -> Option<Table> {
+        self.kept.as_ref().map(|batches| Table::new(self.schema.clone(), batches.clone()))
+    }
+
+    /// Every how many-th request is in the sample, and the sample; `None` if there was none taken.
+    fn sample(&self) -> Option<(u64, Table)> {
+        let (stride, batch) = self.sample.as_ref()?;
+        Some((*stride, Table::new(self.schema.clone(), vec![batch.clone()])))
+    }
+}
+
+/// Runs a workload or a trace on a system.
+///
+/// `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
+/// an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
+/// in seconds; it stops the run by returning `False`.
+#[pyfunction]
+#[pyo3(signature = (
+    system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
+    keep=false, sample=false, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    system: &Bound<'_, System>,
+    requests: Requests<'_>,
+    seed: Option<u64>,
+    replay: Option<&str>,
+    limit: Option<u64>,
+    warmup_requests: Option<u64>,
+    warmup_s: Option<f64>,
+    until_s: Option<f64>,
+    out: Option<PathBuf>,
+    keep: bool,
+    sample: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunResult> {
+    let system = system.get();
+    let warmup = match (warmup_requests, warmup_s) {
+        (None, None) => Warmup::None,
+        (Some(requests), None) => Warmup::Requests(requests),
+        (None, Some(seconds)) => Warmup::Seconds(seconds),
+        (Some(_), Some(_)) => {
+            return Err(Error::input("a warm-up counts requests or seconds", "give one of the two").into());
+        }
+    };
+    let mut options = RunOptions {
+        replay: replay.map_or(Ok(Replay::Open), replay_named)?,
+        requests: limit,
+        warmup,
+        until: until_s.map(Nanos::from_s),
+        ..RunOptions::default()
+    };
+    let feed = Feed::new(&requests, seed, &mut options);
+    let (poll, refusal) = Poll::new(progress);
+    guarded(py, || {
+        let begun = Instant::now();
+        let input = feed.input(system, &options, poll.quiet())?;
+        let mut sinks = Sinks::new(labelled(system, &options), out.as_deref(), keep, sample)?;
+        let mut summary =
+            observed(system, input, &mut options, &mut sinks, poll).map_err(|error| refusal.or(error))?;
+        if summary.interrupted {
+            return Err(refusal.or(Error::Stopped));
+        }
+        let (schema, kept, sample) = sinks.finish()?;
+        summary.wall_s = begun.elapsed().as_secs_f64();
+        let mut summary = serde_json::to_value(&summary).unwrap_or_default();
+        let plots = summary.as_object_mut().and_then(|keys| keys.shift_remove("plots")).unwrap_or_default();
+        Ok(RunResult { summary, plots, schema, kept, sample })
+    })
+}
+
+/// A run that Python can stop.
+pub(crate) fn observed(
+    system: &System,
+    input: Input,
+    options: &mut RunOptions,
+    sink: &mut dyn CompletionSink,
+    mut poll: Poll,
+) -> Result<Summary, SystemError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    options.stop = Some(Arc::clone(&stop));
+    run(&system.system, input, options, sink, &mut |progress| {
+        if !poll.goes_on(progress.completed, progress.simulated.as_s()) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    })
+}
+
+/// The word for a replay.
+pub(crate) fn replay_named(word: &str) -> Result<Replay, Error> {
+    match word {
+        "open" => Ok(Replay::Open),
+        "closed" => Ok(Replay::Closed),
+        "measured" => Ok(Replay::Measured),
+        _ => Err(Error::input(format!("there is no replay `{word}`"), "use `open`, `closed` or `measured`")),
+    }
+}
+
+/// A trace or a workload, without Python.
+pub(crate) enum Feed<'a> {
+    Trace(&'a Trace),
+    Workload(&'a Workload, Option<u64>),
+}
+
+impl<'a> Feed<'a> {
+    /// Takes the requests out of Python's hands, and notes in `options` what they are.
+    pub(crate) fn new(requests: &'a Requests<'_>, seed: Option<u64>, options: &mut RunOptions) -> Self {
+        match requests {
+            Requests::Trace(trace) => {
+                let trace = trace.get();
+                options.seed = seed.unwrap_or(1);
+                options.workload = trace.label();
+                Self::Trace(trace)
+            }
+            Requests::Workload(workload) => {
+                let workload = workload.get();
+                options.seed = seed.unwrap_or(workload.spec.seed);
+                options.workload = WorkloadLabel {
+                    name: workload.name.clone(),
+                    configuration: serde_json::to_value(&workload.spec).unwrap_or_default(),
+                };
+                Self::Workload(workload, seed)
+            }
+        }
+    }
+
+    /// The stream of requests for a system.
+    pub(crate) fn input(&self, system: &System, options: &RunOptions, poll: Poll) -> Result<Input, Error> {
+        match self {
+            Self::Trace(trace) => {
+                let source = trace.shaped(system.targets(), options.requests)?;
+                Ok(Input::Source(Box::new(Polled::new(source, poll))))
+            }
+            Self::Workload(workload, seed) => {
+                let mut spec = workload.spec.clone();
+                spec.requests = options.requests.or(spec.requests);
+                Ok(Input::Generator(spec.generate(&system.system.devices(), *seed, None)?))
+            }
+        }
+    }
+}
+
+/// The columns of the completions, with what a reader of the file wants to know of the run.
+fn labelled(system: &System, options: &RunOptions) -> SchemaRef {
+    let metadata = [
+        ("headstack_version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("system", system.system.config().name.clone()),
+        ("system_hash", headstack_system::spec::config_hash(system.system.config())),
+        ("workload", options.workload.name.clone()),
+        ("replay", json!(options.replay).as_str().unwrap_or_default().to_owned()),
+        ("seed", options.seed.to_string()),
+        ("sector_bytes", system.system.sector_bytes().to_string()),
+    ];
+    let metadata: BTreeMap<String, String> =
+        metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    Arc::new(Schema::new(schema().fields().clone()).with_metadata(metadata.into_iter().collect()))
+}
+
+/// Where completions go.
+struct Sinks {
+    schema: SchemaRef,
+    file: Option<ParquetSink>,
+    kept: Option<Vec<RecordBatch>>,
+    sample: Option<Sample>,
+}
+
+type Finished = (SchemaRef, Option<Vec<RecordBatch>>, Option<(u64, RecordBatch)>);
+
+impl Sinks {
+    fn new(
+        schema: SchemaRef,
+        out: Option<&std::path::Path>,
+        keep: bool,
+        sample: bool,
+    ) -> Result<Self, Error> {
+        let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
+        Ok(Self { schema, file, kept: keep.then(Vec::new), sample: sample.then(Sample::default) })
+    }
+
+    fn finish(self) -> Result<Finished, Error> {
+        if let Some(file) = self.file {
+            file.finish()?;
+        }
+        let sample = match self.sample {
+            None => None,
+            Some(sample) => Some((sample.stride, labelled_batch(&sample.rows, &self.schema)?)),
+        };
+        Ok((self.schema, self.kept, sample))
+    }
+}
+
+impl CompletionSink for Sinks {
+    fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
+        if let Some(sample) = &mut self.sample {
+            sample.push(rows);
+        }
+        if self.file.is_some() || self.kept.is_some() {
+            let batch = labelled_batch(rows, &self.schema)?;
+            if let Some(file) = &mut self.file {
+                file.push(&batch)?;
+            }
+            if let Some(kept) = &mut self.kept {
+                kept.push(batch);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn labelled_batch(rows: &[CompletionRow], schema: &SchemaRef) -> Result<RecordBatch, SystemError> {
+    to_batch(rows).with_schema(schema.clone()).map_err(|error| SystemError::Sink(Box::new(error)))
+}
+
+/// Every so many-th request, by its number; the distance doubles when there are too many.
+struct Sample {
+    stride: u64,
+    rows: Vec<CompletionRow>,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self { stride: 1, rows: Vec::new() }
+    }
+}
+
+impl Sample {
+    fn push(&mut self, rows: &[CompletionRow]) {
+        let stride = self.stride;
+        self.rows.extend(rows.iter().filter(|row| row.id % stride == 0));
+        while self.rows.len() > SAMPLE_ROWS {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.rows.retain(|row| row.id % stride == 0);
+        }
+    }
+}

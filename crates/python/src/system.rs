@@ -1,0 +1,221 @@
+//! `System` and `Workload`: what is simulated, and what it is fed with.
+
+use crate::convert::dict;
+use crate::drive::Drive;
+use crate::error::Error;
+use headstack_drive::spec::LadderStep;
+use headstack_system::library::Source;
+use headstack_system::spec::config_hash;
+use headstack_system::{SystemConfig, WorkloadSpec};
+use headstack_trace::Target;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// Drives, volumes, buses and a host.
+///
+/// Parameters
+/// ----------
+/// source
+///     The name of a system or a drive in the library, or the path of a system file or a drive file.
+/// toml
+///     The text of such a file, instead of `source`.
+/// overrides
+///     Values to replace: dotted paths (`host.scheduler`, `drive.*.rotation_rpm`; for a drive alone also the plain paths
+///     of its drive file) and what to set.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct System {
+    pub(crate) system: Arc<headstack_system::System>,
+}
+
+#[pymethods]
+impl System {
+    #[new]
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
+    fn new(
+        source: Option<&str>,
+        toml: Option<&str>,
+        overrides: Vec<(String, String)>,
+    ) -> Result<Self, Error> {
+        let config = match (source, toml) {
+            (Some(source), None) => SystemConfig::load(source, &overrides)?,
+            (None, Some(text)) => SystemConfig::from_source(&text_source("system", text), &overrides)?,
+            _ => return Err(Error::input("a system is either a source or a text", "give one of the two")),
+        };
+        Self::build(config)
+    }
+
+    /// A system of one drive on its own bus.
+    #[staticmethod]
+    fn of_drive(drive: &Bound<'_, Drive>) -> Result<Self, Error> {
+        let drive = drive.get();
+        Self::build(SystemConfig::of_drive(&drive.id, drive.spec.clone()))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.system.config().name
+    }
+
+    /// Bytes in a sector of the host's requests.
+    #[getter]
+    fn sector_bytes(&self) -> u32 {
+        self.system.sector_bytes()
+    }
+
+    /// Names and sizes, in sectors, of the volumes; a request's device is a position in this list.
+    #[getter]
+    fn volumes(&self) -> Vec<(String, u64)> {
+        self.system.devices().into_iter().map(|device| (device.name, device.sectors)).collect()
+    }
+
+    /// Names and drive files of the drives.
+    #[getter]
+    fn drives(&self) -> Vec<(String, String)> {
+        let drives = &self.system.config().drives;
+        drives.iter().map(|drive| (drive.name.clone(), drive.model.clone())).collect()
+    }
+
+    /// Hash of everything that describes it.
+    #[getter]
+    fn config_hash(&self) -> String {
+        config_hash(self.system.config())
+    }
+
+    /// Everything that describes it.
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &serde_json::to_value(self.system.config()).unwrap_or_default())
+    }
+
+    /// The drive file of a system that is one drive, overrides included.
+    fn drive_toml(&self) -> Result<String, Error> {
+        let config = self.system.config();
+        match config.drives.as_slice() {
+            [drive] => Ok(drive.spec.to_toml()),
+            drives => Err(Error::Input(
+                format!("{} has {} drives, and a drive file describes one", config.name, drives.len()),
+                None,
+            )),
+        }
+    }
+
+    /// The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M4".
+    #[pyo3(signature = (step, *, constant_ms))]
+    fn ladder(&self, step: &str, constant_ms: f64) -> Result<Self, Error> {
+        let rung = LadderStep::ALL.into_iter().find(|rung| rung.name() == step);
+        let Some(rung) = rung else {
+            return Err(Error::input(
+                format!("there is no rung `{step}`"),
+                "the rungs are M0, M1, M2, M3, M4",
+            ));
+        };
+        self.rung(rung, constant_ms)
+    }
+
+    fn __repr__(&self) -> String {
+        let config = self.system.config();
+        format!(
+            "System({:?}, {} volume(s), {} drive(s))",
+            config.name,
+            config.volumes.len(),
+            config.drives.len()
+        )
+    }
+}
+
+impl System {
+    fn build(config: SystemConfig) -> Result<Self, Error> {
+        Ok(Self { system: Arc::new(headstack_system::System::new(config)?) })
+    }
+
+    /// The system on a rung of the ladder.
+    pub(crate) fn rung(&self, step: LadderStep, constant_ms: f64) -> Result<Self, Error> {
+        let mut config = self.system.config().clone();
+        for drive in &mut config.drives {
+            drive.spec = drive.spec.ladder(step, constant_ms);
+        }
+        Self::build(config)
+    }
+
+    /// The volumes as traces are fitted to them.
+    pub(crate) fn targets(&self) -> Vec<Target> {
+        let devices = self.system.devices();
+        devices
+            .iter()
+            .map(|device| Target { sector_bytes: device.sector_bytes, sectors: device.sectors })
+            .collect()
+    }
+}
+
+/// A workload that is made, request by request, from a description.
+///
+/// Parameters
+/// ----------
+/// source
+///     The name of a workload in the library, or the path of a workload file.
+/// toml
+///     The text of a workload file, instead of `source`.
+/// overrides
+///     Values to replace: dotted paths (`stream.0.read_fraction`) and what to set.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(crate) spec: WorkloadSpec,
+}
+
+#[pymethods]
+impl Workload {
+    #[new]
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
+    fn new(
+        source: Option<&str>,
+        toml: Option<&str>,
+        overrides: Vec<(String, String)>,
+    ) -> Result<Self, Error> {
+        match (source, toml) {
+            (Some(source), None) => {
+                let (name, spec) = WorkloadSpec::load(source, &overrides)?;
+                Ok(Self { name, spec })
+            }
+            (None, Some(text)) if overrides.is_empty() => {
+                Ok(Self { name: "workload".to_owned(), spec: WorkloadSpec::from_toml("workload", text)? })
+            }
+            (None, Some(_)) => {
+                Err(Error::input("overrides replace values of a file", "change the text instead"))
+            }
+            _ => Err(Error::input("a workload is either a source or a text", "give one of the two")),
+        }
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.spec.seed
+    }
+
+    /// How many requests it makes at most.
+    #[getter]
+    fn requests(&self) -> Option<u64> {
+        self.spec.requests
+    }
+
+    /// Everything that describes it.
+    fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &serde_json::to_value(&self.spec).unwrap_or_default())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Workload({:?}, {} stream(s))", self.name, self.spec.stream.len())
+    }
+}
+
+fn text_source(name: &str, text: &str) -> Source {
+    Source { name: name.to_owned(), origin: name.to_owned(), directory: None, text: text.to_owned() }
+}

@@ -1,0 +1,92 @@
+"""headstack: a laboratory for disk drives.
+
+The nouns are those of the command line: a `Drive` or a `System`, a `Workload` or a `Trace`, and `simulate`, which
+makes a `Run` of them.
+
+>>> import headstack
+>>> run = headstack.simulate("hp-97560", headstack.Workload("unix-like"))
+>>> run.summary["response_ms"]["p99"]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from headstack.errors import HeadstackError, InputError, InternalError, Interrupted
+
+if TYPE_CHECKING:
+    from headstack._core import VERSION as __version__
+    from headstack._core import (
+        Completion,
+        Drive,
+        Place,
+        Stepper,
+        System,
+        Table,
+        Trace,
+        Workload,
+        demerit,
+        library_drives,
+        library_systems,
+        library_workloads,
+        per_request_error,
+        trace_formats,
+    )
+    from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.run import Run, simulate
+    from headstack.validation import Validation, validate
+
+__all__ = [
+    "Completion",
+    "Drive",
+    "Explanation",
+    "HeadstackError",
+    "InputError",
+    "InternalError",
+    "Interrupted",
+    "Place",
+    "Run",
+    "Stepper",
+    "System",
+    "Table",
+    "Trace",
+    "Validation",
+    "Workload",
+    "__version__",
+    "demerit",
+    "explain",
+    "explain_completion",
+    "library_drives",
+    "library_systems",
+    "library_workloads",
+    "per_request_error",
+    "simulate",
+    "trace_formats",
+    "validate",
+]
+
+# Loaded on first use, so that `headstack --help` and `import headstack` stay fast.
+_HOMES = {
+    "Explanation": "headstack.explanation",
+    "explain": "headstack.explanation",
+    "explain_completion": "headstack.explanation",
+    "Run": "headstack.run",
+    "simulate": "headstack.run",
+    "Validation": "headstack.validation",
+    "validate": "headstack.validation",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("headstack._core").VERSION
+    if name not in __all__:
+        raise AttributeError(f"module 'headstack' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,485 @@
+"""
+The compiled core; import `headstack`, which re-exports what is public.
+"""
+
+from _typeshed import Incomplete, SupportsGetItem
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
+
+VERSION: Final[str]
+"""
+Version of the core and the package.
+"""
+
+@final
+class Completion:
+    """
+    How one request went.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def arrival_ns(self, /) -> int:
+        """
+        When the host issued it.
+        """
+    @property
+    def finish_ns(self, /) -> int:
+        """
+        When it was complete.
+        """
+    @property
+    def id(self, /) -> int:
+        """
+        The number that `submit` gave it.
+        """
+    @property
+    def lba(self, /) -> int:
+        """
+        First sector.
+        """
+    @property
+    def op(self, /) -> str:
+        """
+        "read" or "write".
+        """
+    def phases_ns(self, /) -> dict:
+        """
+        Where the time from arrival to finish went; the phases add up to it exactly.
+        """
+    @property
+    def sectors(self, /) -> int:
+        """
+        Number of sectors.
+        """
+    @property
+    def start_ns(self, /) -> int:
+        """
+        When the driver handed it to the drive.
+        """
+
+@final
+class Drive:
+    """
+    A drive model.
+
+    Parameters
+    ----------
+    source
+        A name in the library (`hp-97560`) or the path of a drive file.
+    toml
+        The text of a drive file, instead of `source`.
+    overrides
+        Values to replace: dotted paths (`layout.zone.*.track_skew_sectors`) and what to set, as in a drive file.
+    """
+    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Drive: ...
+    def __repr__(self, /) -> str: ...
+    def access_ms(self, /, from_lba: SupportsIndex, to_lba: SupportsIndex, at_ms: SupportsFloat | SupportsIndex = 0.0, *, sectors: SupportsIndex = 1, op: str = "read") -> float:
+        """
+        Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
+        passed under the head: seek, rotation and transfer, without controller, cache and bus.
+        """
+    @property
+    def capacity_sectors(self, /) -> int:
+        """
+        Logical sectors.
+        """
+    def describe(self, /) -> dict:
+        """
+        Everything about the drive that `headstack drives show` tells.
+        """
+    def lba_at(self, /, cylinder: SupportsIndex, head: SupportsIndex, sector: SupportsIndex, *, actuator: SupportsIndex = 0) -> int | None:
+        """
+        The logical sector at a place; `None` where the slot holds no data.
+        """
+    def locate(self, /, lba: SupportsIndex) -> Place:
+        """
+        Where a logical sector is.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        Maker and model.
+        """
+    def provenance(self, /) -> dict:
+        """
+        How many values are of each kind of provenance, and the entries.
+        """
+    @property
+    def rotation_ms(self, /) -> float:
+        """
+        Time of one turn at nominal speed, in ms.
+        """
+    @property
+    def sector_bytes(self, /) -> int:
+        """
+        Bytes in a logical sector.
+        """
+    def seek_averages(self, /) -> dict:
+        """
+        The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
+        """
+    def seek_ms(self, /, distance: SupportsIndex) -> float:
+        """
+        Time of a seek over so many cylinders, in ms.
+        """
+    def spec(self, /) -> dict:
+        """
+        The drive file's values.
+        """
+    def to_toml(self, /) -> str:
+        """
+        The drive file's text.
+        """
+    def zones(self, /) -> list[dict]:
+        """
+        The zones, outermost first.
+        """
+
+@final
+class Place:
+    """
+    Where one sector is.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def actuator(self, /) -> int:
+        """
+        Actuator that serves the address, counted from 0.
+        """
+    @property
+    def angle_turns(self, /) -> float:
+        """
+        The angle at which the sector begins, in turns from the index.
+        """
+    @property
+    def cylinder(self, /) -> int:
+        """
+        Physical cylinder, 0 at the outer edge.
+        """
+    @property
+    def head(self, /) -> int:
+        """
+        Head (surface).
+        """
+    @property
+    def sector(self, /) -> int:
+        """
+        Slot on the track, counted from the track's first sector, spares included.
+        """
+    @property
+    def sectors_on_track(self, /) -> int:
+        """
+        Slots on the track, spares included.
+        """
+    @property
+    def zone(self, /) -> int:
+        """
+        Zone, counted from 0.
+        """
+
+@final
+class RunResult:
+    """
+    What a run comes to.
+    """
+    def completions(self, /) -> Table | None:
+        """
+        One row a request; `None` if they were not kept.
+        """
+    def plots(self, /) -> dict:
+        """
+        Curves for a report.
+        """
+    def sample(self, /) -> tuple[int, Table] | None:
+        """
+        Every how many-th request is in the sample, and the sample; `None` if there was none taken.
+        """
+    def summary(self, /) -> dict:
+        """
+        The key numbers.
+        """
+
+@final
+class Stepper:
+    """
+    A system driven from outside, one event at a time; instants are integer nanoseconds from 0.
+
+    Submit requests in order of arrival; before each, `advance` to its arrival. Between them, advance to the instants that
+    `next_event_ns` tells. Steppers are independent of each other.
+    """
+    def __new__(cls, /, system: System, *, seed: SupportsIndex = 1) -> Stepper: ...
+    def __repr__(self, /) -> str: ...
+    def advance(self, /, to_ns: SupportsIndex) -> list[Completion]:
+        """
+        Lets everything happen up to and including an instant; the requests completed thereby, in order.
+        """
+    @property
+    def in_flight(self, /) -> int:
+        """
+        Requests submitted and not yet complete.
+        """
+    def next_event_ns(self, /) -> int | None:
+        """
+        When something will happen next, as far as is known now; `None` if nothing will.
+        """
+    @property
+    def now_ns(self, /) -> int:
+        """
+        The instant it has reached.
+        """
+    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False) -> int:
+        """
+        A request arrives; returns its number.
+        """
+
+@final
+class System:
+    """
+    Drives, volumes, buses and a host.
+
+    Parameters
+    ----------
+    source
+        The name of a system or a drive in the library, or the path of a system file or a drive file.
+    toml
+        The text of such a file, instead of `source`.
+    overrides
+        Values to replace: dotted paths (`host.scheduler`, `drive.*.rotation_rpm`; for a drive alone also the plain paths
+        of its drive file) and what to set.
+    """
+    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> System: ...
+    def __repr__(self, /) -> str: ...
+    def config(self, /) -> dict:
+        """
+        Everything that describes it.
+        """
+    @property
+    def config_hash(self, /) -> str:
+        """
+        Hash of everything that describes it.
+        """
+    def drive_toml(self, /) -> str:
+        """
+        The drive file of a system that is one drive, overrides included.
+        """
+    @property
+    def drives(self, /) -> list[tuple[str, str]]:
+        """
+        Names and drive files of the drives.
+        """
+    def ladder(self, /, step: str, *, constant_ms: SupportsFloat | SupportsIndex) -> System:
+        """
+        The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M4".
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        Its name.
+        """
+    @staticmethod
+    def of_drive(drive: Drive) -> System:
+        """
+        A system of one drive on its own bus.
+        """
+    @property
+    def sector_bytes(self, /) -> int:
+        """
+        Bytes in a sector of the host's requests.
+        """
+    @property
+    def volumes(self, /) -> list[tuple[str, int]]:
+        """
+        Names and sizes, in sectors, of the volumes; a request's device is a position in this list.
+        """
+
+@final
+class Table:
+    """
+    A table that any Arrow library takes without a copy: `polars.DataFrame(table)`, `pyarrow.table(table)`,
+    `pandas.DataFrame.from_arrow(table)`.
+    """
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
+        """
+        The table as an Arrow stream.
+        """
+    def __len__(self, /) -> int: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def column_names(self, /) -> list[str]:
+        """
+        Names of the columns.
+        """
+
+@final
+class Trace:
+    """
+    A trace of requests in a file.
+
+    Opening it reads the beginning, so that a missing file or an unknown format is an error here and not later. As an
+    Arrow stream (`polars.DataFrame(trace)`, `pyarrow.table(trace)`) it gives its requests as they are in the file; the
+    shaping (`devices` to `to_s`) applies when it is converted or run on a system.
+
+    Parameters
+    ----------
+    path
+        The file; gzip and zstd unpack by themselves.
+    format
+        Its format, one of `trace_formats()`; recognised from the contents if absent.
+    columns
+        For CSV: pairs of a column's name and the field it holds.
+    gap
+        For disksim-validate: whether the gap on a line comes "after" or "before" its request.
+    sector_bytes
+        Sector size, where the trace states none.
+    sort
+        Order the requests by arrival, in memory.
+    skip_zero_length
+        Leave out requests that move nothing.
+    devices
+        Pairs of a device of the trace and the volume it becomes (`None`: volume 0); empty: all, as they are.
+    time_scale, inter_arrival_ms
+        Multiply the times between requests, or replace them by a constant.
+    lba_offset, lba_scale
+        Move addresses.
+    fit_lba
+        What to do about addresses past the end: "wrap", "scale" or "offset".
+    from_s, to_s
+        Leave out what arrives before or after.
+    """
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
+        """
+        The requests as an Arrow stream, in constant memory.
+        """
+    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None) -> Trace: ...
+    def __repr__(self, /) -> str: ...
+    def convert(self, /, out: str | PathLike[str], *, progress: Any | None = None) -> int:
+        """
+        Writes the trace, shaped, to a Parquet or CSV file, and returns the number of requests.
+        """
+    @property
+    def format(self, /) -> str:
+        """
+        The name of its format.
+        """
+    def info(self, /, *, progress: Any | None = None) -> dict:
+        """
+        Reads the trace through and tells what is in it; the shaping does not apply.
+        """
+    @property
+    def path(self, /) -> Path:
+        """
+        The file.
+        """
+    @property
+    def sector_bytes(self, /) -> int:
+        """
+        The size of the sectors in which its addresses are counted.
+        """
+
+@final
+class ValidationResult:
+    """
+    How a model compares with measured times.
+    """
+    def summary(self, /) -> dict:
+        """
+        The scores.
+        """
+    def times(self, /) -> Table:
+        """
+        One row a request: number, arrival, operation, address, measured service time, and the model's, or one column for
+        each rung of the ladder; times in ms.
+        """
+
+@final
+class Workload:
+    """
+    A workload that is made, request by request, from a description.
+
+    Parameters
+    ----------
+    source
+        The name of a workload in the library, or the path of a workload file.
+    toml
+        The text of a workload file, instead of `source`.
+    overrides
+        Values to replace: dotted paths (`stream.0.read_fraction`) and what to set.
+    """
+    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Workload: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def name(self, /) -> str:
+        """
+        Its name.
+        """
+    @property
+    def requests(self, /) -> int | None:
+        """
+        How many requests it makes at most.
+        """
+    @property
+    def seed(self, /) -> int:
+        """
+        Its seed.
+        """
+    def spec(self, /) -> dict:
+        """
+        Everything that describes it.
+        """
+
+def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
+    """
+    The demerit of a model (Ruemmler & Wilkes 1994): the root mean square horizontal distance between the distributions of
+    measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
+    """
+
+def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = 1) -> list[dict]:
+    """
+    Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
+    """
+
+def library_drives() -> list[str]:
+    """
+    Names of the drives in the library.
+    """
+
+def library_systems() -> list[str]:
+    """
+    Names of the systems in the library.
+    """
+
+def library_workloads() -> list[str]:
+    """
+    Names of the workloads in the library.
+    """
+
+def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
+    """
+    How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
+    """
+
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None) -> RunResult:
+    """
+    Runs a workload or a trace on a system.
+
+    `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
+    an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
+    in seconds; it stops the run by returning `False`.
+    """
+
+def trace_formats() -> list[tuple[str, str]]:
+    """
+    Names and descriptions of the trace formats.
+    """
+
+def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, ladder: bool = False, progress: Any | None = None) -> ValidationResult:
+    """
+    Runs a trace that has measured times through a model, and scores the model.
+
+    `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs M0 to M4 too.
+    """
+
+def __getattr__(name: str) -> Incomplete: ...

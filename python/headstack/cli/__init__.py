@@ -1,0 +1,112 @@
+"""The command `headstack`: one module a verb, loaded when the verb is used.
+
+Data go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 done in part or a defect of headstack,
+2 bad input, 3 not the device asked for, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from cyclopts import App, CycloptsError, Parameter
+
+from headstack.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DONE, IN_PART, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def _version() -> str:
+    from headstack import __version__
+
+    return f"headstack {__version__}"
+
+
+app = App(
+    name="headstack",
+    help="A laboratory for disk drives: describe, simulate, validate, explore.",
+    help_epilogue="`headstack VERB --help` tells the options of a verb. Every verb takes `--json`.",
+    version=_version,
+    help_format="markdown",
+    # No `--no-…` twins: an option is given or it is not.
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+)
+app.command("headstack.cli.drives:app", name="drives", help="The drive library; show and check drive files.")
+app.command("headstack.cli.trace:app", name="trace", help="Tell what is in a trace; convert it.")
+app.command(
+    "headstack.cli.simulate:simulate",
+    name="simulate",
+    help="Run a workload or a trace on a drive or a system.",
+)
+app.command(
+    "headstack.cli.validate:validate",
+    name="validate",
+    help="Replay a trace that has measured times, and score the model against them.",
+)
+app.command(
+    "headstack.cli.explain:explain",
+    name="explain",
+    help="Tell the story of one request, or of a few, phase by phase.",
+)
+app.command("headstack.cli.study:app", name="study", help="Reproduce a paper: its numbers beside ours.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; no traceback reaches the user."""
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong, and nothing is left to say.
+        output.silence_stdout()
+        return DONE
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    from headstack.errors import HeadstackError, InternalError
+
+    try:
+        code = app(
+            arguments,
+            exit_on_error=False,
+            print_error=False,
+            help_on_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as problem:
+        output.error(*output.usage_problem(problem, arguments))
+        return BAD_INPUT
+    except InternalError as problem:
+        output.error(str(problem), problem.hint)
+        return IN_PART
+    except HeadstackError as problem:
+        output.error(str(problem), problem.hint)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        output.error("interrupted; nothing was left half written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        where = f"`{problem.filename}`: " if problem.filename else ""
+        output.error(f"{where}{problem.strerror or problem}")
+        return BAD_INPUT
+    except ModuleNotFoundError as problem:
+        if problem.name not in {"altair", "jinja2", "polars", "vl_convert"}:
+            raise
+        output.error(
+            f"this needs the Python package `{problem.name}`, which is not installed",
+            "pip install 'headstack[report]'",
+        )
+        return BAD_INPUT
+    except BaseException as problem:
+        if isinstance(problem, (SystemExit, GeneratorExit)):
+            raise
+        output.defect(problem)
+        return IN_PART
+    return code if isinstance(code, int) else DONE

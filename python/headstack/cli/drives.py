@@ -1,0 +1,168 @@
+"""`headstack drives`: the library of drives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from headstack.cli import output
+from headstack.cli.options import Json, Overrides, pairs
+
+app = App(name="drives", help="The drive library; show and check drive files.")
+
+
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """List the drives of the library."""
+    from headstack import Drive, library_drives
+
+    drives = [{"id": name, **Drive(name).describe()} for name in library_drives()]
+    if json:
+        output.print_json({"drives": [_short(drive) for drive in drives]})
+        return 0
+    output.table(
+        "Drives of the library",
+        ["name", "drive", "capacity", "rpm", "heads", "cylinders", "average seek", "assumed"],
+        [
+            (
+                drive["id"],
+                drive["name"],
+                capacity(drive["capacity_bytes"]),
+                output.number(drive["rotation_rpm"], 0),
+                output.number(drive["heads"]),
+                output.number(drive["cylinders"]),
+                f"{output.number(drive['seek']['distance_weighted_ms'])} ms",
+                percent(drive["provenance"]["shares"]["assumed"]),
+            )
+            for drive in drives
+        ],
+        text_columns=(0, 1),
+        caption="assumed: the share of a drive's values that nobody has published or measured; results rest on them too",
+    )
+    return 0
+
+
+@app.command
+def show(
+    drive: str,
+    *,
+    set_: Overrides = (),
+    toml: Annotated[bool, Parameter(help="Print the drive file instead.")] = False,
+    json: Json = False,
+) -> int:
+    """Tell everything about a drive: a library name, or the path of a drive file."""
+    from headstack import Drive, InputError
+
+    if toml and json:
+        raise InputError("--toml and --json are two ways to print the same", "choose one")
+    model = Drive(drive, overrides=pairs(set_, "--set"))
+    if toml:
+        output.line(model.to_toml().rstrip())
+        return 0
+    about = {"id": drive, **model.describe()}
+    if json:
+        output.print_json(about)
+        return 0
+    _show(about)
+    return 0
+
+
+@app.command
+def check(*files: Path, json: Json = False) -> int:
+    """Check drive files: syntax, keys, physics, and the provenance of every value."""
+    from headstack import Drive, InputError
+
+    if not files:
+        raise InputError("no drive file was named", "headstack drives check FILE.toml")
+    results: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            if not file.exists():
+                raise InputError(f"cannot read `{file}`: no such file")
+            drive = Drive(str(file))
+        except InputError as problem:
+            results.append({"file": str(file), "ok": False, "problem": str(problem)})
+            output.error(str(problem), problem.hint)
+        else:
+            shares = drive.provenance()["shares"]
+            results.append({"file": str(file), "ok": True, "name": drive.name, "shares": shares})
+            if not json:
+                assumed = percent(shares["assumed"])
+                output.line(f"{file}: {drive.name} is sound; {assumed} of its values are assumed")
+    if json:
+        output.print_json({"files": results})
+    return 0 if all(result["ok"] for result in results) else 2
+
+
+def capacity(size_bytes: int) -> str:
+    """Write a capacity as makers do, in powers of ten."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size_bytes >= size:
+            return f"{size_bytes / size:,.2f} {unit}"
+    return f"{size_bytes:,} B"
+
+
+def percent(share: float) -> str:
+    """Write a share of one as a percentage."""
+    return f"{100 * share:.0f} %"
+
+
+def _short(drive: dict[str, Any]) -> dict[str, Any]:
+    left_out = {"zones", "bus", "buffer", "cache", "controller", "write_policy"}
+    short = {key: value for key, value in drive.items() if key not in left_out}
+    short["provenance"] = {key: drive["provenance"][key] for key in ("values", "shares")}
+    return short
+
+
+def _show(about: dict[str, Any]) -> None:
+    number = output.number
+    seek, zones, shares = about["seek"], about["zones"], about["provenance"]["shares"]
+    output.facts(
+        about["name"],
+        [
+            ("", about["summary"]),
+            ("capacity", f"{number(about['capacity_sectors'])} sectors of {about['sector_bytes']} B, "
+                         f"{capacity(about['capacity_bytes'])}"),
+            ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(zones)} zone(s), "
+                         f"{about['actuators']} actuator(s)"),
+            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a turn"),
+            ("head switch", f"{number(about['head_switch_ms'])} ms"),
+        ],
+    )  # fmt: skip
+    output.line()
+    output.table(
+        "Seek",
+        ["which", "ms"],
+        [
+            ("one cylinder", number(seek["single_cylinder_ms"])),
+            ("full stroke", number(seek["full_stroke_ms"])),
+            ("average: a third of the stroke", number(seek["third_stroke_ms"])),
+            ("average: full stroke / 3", number(seek["full_stroke_third_ms"])),
+            ("average: over all distances", number(seek["unweighted_ms"])),
+            ("average: over all pairs of cylinders", number(seek["distance_weighted_ms"])),
+        ],
+    )
+    output.table(
+        "Zones",
+        ["zone", "cylinders", "sectors per track", "first LBA", "sectors"],
+        [
+            (
+                str(index),
+                f"{zone['first_cylinder']:,}–{zone['last_cylinder']:,}",
+                number(zone["sectors_per_track"]),
+                number(zone["first_lba"]),
+                number(zone["sectors"]),
+            )
+            for index, zone in enumerate(zones)
+        ],
+        text_columns=(0, 1),
+    )
+    output.table(
+        "Where the values come from",
+        ["values", "kind", "source"],
+        [(path, entry["kind"], entry["source"]) for path, entry in sorted(about["provenance"]["entries"].items())],
+        text_columns=(0, 1, 2),
+        caption=", ".join(f"{percent(share)} {kind}" for kind, share in shares.items()),
+    )

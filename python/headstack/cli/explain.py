@@ -1,0 +1,125 @@
+"""`headstack explain`: the story of a request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import MODEL, OUTPUT, Json, Overrides, model_overrides
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from headstack import Explanation
+
+
+def explain(
+    system: Annotated[str, Parameter(help="Library name or drive file; a system file of one drive.")],
+    *,
+    lba: Annotated[int | None, Parameter(help="First sector of a request to a drive at rest.")] = None,
+    then: Annotated[
+        tuple[int, ...],
+        Parameter(help="First sector of the next request, once the one before is complete. Repeatable."),
+    ] = (),
+    sectors: Annotated[int, Parameter(help="Sectors of each request.")] = 8,
+    op: Annotated[Literal["read", "write"], Parameter(help="Direction of each request.")] = "read",
+    gap_ms: Annotated[float, Parameter(help="From a completion to the next arrival.")] = 0.0,
+    from_: Annotated[
+        Path | None,
+        Parameter(name="--from", help="Completions of a run (`simulate --out`), instead of --lba."),
+    ] = None,
+    id_: Annotated[int | None, Parameter(name="--id", help="The request of that run to explain.")] = None,
+    before: Annotated[
+        int | None, Parameter(help="How many requests ahead of it to explain, too (2 if absent).")
+    ] = None,
+    seed: Annotated[int | None, Parameter(help="Seed of everything random in the drive.")] = None,
+    set_: Overrides = (),
+    scheduler: Annotated[
+        str | None, Parameter(group=MODEL, help="Order of the host driver's queue in that run.")
+    ] = None,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the timeline.")] = None,
+    json: Json = False,
+) -> int:
+    """Tell the story of one request, or of a few: from where to where, each phase, the sector just missed."""
+    from headstack import System, explain, explain_completion
+    from headstack.files import check_writable
+
+    if report is not None:
+        check_writable(report)
+    if (lba is None) == (from_ is None):
+        raise InputError(
+            "explain needs a request", "give --lba N (and --then N …), or --from completions.parquet --id N"
+        )
+    _refuse_misplaced(lba, then, gap_ms, from_, id_, before, seed)
+    built = System(system, overrides=model_overrides(set_, scheduler))
+    if from_ is not None and id_ is not None:
+        found = explain_completion(built, from_, id_, before=2 if before is None else before)
+    else:
+        first = 0 if lba is None else lba
+        found = explain(built, [first, *then], sectors=sectors, op=op, gap_ms=gap_ms, seed=seed or 1)
+    if report is not None:
+        found.report(report)
+    if json:
+        output.print_json({"system": found.system, "requests": found.stories})
+    else:
+        _show(found)
+    if report is not None:
+        output.note(f"wrote {report}")
+    return 0
+
+
+def _refuse_misplaced(
+    lba: int | None,
+    then: tuple[int, ...],
+    gap_ms: float,
+    from_: Path | None,
+    id_: int | None,
+    before: int | None,
+    seed: int | None,
+) -> None:
+    if from_ is not None and id_ is None:
+        raise InputError(f"which request of `{from_}`?", "say --id N")
+    for name, is_given in (("--then", then), ("--gap-ms", gap_ms), ("--seed", seed is not None)):
+        if from_ is not None and is_given:
+            raise InputError(f"{name} does not go with --from", "the run's own requests, times and seed are used")
+    for name, value in (("--id", id_), ("--before", before)):
+        if lba is not None and value is not None:
+            raise InputError(f"{name} is about a run's completions", "give them with --from")
+    if gap_ms < 0:
+        raise InputError(f"--gap-ms {gap_ms} must not be negative")
+
+
+def _show(found: Explanation) -> None:
+    from headstack.stories import summary_line, title
+
+    number = output.number
+    for story in found.stories:
+        output.table(
+            title(story),
+            ["step", "ms", "takes", "cylinder", "head", "angle", "what happens"],
+            [
+                (
+                    step["label"],
+                    number(step["start_ms"] - story["arrival_ms"], 3),
+                    number(step["end_ms"] - step["start_ms"], 3),
+                    number(step["cylinder"]),
+                    str(step["head"]),
+                    f"{step['start_turns']:.3f} → {step['end_turns']:.3f}",
+                    step["note"],
+                )
+                for step in story["steps"]
+            ],
+            text_columns=(0, 6),
+            caption=summary_line(story),
+        )
+        _note_difference(story)
+
+
+def _note_difference(story: dict[str, Any]) -> None:
+    if abs(story.get("differs_ms", 0.0)) > 0.001:
+        output.warning(
+            f"request {story['id']} finishes {story['differs_ms']:+.3f} ms from the run's record: in the run, requests "
+            "were under way at the same time"
+        )

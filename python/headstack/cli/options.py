@@ -1,0 +1,160 @@
+"""Options that several verbs share, and how their words become values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headstack import Trace
+
+MODEL = Group("Model", sort_key=1)
+TRACE = Group("Trace", sort_key=2)
+RUN = Group("Run", sort_key=3)
+OUTPUT = Group("Output", sort_key=4)
+
+Json = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print one JSON object instead of tables.")]
+Overrides = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--set",
+        group=MODEL,
+        help="Replace a value of the model: `dotted.path=value`, `*` for every element of a list. Repeatable.",
+    ),
+]
+Replay = Literal["open", "closed", "measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions:
+    """How a trace is read, and fitted to the system it is run on."""
+
+    format: Annotated[
+        str | None,
+        Parameter(group=TRACE, help="Format of the trace; recognised from its contents if absent."),
+    ] = None
+    column: Annotated[
+        tuple[str, ...],
+        Parameter(group=TRACE, help="For CSV: `NAME=FIELD`, the column called NAME holds FIELD. Repeatable."),
+    ] = ()
+    gap: Annotated[
+        Literal["after", "before"] | None,
+        Parameter(group=TRACE, help="For disksim-validate: the request the gap on a line belongs to."),
+    ] = None
+    sector_bytes: Annotated[
+        int | None, Parameter(group=TRACE, help="Sector size of the trace, where it states none.")
+    ] = None
+    sort: Annotated[
+        bool, Parameter(group=TRACE, help="Order the requests by arrival; the whole trace goes into memory.")
+    ] = False
+    skip_zero_length: Annotated[bool, Parameter(group=TRACE, help="Leave out requests that move nothing.")] = False
+    device: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=TRACE,
+            help="Take only this device of the trace. Repeatable; `N=M` sends device N of the trace to volume M.",
+        ),
+    ] = ()
+    time_scale: Annotated[float | None, Parameter(group=TRACE, help="Multiply all times between requests by this.")] = (
+        None
+    )
+    inter_arrival_ms: Annotated[
+        float | None, Parameter(group=TRACE, help="Requests arrive at this constant distance instead.")
+    ] = None
+    lba_offset: Annotated[int | None, Parameter(group=TRACE, help="Add this many sectors to every address.")] = None
+    lba_scale: Annotated[float | None, Parameter(group=TRACE, help="Multiply every address by this.")] = None
+    fit_lba: Annotated[
+        Literal["wrap", "scale", "offset"] | None,
+        Parameter(group=TRACE, help="What to do about addresses past the end of the system."),
+    ] = None
+    from_: Annotated[
+        str | None,
+        Parameter(name="--from", group=TRACE, help="Leave out what arrives before: `90`, `90s`, `15m`, `6h`, `3d`."),
+    ] = None
+    to: Annotated[str | None, Parameter(group=TRACE, help="Leave out what arrives at or after this.")] = None
+
+    def given(self) -> list[str]:
+        """The options that were given, as typed."""
+        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
+
+    def open(self, path: Path) -> Trace:
+        """Open the trace with these options."""
+        from headstack import Trace
+
+        return Trace(
+            path,
+            format=self.format,
+            columns=pairs(self.column, "--column"),
+            gap=self.gap,
+            sector_bytes=self.sector_bytes,
+            sort=self.sort,
+            skip_zero_length=self.skip_zero_length,
+            devices=[_device(word) for word in self.device],
+            time_scale=self.time_scale,
+            inter_arrival_ms=self.inter_arrival_ms,
+            lba_offset=self.lba_offset,
+            lba_scale=self.lba_scale,
+            fit_lba=self.fit_lba,
+            from_s=None if self.from_ is None else seconds(self.from_, "--from"),
+            to_s=None if self.to is None else seconds(self.to, "--to"),
+        )
+
+
+def pairs(words: Iterable[str], option: str) -> list[tuple[str, str]]:
+    """Split `name=value` words."""
+    split = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise InputError(f"{option} `{word}` is not of the form name=value")
+        split.append((name.strip(), value.strip()))
+    return split
+
+
+def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[str, str]]:
+    """Values to replace in the system."""
+    overrides = pairs(set_, "--set")
+    if scheduler is not None:
+        overrides.append(("host.scheduler", scheduler))
+    return overrides
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(word: str, option: str) -> float:
+    """Read a length of time: a number and, if not seconds, a unit."""
+    number = word.rstrip("smhd")
+    unit = word[len(number) :]
+    try:
+        value = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        value = -1.0
+    if not 0 <= value < 1e10:
+        raise InputError(f"{option} `{word}` is no time", "a number and a unit: 90, 90s, 15m, 6h, 3d")
+    return value
+
+
+def _device(word: str) -> tuple[int, int | None]:
+    source, equals, target = word.partition("=")
+    try:
+        return int(source), int(target) if equals else None
+    except ValueError:
+        raise InputError(f"--device `{word}` is no device", "a number, or N=M") from None
+
+
+def warmup(word: str | None) -> dict[str, Any]:
+    """Read `--warmup`: a plain number counts requests, a number with a unit is a time."""
+    if word is None:
+        return {}
+    if word.isdigit():
+        return {"warmup_requests": int(word)}
+    return {"warmup_s": seconds(word, "--warmup")}

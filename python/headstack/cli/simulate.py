@@ -1,0 +1,174 @@
+"""`headstack simulate`: a workload or a trace through a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import (
+    MODEL,
+    OUTPUT,
+    RUN,
+    Json,
+    Overrides,
+    Replay,
+    TraceOptions,
+    model_overrides,
+    seconds,
+    warmup,
+)
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from headstack import Trace, Workload
+
+
+def simulate(
+    system: Annotated[str, Parameter(help="Library name, drive file or system file.")],
+    *,
+    workload: Annotated[
+        str | None,
+        Parameter(group=RUN, help="Library name or workload file; `headstack simulate` needs this or --trace."),
+    ] = None,
+    trace: Annotated[Path | None, Parameter(group=RUN, help="Trace to run instead of a workload.")] = None,
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    replay: Annotated[
+        Replay | None,
+        Parameter(
+            group=RUN,
+            help="When requests of a trace are issued: at their arrivals (open), each after the "
+            "completion of the one before (closed), or at their measured starts (measured).",
+        ),
+    ] = None,
+    requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,
+    seed: Annotated[int | None, Parameter(group=RUN, help="Seed of everything random.")] = None,
+    warmup_: Annotated[
+        str | None,
+        Parameter(
+            name="--warmup",
+            group=RUN,
+            help="Leave the beginning out of the statistics: `1000` requests, or a time such as `60s`.",
+        ),
+    ] = None,
+    until: Annotated[str | None, Parameter(group=RUN, help="Cut the run at this simulated time, such as `1h`.")] = None,
+    scheduler: Annotated[str | None, Parameter(group=MODEL, help="Order of the host driver's queue.")] = None,
+    set_: Overrides = (),
+    out: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="Parquet file for the completions, one row a request.")
+    ] = None,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the run.")] = None,
+    save: Annotated[
+        Path | None,
+        Parameter(group=OUTPUT, help="Drive file with the values of --set (a system of one drive)."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Run a workload or a trace on a drive or a system."""
+    from headstack import System, simulate
+    from headstack.files import check_writable, write_whole
+
+    for path in (out, report, save):
+        if path is not None:
+            check_writable(path)
+    built = System(system, overrides=model_overrides(set_, scheduler))
+    source = _source(workload, trace, how)
+    saved = built.drive_toml() if save is not None else ""
+    if requests is not None and requests < 1:
+        raise InputError(f"--requests {requests} leaves nothing to do", "give at least 1")
+    total = requests if workload is None else requests or getattr(source, "requests", None)
+    with output.progress("simulating", total) as progress:
+        run = simulate(
+            built,
+            source,
+            seed=seed,
+            replay=replay,
+            limit=requests,
+            until_s=None if until is None else seconds(until, "--until"),
+            out=out,
+            keep=False,
+            sample=report is not None,
+            progress=progress,
+            **warmup(warmup_),
+        )
+    if save is not None:
+        write_whole(save, saved)
+    if report is not None:
+        run.report(report)
+    if json:
+        output.print_json(run.summary)
+    else:
+        _show(run.summary)
+    for path in (out, report, save):
+        if path is not None:
+            output.note(f"wrote {path}")
+    return 0
+
+
+def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Workload | Trace:
+    from headstack import Workload
+
+    if trace is not None and workload is not None:
+        raise InputError("--trace and --workload are two sources of requests", "give one of them")
+    if trace is not None:
+        return how.open(trace)
+    if workload is None:
+        raise InputError("there is nothing to run", "name a workload (--workload unix-like) or a trace (--trace FILE)")
+    if how.given():
+        raise InputError(
+            f"{how.given()[0]} is about traces, and --workload {workload} makes its requests",
+            "leave it out, or run a trace with --trace",
+        )
+    return Workload(workload)
+
+
+def _show(summary: dict[str, Any]) -> None:
+    number = output.number
+    output.line(
+        f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
+        f"{number(summary['simulated_s'], 1)} simulated s ({number(summary['wall_s'])} s here)"
+    )
+    columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
+    times = [(kind, *(number(summary[f"{kind}_ms"][column]) for column in columns)) for kind in ("response", "service")]
+    output.line()
+    output.table("Times (ms)", ["", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], times)
+    kinds = [("all", summary["phases_ms"])]
+    kinds += [(kind, summary[kind]["phases_ms"]) for kind in ("reads", "writes") if summary[kind]["requests"]]
+    names = [name for name in summary["phases_ms"] if any(phases[name] for _, phases in kinds)]
+    output.table(
+        "Where the response went (mean ms)", ["", *names],
+        [(kind, *(number(phases[name]) for name in names)) for kind, phases in kinds],
+    )  # fmt: skip
+    output.table(
+        "Drives",
+        ["drive", "requests", "utilisation", "mean queue", "longest queue", "values assumed"],
+        [
+            (
+                drive["name"],
+                number(drive["requests"]),
+                f"{100 * drive['utilisation']:.1f} %",
+                number(drive["queue_mean"], 3),
+                number(drive["queue_max"]),
+                f"{100 * drive['assumed_share']:.0f} %",
+            )
+            for drive in summary["drives"]
+        ],
+    )
+    cache = summary["cache"]
+    interval = summary["response_ms"]["mean_ci95"]
+    pairs = [
+        ("throughput", f"{number(summary['iops'], 1)} IOPS, {number(summary['mib_per_s'])} MiB/s"),
+        ("mean response", "–" if interval is None else
+         f"{number(summary['response_ms']['mean'])} ± {number(interval)} ms (95 %)"),
+        ("cache", f"{number(cache['read_hits'])} read hits, {number(cache['read_partial_hits'])} partial, "
+                  f"{number(cache['read_misses'])} misses; {number(cache['writes_reported_early'])} writes reported early"),
+        ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
+                f"headstack {summary['version']}"),
+    ]  # fmt: skip
+    if summary["in_flight_cut"]:
+        pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
+    if summary["clamped"]:
+        pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
+    output.facts("", pairs)

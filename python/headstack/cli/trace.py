@@ -1,0 +1,128 @@
+"""`headstack trace`: what is in a trace, and conversion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from headstack.cli import output
+from headstack.cli.options import OUTPUT, Json, TraceOptions
+from headstack.errors import InputError
+
+app = App(name="trace", help="Tell what is in a trace; convert it.")
+
+SHAPING = (
+    "device", "time_scale", "inter_arrival_ms", "lba_offset", "lba_scale", "fit_lba", "from_", "to",
+)  # fmt: skip
+
+
+@app.command
+def info(
+    trace: Path,
+    *,
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    json: Json = False,
+) -> int:
+    """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
+    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
+    shaping = [name for name in how.given() if name not in plain.given()]
+    if shaping:
+        raise InputError(
+            f"{shaping[0]} changes a trace, and `trace info` tells what is in the file",
+            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
+        )
+    with output.progress("reading", None) as progress:
+        about = plain.open(trace).info(progress=progress)
+    if json:
+        output.print_json({"trace": str(trace), **about})
+    else:
+        _show(trace, about)
+    return 0
+
+
+@app.command
+def convert(
+    trace: Path,
+    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or a `.csv` file.", group=OUTPUT)],
+    *,
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    json: Json = False,
+) -> int:
+    """Write a trace, or the chosen part of it, as Parquet or CSV."""
+    with output.progress("converting", None) as progress:
+        requests = how.open(trace).convert(out, progress=progress)
+    if json:
+        output.print_json({"trace": str(trace), "out": str(out), "requests": requests})
+    else:
+        output.line(f"{out}: {requests:,} requests")
+    return 0
+
+
+@app.command
+def formats(*, json: Json = False) -> int:
+    """List the formats that can be read."""
+    from headstack._core import trace_formats
+
+    if json:
+        output.print_json({"formats": [{"name": name, "about": about} for name, about in trace_formats()]})
+    else:
+        output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
+    return 0
+
+
+def size(size_bytes: float) -> str:
+    """Write a size in powers of two."""
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:,.4g} {unit}"
+    return f"{size_bytes:,.0f} B"
+
+
+def span(seconds: float) -> str:
+    """Write a length of time in the unit that suits it."""
+    for unit, scale in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * scale:
+            return f"{seconds / scale:,.2f} {unit}"
+    return f"{seconds:,.3f} s"
+
+
+def _show(trace: Path, about: dict[str, Any]) -> None:
+    number, sizes = output.number, about["sizes"]
+    touched = about["footprint_sectors"] * about["sector_bytes"]
+    bound = "" if about["footprint_grid_sectors"] == 1 else "at most "
+    pairs = [
+        ("format", f"{about['format']}, sectors of {about['sector_bytes']} B"),
+        ("requests", f"{number(about['requests'])}: {number(about['reads'])} reads, {number(about['writes'])} writes "
+                     f"({100 * about['read_fraction']:.1f} % reads)"),
+        ("span", f"{span(about['span_s'])}, {number(about['requests_per_s'], 3)} requests/s"),
+        ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
+        ("sizes", f"mean {size(sizes['mean_bytes'])}, from {size(sizes['min_bytes'])} to {size(sizes['max_bytes'])}; "
+                  + ", ".join(f"{number(common['requests'])} × {size(common['bytes'])}" for common in sizes["common"][:4])),
+        ("footprint", f"{bound}{size(touched)} in sectors up to {number(about['highest_lba'])}"),
+        ("sequential", f"{100 * about['sequential_fraction']:.1f} % begin where the one before ended"),
+        ("devices", ", ".join(f"{one['device']} ({number(one['requests'])})" for one in about["devices"])),
+    ]  # fmt: skip
+    if about["records_skipped"]:
+        pairs.append(("skipped", f"{number(about['records_skipped'])} records that are no request"))
+    if about["max_outstanding"]:
+        pairs.append(("outstanding", f"at most {number(about['max_outstanding'])} at a time"))
+    output.facts(str(trace), pairs)
+    names = {
+        "inter_arrival": "between arrivals",
+        "service": "measured service",
+        "response": "measured response",
+    }
+    rows = [
+        (
+            name,
+            *(number(about[key][f"{column}_ms"]) for column in ("mean", "std", "p50", "p90", "p99", "p999", "max")),
+        )
+        for key, name in names.items()
+        if about[key]
+    ]
+    if rows:
+        output.line()
+        output.table("Times (ms)", ["", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], rows)

@@ -1,0 +1,33 @@
+"""The exceptions of headstack: one tree, rooted in `HeadstackError`."""
+
+from __future__ import annotations
+
+
+class HeadstackError(Exception):
+    """Anything headstack raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What is wrong, and where.
+    hint
+        What to do about it, where there is something to do.
+    """
+
+    hint: str | None
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InputError(HeadstackError):
+    """A drive, system, workload or trace file, or an option, cannot be used; nothing was written."""
+
+
+class Interrupted(HeadstackError):
+    """The caller's `progress` asked to stop; unfinished outputs were removed. Ctrl-C raises `KeyboardInterrupt`."""
+
+
+class InternalError(HeadstackError):
+    """A defect of headstack itself: please report it."""

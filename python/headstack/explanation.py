@@ -1,0 +1,118 @@
+"""`explain`: the story of one request, or of a few, phase by phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.errors import InputError
+from headstack.run import as_system
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The stories of requests on one drive, one `dict` each: where, when, phases, and step by step what happened."""
+
+    system: str
+    stories: list[dict[str, Any]]
+
+    def report(self, path: str | Path) -> None:
+        """Write the page: the timeline, and each step in words."""
+        from headstack.report.explanation import explanation_page
+
+        explanation_page(self).write(Path(path))
+
+
+def explain(
+    system: str | Path | _core.Drive | _core.System,
+    lbas: Sequence[int],
+    *,
+    overrides: dict[str, Any] | None = None,
+    sectors: int = 8,
+    op: str = "read",
+    gap_ms: float = 0.0,
+    seed: int = 1,
+) -> Explanation:
+    """Serve requests one after the other on a drive at rest, and tell what happens to each.
+
+    Parameters
+    ----------
+    system
+        A library name or the path of a drive file, a `Drive`, or a `System` of one drive.
+    lbas
+        First sectors, in the order of service.
+    overrides
+        Values of the drive to replace, by dotted path.
+    sectors, op
+        Length and direction of every request.
+    gap_ms
+        From the completion of a request to the arrival of the next.
+    seed
+        Seed of everything random in the drive.
+    """
+    if not lbas:
+        raise InputError("there is no request to explain", "give at least one LBA")
+    built = as_system(system, overrides)
+    # With a gap, each request's arrival is known only when the one before has been served.
+    wanted: list[tuple[int | None, str, int, int, int | None, bool]] = []
+    stories: list[dict[str, Any]] = []
+    for lba in lbas:
+        at = None if not stories or gap_ms == 0 else round((stories[-1]["finish_ms"] + gap_ms) * 1e6)
+        wanted.append((at, op, lba, sectors, None, True))
+        stories = _core.explain(built, wanted, seed=seed)
+    return Explanation(built.name, stories)
+
+
+def explain_completion(
+    system: str | Path | _core.Drive | _core.System,
+    completions: str | Path,
+    request: int,
+    *,
+    overrides: dict[str, Any] | None = None,
+    before: int = 2,
+) -> Explanation:
+    """Tell the story of a request of a run whose completions are in a Parquet file.
+
+    The drive serves everything up to the request as it did in the run, so that arm, cache and spindle stand where they
+    stood; the stories of the `before` requests ahead of it are told too.
+    """
+    import polars as pl
+
+    path = Path(completions)
+    try:
+        table = pl.scan_parquet(path)
+        facts = pl.read_parquet_metadata(path)
+        rows = (
+            table.filter(pl.col("id") <= request)
+            .select("id", "start_ns", "op", "lba", "sectors", "finish_ns", "measured_finish_ns")
+            .sort("start_ns", "id")
+            .collect()
+        )
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        reason = " ".join(str(problem).split())
+        raise InputError(f"cannot read the completions in `{path}`: {reason}") from None
+    if request not in set(rows["id"]):
+        raise InputError(f"there is no request {request} in `{path}`", "requests are counted from 0")
+    built = as_system(system, overrides)
+    if facts.get("system_hash", built.config_hash) != built.config_hash:
+        raise InputError(
+            f"`{path}` comes from another system than this {built.name}: {facts.get('system')}, or other values",
+            "name the system of that run, with the same --set",
+        )
+    measured = facts.get("replay") == "measured"
+    last = rows["id"].to_list().index(request)
+    wanted = [
+        (start, op, lba, sectors, measured_finish if measured else None, position >= last - before)
+        for position, (_, start, op, lba, sectors, _, measured_finish) in enumerate(rows[: last + 1].iter_rows())
+    ]
+    stories = _core.explain(built, wanted, seed=int(facts.get("seed", "1")))
+    for story in stories:
+        number, _, _, _, _, finish, _ = rows.row(story.pop("position"))
+        story["id"] = number
+        story["differs_ms"] = story["finish_ms"] - finish / 1e6
+    return Explanation(built.name, stories)

@@ -1,0 +1,41 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from headstack.errors import InputError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file that is either complete or not there."""
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
+    except OSError as problem:
+        raise InputError(f"cannot create `{path}`: {problem.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        # mkstemp makes files for their owner alone; this one gets what any new file would have.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException as problem:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            raise InputError(f"cannot write `{path}`: {problem.strerror}") from None
+        raise
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before any work is done, an output that could not be written."""
+    directory = path.parent
+    if not directory.is_dir():
+        raise InputError(f"cannot create `{path}`: there is no directory `{directory}`")
+    if path.is_dir():
+        raise InputError(f"cannot create `{path}`: it is a directory")
+    if not os.access(directory, os.W_OK):
+        raise InputError(f"cannot create `{path}`: no permission to write to `{directory}`")

@@ -1,0 +1,1 @@
+"""Pages and charts about runs; needs the extra `headstack[report]`."""

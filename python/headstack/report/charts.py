@@ -1,0 +1,238 @@
+"""The charts. Each takes a table of completions as `headstack.report.tables` prepares it, and returns an Altair chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from headstack.report import style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARKS = 3000
+"""At most so many points are drawn; a page stays small whatever the run."""
+
+HEIGHT = 280
+
+
+def cdf(
+    curves: Mapping[str, pl.Series],
+    colours: Mapping[str, str],
+    title: str,
+    *,
+    clip: float | None = None,
+    wide: str | None = None,
+) -> alt.Chart:
+    """Cumulative distributions: for every time, the share of requests that took no longer.
+
+    `clip` ends the time axis where so large a share of each curve's requests is complete; the curve called `wide` is
+    drawn as a broad band, so that another one can lie on it.
+    """
+    points = pl.concat([_cdf_points(values, label) for label, values in curves.items() if len(values)])
+    if clip is not None:
+        points = points.filter(pl.col("share") <= 100 * clip)
+    low, high = points["ms"].min(), points["ms"].max()
+    is_log = isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > 30
+    labels = [label for label in colours if label in curves]
+    return (
+        alt.Chart(points)
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X(
+                "ms:Q",
+                title=title,
+                scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
+                axis=alt.Axis(tickCount=8, format="~g"),
+            ),
+            y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
+            color=alt.Color(
+                "curve:N",
+                sort=labels,
+                scale=alt.Scale(domain=labels, range=[colours[label] for label in labels]),
+            ),
+            strokeWidth=alt.StrokeWidth(
+                "curve:N",
+                scale=alt.Scale(domain=labels, range=[6 if label == wide else 2 for label in labels]),
+                legend=None,
+            ),
+            order="share:Q",
+            tooltip=[
+                alt.Tooltip("curve:N"),
+                alt.Tooltip("ms:Q", format=".3f"),
+                alt.Tooltip("share:Q", title="%", format=".2f"),
+            ],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFrame:
+    # Even steps in rank, and the last percent again as finely, for the tail is what people look for.
+    ordered = values.sort()
+    last = len(ordered) - 1
+    ranks = [round(last * step / points) for step in range(points + 1)]
+    ranks += [round(last * (0.99 + 0.01 * step / 100)) for step in range(101)]
+    chosen = pl.Series(sorted(set(ranks)), dtype=pl.UInt32)
+    return pl.DataFrame({"ms": ordered.gather(chosen), "share": (chosen + 1) / len(ordered) * 100}).with_columns(
+        curve=pl.lit(label)
+    )
+
+
+def phases(means: Mapping[str, Mapping[str, float]]) -> alt.Chart:
+    """Where the time went: mean phases, stacked, a bar for each kind of request."""
+    names = list(style.PHASES)
+    rows = [
+        {"kind": kind, "phase": phase, "ms": values.get(phase, 0.0), "order": names.index(phase)}
+        for kind, values in means.items()
+        for phase in names
+    ]
+    used = [phase for phase in names if any(row["ms"] > 0 for row in rows if row["phase"] == phase)]
+    return (
+        alt.Chart(pl.DataFrame([row for row in rows if row["phase"] in used]))
+        .mark_bar(height={"band": 0.7})
+        .encode(
+            x=alt.X("sum(ms):Q", title="mean time per request (ms)"),
+            y=alt.Y("kind:N", title=None, sort=list(means)),
+            color=alt.Color(
+                "phase:N",
+                sort=used,
+                scale=alt.Scale(domain=used, range=[style.PHASES[phase] for phase in used]),
+            ),
+            order="order:O",
+            tooltip=["kind:N", "phase:N", alt.Tooltip("ms:Q", format=".3f")],
+        )
+        .properties(width="container", height=42 * len(means) + 10)
+    )
+
+
+def over_time(table: pl.DataFrame) -> alt.Chart:
+    """Response against arrival: every request of a short run; median, 90 % and longest in windows of a long one."""
+    scale, unit = _time_unit(table["arrival_s"])
+    x = alt.X("time:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False))
+    if len(table) <= MARKS:
+        return (
+            alt.Chart(table.select(time=pl.col("arrival_s") / scale, ms="response_ms", op="op"))
+            .mark_circle(size=14, opacity=0.6)
+            .encode(x=x, y=_response_axis(table), color=_op_colour(table), tooltip=["op:N", "time:Q", "ms:Q"])
+            .properties(width="container", height=HEIGHT)
+        )
+    low = _real(table["arrival_s"].min())
+    width = (_real(table["arrival_s"].max()) - low) / 250 or 1.0
+    names = {"median": pl.col("response_ms").median(), "90 %": pl.col("response_ms").quantile(0.9)}
+    names["longest"] = pl.col("response_ms").max()
+    windows = (
+        table.group_by(window=((pl.col("arrival_s") - low) / width).floor())
+        .agg(**names)
+        .sort("window")
+        .with_columns(time=(low + (pl.col("window") + 0.5) * width) / scale)
+        .unpivot(list(names), index="time", variable_name="which", value_name="ms")
+    )
+    colours = {"median": style.BLUE, "90 %": style.ORANGE, "longest": style.GREY}
+    return (
+        alt.Chart(windows)
+        .mark_line(strokeWidth=1.5)
+        .encode(
+            x=x,
+            y=_response_axis(table),
+            color=alt.Color(
+                "which:N",
+                sort=list(names),
+                scale=alt.Scale(domain=list(names), range=[colours[n] for n in names]),
+            ),
+            tooltip=["which:N", alt.Tooltip("time:Q", format=".2f"), alt.Tooltip("ms:Q", format=".3f")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def over_lba(table: pl.DataFrame) -> alt.Chart:
+    """Response against address, for a sample of the requests."""
+    step = stride(len(table))
+    sample = table.gather_every(step).select("lba", "op", ms="response_ms")
+    return (
+        alt.Chart(sample)
+        .mark_circle(size=12, opacity=0.45)
+        .encode(
+            x=alt.X(
+                "lba:Q",
+                title="first LBA",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(format="~s", tickCount=8),
+            ),
+            y=_response_axis(table),
+            color=_op_colour(table),
+            tooltip=["op:N", alt.Tooltip("lba:Q", format=","), alt.Tooltip("ms:Q", format=".3f")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def stride(count: int) -> int:
+    """Every how many-th request is drawn."""
+    return -(-count // MARKS) or 1
+
+
+def seek_curve(points: pl.DataFrame) -> alt.Chart:
+    """Seek time against distance."""
+    return (
+        alt.Chart(points)
+        .mark_line(color=style.BLUE)
+        .encode(
+            x=alt.X("cylinders:Q", title="distance (cylinders)", scale=alt.Scale(nice=False)),
+            y=alt.Y("ms:Q", title="seek time (ms)"),
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def timeline(steps: pl.DataFrame) -> alt.Chart:
+    """The steps of a few requests on one time axis, a row each."""
+    rows = steps["row"].unique(maintain_order=True).to_list()
+    names = [name for name in style.STEPS if name in set(steps["label"])]
+    return (
+        alt.Chart(steps)
+        .mark_bar(height={"band": 0.6})
+        .encode(
+            x=alt.X("start_ms:Q", title="time (ms)", scale=alt.Scale(nice=False)),
+            x2="end_ms:Q",
+            y=alt.Y("row:N", title=None, sort=rows),
+            color=alt.Color(
+                "label:N",
+                sort=names,
+                scale=alt.Scale(domain=names, range=[style.STEPS[name] for name in names]),
+            ),
+            tooltip=[
+                "label:N",
+                alt.Tooltip("start_ms:Q", format=".3f"),
+                alt.Tooltip("end_ms:Q", format=".3f"),
+                "note:N",
+            ],
+        )
+        .properties(width="container", height=52 * len(rows) + 20)
+    )
+
+
+def _real(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _time_unit(times: pl.Series) -> tuple[float, str]:
+    span = _real(times.max()) - _real(times.min())
+    for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if span >= 2 * size:
+            return size, unit
+    return 1.0, "s"
+
+
+def _response_axis(table: pl.DataFrame) -> alt.Y:
+    low, high = _real(table["response_ms"].quantile(0.001)), _real(table["response_ms"].max())
+    scale = alt.Scale(type="log", nice=False) if low > 0 and high / low > 50 else alt.Scale(zero=True)
+    return alt.Y("ms:Q", title="response (ms)", scale=scale, axis=alt.Axis(format="~g", tickCount=6))
+
+
+def _op_colour(table: pl.DataFrame) -> alt.Color:
+    ops = [op for op in style.OPS if op in set(table["op"].unique())]
+    return alt.Color("op:N", sort=ops, scale=alt.Scale(domain=ops, range=[style.OPS[op] for op in ops]))

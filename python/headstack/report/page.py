@@ -1,0 +1,85 @@
+"""One self-contained page: charts, tables and what to cite, readable without a network."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from headstack.files import write_whole
+from headstack.report import style
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import altair as alt
+
+
+@dataclass(frozen=True)
+class Number:
+    """A key number at the top of the page."""
+
+    label: str
+    value: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chart, a table, or both, under a title; `half` lets two stand side by side."""
+
+    title: str
+    text: str = ""
+    chart: alt.Chart | None = None
+    columns: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    text_columns: int = 1
+    half: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page."""
+
+    title: str
+    subtitle: str
+    numbers: list[Number]
+    sections: list[Section]
+    notice: str = ""
+    cite: list[tuple[str, str]] = field(default_factory=list)
+
+    def html(self) -> str:
+        """The page as one HTML document."""
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        environment = Environment(
+            loader=PackageLoader("headstack.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+            lstrip_blocks=True,
+        )  # fmt: skip
+        charts = [_specification(section.chart) for section in self.sections if section.chart is not None]
+        return environment.get_template("page.html.jinja").render(
+            page=self, charts=charts, script=_bundle() if charts else "", font=style.FONT
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the page beside its name, then rename it: nobody ever sees half of it."""
+        write_whole(path, self.html())
+
+
+def _specification(chart: Any) -> str:
+    specification = chart.configure(**style.CONFIG).to_dict()
+    del specification["$schema"]
+    # `<` could end the script the text stands in.
+    return json.dumps(specification, separators=(",", ":")).replace("<", "\\u003c")
+
+
+@cache
+def _bundle() -> str:
+    import altair
+    import vl_convert
+
+    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=version).replace(
+        "</script", "<\\/script"
+    )

@@ -1,0 +1,120 @@
+"""The page of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headstack.report import charts, style
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from headstack.run import Run
+
+
+def response_chart(run: Run) -> alt.Chart:
+    """The distribution of the response time, reads and writes apart."""
+    _, table = run.sample
+    return _response_cdf(completions_frame(table))
+
+
+def run_page(run: Run) -> Page:
+    """The page of a run: key numbers, where the time went, response over time and address, drives."""
+    summary = run.summary
+    stride, table = run.sample
+    frame = completions_frame(table)
+    sections = _charts(run, frame, stride) if len(frame) else []
+    sections += [_drives(run), _cache(run)]
+    if len(summary["buses"]) > 1 or any(bus["queue_max"] for bus in summary["buses"]):
+        sections.append(_buses(run))
+    return Page(
+        title=f"{summary['system']} under {summary['workload']}",
+        subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
+        + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
+        notice=assumed_notice(summary["provenance"]),
+        numbers=[Number(*each) for each in key_numbers(summary)],
+        sections=[section for section in sections if section.chart is not None or section.rows],
+        cite=citation(summary),
+    )
+
+
+def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:
+    summary = run.summary
+    drawn = stride * charts.stride(len(frame))
+    every = f" One dot in {drawn:,} requests." if drawn > 1 else ""
+    means = {"all": summary["phases_ms"]}
+    means |= {kind: summary[kind]["phases_ms"] for kind in ("reads", "writes") if summary[kind]["requests"]}
+    over_time = "Every request." if len(frame) <= charts.MARKS else "In 250 windows of equal length."
+    return [
+        Section(
+            "How long requests took",
+            "Cumulative distribution of the response time, from the host's request to its completion.",
+            _response_cdf(frame),
+        ),
+        Section(
+            "Where the time went",
+            "Mean phases along the critical path; they add up to the mean response.",
+            charts.phases(means),
+        ),
+        Section("Response over time", over_time, charts.over_time(frame)),
+        Section("Response over address", f"Where on the volume requests began.{every}", charts.over_lba(frame)),
+    ]
+
+
+def _response_cdf(frame: pl.DataFrame) -> alt.Chart:
+    names = {"read": "reads", "write": "writes"}
+    curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
+    curves = {name: values for name, values in curves.items() if len(values)}
+    return charts.cdf(curves, {"reads": style.BLUE, "writes": style.VERMILLION}, "response time (ms)")
+
+
+def _drives(run: Run) -> Section:
+    rows = [
+        [
+            drive["name"],
+            drive["model"],
+            number(drive["requests"]),
+            number(drive["commands"]),
+            f"{100 * drive['utilisation']:.1f} %",
+            number(drive["queue_mean"], 3),
+            number(drive["queue_max"]),
+            f"{100 * drive['assumed_share']:.0f} %",
+        ]
+        for drive in run.summary["drives"]
+    ]
+    columns = [
+        "drive", "model", "requests", "commands", "utilisation", "mean queue", "longest queue", "values assumed",
+    ]  # fmt: skip
+    text = "Utilisation: the share of the time the mechanism worked. The queue counts commands waiting or in service."
+    return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
+
+
+def _buses(run: Run) -> Section:
+    rows = [
+        [
+            bus["name"],
+            f"{100 * bus['utilisation']:.1f} %",
+            number(bus["grants"]),
+            number(bus["queue_max"]),
+            number(bus["wait_mean_ms"], 3),
+            number(bus["wait_max_ms"], 3),
+        ]
+        for bus in run.summary["buses"]
+    ]
+    columns = ["bus", "utilisation", "transfers", "longest queue", "mean wait (ms)", "longest wait (ms)"]
+    return Section("Buses", columns=columns, rows=rows)
+
+
+def _cache(run: Run) -> Section:
+    cache, requests = run.summary["cache"], run.summary["requests"] or 1
+    names = {
+        "read_hits": "reads served from the cache",
+        "read_partial_hits": "reads served in part from the cache or by read-ahead under way",
+        "read_misses": "reads from the media",
+        "writes_reported_early": "writes reported complete before they were on the media",
+    }
+    rows = [[name, number(cache[key]), f"{100 * cache[key] / requests:.1f} %"] for key, name in names.items()]
+    return Section("Cache", columns=["requests", "count", "share of all"], rows=rows)

@@ -1,0 +1,43 @@
+"""One look for every chart: colours that colour-blind readers tell apart, plain axes, no decoration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Okabe and Ito's palette.
+BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, GREY, PALE = (
+    "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#8A8A8A", "#BDBDBD",
+)  # fmt: skip
+
+OPS = {"read": BLUE, "write": VERMILLION}
+PHASES = {
+    "queue": GREY,
+    "overhead": PURPLE,
+    "seek": BLUE,
+    "rotation": SKY,
+    "transfer": GREEN,
+    "bus": ORANGE,
+    "other": VERMILLION,
+}
+STEPS = {"wait": GREY, **{name: PHASES[name] for name in ("overhead", "seek", "rotation", "transfer", "bus")}}
+RUNGS = {"M0": VERMILLION, "M1": ORANGE, "M2": SKY, "M3": BLUE, "M4": GREEN}
+
+FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
+
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titleColor": "#444",
+        "labelColor": "#444",
+        "gridColor": "#e8e8e8",
+        "domainColor": "#999",
+        "tickColor": "#999",
+    },
+    "legend": {"labelFontSize": 12, "title": None, "orient": "top", "symbolStrokeWidth": 3},
+    "line": {"strokeWidth": 2},
+}

@@ -1,0 +1,111 @@
+"""Results as tables: for charts, for pages, for notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headstack._core import Table
+
+PHASES = ("queue", "overhead", "seek", "rotation", "transfer", "bus", "other")
+
+
+def completions_frame(table: Table) -> pl.DataFrame:
+    """Completions as the charts want them: times in ms and s, words as strings."""
+    import polars as pl
+
+    def ms(name: str) -> pl.Expr:
+        return (pl.col(name) / 1e6).alias(name.removesuffix("_ns") + "_ms")
+
+    return (
+        pl.DataFrame(table)
+        .select(
+            "id",
+            "device",
+            "drive",
+            "lba",
+            "sectors",
+            pl.col("op").cast(pl.String),
+            pl.col("cache").cast(pl.String),
+            (pl.col("arrival_ns") / 1e9).alias("arrival_s"),
+            ((pl.col("finish_ns") - pl.col("arrival_ns")) / 1e6).alias("response_ms"),
+            ((pl.col("finish_ns") - pl.col("start_ns")) / 1e6).alias("service_ms"),
+            *(ms(f"{phase}_ns") for phase in PHASES),
+        )
+        .sort("id")
+    )
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Write a number for people."""
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+
+
+def key_numbers(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """The numbers an engineer looks for first: label, value, detail."""
+    response = summary["response_ms"]
+    interval = response["mean_ci95"]
+    detail = "" if interval is None else f"± {number(interval)} ms (95 %)"
+    busiest = max(summary["drives"], key=lambda drive: drive["utilisation"])
+    return [
+        ("mean response", f"{number(response['mean'])} ms", detail),
+        ("median", f"{number(response['p50'])} ms", f"90 %: {number(response['p90'])} ms"),
+        ("99 %", f"{number(response['p99'])} ms", f"99.9 %: {number(response['p999'])} ms"),
+        ("longest", f"{number(response['max'])} ms", f"of {number(summary['requests'])} requests"),
+        ("throughput", f"{number(summary['iops'], 1)} IOPS", f"{number(summary['mib_per_s'])} MiB/s"),
+        ("drive utilisation", f"{100 * busiest['utilisation']:.1f} %",
+         "mechanism busy" if len(summary["drives"]) == 1 else f"the busiest, {busiest['name']}"),
+    ]  # fmt: skip
+
+
+def key_numbers_html(summary: dict[str, Any]) -> str:
+    """The key numbers as a small table for notebooks."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:right'>{escape(value)}</td>"
+        f"<td style='text-align:left'>{escape(detail)}</td></tr>"
+        for label, value, detail in key_numbers(summary)
+    )
+    title = escape(f"{summary['system']} under {summary['workload']}")
+    return f"<table><caption style='text-align:left'><b>{title}</b></caption><tbody>{rows}</tbody></table>"
+
+
+def provenance_words(provenance: dict[str, Any]) -> str:
+    """Where a system's values come from, as shares."""
+    counts = provenance["values"]
+    total = sum(counts.values()) or 1
+    return ", ".join(f"{100 * count / total:.0f} % {kind}" for kind, count in counts.items())
+
+
+def assumed_notice(provenance: dict[str, Any]) -> str:
+    """What to say first about results that rest on assumptions."""
+    share = provenance["assumed_share"]
+    if share == 0:
+        return ""
+    strength = "Treat absolute numbers as illustrations." if share > 0.25 else ""
+    return (
+        f"{100 * share:.0f} % of the values that describe the drives are assumed: nobody has published or measured them. "
+        f"{strength}"
+    ).strip()
+
+
+def citation(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """What to state so that others get the same numbers."""
+    pairs = [
+        ("tool", f"headstack {summary['version']}"),
+        ("system", summary["system"]),
+        ("workload", summary["workload"]),
+    ]
+    if "replay" in summary:
+        pairs.append(("replay", summary["replay"]))
+    pairs += [
+        ("seed", str(summary["seed"])),
+        ("configuration", summary["config_hash"]),
+        ("drive values", f"{provenance_words(summary['provenance'])}; "
+                         f"assumed share {100 * summary['provenance']['assumed_share']:.0f} %"),
+    ]  # fmt: skip
+    return pairs

@@ -1,0 +1,116 @@
+"""The page of a validation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headstack.report import charts, style
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import assumed_notice, citation, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headstack.validation import Validation
+
+
+def validation_page(validation: Validation) -> Page:
+    """The page: measured and model distributions over each other, and the scores."""
+    import polars as pl
+
+    summary = validation.summary
+    times = pl.DataFrame(validation.times)
+    errors = summary["per_request"]
+    return Page(
+        title=f"{summary['system']} against {summary['workload']}",
+        subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay",
+        notice=assumed_notice(summary["provenance"]),
+        numbers=[
+            Number("demerit", f"{number(summary['demerit_percent'])} %", f"{number(summary['demerit_ms'])} ms"),
+            Number("measured mean", f"{number(summary['measured_mean_ms'])} ms", "service time"),
+            Number("model mean", f"{number(summary['model_mean_ms'])} ms", _difference(summary)),
+            Number(
+                "error per request",
+                f"{number(errors['mae_ms'])} ms",
+                f"{number(errors['mae_percent'])} % of the mean",
+            ),
+            Number("correlation", number(errors["correlation"], 3), "model against measured"),
+        ],
+        sections=[*sections(summary, times), _reads_and_writes(summary)],
+        cite=citation(summary),
+    )
+
+
+def sections(summary: dict[str, Any], times: pl.DataFrame) -> list[Section]:
+    """Measured and model distributions over each other: of the drive as it stands, or of every rung."""
+    if "ladder" not in summary:
+        return [_overlay("Measured and modelled times", "", times, "model", style.BLUE)]
+    rows = [
+        [
+            rung["step"],
+            rung["content"],
+            number(rung["model_mean_ms"]),
+            number(rung["demerit_ms"]),
+            f"{number(rung['demerit_percent'])} %",
+            number(rung["per_request"]["mae_ms"]),
+        ]
+        for rung in summary["ladder"]
+    ]
+    columns = ["step", "content", "model mean (ms)", "demerit (ms)", "demerit", "error per request (ms)"]
+    text = (
+        "The demerit is the root mean square horizontal distance between the two curves, in percent of the measured mean "
+        f"({number(summary['measured_mean_ms'])} ms)."
+    )
+    found = [Section("The ladder of models", text, columns=columns, rows=rows, text_columns=2)]
+    for rung in summary["ladder"]:
+        title = f"{rung['step']}: {number(rung['demerit_percent'])} %"
+        colour = style.RUNGS[rung["step"]]
+        found.append(_overlay(title, _sentence(rung["content"]), times, rung["step"], colour, half=True))
+    return found
+
+
+def _overlay(title: str, text: str, times: pl.DataFrame, model: str, colour: str, *, half: bool = False) -> Section:
+    # The slowest of ten thousand requests would squeeze the rest together.
+    curves = {"measured": times["measured_ms"], model: times[f"{model}_ms"]}
+    return Section(
+        title,
+        text,
+        charts.cdf(curves, {"measured": style.PALE, model: colour}, "service time (ms)", clip=0.9995, wide="measured"),
+        half=half,
+    )
+
+
+def _reads_and_writes(summary: dict[str, Any]) -> Section:
+    rows = []
+    for kind in ("reads", "writes"):
+        scores = summary[kind]
+        if not scores["requests"]:
+            continue
+        errors = scores["per_request"]
+        rows.append(
+            [
+                kind,
+                number(scores["requests"]),
+                number(scores["measured_mean_ms"]),
+                number(scores["model_mean_ms"]),
+                number(scores["demerit_ms"]),
+                f"{number(scores['demerit_percent'])} %",
+                number(errors["mae_ms"]),
+                number(errors["p90_ms"]),
+                number(errors["correlation"], 3),
+            ]
+        )
+    columns = [
+        "", "requests", "measured mean (ms)", "model mean (ms)", "demerit (ms)", "demerit", "error per request (ms)",
+        "90 % of errors within (ms)", "correlation",
+    ]  # fmt: skip
+    return Section("Reads and writes", columns=columns, rows=rows)
+
+
+def _difference(summary: dict[str, Any]) -> str:
+    share = 100 * (summary["model_mean_ms"] / summary["measured_mean_ms"] - 1)
+    return f"{share:+.2f} %"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + "."

@@ -1,0 +1,161 @@
+"""`simulate`: run a workload or a trace on a drive or a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from headstack import _core
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+
+Replay = Literal["open", "closed", "measured"]
+
+
+def as_system(
+    system: str | Path | _core.Drive | _core.System,
+    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+) -> _core.System:
+    """Make a system of a library name, a path, a drive or a system."""
+    pairs = list(overrides.items()) if isinstance(overrides, dict) else list(overrides or [])
+    if isinstance(system, (str, Path)):
+        return _core.System(str(system), overrides=[(path, _toml(value)) for path, value in pairs])
+    if pairs:
+        raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
+    return system if isinstance(system, _core.System) else _core.System.of_drive(system)
+
+
+def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Workload | _core.Trace:
+    """Make a workload of a library name or a `.toml` path, and a trace of any other path."""
+    if isinstance(requests, Path) and requests.suffix != ".toml":
+        return _core.Trace(requests)
+    return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def simulate(
+    system: str | Path | _core.Drive | _core.System,
+    requests: str | Path | _core.Workload | _core.Trace,
+    *,
+    overrides: dict[str, Any] | None = None,
+    seed: int | None = None,
+    replay: Replay | None = None,
+    limit: int | None = None,
+    warmup_requests: int | None = None,
+    warmup_s: float | None = None,
+    until_s: float | None = None,
+    out: str | Path | None = None,
+    keep: bool = True,
+    sample: bool = False,
+    progress: Callable[[int, float], bool | None] | None = None,
+) -> Run:
+    """Run requests through a system.
+
+    Parameters
+    ----------
+    system
+        A library name, the path of a drive or system file, a `Drive` or a `System`.
+    requests
+        The name of a workload in the library, a `Workload` or a `Trace`; a `Path` that does not end in `.toml` is a
+        trace.
+    overrides
+        Values of the system to replace, by dotted path.
+    seed
+        Seed of everything random; the workload's own if absent.
+    replay
+        Which instants requests are issued at: "open", "closed" or "measured" (traces only).
+    limit
+        At most so many requests.
+    warmup_requests, warmup_s
+        What to keep out of the statistics at the beginning.
+    until_s
+        Cut the run at this simulated time.
+    out
+        A Parquet file for the completions, written as the run goes on.
+    keep
+        Keep the completions in memory, about 200 bytes a request.
+    sample
+        Keep an even selection of at most 131,072 completions, whatever the length of the run.
+    progress
+        Called now and then with the number of requests done and the simulated time in seconds; stops the run by
+        returning `False`.
+    """
+    result = _core.simulate(
+        as_system(system, overrides),
+        as_requests(requests),
+        seed=seed,
+        replay=replay,
+        limit=limit,
+        warmup_requests=warmup_requests,
+        warmup_s=warmup_s,
+        until_s=until_s,
+        out=None if out is None else Path(out),
+        keep=keep,
+        sample=sample,
+        progress=progress,
+    )
+    return Run(result)
+
+
+class Run:
+    """What a simulation comes to.
+
+    Attributes
+    ----------
+    summary
+        The key numbers, as `headstack simulate --json` prints them.
+    plots
+        Curves over all requests, thinned.
+    """
+
+    def __init__(self, result: _core.RunResult) -> None:
+        self._result = result
+        self.summary: dict[str, Any] = result.summary()
+        self.plots: dict[str, Any] = result.plots()
+
+    @property
+    def completions(self) -> _core.Table:
+        """One row a request, for any Arrow library: `polars.DataFrame(run.completions)`."""
+        table = self._result.completions()
+        if table is None:
+            raise InputError("the completions of this run were not kept", "simulate(…, keep=True), or read its `out`")
+        return table
+
+    @property
+    def sample(self) -> tuple[int, _core.Table]:
+        """Every how many-th request was kept, and their completions."""
+        sample = self._result.sample()
+        if sample is not None:
+            return sample
+        return 1, self.completions
+
+    def plot_response(self) -> alt.Chart:
+        """The distribution of the response time, reads and writes apart."""
+        from headstack.report.run import response_chart
+
+        return response_chart(self)
+
+    def report(self, path: str | Path) -> None:
+        """Write the run's page: one self-contained HTML file."""
+        from headstack.report.run import run_page
+
+        run_page(self).write(Path(path))
+
+    def __repr__(self) -> str:
+        mean = self.summary["response_ms"]["mean"]
+        shown = "no requests" if mean is None else f"mean response {mean:.3f} ms"
+        return f"Run({self.summary['system']!r}, {self.summary['workload']!r}, {self.summary['requests']:,} requests, {shown})"
+
+    def _repr_html_(self) -> str:
+        from headstack.report.tables import key_numbers_html
+
+        return key_numbers_html(self.summary)
