@@ -52,7 +52,7 @@ impl Drive {
 
     pub(crate) fn tell_plan(&mut self, plan: &ReadPlan) {
         if let Some(story) = &mut self.story {
-            story.passes.clone_from(&plan.passes);
+            story.passes = plan.own_passes();
             story.decoded = plan.decoded;
             story.media_base = plan.media_base;
             story.bus_at = plan.bus_at;
@@ -88,6 +88,8 @@ impl Drive {
         let mut at = story.from.unwrap_or_default();
         let mut steps = Vec::new();
         let mut add = |label, start: Nanos, end: Nanos, track: (u32, u32), note: String| {
+            // Read-ahead under way began before the command came.
+            let start = start.max(outcome.submitted);
             if end > start {
                 steps.push(Step {
                     label,

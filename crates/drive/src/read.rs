@@ -63,6 +63,20 @@ impl ReadPlan {
         pass.sector_end(&media.epoch, within as u32 + 1)
     }
 
+    /// The media work without what read-ahead does behind the request's last sector.
+    pub(crate) fn own_passes(&self) -> Vec<Pass> {
+        let end = self.command.lba.0 + self.sectors();
+        let mut own = self.passes.clone();
+        for pass in &mut own {
+            let beyond = (pass.lba() + u64::from(pass.sectors)).saturating_sub(end) as u32;
+            if (1..pass.sectors).contains(&beyond) {
+                pass.end = pass.sector_end(&self.epoch, pass.sectors - beyond);
+                pass.sectors -= beyond;
+            }
+        }
+        own
+    }
+
     /// Sets when the bus is wanted: the fence is in the buffer, or the first track where that counts, or everything.
     pub(crate) fn set_fence(&mut self, media: &Media<'_>) {
         let spec = media.model.spec();
