@@ -138,7 +138,7 @@ class Run:
             return sample
         return 1, self.completions
 
-    def plot_response(self) -> alt.Chart:
+    def plot_response(self) -> alt.Chart | alt.LayerChart:
         """The distribution of the response time, reads and writes apart."""
         from headstack.report.run import response_chart
 

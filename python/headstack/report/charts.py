@@ -37,36 +37,27 @@ def cdf(
     low, high = points["ms"].min(), points["ms"].max()
     is_log = isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > 30
     labels = [label for label in colours if label in curves]
-    return (
-        alt.Chart(points)
-        .mark_line(interpolate="step-after")
-        .encode(
-            x=alt.X(
-                "ms:Q",
-                title=title,
-                scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
-                axis=alt.Axis(tickCount=8, format="~g"),
-            ),
-            y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
-            color=alt.Color(
-                "curve:N",
-                sort=labels,
-                scale=alt.Scale(domain=labels, range=[colours[label] for label in labels]),
-            ),
-            strokeWidth=alt.StrokeWidth(
-                "curve:N",
-                scale=alt.Scale(domain=labels, range=[6 if label == wide else 2 for label in labels]),
-                legend=None,
-            ),
-            order="share:Q",
-            tooltip=[
-                alt.Tooltip("curve:N"),
-                alt.Tooltip("ms:Q", format=".3f"),
-                alt.Tooltip("share:Q", title="%", format=".2f"),
-            ],
-        )
-        .properties(width="container", height=HEIGHT)
+    base = alt.Chart(points).encode(
+        x=alt.X(
+            "ms:Q",
+            title=title,
+            scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
+            axis=alt.Axis(tickCount=8, format="~g"),
+        ),
+        y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
+        color=alt.Color(
+            "curve:N", sort=labels, scale=alt.Scale(domain=labels, range=[colours[label] for label in labels])
+        ),
+        order="share:Q",
+        tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
     )
+    lines = base.transform_filter(alt.datum.curve != wide).mark_line(interpolate="step-after")
+    if wide is None:
+        chart = lines
+    else:
+        band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
+        chart = alt.layer(band, lines)
+    return chart.properties(width="container", height=HEIGHT)
 
 
 def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFrame:

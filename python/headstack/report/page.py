@@ -31,7 +31,7 @@ class Section:
 
     title: str
     text: str = ""
-    chart: alt.Chart | None = None
+    chart: alt.Chart | alt.LayerChart | None = None
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     text_columns: int = 1

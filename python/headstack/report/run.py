@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headstack.run import Run
 
 
-def response_chart(run: Run) -> alt.Chart:
+def response_chart(run: Run) -> alt.Chart | alt.LayerChart:
     """The distribution of the response time, reads and writes apart."""
     _, table = run.sample
     return _response_cdf(completions_frame(table))
@@ -64,7 +64,7 @@ def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:
     ]
 
 
-def _response_cdf(frame: pl.DataFrame) -> alt.Chart:
+def _response_cdf(frame: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     names = {"read": "reads", "write": "writes"}
     curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
     curves = {name: values for name, values in curves.items() if len(values)}

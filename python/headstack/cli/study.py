@@ -1,0 +1,113 @@
+"""`headstack study`: reproduce a paper."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from headstack.cli import output
+from headstack.cli.options import OUTPUT, Json
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headstack.studies.framework import StudyResult
+
+app = App(name="study", help="Reproduce a paper: its numbers beside ours.")
+
+
+@app.command(name="list")
+def list_(*, json: Json = False) -> int:
+    """List the studies."""
+    from headstack.studies import STUDIES, about
+
+    studies = [(name, *about(name)) for name in STUDIES]
+    if json:
+        output.print_json(
+            {"studies": [{"name": name, "title": title, "paper": paper} for name, title, paper in studies]}
+        )
+    else:
+        output.table("Studies", ["name", "question", "paper"], studies, text_columns=(0, 1, 2))
+    return 0
+
+
+@app.default
+def study(
+    name: Annotated[str, Parameter(help="A study, or `all`.")],
+    *,
+    data: Annotated[
+        Path | None,
+        Parameter(help="Directory of the real data (or set HEADSTACK_DATA); without it their rows are not testable."),
+    ] = None,
+    report: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="HTML page; with `all`, a directory for a page each.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Run a study and print its rows: claim, the paper's number, ours, verdict."""
+    from headstack.files import check_writable
+    from headstack.studies import STUDIES, run
+
+    if data is None and os.environ.get("HEADSTACK_DATA"):
+        data = Path(os.environ["HEADSTACK_DATA"])
+    if data is not None and not data.is_dir():
+        raise InputError(f"there is no directory `{data}`", "leave --data out to run what needs no data")
+    if report is not None and name != "all":
+        check_writable(report)
+    results = []
+    for each in STUDIES if name == "all" else [name]:
+        with _progress() as progress:
+            results.append(run(each, data, progress))
+    if report is not None:
+        _write(results, report, is_directory=name == "all")
+    if json:
+        output.print_json({"studies": [one.json() for one in results]} if name == "all" else results[0].json())
+    else:
+        for result in results:
+            _show(result)
+    return 0
+
+
+def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> None:
+    from headstack.report.study import study_page
+
+    if is_directory:
+        try:
+            report.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot create `{report}`: {problem.strerror}") from None
+    for result in results:
+        path = report / f"{result.name}.html" if is_directory else report
+        study_page(result).write(path)
+        output.note(f"wrote {path}")
+
+
+def _show(result: StudyResult) -> None:
+    from headstack.report.study import row_cells
+
+    output.table(
+        f"{result.title} ({result.paper})",
+        ["row", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"],
+        [row_cells(row) for row in result.rows],
+        text_columns=(0, 1, 4, 5, 6, 7),
+        caption=f"{result.count('holds')} hold, {result.count('differs')} differ, "
+        f"{result.count('not-testable')} are not testable here",
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status("") as status:
+        yield status.update

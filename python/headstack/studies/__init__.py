@@ -1,0 +1,41 @@
+"""Studies: experiments that answer a stated question, with the paper's numbers beside ours.
+
+One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns a
+`StudyResult`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from headstack.errors import InputError
+from headstack.studies.framework import StudyResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headstack.studies.framework import Progress
+
+STUDIES = {
+    "ruemmler-wilkes": "headstack.studies.ruemmler_wilkes",
+}
+
+
+def about(name: str) -> tuple[str, str]:
+    """Title and paper of a study."""
+    module = import_module(_home(name))
+    return module.TITLE, module.PAPER
+
+
+def run(name: str, data: Path | None, progress: Progress | None = None) -> StudyResult:
+    """Run a study; `data` is the directory of its real data, without which their rows are not testable."""
+    module = import_module(_home(name))
+    rows, sections = module.run(data, progress)
+    return StudyResult(name, module.TITLE, module.PAPER, rows, sections)
+
+
+def _home(name: str) -> str:
+    if name not in STUDIES:
+        raise InputError(f"there is no study called `{name}`", f"known: {', '.join(STUDIES)}")
+    return STUDIES[name]

@@ -1,0 +1,224 @@
+"""Ruemmler & Wilkes 1994: how much detail a drive model needs, on the trace their figures were made from."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import headstack
+from headstack.report.validation import sections as validation_sections
+from headstack.studies.framework import Progress, Row, about, at_least, at_most, data_file, not_testable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headstack.report.page import Section
+
+TITLE = "How much detail does a disk drive model need?"
+PAPER = "Ruemmler & Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994"
+
+TRACE = "hp/ajw.1week.srt"
+MISSING = f"needs {TRACE}, the C2200A week: give its directory with --data"
+
+# The C2200A as Table 2 prints it; the drive file has what the trace shows beyond that.
+PRINTED = [
+    ("rotation_rpm", "4002.0"),
+    ("layout.zone.0.cylinder_skew_sectors", "43.0"),
+    ("seek.two-piece.first_ms", "[]"),
+    ("mechanics.read_settle_ms", "0.0"),
+    ("controller.read_overhead_ms", "1.1"),
+    ("controller.write_overhead_ms", "5.1"),
+    ("controller.write_data_after_ms", "0.0"),
+    ("buffer.read_fence_kib", "8.0"),
+    ("bus.reconnect_us", "0.0"),
+]
+
+# Random 8 KiB requests one after the other: what the maker calls an access.
+RANDOM_8K = """
+seed = 1
+requests = 40_000
+[[stream]]
+read_fraction = 0.5
+size.fixed_kib = 8
+align_kib = 1
+think.exponential_ms = 7.0
+"""
+
+
+def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
+    """Check every number of the paper that can be checked."""
+    say = progress or (lambda _: None)
+    say("layout and seek curves")
+    rows = [*_layout(), *_seek_values()]
+    say("average access times")
+    rows += _accesses()
+    trace = data_file(data, TRACE)
+    sections: list[Section] = []
+    if trace is None:
+        rows += _untestable()
+    else:
+        found, sections = _ladder(trace, say)
+        rows += found
+        say("the linear seek curve")
+        rows += _linear_seeks(trace)
+        say("the host's queue")
+        rows += _host(trace)
+    say("the cache of the 97560")
+    rows += _cache()
+    return rows, sections
+
+
+def _printed(name: str) -> list[tuple[str, str]]:
+    return PRINTED if name == "hp-c2200a" else []
+
+
+def _layout() -> list[Row]:
+    drive = headstack.Drive("hp-97560")
+    last = drive.capacity_sectors - 1
+    first, end = drive.locate(0), drive.locate(last)
+    tracks = sum(1 for _ in _tracks(drive, 12_255))
+    return [
+        about("a1-sectors", "97560: data sectors", 2_647_080, drive.capacity_sectors, "sectors", within=0),
+        about("a1-region", "97560: tracks in the first region", 12_255, tracks, "tracks", within=0),
+        about("a1-first-cylinder", "97560: cylinder of the first sector", 1, first.cylinder, "cylinder", within=0),
+        about("a1-first-head", "97560: head of the first sector", 4, first.head, "head", within=0),
+        about("a1-last-cylinder", "97560: cylinder of the last sector", 1952, end.cylinder, "cylinder", within=0),
+        about("a1-last-head", "97560: head of the last sector", 18, end.head, "head", within=0),
+    ]
+
+
+def _tracks(drive: headstack.Drive, expected: int) -> Any:
+    # The first region ends where the next track begins in cylinder 654: cylinders 647 to 653 are spares.
+    per_track = 72
+    for track in range(expected + 10):
+        if drive.locate(track * per_track).cylinder >= 654:
+            return
+        yield track
+
+
+def _seek_values() -> list[Row]:
+    rows = []
+    for name, label, values in (
+        ("hp-97560", "97560", ((1, 3.64), (382, 11.06), (383, 11.06), (1961, 23.69))),
+        ("hp-c2200a", "C2200A", ((1, 4.05), (615, 18.26), (616, 18.19), (1448, 28.18))),
+    ):
+        drive = headstack.Drive(name, overrides=_printed(name))
+        for distance, paper in values:
+            claim = f"{label}: seek over {distance:,} cylinders (Table 2)"
+            rows.append(
+                about(f"a2-{label.lower()}-{distance}", claim, paper, drive.seek_ms(distance), "ms", within=0.05)
+            )
+    for name, label, paper in (("hp-97560", "97560", 12.84), ("hp-c2200a", "C2200A", 15.69)):
+        mean = headstack.Drive(name, overrides=_printed(name)).seek_averages()["distance_weighted_ms"]
+        claim = f"{label}: average seek weighted by possible pairs of cylinders"
+        rows.append(
+            about(f"a2-{label.lower()}-mean", claim, paper, mean, "ms", within=0.05, note="derived from Table 2")
+        )
+    return rows
+
+
+def _accesses() -> list[Row]:
+    rows = []
+    notes = {
+        "hp-c2200a": "reads and writes in equal parts",
+        "hp-97560": "the maker's figure; it does not follow from Table 2, which gives 25.8 ms",
+    }
+    for name, label, paper in (("hp-c2200a", "C2200A", 33.6), ("hp-97560", "97560", 22.8)):
+        plain = headstack.System(name, overrides=_printed(name)).ladder("M3", constant_ms=0.0)
+        result = headstack.simulate(plain, headstack.Workload(toml=RANDOM_8K), keep=False)
+        mean = result.summary["service_ms"]["mean"]
+        claim = f"{label}: average 8 KB access (Table 1)"
+        rows.append(about(f"table1-{label.lower()}", claim, paper, mean, "ms", within=0.05 * paper, note=notes[name]))
+    return rows
+
+
+def _untestable() -> list[Row]:
+    claims = [
+        ("fig4-measured-mean", "C2200A: measured mean", 25.36, "ms"),
+        ("fig4a-m0", "M0: demerit of the constant mean", 35.0, "%"),
+        ("fig4b-m1", "M1: demerit", 15.0, "%"),
+        ("fig4c-m2", "M2: demerit", 6.2, "%"),
+        ("fig4d-m3", "M3: demerit", 2.6, "%"),
+        ("fig5", "linear against measured seek curve: mean difference", 2.66, "ms"),
+        ("host-response", "mean response through the C-SCAN driver", 121.8, "ms"),
+    ]
+    return [not_testable(id_, claim, paper, unit, MISSING) for id_, claim, paper, unit in claims]
+
+
+def _open(trace: Path) -> headstack.Trace:
+    return headstack.Trace(trace, devices=[(0, None)])
+
+
+def _ladder(trace: Path, say: Progress) -> tuple[list[Row], list[Section]]:
+    import polars as pl
+
+    say("the ladder of models")
+    validation = headstack.validate("hp-c2200a", _open(trace), ladder=True)
+    summary = validation.summary
+    rung = {step["step"]: step for step in summary["ladder"]}
+    measured = summary["measured_mean_ms"]
+    rows = [
+        about("fig4-measured-mean", "C2200A: measured mean", 25.36, measured, "ms", within=0.09),
+        about("fig4a-m0", "M0: demerit of the constant mean", 35.0, rung["M0"]["demerit_percent"], "%", within=1.5,
+              note="M0 has no free parameter: its demerit is σ/mean of the trace"),
+        about("fig4b-m1", "M1: demerit", 15.0, rung["M1"]["demerit_percent"], "%", within=1.5),
+        about("fig4c-m2", "M2: demerit", 6.2, rung["M2"]["demerit_percent"], "%", within=1.0),
+        at_most("fig4d-m3", "M3: demerit", 2.6, rung["M3"]["demerit_percent"], "%"),
+        about("fig4d-m3-mean", "M3: mean within 1 % of the measured mean", measured, rung["M3"]["model_mean_ms"], "ms",
+              within=0.01 * measured),
+    ]  # fmt: skip
+    system = headstack.System("hp-c2200a")
+    for constant, derived in ((20.0, 10.66), (30.0, 10.32)):
+        say(f"a constant {constant:.0f} ms")
+        score = headstack.validate(system.ladder("M0", constant_ms=constant), _open(trace)).summary["demerit_ms"]
+        claim = f"M0 with {constant:.0f} ms for every request: demerit"
+        rows.append(
+            about(f"m0-{constant:.0f}", claim, derived, score, "ms", within=0.01, note="derived from the trace")
+        )
+    ratio = rung["M0"]["demerit_percent"] / rung["M3"]["demerit_percent"]
+    rows.append(at_least("error-factor", "error factor from M0 to M3", 13.5, ratio, "times"))
+    return rows, validation_sections(summary, pl.DataFrame(validation.times))
+
+
+def _linear_seeks(trace: Path) -> list[Row]:
+    import polars as pl
+
+    drive = headstack.Drive("hp-c2200a", overrides=PRINTED)
+    curve = [0.0, *(drive.seek_ms(distance) for distance in range(1, 1449))]
+    slope = (curve[1448] - curve[1]) / 1447
+    gaps = [0.0, *(abs(curve[1] + slope * (d - 1) - curve[d]) for d in range(1, 1449))]
+    requests = pl.DataFrame(_open(trace)).filter(pl.col("device") == 0).sort("start_ns")
+    cylinders = [drive.locate(lba).cylinder for lba in requests["lba"]]
+    distances = [abs(after - before) for before, after in pairwise(cylinders)]
+    seeks = [distance for distance in distances if distance > 0]
+    mean = sum(gaps[distance] for distance in seeks) / len(seeks)
+    claim = "linear against measured seek curve: mean difference over the trace's seeks (Figure 5)"
+    return [about("fig5", claim, 2.66, mean, "ms", within=0.2)]
+
+
+def _host(trace: Path) -> list[Row]:
+    summary = headstack.simulate("hplajw", _open(trace), keep=False).summary
+    claim = "mean response of the traced arrivals through a C-SCAN driver"
+    mean = summary["response_ms"]["mean"]
+    return [about("host-response", claim, 121.8, mean, "ms", within=12.0, note="121.8 ms is measured in the trace")]
+
+
+def _cache() -> list[Row]:
+    import polars as pl
+
+    system = headstack.System("hp-97560")
+    workload = headstack.Workload("unix-like")
+    real, plain = (
+        pl.DataFrame(headstack.simulate(each, workload).completions).select(
+            ms=(pl.col("finish_ns") - pl.col("start_ns")) / 1e6
+        )["ms"]
+        for each in (system, system.ladder("M3", constant_ms=0.0))
+    )
+    score = headstack.demerit(real.to_list(), plain.to_list())
+    note = "the 97560's trace is not available: the model with its cache stands for the real drive"
+    quick = 100 * (real <= 3.1).sum() / len(real)
+    return [
+        at_least("fig6a-no-cache", "97560: demerit of a model without the cache", 100.0, score["demerit_percent"], "%",
+                 note=f"{note}; the paper prints 112 %"),
+        about("fig6a-quick", "97560: requests complete within 3.1 ms", 50.0, quick, "%", within=10.0, note=note),
+    ]  # fmt: skip
