@@ -63,7 +63,7 @@ impl Arrivals {
                     "arrives at {}, before the request ahead of it ({})",
                     request.arrival, self.last_arrival
                 ),
-                hint: "sort the trace by arrival, or replay it with `--replay closed`".to_owned(),
+                hint: "order it by arrival with `--sort`".to_owned(),
             });
         }
         self.next_id += 1;

@@ -1,7 +1,7 @@
 //! Runs: requests through a system, completions out, statistics kept.
 //!
 //! Three ways lead through the system, and give the same records where they overlap:
-//! - the event path ([`crate::engine`]) for the general case;
+//! - the event path (the crate's engine) for the general case;
 //! - the fast path, in closed form, for drives that have their bus to themselves, get one command at a time, and are
 //!   served in order of arrival;
 //! - the chain, for replays in which each request is issued only after the one before it is complete.
@@ -29,7 +29,7 @@ use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink};
 use crate::summary::{Recorder, Summary};
 use crate::system::System;
 
-/// Called with the progress of a run about every ten thousand requests.
+/// Called with the progress of a run every 8192 requests.
 pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
 
 /// Runs requests through a system.

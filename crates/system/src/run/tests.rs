@@ -428,7 +428,7 @@ fn warm_up_limits_and_cuts() {
 
 #[test]
 fn users_think_after_each_completion() {
-    let text = r#"
+    let text = r"
 seed = 3
 requests = 300
 [[stream]]
@@ -441,7 +441,7 @@ read_fraction = 0.0
 size.fixed_kib = 4
 inter_arrival.constant_ms = 50
 requests = 20
-"#;
+";
     let system = lone("hp-97560", &[]);
     let spec = WorkloadSpec::from_toml("test", text).unwrap();
     let generator = spec.generate(&system.devices(), None, None).unwrap();

@@ -138,8 +138,8 @@ fn resolve(
     let mut problems = Vec::new();
     for (name, bus) in &spec.bus {
         match bus.rates() {
-            Ok(rates) => {
-                config.buses.push(BusConfig { name: name.clone(), spec: rates, arbitration: bus.arbitration })
+            Ok(spec) => {
+                config.buses.push(BusConfig { name: name.clone(), spec, arbitration: bus.arbitration });
             }
             Err(problem) => problems.push(format!("`bus.{name}`: {problem}")),
         }

@@ -2,6 +2,8 @@
 
 mod config;
 mod load;
+#[cfg(test)]
+mod tests;
 
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
 

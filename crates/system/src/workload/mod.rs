@@ -10,6 +10,8 @@ mod file;
 mod law;
 mod open;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use closed::{ClosedLoop, Issue};
 pub use law::{CountLaw, SizeLaw, TimeLaw};

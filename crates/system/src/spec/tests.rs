@@ -1,0 +1,113 @@
+//! System files, right and wrong.
+
+use super::*;
+use crate::library::{self, Source};
+use crate::{System, SystemError};
+
+fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect()
+}
+
+fn read(text: &str, pairs: &[(&str, &str)]) -> Result<SystemConfig, SystemError> {
+    let source =
+        Source { name: "t".to_owned(), origin: "t.toml".to_owned(), directory: None, text: text.to_owned() };
+    SystemConfig::from_source(&source, &set(pairs))
+}
+
+fn refusal(text: &str, pairs: &[(&str, &str)]) -> String {
+    let error = read(text, pairs).unwrap_err();
+    format!("{error}; {}", error.hint().unwrap_or_default())
+}
+
+const PAIR: &str = r#"
+[host]
+scheduler = "c-look"
+[bus.scsi0]
+rate_mb_per_s = 20.0
+[volume.data]
+level = "concatenation"
+drives = ["hp-97560", "hp-97560"]
+bus = "scsi0"
+"#;
+
+#[test]
+fn everything_in_the_library_can_be_built() {
+    for entry in library::systems().iter().chain(library::drives()) {
+        let system = System::load(entry.name, &[]).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+        assert!(system.devices().iter().all(|device| device.sectors > 0));
+    }
+}
+
+#[test]
+fn a_drive_alone_is_a_system_on_its_own_bus() {
+    let pairs =
+        [("rotation_rpm", "5000"), ("host.scheduler", "c-scan"), ("drive.0.controller.queue_depth", "3")];
+    let config = SystemConfig::load("hp-97560", &set(&pairs)).unwrap();
+    assert_eq!((config.drives.len(), config.buses.len(), config.volumes.len()), (1, 1, 1));
+    let spec = &config.drives[0].spec;
+    assert_eq!((spec.rotation_rpm, spec.controller.queue_depth), (5000.0, 3));
+    assert_eq!((config.host.scheduler.as_str(), config.drives[0].name.as_str()), ("c-scan", "hp-97560"));
+    let system = System::new(config).unwrap();
+    assert_eq!(system.devices()[0].sectors, 2_647_080);
+}
+
+#[test]
+fn volumes_name_buses_and_drives() {
+    let config = read(PAIR, &[]).unwrap();
+    assert_eq!((config.drives.len(), config.buses.len()), (2, 1));
+    assert_eq!(config.buses[0].spec.write_mb_per_s, 20.0);
+    assert_eq!(config.drives[1].name, "data.1");
+    assert_eq!(System::new(config).unwrap().devices()[0].sectors, 2 * 2_647_080);
+    let own = read(PAIR.replace("bus = \"scsi0\"", "").as_str(), &[]).unwrap();
+    assert_eq!((own.buses.len(), own.drives[0].bus, own.drives[1].bus), (3, 1, 2));
+}
+
+#[test]
+fn overrides_reach_drives_buses_and_host() {
+    let pairs = [
+        ("drive.1.rotation_rpm", "6000"),
+        ("drive.*.controller.queue_depth", "4"),
+        ("bus.scsi0.rate_mb_per_s", "5"),
+        ("host.cpu_ms_per_request", "1"),
+    ];
+    let config = read(PAIR, &pairs).unwrap();
+    let rpm = config.drives.iter().map(|drive| drive.spec.rotation_rpm).collect::<Vec<_>>();
+    assert_eq!(rpm, [4002.0, 6000.0]);
+    assert!(config.drives.iter().all(|drive| drive.spec.controller.queue_depth == 4));
+    assert_eq!((config.buses[0].spec.read_mb_per_s, config.host.cpu_ms_per_request), (5.0, 1.0));
+    assert!(refusal(PAIR, &[("drive.2.rotation_rpm", "1")]).contains("number below 2"));
+    assert!(refusal(PAIR, &[("drive.x.rotation_rpm", "1")]).contains("or `*`"));
+    assert!(refusal(PAIR, &[("host.nonsense", "1")]).contains("nonsense"));
+    assert!(SystemConfig::load("hp-97560", &set(&[("nonsense", "1")])).is_err());
+}
+
+#[test]
+fn mistakes_are_named() {
+    assert!(refusal(&PAIR.replace("concatenation", "raid-5"), &[]).contains("concatenation, single"));
+    assert!(refusal(&PAIR.replace("concatenation", "single"), &[]).contains("level = \"concatenation\""));
+    assert!(
+        refusal(&PAIR.replace("bus = \"scsi0\"", "bus = \"scsi1\""), &[]).contains("did you mean `scsi0`")
+    );
+    assert!(refusal(&PAIR.replace("\"hp-97560\"]", "\"hp-97561\"]"), &[]).contains("hp-97560"));
+    assert!(refusal(&PAIR.replace("c-look", "sstf"), &[]).contains("c-look"));
+    assert!(refusal(&PAIR.replace("rate_mb_per_s = 20.0", ""), &[]).contains("rate_mb_per_s"));
+    let unknown_key = refusal(&PAIR.replace("[host]", "[host]\nspeed = 3"), &[]);
+    assert!(
+        unknown_key.contains("t.toml") && unknown_key.contains("line 3") && unknown_key.contains("speed")
+    );
+    assert!(refusal("[host]\n[volume]\n", &[]).contains("at least one"));
+    let error = SystemConfig::load("hp-9756", &[]).unwrap_err();
+    assert!(error.hint().unwrap().contains("hp-97560"));
+    assert!(matches!(SystemConfig::load("no/such.toml", &[]), Err(SystemError::Io { .. })));
+    let sizes = PAIR.replace("\"hp-97560\"]", "\"hp-c2200a\"]");
+    assert!(refusal(&sizes, &[]).contains("host.sector_bytes"));
+    assert!(read(&sizes, &[("host.sector_bytes", "1024")]).is_ok());
+}
+
+#[test]
+fn hashes_follow_the_configuration() {
+    let hash = |pairs| config_hash(&read(PAIR, pairs).unwrap());
+    assert_eq!(hash(&[]), hash(&[]));
+    assert_eq!(hash(&[]).len(), 32);
+    assert_ne!(hash(&[]), hash(&[("host.queue_limit", "7")]));
+}
