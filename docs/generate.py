@@ -84,7 +84,7 @@ def one_line(text: str) -> str:
 def default_word(schema: Schema) -> str:
     """Say what holds where the key is absent."""
     value = schema.get("default")
-    return "" if value is None or isinstance(value, (dict, list)) else f"`{json.dumps(value).strip(chr(34))}`"
+    return "" if value in (None, "") or isinstance(value, (dict, list)) else f"`{json.dumps(value).strip(chr(34))}`"
 
 
 def table(title: str, path: str, schema: Schema, root: Schema, level: int) -> list[str]:
@@ -128,6 +128,11 @@ def beneath(path: str, value: Schema, root: Schema, level: int) -> list[str]:
 
 def file_page(title: str, kind: str, text: str) -> None:
     """Write the page of one kind of file."""
+    if not hasattr(_core, "json_schema"):
+        example = headstack.Drive("hp-97560").to_toml()
+        page = f"# {title}\n\n{text} All values of one of them, defaults included:\n\n```toml\n{example}\n```\n"
+        (HERE / f"{kind}-file.md").write_text(page, encoding="utf-8")
+        return
     schema: Schema = json.loads(_core.json_schema(kind))
     body = table("Top level", "", schema, schema, 2)
     (HERE / f"{kind}-file.md").write_text("\n".join([f"# {title}", "", text, *body, ""]), encoding="utf-8")
@@ -151,22 +156,22 @@ def library_page() -> None:
     lines = ["# The library", "", "## Drives", "", row(*head), row(*("---" for _ in head))]
     for name in sorted(headstack.library_drives()):
         about = headstack.Drive(name).describe()
-        counts = about["provenance"]["counts"]
+        shares = about["provenance"]["shares"]
         lines.append(
             row(
                 f"`{name}`",
                 about["name"],
-                f"{about['capacity_bytes'] / 1e9:,.3g}",
+                f"{about['capacity_bytes'] / 1e9:,.2f}",
                 f"{about['rotation_rpm']:g}",
                 f"{about['heads']}",
                 f"{about['cylinders']:,}",
                 f"{about['seek']['distance_weighted_ms']:.2f}",
-                *(f"{counts.get(kind, 0)}" for kind in KINDS),
+                *(f"{shares.get(kind, 0):.0%}" for kind in KINDS),
             )
         )
     lines += [
         "",
-        "The average seek is the mean over all possible seeks; the last four columns count the values by",
+        "The average seek is the mean over all possible seeks; the last four columns are shares of its values by",
         "their [provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
         "",
     ]
