@@ -40,7 +40,6 @@ impl DriveSpec {
             spec.fidelity.transfer = TransferModel::Linear;
             spec.physical_sector_bytes = None;
             spec.controller.overhead_beside_seek_ms = 0.0;
-            spec.bus.reconnect_us = 0.0;
             let published = &self.published;
             let controller = &mut spec.controller;
             controller.read_overhead_ms = published.read_overhead_ms.unwrap_or(controller.read_overhead_ms);
