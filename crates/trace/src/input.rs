@@ -130,3 +130,15 @@ impl TraceError {
         Self::Unusable { problem, hint: Some(hint) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_cut_off_by_the_sample_is_left_out() {
+        let lines = |bytes, complete| Sample { bytes, complete }.lines().count();
+        assert_eq!((lines(b"1 2\n# x\n\n3 4", false), lines(b"1 2\n# x\n\n3 4", true)), (1, 2));
+        assert_eq!((lines(b"1 2", false), lines(b"1 2\n\0\n", true)), (0, 0));
+    }
+}

@@ -124,4 +124,14 @@ mod tests {
             prop_assert!(totals.iter().zip(&expected).all(|(bound, exact)| bound.0 == exact.0 && bound.1 >= exact.1));
         }
     }
+
+    #[test]
+    fn intervals_that_touch_become_one() {
+        let mut set = Intervals::default();
+        for (first, end) in [(8, 16), (0, 8), (16, 24), (25, 26)] {
+            set.insert(0, first, end);
+        }
+        set.merge();
+        assert_eq!(set.merged, [(0, 0, 24), (0, 25, 26)]);
+    }
 }

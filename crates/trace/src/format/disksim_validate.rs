@@ -99,7 +99,12 @@ mod tests {
     #[test]
     fn fractions_of_a_nanosecond_do_not_pile_up() {
         let text = "R Hit 0 1 0.0004 0.0004\n".repeat(1001);
-        assert_eq!(read_text(None, &text).unwrap()[1000].arrival, Nanos(800));
+        let requests = read_text(None, &text).unwrap();
+        assert_eq!(
+            (requests[1000].arrival, requests[1].arrival),
+            (Nanos(800), Nanos(1)),
+            "0.8 ns rounds to 1"
+        );
     }
 
     #[test]

@@ -245,6 +245,14 @@ mod tests {
     }
 
     #[test]
+    fn lengths_round_up_and_only_the_disk_makes_the_device() {
+        let mut words = io(1);
+        (words[4], words[6]) = (8193, 0x0807_0108);
+        let request = read(&[HEADER.to_vec(), record(4, 1, &words)].concat()).unwrap()[0];
+        assert_eq!((request.sectors, request.device), (33, 1));
+    }
+
+    #[test]
     fn a_cut_record_is_placed_and_those_before_it_are_delivered() {
         let whole = [HEADER.to_vec(), record(4, 1, &io(1)), record(4, 1, &io(1))].concat();
         let file = bytes_file(&whole[..whole.len() - 1]);
