@@ -11,7 +11,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import altair as alt
+    from headstack.report.charts import AnyChart
 
 Replay = Literal["open", "closed", "measured"]
 
@@ -138,7 +138,7 @@ class Run:
             return sample
         return 1, self.completions
 
-    def plot_response(self) -> alt.Chart | alt.LayerChart:
+    def plot_response(self) -> AnyChart:
         """The distribution of the response time, reads and writes apart."""
         from headstack.report.run import response_chart
 

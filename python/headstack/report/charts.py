@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 import polars as pl
@@ -11,6 +11,8 @@ from headstack.report import style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
 MARKS = 3000
 """At most so many points are drawn; a page stays small whatever the run."""
@@ -25,7 +27,7 @@ def cdf(
     *,
     clip: float | None = None,
     wide: str | None = None,
-) -> alt.Chart:
+) -> AnyChart:
     """Cumulative distributions: for every time, the share of requests that took no longer.
 
     `clip` ends the time axis where so large a share of each curve's requests is complete; the curve called `wide` is
@@ -51,13 +53,9 @@ def cdf(
         order="share:Q",
         tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
     )
+    band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
     lines = base.transform_filter(alt.datum.curve != wide).mark_line(interpolate="step-after")
-    if wide is None:
-        chart = lines
-    else:
-        band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
-        chart = alt.layer(band, lines)
-    return chart.properties(width="container", height=HEIGHT)
+    return alt.layer(band, lines, width="container", height=HEIGHT)
 
 
 def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFrame:

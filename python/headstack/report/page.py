@@ -13,7 +13,7 @@ from headstack.report import style
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import altair as alt
+    from headstack.report.charts import AnyChart
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Section:
 
     title: str
     text: str = ""
-    chart: alt.Chart | alt.LayerChart | None = None
+    chart: AnyChart | None = None
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     text_columns: int = 1

@@ -9,13 +9,12 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
     from headstack.run import Run
 
 
-def response_chart(run: Run) -> alt.Chart | alt.LayerChart:
+def response_chart(run: Run) -> charts.AnyChart:
     """The distribution of the response time, reads and writes apart."""
     _, table = run.sample
     return _response_cdf(completions_frame(table))
@@ -64,7 +63,7 @@ def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:
     ]
 
 
-def _response_cdf(frame: pl.DataFrame) -> alt.Chart | alt.LayerChart:
+def _response_cdf(frame: pl.DataFrame) -> charts.AnyChart:
     names = {"read": "reads", "write": "writes"}
     curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
     curves = {name: values for name, values in curves.items() if len(values)}

@@ -1,0 +1,188 @@
+"""The Python API: the same nouns as the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import headstack
+
+QUICK = """
+requests = 2000
+[[stream]]
+read_fraction = 0.5
+size.fixed_kib = 4
+align_kib = 4
+inter_arrival.exponential_ms = 40
+"""
+
+
+@pytest.fixture(scope="module")
+def run() -> headstack.Run:
+    return headstack.simulate("hp-97560", headstack.Workload(toml=QUICK))
+
+
+def test_every_public_name_is_there() -> None:
+    for name in headstack.__all__:
+        assert getattr(headstack, name) is not None
+    assert set(headstack.__all__) <= set(dir(headstack))
+    with pytest.raises(AttributeError):
+        headstack.nonsense  # noqa: B018 # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_drive_locates_sectors_and_finds_them_again() -> None:
+    drive = headstack.Drive("hp-97560")
+    for lba in (0, 71, 72, 1_000_000, drive.capacity_sectors - 1):
+        place = drive.locate(lba)
+        assert drive.lba_at(place.cylinder, place.head, place.sector) == lba
+        assert 0 <= place.angle_turns < 1
+    assert drive.lba_at(0, 0, 0) is None
+    with pytest.raises(headstack.InputError, match="past the end") as problem:
+        drive.locate(drive.capacity_sectors)
+    assert "2647079" in (problem.value.hint or "")
+
+
+def test_an_access_is_seek_rotation_and_transfer() -> None:
+    drive = headstack.Drive("hp-97560")
+    here, there = drive.locate(0), drive.locate(1_500_000)
+    least = drive.seek_ms(there.cylinder - here.cylinder) + drive.rotation_ms / 72
+    access = drive.access_ms(0, 1_500_000, 5.0)
+    assert least - 1e-4 <= access <= least + drive.rotation_ms + 1e-4
+    # A turn later everything is where it was, but for the rounding of instants to nanoseconds.
+    assert drive.access_ms(0, 1_500_000, 5.0 + 10 * drive.rotation_ms) == pytest.approx(access, abs=1e-4)
+
+
+def test_overrides_reach_drives_and_systems() -> None:
+    drive = headstack.Drive("hp-97560", overrides=[("rotation_rpm", "5400")])
+    assert drive.rotation_ms == pytest.approx(11.111, abs=0.001)
+    fast = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), overrides={"rotation_rpm": 5400.0}, limit=50)
+    assert fast.summary["requests"] == 50
+    with pytest.raises(headstack.InputError):
+        headstack.Drive("hp-97560", overrides=[("rotation_rpm", "-1")])
+
+
+def test_completions_go_to_any_arrow_library(run: headstack.Run) -> None:
+    table = pl.DataFrame(run.completions)
+    assert len(table) == len(run.completions) == run.summary["requests"] == 2000
+    response = (table["finish_ns"] - table["arrival_ns"]).mean()
+    assert response == pytest.approx(run.summary["response_ms"]["mean"] * 1e6)
+
+
+def test_a_run_shows_itself(run: headstack.Run, tmp_path: Path) -> None:
+    assert "mean response" in run._repr_html_()
+    assert "hp-97560" in repr(run)
+    chart = run.plot_response().to_dict()
+    assert chart["layer"]
+
+
+def test_completions_that_were_not_kept_say_so() -> None:
+    run = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), keep=False, limit=10)
+    with pytest.raises(headstack.InputError, match="not kept"):
+        len(run.completions)
+
+
+def test_progress_is_told_and_can_stop(tmp_path: Path) -> None:
+    endless = QUICK.replace("2000", "1_000_000_000")
+    seen: list[tuple[int, float]] = []
+
+    def progress(done: int, simulated_s: float) -> bool:
+        seen.append((done, simulated_s))
+        return len(seen) < 3
+
+    with pytest.raises(headstack.Interrupted):
+        headstack.simulate(
+            "hp-97560", headstack.Workload(toml=endless), keep=False, out=tmp_path / "x.parquet", progress=progress
+        )
+    assert seen == sorted(seen)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exception_of_the_progress_function_comes_through() -> None:
+    def progress(_done: int, _simulated_s: float) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        headstack.simulate(
+            "hp-97560", headstack.Workload(toml=QUICK.replace("2000", "1_000_000_000")), keep=False, progress=progress
+        )
+
+
+def test_a_stepper_agrees_with_a_run(run: headstack.Run) -> None:
+    rows = pl.DataFrame(run.completions).sort("id")
+    stepper = headstack.Stepper(headstack.System("hp-97560"), seed=run.summary["seed"])
+    done: list[headstack.Completion] = []
+    for row in rows.iter_rows(named=True):
+        done += stepper.advance(row["arrival_ns"])
+        stepper.submit(row["arrival_ns"], row["op"], row["lba"], row["sectors"])
+    while (event := stepper.next_event_ns()) is not None and stepper.in_flight:
+        done += stepper.advance(event)
+    assert [one.finish_ns for one in sorted(done, key=lambda one: one.id)] == rows["finish_ns"].to_list()
+    assert sum(done[0].phases_ns().values()) == done[0].finish_ns - done[0].arrival_ns
+
+
+def test_steppers_are_independent() -> None:
+    system = headstack.System("hp-97560")
+    one, two = headstack.Stepper(system), headstack.Stepper(system)
+    one.submit(0, "read", 0, 8)
+    assert (one.in_flight, two.in_flight) == (1, 0)
+    with pytest.raises(headstack.InputError, match="sectors"):
+        two.submit(0, "read", 2_647_080, 8)
+
+
+def test_the_demerit_is_zero_for_itself_and_the_shift_for_a_shift() -> None:
+    measured = [float(value) for value in range(10, 110)]
+    assert headstack.demerit(measured, measured)["demerit_ms"] == 0
+    shifted = headstack.demerit(measured, [value + 2 for value in measured])
+    assert shifted["demerit_ms"] == pytest.approx(2)
+    assert shifted["demerit_percent"] == pytest.approx(200 / 59.5)
+    assert headstack.per_request_error(measured, [value + 2 for value in measured])["mae_ms"] == pytest.approx(2)
+    with pytest.raises(headstack.InputError):
+        headstack.demerit([], measured)
+    with pytest.raises(headstack.InputError):
+        headstack.demerit([-1.0], measured)
+
+
+def test_a_trace_is_an_arrow_stream(ascii_trace: Path) -> None:
+    trace = headstack.Trace(ascii_trace)
+    table = pl.DataFrame(trace)
+    assert len(table) == 500 == trace.info()["requests"]
+    assert table["arrival_ns"].to_list()[1] == 10_000_000
+
+
+def test_a_system_of_two_drives_on_one_bus_contends() -> None:
+    system = headstack.System("two-97560-one-bus")
+    assert len(system.drives) == 2
+    both = "".join(QUICK.replace("requests = 2000", "").strip() + f"\ndevice = {device}\n" for device in (0, 1))
+    devices = len(system.volumes)
+    workload = headstack.Workload(toml="requests = 500\n" + (both if devices == 2 else QUICK.split("\n", 2)[2]))
+    summary = headstack.simulate(system, workload).summary
+    assert summary["requests"] == 500
+    assert all(drive["requests"] > 0 for drive in summary["drives"])
+
+
+def test_every_drive_of_the_library_simulates() -> None:
+    for name in headstack.library_drives():
+        summary = headstack.simulate(name, headstack.Workload(toml=QUICK), limit=200, keep=False).summary
+        assert summary["requests"] == 200
+        assert summary["response_ms"]["mean"] > 0
+
+
+def test_panics_do_not_reach_the_user() -> None:
+    # Whatever is thrown at it, the core raises exceptions of its own tree or Python's.
+    drive = headstack.Drive("hp-97560")
+    for call in (
+        lambda: drive.locate(2**64 - 1),
+        lambda: drive.seek_ms(2**32 - 1),
+        lambda: drive.access_ms(0, 1, float("nan")),
+        lambda: drive.access_ms(0, 1, 1e300),
+        lambda: headstack.explain("hp-97560", [2**64 - 1]),
+        lambda: headstack.Stepper(headstack.System("hp-97560")).submit(2**64 - 1, "read", 2**64 - 1, 1),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), until_s=float("nan"), limit=3),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), warmup_s=-1.0, limit=3),
+    ):
+        try:
+            call()
+        except (headstack.InputError, OverflowError, ValueError):
+            pass

@@ -1,0 +1,225 @@
+"""Bad input gets one clear message, exit code 2, no traceback, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import data_file, drive_file, headstack, refused
+
+
+def trace(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "bad.trace"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_truncated_srt(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.srt"
+    cut.write_bytes(data_file("hp/ajw.1week.srt").read_bytes()[:100_001])
+    message = refused("simulate", "hp-c2200a", "--trace", cut, "--device", "0")
+    assert "cut.srt" in message
+    assert "byte" in message
+
+
+def test_the_wrong_format(tmp_path: Path, ascii_trace: Path) -> None:
+    message = refused("simulate", "hp-97560", "--trace", ascii_trace, "--format", "spc")
+    assert "line 1" in message
+    assert "hint: " in message
+    assert "disksim-ascii" in message
+
+
+def test_an_unknown_format(ascii_trace: Path) -> None:
+    message = refused("simulate", "hp-97560", "--trace", ascii_trace, "--format", "srtt")
+    assert "srtt" in message
+    assert "known formats: " in message
+
+
+def test_unsorted_arrivals(tmp_path: Path) -> None:
+    bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 8 8 1", "5.0 0 16 8 1")
+    message = refused("simulate", "hp-97560", "--trace", bad)
+    assert "line 3" in message
+    assert "--sort" in message
+    assert headstack("simulate", "hp-97560", "--trace", bad, "--sort", "--json").json()["requests"] == 3
+
+
+def test_requests_past_the_end(tmp_path: Path) -> None:
+    bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 2647079 8 1")
+    message = refused("simulate", "hp-97560", "--trace", bad)
+    assert "2647080 sectors" in message
+    assert "--fit-lba wrap" in message
+    assert headstack("simulate", "hp-97560", "--trace", bad, "--fit-lba", "wrap", "--json").json()["requests"] == 2
+
+
+def test_zero_length_requests(tmp_path: Path) -> None:
+    bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 8 0 1")
+    message = refused("simulate", "hp-97560", "--trace", bad)
+    assert "line 2" in message
+    assert "--skip-zero-length" in message
+    skipped = headstack("simulate", "hp-97560", "--trace", bad, "--skip-zero-length", "--json")
+    assert skipped.json()["requests"] == 1
+
+
+def test_an_unknown_key_shows_its_line(tmp_path: Path) -> None:
+    bad = drive_file(tmp_path, ("rotation_rpm = 4002.0", "rotation_rpm = 4002.0\nrotation_speed = 3"))
+    for message in (refused("drives", "show", bad), refused("simulate", bad, "--workload", "unix-like")):
+        assert "rotation_speed" in message
+        assert "line " in message
+        assert "^^^" in message
+        assert "drive.toml" in message
+
+
+def test_a_value_of_the_wrong_type_shows_its_line(tmp_path: Path) -> None:
+    bad = drive_file(tmp_path, ("heads = 19", 'heads = "many"'))
+    message = refused("drives", "show", bad)
+    assert "line " in message
+    assert "^" in message
+
+
+def test_contradictions_come_all_at_once(tmp_path: Path) -> None:
+    zone = "[[layout.zone]]\nfirst_cylinder = 1900\nlast_cylinder = 1961\nsectors_per_track = 60\n\n[[layout.region]]"
+    bad = drive_file(
+        tmp_path,
+        ("[[layout.region]]", zone),
+        ("track_skew_sectors = 8.0", "track_skew_sectors = 80.0"),
+        ("head_switch_ms = 1.6", "head_switch_ms = -1.6"),
+    )
+    message = refused("drives", "show", bad)
+    assert "overlap" in message
+    assert "track_skew_sectors" in message
+    assert "head_switch_ms" in message
+
+
+def test_drives_check_says_which_file_is_wrong(tmp_path: Path) -> None:
+    bad = drive_file(tmp_path, ("head_switch_ms = 1.6", "head_switch_ms = -1.6"))
+    outcome = headstack("drives", "check", "drives/hp-c2200a.toml", bad, "--json", cwd=Path(__file__).parent.parent)
+    assert outcome.code == 2
+    assert "head_switch_ms" in outcome.err
+    assert '"ok": true' in outcome.out
+    assert '"ok": false' in outcome.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", "hp-97560", "--trace", "/nowhere/x.trace"),
+        ("trace", "info", "/nowhere/x.trace"),
+        ("validate", "hp-97560", "--trace", "/nowhere/x.trace"),
+        ("drives", "show", "/nowhere/x.toml"),
+        ("drives", "check", "/nowhere/x.toml"),
+        ("simulate", "/nowhere/x.toml", "--workload", "unix-like"),
+        ("simulate", "hp-97560", "--workload", "/nowhere/x.toml"),
+        ("explain", "hp-97560", "--from", "/nowhere/x.parquet", "--id", "3"),
+        ("study", "ruemmler-wilkes", "--data", "/nowhere"),
+    ],
+)
+def test_a_missing_file_is_named(words: tuple[str, ...]) -> None:
+    outcome = headstack(*words)
+    assert outcome.code == 2
+    assert "/nowhere" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("option", ["--out", "--report", "--save"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(option: str, tmp_path: Path) -> None:
+    for where in (tmp_path / "no" / "x.html", tmp_path):
+        message = refused("simulate", "hp-97560", "--workload", "overload-million", option, where)
+        assert str(where) in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_nearly_right_are_suggested() -> None:
+    assert "hp-97560" in refused("simulate", "hp-97650", "--workload", "unix-like")
+    assert "unix-like" in refused("simulate", "hp-97560", "--workload", "unixlike")
+    assert "ruemmler-wilkes" in refused("study", "ruemler")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate", "hp-97560"), "--workload"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--device", "0"), "--device"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--fit-lba", "wrap"), "--fit-lba"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--replay", "closed"), "replay"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--requests", "0"), "--requests"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--warmup", "soon"), "--warmup"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", "magic"), "magic"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--set", "rotation_rpm"), "--set"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--set", "no.such=3"), "no"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--set", "rotation_rpm=-3"), "rotation_rpm"),
+        (("simulate", "hp-97560", "--nonsense"), "--nonsense"),
+        (("explain", "hp-97560"), "--lba"),
+        (("explain", "hp-97560", "--lba", "5", "--id", "3"), "--id"),
+        (("explain", "hp-97560", "--lba", "99999999"), "99999999"),
+        (("dirves",), "dirves"),
+    ],
+)
+def test_options_that_cannot_apply_are_refused(words: tuple[str, ...], said: str) -> None:
+    assert said in refused(*words)
+
+
+def test_both_sources_of_requests_are_one_too_many(ascii_trace: Path) -> None:
+    assert "--trace" in refused("simulate", "hp-97560", "--workload", "unix-like", "--trace", ascii_trace)
+    assert "--column" in refused("trace", "info", ascii_trace, "--format", "disksim-ascii", "--column", "a=lba")
+    assert "--time-scale" in refused("trace", "info", ascii_trace, "--time-scale", "2")
+
+
+def test_a_trace_without_measured_times_cannot_validate(ascii_trace: Path) -> None:
+    assert "measured" in refused("validate", "hp-97560", "--trace", ascii_trace)
+
+
+def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path) -> None:
+    out, report = tmp_path / "run.parquet", tmp_path / "run.html"
+    endless = tmp_path / "endless.toml"
+    endless.write_text(
+        "requests = 1_000_000_000\n[[stream]]\nread_fraction = 0.5\nsize.fixed_kib = 4\n"
+        "inter_arrival.exponential_ms = 40\n"
+    )
+    command = [sys.executable, "-m", "headstack", "simulate", "hp-97560", "--workload", str(endless)]
+    command += ["--out", str(out), "--report", str(report)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    # The file being written shows that the run is under way.
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    said_out, said = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert said == "error: interrupted; nothing was left half written\n"
+    assert said_out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["endless.toml"]
+
+
+def test_an_old_output_survives_a_failed_run(tmp_path: Path) -> None:
+    out = tmp_path / "run.parquet"
+    out.write_bytes(b"old")
+    bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 8 0 1")
+    refused("simulate", "hp-97560", "--trace", bad, "--out", out)
+    assert out.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.trace", "run.parquet"]
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m headstack drives show nearline-18tb | head -1"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0 or shutil.which("chmod") is None, reason="root may write everywhere")
+def test_a_directory_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        assert "permission" in refused(
+            "simulate", "hp-97560", "--workload", "unix-like", "--out", tmp_path / "x.parquet"
+        )
+    finally:
+        tmp_path.chmod(0o700)

@@ -1,0 +1,192 @@
+"""The verbs: what they print, as tables and as JSON."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import data_file, headstack
+
+RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "3000")
+
+
+def test_help_lists_the_verbs_and_loads_nothing_heavy() -> None:
+    outcome = headstack("--help")
+    assert outcome.code == 0
+    for verb in ("drives", "trace", "simulate", "validate", "explain", "study"):
+        assert verb in outcome.out
+    check = (
+        "import sys, headstack.cli\n"
+        "heavy = {'altair', 'polars', 'jinja2', 'vl_convert', 'headstack._core'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize("verb", ["drives list", "trace info", "simulate", "validate", "explain", "study"])
+def test_every_verb_has_help_and_json(verb: str) -> None:
+    outcome = headstack(*verb.split(), "--help")
+    assert outcome.code == 0
+    assert "--json" in outcome.out
+
+
+def test_version() -> None:
+    outcome = headstack("--version")
+    assert outcome.out.startswith("headstack 0.")
+
+
+def test_drives_list_and_show() -> None:
+    drives = {drive["id"]: drive for drive in headstack("drives", "list", "--json").json()["drives"]}
+    assert drives["hp-97560"]["capacity_sectors"] == 2_647_080
+    assert 0 <= drives["hp-97560"]["provenance"]["shares"]["assumed"] <= 1
+    shown = headstack("drives", "show", "hp-97560", "--json").json()
+    assert shown["seek"]["distance_weighted_ms"] == pytest.approx(12.84, abs=0.005)
+    assert len(shown["zones"]) == 1
+    words = headstack("drives", "show", "hp-97560").out
+    for word in ("12.84", "4,002", "Ruemmler", "assumed", "2,647,080"):
+        assert word in words
+
+
+def test_a_shown_drive_file_is_a_drive_file(tmp_path: Path) -> None:
+    text = headstack("drives", "show", "hp-97560", "--toml", "--set", "rotation_rpm=5400").out
+    path = tmp_path / "fast.toml"
+    path.write_text(text)
+    assert headstack("drives", "check", path, "--json").json()["files"][0]["ok"]
+    assert headstack("drives", "show", path, "--json").json()["rotation_rpm"] == 5400
+
+
+def test_simulate_has_the_promised_keys(tmp_path: Path) -> None:
+    out = tmp_path / "run.parquet"
+    summary = headstack(*RUN, "--out", out, "--json").json()
+    for key in ["requests", "simulated_s", "wall_s", "seed", "system", "workload", "config_hash", "version", "quantiles", "response_ms", "service_ms", "phases_ms", "busy_ms", "iops", "mib_per_s", "cache", "drives"]:
+        assert key in summary, key
+    times = {"mean", "mean_ci95", "std", "p50", "p90", "p99", "p999", "max"}
+    assert times <= summary["response_ms"].keys()
+    assert times <= summary["service_ms"].keys()
+    assert set(summary["phases_ms"]) == {"queue", "overhead", "seek", "rotation", "transfer", "bus", "other"}
+    assert summary["requests"] == 3000
+    assert sum(summary["phases_ms"].values()) == pytest.approx(summary["response_ms"]["mean"])
+
+
+def test_phases_add_up_to_the_response_exactly(tmp_path: Path) -> None:
+    out = tmp_path / "run.parquet"
+    assert headstack(*RUN, "--out", out).code == 0
+    table = pl.read_parquet(out)
+    phases = pl.sum_horizontal(
+        f"{name}_ns" for name in ("queue", "overhead", "seek", "rotation", "transfer", "bus", "other")
+    )
+    assert table.select((phases == pl.col("finish_ns") - pl.col("arrival_ns")).all()).item()
+    assert table["id"].sort().to_list() == list(range(3000))
+    assert table.select((pl.col("start_ns") >= pl.col("arrival_ns")).all()).item()
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second, other = (tmp_path / name for name in ("a.parquet", "b.parquet", "c.parquet"))
+    one = headstack(*RUN, "--out", first, "--json").json()
+    two = headstack(*RUN, "--out", second, "--json").json()
+    headstack(*RUN, "--seed", "2", "--out", other)
+    assert first.read_bytes() == second.read_bytes() != other.read_bytes()
+    del one["wall_s"], two["wall_s"]
+    assert one == two
+
+
+def test_options_change_what_they_say() -> None:
+    plain = headstack(*RUN, "--json").json()
+    warm = headstack(*RUN, "--warmup", "1000", "--json").json()
+    assert (warm["requests"], warm["warmup_requests"]) == (2000, 1000)
+    fast = headstack(*RUN, "--set", "rotation_rpm=8004", "--json").json()
+    assert fast["phases_ms"]["rotation"] < plain["phases_ms"]["rotation"]
+    assert fast["config_hash"] != plain["config_hash"]
+    sorted_ = headstack(*RUN, "--scheduler", "c-look", "--json").json()
+    assert sorted_["config_hash"] != plain["config_hash"]
+    cut = headstack(*RUN, "--until", "60s", "--json").json()
+    assert cut["simulated_s"] <= 60
+
+
+def test_save_writes_the_drive_with_its_overrides(tmp_path: Path) -> None:
+    saved = tmp_path / "mine.toml"
+    assert headstack(*RUN, "--set", "rotation_rpm=5400", "--save", saved).code == 0
+    assert headstack("drives", "show", saved, "--json").json()["rotation_rpm"] == 5400
+
+
+def test_a_trace_is_told_converted_and_run(tmp_path: Path, ascii_trace: Path) -> None:
+    about = headstack("trace", "info", ascii_trace, "--json").json()
+    assert (about["requests"], about["reads"], about["format"]) == (500, 250, "disksim-ascii")
+    assert about["span_s"] == pytest.approx(4.99)
+    for name in ("t.parquet", "t.csv"):
+        out = tmp_path / name
+        assert headstack("trace", "convert", ascii_trace, out, "--json").json()["requests"] == 500
+        assert headstack("trace", "info", out, "--json").json()["reads"] == 250
+    plain = headstack("simulate", "hp-97560", "--trace", ascii_trace, "--json").json()
+    again = headstack("simulate", "hp-97560", "--trace", tmp_path / "t.parquet", "--json").json()
+    assert plain["response_ms"] == again["response_ms"]
+    part = headstack("trace", "convert", ascii_trace, tmp_path / "p.csv", "--from", "1s", "--to", "2s", "--json").json()
+    assert part["requests"] == 100
+    slow = headstack("simulate", "hp-97560", "--trace", ascii_trace, "--inter-arrival-ms", "100", "--json").json()
+    assert slow["simulated_s"] == pytest.approx(49.9, abs=0.5)
+    assert slow["phases_ms"]["queue"] < plain["phases_ms"]["queue"]
+
+
+def test_explain_tells_the_way(tmp_path: Path) -> None:
+    told = headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000", "--json").json()
+    first, second = told["requests"]
+    assert (first["place"]["cylinder"], first["place"]["head"]) == (1, 4)
+    labels = [step["label"] for step in second["steps"]]
+    for label in ("overhead", "seek", "rotation", "transfer", "bus"):
+        assert label in labels
+    assert sum(second["phases_ms"].values()) == pytest.approx(second["response_ms"])
+    assert "cylinders" in headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000").out
+
+
+def test_explain_finds_a_request_of_a_run(tmp_path: Path) -> None:
+    out = tmp_path / "run.parquet"
+    headstack(*RUN, "--out", out)
+    told = headstack("explain", "hp-97560", "--from", out, "--id", "2345", "--json").json()["requests"]
+    assert [story["id"] for story in told] == [2343, 2344, 2345]
+    row = pl.read_parquet(out).row(by_predicate=pl.col("id") == 2345, named=True)
+    assert told[-1]["lba"] == row["lba"]
+    assert told[-1]["finish_ms"] == pytest.approx(row["finish_ns"] / 1e6, abs=1e-6)
+    other = headstack("explain", "hp-c2200a", "--from", out, "--id", "5")
+    assert other.code == 2
+    assert "another system" in other.err
+
+
+def test_validate_scores_the_c2200a_on_its_own_trace() -> None:
+    trace = data_file("hp/ajw.1week.srt")
+    summary = headstack("validate", "hp-c2200a", "--trace", trace, "--device", "0", "--ladder", "--json").json()
+    for key in ["requests", "replay", "phase_lock", "measured_mean_ms", "model_mean_ms", "demerit_ms", "demerit_percent", "per_request", "reads", "writes", "clamped", "ladder"]:
+        assert key in summary, key
+    errors = {"mae_ms", "mae_percent", "median_ms", "p90_ms", "correlation"}
+    for scores in (summary, summary["reads"], summary["writes"]):
+        assert errors <= scores["per_request"].keys()
+    assert summary["requests"] == 42_252
+    assert summary["replay"] == "measured"
+    assert summary["phase_lock"] is False
+    assert summary["measured_mean_ms"] == pytest.approx(25.35, abs=0.005)
+    rungs = {rung["step"]: rung for rung in summary["ladder"]}
+    assert list(rungs) == ["M0", "M1", "M2", "M3", "M4"]
+    assert rungs["M0"]["demerit_percent"] == pytest.approx(36.3, abs=0.1)
+    assert rungs["M3"]["demerit_percent"] <= 2.6
+
+
+def test_validate_scores_a_part_of_a_trace() -> None:
+    trace = data_file("hp/ajw.1week.srt")
+    words = ("validate", "hp-c2200a", "--trace", trace, "--device", "0", "--json")
+    first = headstack(*words, "--to", "3d").json()
+    rest = headstack(*words, "--from", "3d").json()
+    assert first["requests"] + rest["requests"] == 42_252
+    assert not math.isclose(first["measured_mean_ms"], rest["measured_mean_ms"])
+
+
+def test_a_study_without_its_data_says_so() -> None:
+    rows = {row["id"]: row for row in headstack("study", "ruemmler-wilkes", "--json").json()["rows"]}
+    assert {"id", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"} == set(rows["fig4b-m1"])
+    assert rows["a1-sectors"]["verdict"] == "holds"
+    assert rows["fig4b-m1"]["verdict"] == "not-testable"
+    assert "--data" in rows["fig4b-m1"]["note"]
+    assert "ruemmler-wilkes" in headstack("study", "list").out

@@ -1,0 +1,92 @@
+"""Pages: self-contained, complete, written whole."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import headstack
+from conftest import data_file
+from headstack.errors import InputError
+from headstack.files import write_whole
+
+LIGHT = """
+requests = 4000
+[[stream]]
+read_fraction = 0.6
+size.fixed_kib = 4
+inter_arrival.exponential_ms = 30
+"""
+
+
+def self_contained(page: str) -> None:
+    assert page.startswith("<!doctype html>")
+    # No element, style or script fetches anything; the drawing library only names namespaces.
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//""", page)
+    assert not re.search(r"@import|url\(\s*['\"]?http", page)
+    assert '"$schema"' not in page.split("const charts = [")[1]
+
+
+def charts(page: str) -> int:
+    return page.count('<div class="chart"')
+
+
+def test_the_page_of_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "run.html"
+    run = headstack.simulate("nearline-18tb", headstack.Workload(toml=LIGHT), keep=False, sample=True)
+    run.report(path)
+    page = path.read_text()
+    self_contained(page)
+    assert charts(page) == 4
+    assert page.count("vegaEmbed(") == 1
+    for word in ("To cite", run.summary["config_hash"], "assumed", "Where the time went", "mean response", "seed"):
+        assert word in page
+    assert path.stat().st_size < 3_000_000
+    assert [file.name for file in tmp_path.iterdir()] == ["run.html"]
+
+
+def test_a_run_without_requests_has_a_page(tmp_path: Path) -> None:
+    run = headstack.simulate("hp-97560", headstack.Workload(toml=LIGHT), warmup_requests=4000)
+    assert run.summary["requests"] == 0
+    run.report(tmp_path / "empty.html")
+    assert "–" in (tmp_path / "empty.html").read_text()
+
+
+def test_the_page_of_an_explanation(tmp_path: Path) -> None:
+    path = tmp_path / "story.html"
+    headstack.explain("hp-97560", [0, 500_000]).report(path)
+    page = path.read_text()
+    self_contained(page)
+    assert charts(page) == 1
+    assert "read 8 sectors at 500,000" in page
+
+
+def test_the_page_of_a_validation(tmp_path: Path) -> None:
+    trace = headstack.Trace(data_file("hp/ajw.1week.srt"), devices=[(0, None)])
+    path = tmp_path / "ladder.html"
+    headstack.validate("hp-c2200a", trace, ladder=True, limit=5000).report(path)
+    page = path.read_text()
+    self_contained(page)
+    assert charts(page) == 5
+    assert "The ladder of models" in page
+
+
+def test_what_people_typed_is_no_markup(tmp_path: Path) -> None:
+    odd = tmp_path / "<b>&.toml"
+    odd.write_text(LIGHT)
+    path = tmp_path / "odd.html"
+    headstack.simulate("hp-97560", odd, sample=True).report(path)
+    page = path.read_text()
+    assert "<b>&" not in page
+    assert "&lt;b&gt;&amp;" in page
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot create"):
+        write_whole(tmp_path / "no" / "page.html", "x")
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(InputError, match="cannot write"):
+        write_whole(tmp_path / "taken", "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
