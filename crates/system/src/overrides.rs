@@ -2,6 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
+use headstack_drive::spec::set_value;
+
 use crate::SystemError;
 
 /// Reads `text` as TOML with values replaced. The text itself must have been read without error before, so that errors
@@ -17,51 +19,12 @@ pub(crate) fn apply<T: DeserializeOwned>(
         .map_err(|error| SystemError::Syntax { origin: origin.to_owned(), message: error.to_string() })?;
     let mut value = toml::Value::Table(table);
     for (path, new) in set {
-        let parts: Vec<&str> = path.split('.').collect();
-        put(&mut value, &parts, &parse(new)).map_err(|reason| failed(path, reason))?;
+        set_value(&mut value, path, new).map_err(|reason| failed(path, reason))?;
     }
     value.try_into().map_err(|error: toml::de::Error| {
         let paths: Vec<&str> = set.iter().map(|(path, _)| path.as_str()).collect();
         failed(&paths.join(", "), error.to_string().trim_end().to_owned())
     })
-}
-
-/// A TOML value as typed on a command line; what is no TOML value is a string.
-fn parse(text: &str) -> toml::Value {
-    toml::from_str::<toml::Table>(&format!("value = {text}"))
-        .ok()
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| toml::Value::String(text.to_owned()))
-}
-
-fn put(node: &mut toml::Value, parts: &[&str], value: &toml::Value) -> Result<(), String> {
-    let Some((first, rest)) = parts.split_first() else {
-        *node = match (&*node, value) {
-            // An integer typed where the file holds a real number becomes one.
-            (toml::Value::Float(_), toml::Value::Integer(integer)) => toml::Value::Float(*integer as f64),
-            _ => value.clone(),
-        };
-        return Ok(());
-    };
-    match node {
-        toml::Value::Table(table) if *first == "*" => {
-            table.iter_mut().try_for_each(|(_, child)| put(child, rest, value))
-        }
-        toml::Value::Table(table) => {
-            let child = table.entry(*first).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-            put(child, rest, value)
-        }
-        toml::Value::Array(items) if *first == "*" => {
-            items.iter_mut().try_for_each(|item| put(item, rest, value))
-        }
-        toml::Value::Array(items) => {
-            let count = items.len();
-            let item = first.parse::<usize>().ok().and_then(|index| items.get_mut(index));
-            let item = item.ok_or_else(|| format!("`{first}` must be `*` or a number below {count} here"))?;
-            put(item, rest, value)
-        }
-        _ => Err(format!("`{first}` lies below a plain value")),
-    }
 }
 
 #[cfg(test)]

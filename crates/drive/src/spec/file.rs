@@ -1,6 +1,6 @@
 //! Reading and writing drive files.
 
-use super::{DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, provenance};
+use super::{DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, provenance, set_value};
 
 /// Why a drive file is unusable. Nothing of it is used.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ impl DriveSpec {
         if !overrides.is_empty() {
             let mut table: toml::Value = toml::from_str(text).map_err(|e| syntax(e.to_string()))?;
             for (path, value) in overrides {
-                set(&mut table, path, value).map_err(|reason| SpecError::Override {
+                set_value(&mut table, path, value).map_err(|reason| SpecError::Override {
                     name: name.to_owned(),
                     path: path.clone(),
                     reason,
@@ -110,60 +110,5 @@ impl DriveSpec {
     /// The provenance of the value at a dotted path: the entry of the longest matching prefix.
     pub fn provenance_of(&self, path: &str) -> Option<&Provenance> {
         provenance::lookup(&self.provenance, path)
-    }
-}
-
-/// Replaces the value at a dotted path.
-pub(crate) fn set(table: &mut toml::Value, path: &str, value: &str) -> Result<(), String> {
-    let parsed = parse_value(value);
-    let parts: Vec<&str> = path.split('.').collect();
-    put(table, &parts, &parsed)
-}
-
-/// A TOML value as typed on a command line; what is no TOML value is a string.
-fn parse_value(text: &str) -> toml::Value {
-    toml::from_str::<toml::Table>(&format!("value = {text}"))
-        .ok()
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| toml::Value::String(text.to_owned()))
-}
-
-fn put(node: &mut toml::Value, parts: &[&str], value: &toml::Value) -> Result<(), String> {
-    let Some((first, rest)) = parts.split_first() else {
-        *node = coerce(node, value);
-        return Ok(());
-    };
-    match node {
-        toml::Value::Table(table) => {
-            if rest.is_empty() && !table.contains_key(*first) {
-                table.insert((*first).to_owned(), value.clone());
-                return Ok(());
-            }
-            let child =
-                table.entry((*first).to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-            put(child, rest, value)
-        }
-        toml::Value::Array(items) if *first == "*" => {
-            items.iter_mut().try_for_each(|item| put(item, rest, value))
-        }
-        toml::Value::Array(items) => {
-            let count = items.len();
-            let index: usize = first.parse().map_err(|_| {
-                format!("`{first}` must be a number from 0 to {} or `*` here", count.saturating_sub(1))
-            })?;
-            let item = items
-                .get_mut(index)
-                .ok_or_else(|| format!("there are only {count} entries, counted from 0"))?;
-            put(item, rest, value)
-        }
-        _ => Err(format!("`{first}` lies below a plain value")),
-    }
-}
-
-/// An integer typed where the file holds a real number becomes one.
-fn coerce(old: &toml::Value, new: &toml::Value) -> toml::Value {
-    match (old, new) {
-        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(*i as f64),
-        _ => new.clone(),
     }
 }

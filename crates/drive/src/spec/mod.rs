@@ -10,6 +10,7 @@ mod fidelity;
 mod file;
 mod layout;
 mod mechanics;
+mod overrides;
 mod provenance;
 
 pub use check::SpecProblem;
@@ -20,6 +21,7 @@ pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, Switc
 pub use file::SpecError;
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
+pub use overrides::set_value;
 pub use provenance::{Provenance, ProvenanceKind};
 
 use schemars::JsonSchema;
