@@ -115,12 +115,16 @@ fn suspicion(input: &Input, chosen: &Format) -> Option<&'static str> {
     }
 }
 
-/// Adds the suspicion to an error that has no hint of its own.
+/// Adds the suspicion to an error's hint.
 fn suspect(mut error: TraceError, suspected: Option<&str>) -> TraceError {
     if let (TraceError::Record { hint, .. } | TraceError::Unusable { hint, .. }, Some(suspected)) =
         (&mut error, suspected)
     {
-        *hint = Some(format!("the file looks like a trace of format {suspected}: try --format {suspected}"));
+        let other = format!("the file looks like a trace of format {suspected}: try --format {suspected}");
+        *hint = Some(match hint.take() {
+            Some(own) => format!("{own}; or {other}"),
+            None => other,
+        });
     }
     error
 }
