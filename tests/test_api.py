@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -70,7 +71,7 @@ def test_completions_go_to_any_arrow_library(run: headstack.Run) -> None:
     assert response == pytest.approx(run.summary["response_ms"]["mean"] * 1e6)
 
 
-def test_a_run_shows_itself(run: headstack.Run, tmp_path: Path) -> None:
+def test_a_run_shows_itself(run: headstack.Run) -> None:
     assert "mean response" in run._repr_html_()
     assert "hp-97560" in repr(run)
     chart = run.plot_response().to_dict()
@@ -182,7 +183,5 @@ def test_panics_do_not_reach_the_user() -> None:
         lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), until_s=float("nan"), limit=3),
         lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), warmup_s=-1.0, limit=3),
     ):
-        try:
+        with suppress(headstack.InputError, OverflowError, ValueError):
             call()
-        except (headstack.InputError, OverflowError, ValueError):
-            pass

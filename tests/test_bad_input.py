@@ -29,7 +29,7 @@ def test_a_truncated_srt(tmp_path: Path) -> None:
     assert "byte" in message
 
 
-def test_the_wrong_format(tmp_path: Path, ascii_trace: Path) -> None:
+def test_the_wrong_format(ascii_trace: Path) -> None:
     message = refused("simulate", "hp-97560", "--trace", ascii_trace, "--format", "spc")
     assert "line 1" in message
     assert "hint: " in message

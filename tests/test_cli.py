@@ -63,7 +63,25 @@ def test_a_shown_drive_file_is_a_drive_file(tmp_path: Path) -> None:
 def test_simulate_has_the_promised_keys(tmp_path: Path) -> None:
     out = tmp_path / "run.parquet"
     summary = headstack(*RUN, "--out", out, "--json").json()
-    for key in ["requests", "simulated_s", "wall_s", "seed", "system", "workload", "config_hash", "version", "quantiles", "response_ms", "service_ms", "phases_ms", "busy_ms", "iops", "mib_per_s", "cache", "drives"]:
+    for key in [
+        "requests",
+        "simulated_s",
+        "wall_s",
+        "seed",
+        "system",
+        "workload",
+        "config_hash",
+        "version",
+        "quantiles",
+        "response_ms",
+        "service_ms",
+        "phases_ms",
+        "busy_ms",
+        "iops",
+        "mib_per_s",
+        "cache",
+        "drives",
+    ]:
         assert key in summary, key
     times = {"mean", "mean_ci95", "std", "p50", "p90", "p99", "p999", "max"}
     assert times <= summary["response_ms"].keys()
@@ -132,7 +150,7 @@ def test_a_trace_is_told_converted_and_run(tmp_path: Path, ascii_trace: Path) ->
     assert slow["phases_ms"]["queue"] < plain["phases_ms"]["queue"]
 
 
-def test_explain_tells_the_way(tmp_path: Path) -> None:
+def test_explain_tells_the_way() -> None:
     told = headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000", "--json").json()
     first, second = told["requests"]
     assert (first["place"]["cylinder"], first["place"]["head"]) == (1, 4)
@@ -159,7 +177,20 @@ def test_explain_finds_a_request_of_a_run(tmp_path: Path) -> None:
 def test_validate_scores_the_c2200a_on_its_own_trace() -> None:
     trace = data_file("hp/ajw.1week.srt")
     summary = headstack("validate", "hp-c2200a", "--trace", trace, "--device", "0", "--ladder", "--json").json()
-    for key in ["requests", "replay", "phase_lock", "measured_mean_ms", "model_mean_ms", "demerit_ms", "demerit_percent", "per_request", "reads", "writes", "clamped", "ladder"]:
+    for key in [
+        "requests",
+        "replay",
+        "phase_lock",
+        "measured_mean_ms",
+        "model_mean_ms",
+        "demerit_ms",
+        "demerit_percent",
+        "per_request",
+        "reads",
+        "writes",
+        "clamped",
+        "ladder",
+    ]:
         assert key in summary, key
     errors = {"mae_ms", "mae_percent", "median_ms", "p90_ms", "correlation"}
     for scores in (summary, summary["reads"], summary["writes"]):

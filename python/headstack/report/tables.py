@@ -46,17 +46,24 @@ def number(value: float | None, digits: int = 2) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
 
 
+def duration(ms: float | None) -> str:
+    """Write a time for people: ms, or s where ms would be a long row of digits."""
+    if ms is None:
+        return "–"
+    return f"{number(ms)} ms" if ms < 10_000 else f"{number(ms / 1000, 1)} s"
+
+
 def key_numbers(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     """The numbers an engineer looks for first: label, value, detail."""
     response = summary["response_ms"]
     interval = response["mean_ci95"]
-    detail = "" if interval is None else f"± {number(interval)} ms (95 %)"
+    detail = "" if interval is None else f"± {duration(interval)} (95 %)"
     busiest = max(summary["drives"], key=lambda drive: drive["utilisation"])
     return [
-        ("mean response", f"{number(response['mean'])} ms", detail),
-        ("median", f"{number(response['p50'])} ms", f"90 %: {number(response['p90'])} ms"),
-        ("99 %", f"{number(response['p99'])} ms", f"99.9 %: {number(response['p999'])} ms"),
-        ("longest", f"{number(response['max'])} ms", f"of {number(summary['requests'])} requests"),
+        ("mean response", duration(response["mean"]), detail),
+        ("median", duration(response["p50"]), f"90 %: {duration(response['p90'])}"),
+        ("99 %", duration(response["p99"]), f"99.9 %: {duration(response['p999'])}"),
+        ("longest", duration(response["max"]), f"of {number(summary['requests'])} requests"),
         ("throughput", f"{number(summary['iops'], 1)} IOPS", f"{number(summary['mib_per_s'])} MiB/s"),
         ("drive utilisation", f"{100 * busiest['utilisation']:.1f} %",
          "mechanism busy" if len(summary["drives"]) == 1 else f"the busiest, {busiest['name']}"),

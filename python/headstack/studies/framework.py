@@ -55,7 +55,7 @@ class StudyResult:
 
 def about(id_: str, claim: str, paper: float, ours: float, unit: str, *, within: float, note: str = "") -> Row:
     """Our number is the paper's, give or take `within`."""
-    return _row(id_, claim, paper, ours, unit, f"± {within:g}", abs(ours - paper) <= within * (1 + 1e-12), note)
+    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", abs(ours - paper) <= within * (1 + 1e-12), note)
 
 
 def at_most(id_: str, claim: str, paper: float, ours: float, unit: str, *, note: str = "") -> Row:
