@@ -75,7 +75,7 @@ def test_a_run_shows_itself(run: headstack.Run) -> None:
     assert "mean response" in run._repr_html_()
     assert "hp-97560" in repr(run)
     chart = run.plot_response().to_dict()
-    assert chart["layer"]
+    assert chart["encoding"]["x"]["title"] == "response time (ms)"
 
 
 def test_completions_that_were_not_kept_say_so() -> None:

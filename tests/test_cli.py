@@ -126,6 +126,13 @@ def test_options_change_what_they_say() -> None:
     assert cut["simulated_s"] <= 60
 
 
+def test_a_system_that_cannot_keep_up_is_named() -> None:
+    crowded = headstack("simulate", "hp-97560", "--workload", "overload-million", "--requests", "2000", "--json")
+    assert crowded.json()["in_flight_drained"] > 1000
+    assert crowded.err.startswith("warning: The system did not keep up")
+    assert "warning" not in headstack(*RUN).err
+
+
 def test_save_writes_the_drive_with_its_overrides(tmp_path: Path) -> None:
     saved = tmp_path / "mine.toml"
     assert headstack(*RUN, "--set", "rotation_rpm=5400", "--save", saved).code == 0

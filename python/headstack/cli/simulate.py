@@ -69,6 +69,7 @@ def simulate(
     """Run a workload or a trace on a drive or a system."""
     from headstack import System, simulate
     from headstack.files import check_writable, write_whole
+    from headstack.overload import overload
 
     for path in (out, report, save):
         if path is not None:
@@ -101,6 +102,8 @@ def simulate(
         output.print_json(run.summary)
     else:
         _show(run.summary)
+    if overloaded := overload(run.summary):
+        output.warning(overloaded)
     for path in (out, report, save):
         if path is not None:
             output.note(f"wrote {path}")

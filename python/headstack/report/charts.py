@@ -53,8 +53,10 @@ def cdf(
         order="share:Q",
         tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
     )
-    band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
     lines = base.transform_filter(alt.datum.curve != wide).mark_line(interpolate="step-after")
+    if wide is None:
+        return lines.properties(width="container", height=HEIGHT)
+    band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
     return alt.layer(band, lines, width="container", height=HEIGHT)
 
 
@@ -83,7 +85,7 @@ def phases(means: Mapping[str, Mapping[str, float]]) -> alt.Chart:
         alt.Chart(pl.DataFrame([row for row in rows if row["phase"] in used]))
         .mark_bar(height={"band": 0.7})
         .encode(
-            x=alt.X("sum(ms):Q", title="mean time per request (ms)"),
+            x=alt.X("sum(ms):Q", title="mean time per request (ms)", axis=alt.Axis(tickCount=10)),
             y=alt.Y("kind:N", title=None, sort=list(means)),
             color=alt.Color(
                 "phase:N",

@@ -46,7 +46,7 @@ class Page:
     subtitle: str
     numbers: list[Number]
     sections: list[Section]
-    notice: str = ""
+    notices: list[str] = field(default_factory=list)
     cite: list[tuple[str, str]] = field(default_factory=list)
 
     def html(self) -> str:

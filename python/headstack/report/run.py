@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headstack.overload import overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
@@ -33,7 +34,7 @@ def run_page(run: Run) -> Page:
         title=f"{summary['system']} under {summary['workload']}",
         subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
         + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
-        notice=assumed_notice(summary["provenance"]),
+        notices=[notice for notice in (overload(summary), assumed_notice(summary["provenance"])) if notice],
         numbers=[Number(*each) for each in key_numbers(summary)],
         sections=[section for section in sections if section.chart is not None or section.rows],
         cite=citation(summary),

@@ -24,7 +24,7 @@ def validation_page(validation: Validation) -> Page:
     return Page(
         title=f"{summary['system']} against {summary['workload']}",
         subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay",
-        notice=assumed_notice(summary["provenance"]),
+        notices=[notice for notice in [assumed_notice(summary["provenance"])] if notice],
         numbers=[
             Number("demerit", f"{number(summary['demerit_percent'])} %", f"{number(summary['demerit_ms'])} ms"),
             Number("measured mean", f"{number(summary['measured_mean_ms'])} ms", "service time"),
