@@ -76,12 +76,24 @@ impl DriveSpec {
                 spec.provenance
                     .insert(path.replace(".*", ""), Provenance { kind: ProvenanceKind::Assumed, source });
             }
+            spec.cover_defaults_beside(overrides);
         }
         let problems = spec.check();
         if problems.is_empty() {
             Ok(spec)
         } else {
             Err(SpecError::Physics { name: name.to_owned(), problems })
+        }
+    }
+
+    /// Setting one value of a table that the file does not have brings the table's defaults with it.
+    fn cover_defaults_beside(&mut self, overrides: &[(String, String)]) {
+        for missing in provenance::gaps(self).0 {
+            let beside = |path: &str| path.split('.').next() == missing.split('.').next();
+            if overrides.iter().any(|(path, _)| beside(path)) {
+                let source = "default, beside a value set by the user".to_owned();
+                self.provenance.insert(missing, Provenance { kind: ProvenanceKind::Assumed, source });
+            }
         }
     }
 
