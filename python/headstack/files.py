@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from headstack.errors import InputError
@@ -28,6 +29,14 @@ def write_whole(path: Path, text: str) -> None:
         if isinstance(problem, OSError):
             raise InputError(f"cannot write `{path}`: {problem.strerror}") from None
         raise
+
+
+def check_report(path: Path) -> None:
+    """Refuse, before any work is done, a page that could not be written or drawn."""
+    check_writable(path)
+    for package in ("altair", "jinja2", "polars", "vl_convert"):
+        if find_spec(package) is None:
+            raise InputError(f"a page needs the Python package `{package}`", "pip install 'headstack[report]'")
 
 
 def check_writable(path: Path) -> None:

@@ -44,10 +44,10 @@ def explain(
 ) -> int:
     """Tell the story of one request, or of a few: from where to where, each phase, the sector just missed."""
     from headstack import System, explain, explain_completion
-    from headstack.files import check_writable
+    from headstack.files import check_report
 
     if report is not None:
-        check_writable(report)
+        check_report(report)
     if (lba is None) == (from_ is None):
         raise InputError(
             "explain needs a request", "give --lba N (and --then N …), or --from completions.parquet --id N"

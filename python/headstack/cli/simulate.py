@@ -68,12 +68,14 @@ def simulate(
 ) -> int:
     """Run a workload or a trace on a drive or a system."""
     from headstack import System, simulate
-    from headstack.files import check_writable, write_whole
+    from headstack.files import check_report, check_writable, write_whole
     from headstack.overload import overload
 
-    for path in (out, report, save):
+    for path in (out, save):
         if path is not None:
             check_writable(path)
+    if report is not None:
+        check_report(report)
     built = System(system, overrides=model_overrides(set_, scheduler))
     source = _source(workload, trace, how)
     saved = built.drive_toml() if save is not None else ""

@@ -45,10 +45,10 @@ def validate(
     Parts of a trace are scored with `--from` and `--to`: `--from 3d` leaves out the first three days.
     """
     from headstack import System, validate
-    from headstack.files import check_writable
+    from headstack.files import check_report
 
     if report is not None:
-        check_writable(report)
+        check_report(report)
     built = System(system, overrides=model_overrides(set_, scheduler))
     with output.progress("replaying", requests) as progress:
         validation = validate(
