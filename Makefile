@@ -30,6 +30,8 @@ CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
   $(shell find crates drives systems workloads -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
     \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
+# Keeps a tool's chatter for when it fails.
+to_log = >$(STAMPS)/log 2>&1 || { cat $(STAMPS)/log; exit 1; }
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
 .PHONY: help
@@ -63,8 +65,8 @@ $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
 	@touch $@
 
 $(STAMPS)/install: $(STAMPS)/package $(CORE_SOURCES)
-	$(call say,Bringing the core up to date: up to 1 minute after a change)
-	@$(BIN)/maturin develop --quiet --release --skip-install
+	$(call say,Bringing the core up to date: up to 2 minutes after a change)
+	@$(BIN)/maturin develop --quiet --release --skip-install $(to_log)
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/install pyproject.toml
@@ -133,6 +135,15 @@ lint: $(STAMPS)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/python -m mypy.stubtest headstack._core $(if $(wildcard tests/stubtest.allow),--allowlist tests/stubtest.allow)
+	$(make_stubs)
+	@diff -u $(STUB) target/stubs/headstack/$(notdir $(STUB)) || { echo 'the stubs are out of date: make stubs' >&2; exit 1; }
+
+stubs: $(STAMPS)/dev
+	$(make_stubs)
+	@cp target/stubs/headstack/$(notdir $(STUB)) $(STUB)
+
+STUB := python/headstack/_core.pyi
+make_stubs = @rm -rf target/stubs && $(BIN)/maturin generate-stubs --quiet --profile release --out target/stubs $(to_log)
 
 format: $(STAMPS)/dev
 	cargo fmt --all
@@ -155,12 +166,12 @@ bench: $(STAMPS)/install
 	cargo bench --locked $(RUST_TESTS)
 
 wheel: $(STAMPS)/install
-	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist
+	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
 	@ls dist/*.whl
 
 # For work on the core: builds in a fraction of the time, runs several times slower.
 develop: $(STAMPS)/package
-	@$(BIN)/maturin develop --quiet --skip-install
+	@$(BIN)/maturin develop --quiet --skip-install $(to_log)
 	@rm -f $(STAMPS)/install
 
 clean:
