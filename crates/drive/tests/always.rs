@@ -7,6 +7,7 @@ use headstack_drive::command::{Command, Outcome};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, RequestFlags};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use std::sync::Arc;
 
 fn sound(outcomes: &[Outcome], commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
@@ -23,7 +24,7 @@ fn sound(outcomes: &[Outcome], commands: &[(Nanos, Command)]) -> Result<(), Test
     Ok(())
 }
 
-fn timed(rows: &[(u64, headstack_units::Op, u64, u32, bool)]) -> Vec<(Nanos, Command)> {
+fn timed(rows: &[Row]) -> Vec<(Nanos, Command)> {
     let mut at = Nanos::ZERO;
     rows.iter()
         .enumerate()
@@ -35,34 +36,52 @@ fn timed(rows: &[(u64, headstack_units::Op, u64, u32, bool)]) -> Vec<(Nanos, Com
         .collect()
 }
 
+type Row = (u64, headstack_units::Op, u64, u32, bool);
+
+/// The closed form and the event path, on the same commands, one at the drive at a time.
+fn twins_agree(options: &str, rows: &[Row]) -> Result<(), TestCaseError> {
+    let model = Arc::new(DriveModel::new(&plain(options)).unwrap());
+    let bus = model.bus();
+    let mut closed = Drive::new(Arc::clone(&model), 7);
+    let mut background = Vec::new();
+    let mut at = Nanos::ZERO;
+    let mut arrivals = Vec::new();
+    let mut outcomes = Vec::new();
+    for (id, &(gap, op, lba, sectors, force)) in rows.iter().enumerate() {
+        at += Nanos(gap);
+        let flags = if force { RequestFlags::FORCE_MEDIA } else { RequestFlags::default() };
+        let command = Command { id: id as u64, op, lba: Lba(lba), sectors, flags };
+        arrivals.push((at, command));
+        let outcome = closed.serve(at, command, &bus, &mut background);
+        at = at.max(outcome.finish);
+        outcomes.push(outcome);
+    }
+    sound(&outcomes, &arrivals)?;
+    let mut events = Drive::new(model, 7);
+    let (done, by_events) = run_events(&mut events, &bus, &arrivals);
+    prop_assert_eq!(done, outcomes);
+    prop_assert_eq!(by_events, background);
+    prop_assert_eq!(events.mechanism_busy(), closed.mechanism_busy());
+    Ok(())
+}
+
+/// The same over many more drives and longer runs.
+#[test]
+#[ignore = "slow: 20,000 random drives"]
+fn closed_form_equals_event_path_over_many_drives() {
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(20_000));
+    runner
+        .run(&(any_options(), any_commands(120)), |(options, rows)| twins_agree(&options, &rows))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// The closed form and the event path are twins when one command is at the drive at a time.
     #[test]
     fn closed_form_equals_event_path(options in any_options(), rows in any_commands(40)) {
-        let model = Arc::new(DriveModel::new(&plain(&options)).unwrap());
-        let bus = model.bus();
-        let mut closed = Drive::new(Arc::clone(&model), 7);
-        let mut background = Vec::new();
-        let mut at = Nanos::ZERO;
-        let mut arrivals = Vec::new();
-        let mut outcomes = Vec::new();
-        for (id, &(gap, op, lba, sectors, force)) in rows.iter().enumerate() {
-            at += Nanos(gap);
-            let flags = if force { RequestFlags::FORCE_MEDIA } else { RequestFlags::default() };
-            let command = Command { id: id as u64, op, lba: Lba(lba), sectors, flags };
-            arrivals.push((at, command));
-            let outcome = closed.serve(at, command, &bus, &mut background);
-            at = at.max(outcome.finish);
-            outcomes.push(outcome);
-        }
-        sound(&outcomes, &arrivals)?;
-        let mut events = Drive::new(model, 7);
-        let (done, by_events) = run_events(&mut events, &bus, &arrivals);
-        prop_assert_eq!(done, outcomes);
-        prop_assert_eq!(by_events, background);
-        prop_assert_eq!(events.mechanism_busy(), closed.mechanism_busy());
+        twins_agree(&options, &rows)?;
     }
 
     /// Commands that pile up: each completes once, not before it came, and its phases add up.
