@@ -42,7 +42,7 @@ def test_the_days_that_chose_nothing_score_as_well() -> None:
     [
         ("layout.zone.0.cylinder_skew_sectors", "43.0", 0.6),
         ("layout.zone.0.spare_sectors_per_track", "0", 0.6),
-        ("rotation_rpm", "4080.0", 0.7),
+        ("rotation_rpm", "4200.0", 0.4),
     ],
 )
 def test_a_wrong_geometry_shows_in_single_requests(path: str, value: str, worse: float) -> None:
