@@ -45,6 +45,7 @@ impl Drive {
         let way = self.approach(&media, (lba, Op::Write), lead, at, decoded);
         let mut plan = WritePlan {
             command,
+            decoded,
             bus_at: bus_free_at,
             bus_lead: Phases { other: lead.other + (bus_free_at - data_from), ..data_lead },
             media_base: way.base,

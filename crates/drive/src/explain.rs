@@ -38,6 +38,8 @@ pub(crate) struct Story {
     bus_at: Nanos,
     received: Option<Nanos>,
     from: Option<(u32, u32)>,
+    /// Part of a physical sector is written: the whole of it is read before.
+    reads_first: bool,
 }
 
 impl Drive {
@@ -62,7 +64,8 @@ impl Drive {
     pub(crate) fn tell_write(&mut self, plan: &WritePlan, passes: &[Pass], received: Nanos) {
         if let Some(story) = &mut self.story {
             story.passes = passes.to_vec();
-            story.decoded = plan.bus_at;
+            story.decoded = plan.decoded;
+            story.reads_first = plan.media_sectors != u64::from(plan.command.sectors);
             story.media_base = plan.media_base;
             story.bus_at = plan.bus_at;
             story.received = Some(received);
@@ -105,7 +108,11 @@ impl Drive {
         };
         add("overhead", outcome.submitted, story.decoded.min(outcome.finish), at, "command decoded".into());
         if story.media_base > story.decoded {
-            let note = "the mechanism was busy with destage, read-ahead or recalibration";
+            let note = if story.reads_first {
+                "the physical sectors around it are read first"
+            } else {
+                "the mechanism was busy with destage, read-ahead or recalibration"
+            };
             add("wait", story.decoded, story.media_base, at, note.into());
         }
         for pass in &story.passes {

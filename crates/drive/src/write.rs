@@ -11,6 +11,8 @@ use headstack_units::{Nanos, Op};
 #[derive(Clone, Debug)]
 pub(crate) struct WritePlan {
     pub(crate) command: Command,
+    /// When the command is decoded.
+    pub(crate) decoded: Nanos,
     /// The bus is wanted from here on, and the phases from submission to there.
     pub(crate) bus_at: Nanos,
     pub(crate) bus_lead: Phases,

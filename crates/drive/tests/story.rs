@@ -23,6 +23,17 @@ fn a_seek_says_how_far_and_a_missed_sector_how_nearly() {
     assert!(seek.note.contains("10 cylinders"), "{}", seek.note);
 }
 
+#[test]
+fn overhead_beside_the_data_is_overhead() {
+    let extra = "controller = { write_overhead_ms = 5.0, write_data_after_ms = 0.9 }";
+    let mut drive = drive(&format!("{extra}\n{}", common::FAST_BUS));
+    let bus = drive.model().bus();
+    let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Write, 0, 4), &bus);
+    let overhead = &steps[0];
+    assert_eq!((overhead.label, overhead.end), ("overhead", Nanos::from_ms(5.0)));
+    assert!(steps.iter().all(|step| step.label != "wait"), "{steps:?}");
+}
+
 proptest! {
     #[test]
     fn telling_changes_nothing_and_stays_within_the_command(
