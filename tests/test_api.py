@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import headstack
+from headstack import _core
 
 QUICK = """
 requests = 2000
@@ -185,3 +187,11 @@ def test_panics_do_not_reach_the_user() -> None:
     ):
         with suppress(headstack.InputError, OverflowError, ValueError):
             call()
+
+
+def test_the_schema_knows_every_key_of_a_drive_file() -> None:
+    schema = json.loads(_core.json_schema("drive"))
+    assert {"layout", "seek", "provenance", "published"} <= schema["properties"].keys()
+    assert schema["additionalProperties"] is False
+    with pytest.raises(headstack.InputError, match="no kind of file called `disk`"):
+        _core.json_schema("disk")

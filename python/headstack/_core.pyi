@@ -441,6 +441,14 @@ def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex |
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
     """
 
+def json_schema(kind: str) -> str:
+    """
+    The JSON Schema of a kind of file, for editors that complete and check TOML.
+
+    `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+    kind of file.
+    """
+
 def library_drives() -> list[str]:
     """
     Names of the drives in the library.

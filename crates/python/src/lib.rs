@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::library::{library_drives, library_systems, library_workloads};
+    use crate::library::{json_schema, library_drives, library_systems, library_workloads};
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]

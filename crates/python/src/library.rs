@@ -3,6 +3,7 @@
 use crate::error::Error;
 use headstack_drive::spec::DriveSpec;
 use headstack_system::library::{self, Entry, Source};
+use headstack_system::{SystemSpec, WorkloadSpec};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -33,4 +34,24 @@ pub(crate) fn library_systems() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn library_workloads() -> Vec<&'static str> {
     names(library::workloads())
+}
+
+/// The JSON Schema of a kind of file, for editors that complete and check TOML.
+///
+/// `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+/// kind of file.
+#[pyfunction]
+pub(crate) fn json_schema(kind: &str) -> Result<String, Error> {
+    let schema = match kind {
+        "drive" => schemars::schema_for!(DriveSpec),
+        "system" => schemars::schema_for!(SystemSpec),
+        "workload" => schemars::schema_for!(WorkloadSpec),
+        _ => {
+            return Err(Error::input(
+                format!("there is no kind of file called `{kind}`"),
+                "known: drive, system, workload",
+            ));
+        }
+    };
+    Ok(format!("{:#}", schema.to_value()))
 }
