@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{any_commands, any_options, plain, run_events};
+use common::{any_commands, any_options, plain, run_events, run_events_with_wakes};
 use headstack_drive::command::{Command, Outcome};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, RequestFlags};
@@ -96,22 +96,18 @@ proptest! {
         prop_assert_eq!(done, again, "two runs of the same seed differ");
     }
 
-    /// Being called late changes nothing but the lateness (a drive's own timeline).
+    /// Being woken without need changes nothing: a drive keeps its own timeline.
     #[test]
-    fn waking_late_changes_no_outcome_of_a_lone_drive(rows in any_commands(20), late in 0_u64..2_000_000) {
-        let model = Arc::new(DriveModel::new(&plain("controller = { queue_depth = 4 }\nbus = { read_mb_per_s = 20.0, write_mb_per_s = 20.0 }\n")).unwrap());
+    fn needless_wakes_change_nothing(
+        options in any_options(), rows in any_commands(30), every in 100_000_u64..5_000_000,
+    ) {
+        let model = Arc::new(DriveModel::new(&plain(&options)).unwrap());
         let bus = model.bus();
         let commands = timed(&rows);
-        let on_time = {
-            let mut drive = Drive::new(Arc::clone(&model), 1);
-            run_events(&mut drive, &bus, &commands).0
+        let run = |wakes: &[Nanos]| {
+            run_events_with_wakes(&mut Drive::new(Arc::clone(&model), 1), &bus, &commands, wakes)
         };
-        // An extra `advance` at odd instants: what it starts, it starts at the drive's own times.
-        let mut drive = Drive::new(model, 1);
-        let mut effects = Vec::new();
-        drive.advance(Nanos(late), &mut effects);
-        prop_assert!(effects.is_empty());
-        let (done, _) = run_events(&mut drive, &bus, &commands);
-        prop_assert_eq!(done, on_time);
+        let wakes: Vec<Nanos> = (0..400).map(|i| Nanos(i * every)).collect();
+        prop_assert_eq!(run(&wakes), run(&[]));
     }
 }

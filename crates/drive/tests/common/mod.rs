@@ -88,6 +88,16 @@ pub(crate) fn run_events(
     bus: &BusTiming,
     arrivals: &[(Nanos, Command)],
 ) -> (Vec<Outcome>, Vec<Background>) {
+    run_events_with_wakes(drive, bus, arrivals, &[])
+}
+
+/// The same, with calls of `advance` that nobody asked for.
+pub(crate) fn run_events_with_wakes(
+    drive: &mut Drive,
+    bus: &BusTiming,
+    arrivals: &[(Nanos, Command)],
+    wakes: &[Nanos],
+) -> (Vec<Outcome>, Vec<Background>) {
     #[derive(Clone, Copy)]
     enum Event {
         Arrive(usize),
@@ -96,6 +106,7 @@ pub(crate) fn run_events(
     }
     let mut events: Vec<(Nanos, usize, Event)> =
         arrivals.iter().enumerate().map(|(i, (at, _))| (*at, i, Event::Arrive(i))).collect();
+    events.extend(wakes.iter().enumerate().map(|(i, at)| (*at, arrivals.len() + i, Event::Wake)));
     let mut order = events.len();
     let (mut done, mut background) = (Vec::new(), Vec::new());
     let mut bus_free = Nanos::ZERO;
