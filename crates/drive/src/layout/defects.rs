@@ -23,10 +23,6 @@ impl Slips {
         Self { raw, logical }
     }
 
-    pub(super) fn len(&self) -> u64 {
-        self.raw.len() as u64
-    }
-
     /// The raw number of a logical address, and the next slipped raw number after it.
     #[inline]
     pub(super) fn raw(&self, lba: u64) -> (u64, u64) {

@@ -10,7 +10,8 @@
 //!   cylinders begin anew in every zone (by-cylinder serpentine: counted over the whole drive). Every group of
 //!   `serpentine-by-surface` begins at head 0 and at its lowest cylinder; the last group of a zone may be narrower.
 //! - Spare tracks of a cylinder are its last ones in track order; by surface, those of the last heads. Spare tracks at
-//!   the end of a zone are counted among those that remain. Slipped sectors and tracks shrink the capacity.
+//!   the end of a zone are counted among those that remain. Slipped sectors and tracks shrink the capacity; slipped slots
+//!   of a group with spare sectors use up spares of the group, and move its other sectors towards the spares.
 //! - Skews add up along the physical sequence of tracks, spare and slipped ones included, from the zone's first track,
 //!   whose first sector begins at `first_sector_turns`. The cylinder skew replaces the track skew where the cylinder
 //!   changes.
@@ -19,6 +20,7 @@
 
 mod defects;
 mod divisor;
+mod groups;
 mod place;
 mod sequence;
 #[cfg(test)]
@@ -29,6 +31,8 @@ pub use place::{Extent, Place, ZoneSummary};
 
 use crate::spec::LayoutSpec;
 use defects::{Remaps, Slips, Target, zone_of};
+use groups::DataMap;
+pub(crate) use groups::group_slots;
 use headstack_units::Angle;
 use sequence::Track;
 use zone::Zone;
@@ -47,8 +51,10 @@ struct Span {
 pub struct Layout {
     zones: Vec<Zone>,
     spans: Vec<Span>,
-    /// Raw number of each span's first sector.
+    /// Number of each span's first slot, counted over the data tracks of the drive.
     starts: Vec<u64>,
+    /// From data sectors to slots, zone by zone; empty where the two numberings are the same.
+    maps: Vec<DataMap>,
     slips: Slips,
     remaps: Remaps,
     summaries: Vec<ZoneSummary>,
@@ -61,10 +67,10 @@ pub struct Layout {
 #[derive(Clone, Copy)]
 struct Home {
     span: usize,
-    /// Raw number.
-    raw: u64,
-    /// The first slipped raw number after it.
-    next_slip: u64,
+    /// Number of the slot over the drive's data tracks.
+    number: u64,
+    /// How many addresses from it on lie one behind the other, if the track is long enough and none is remapped.
+    run: u64,
     /// Of the track, in the zone's sequence.
     index: u64,
     slot: u64,
@@ -75,40 +81,37 @@ impl Layout {
     pub fn new(spec: &LayoutSpec) -> Self {
         let zones: Vec<Zone> = spec.zone.iter().map(|zone| Zone::new(spec, zone)).collect();
         let spans = spans(spec, &zones);
+        let mut lengths = vec![0_u64; zones.len()];
         let mut starts = Vec::with_capacity(spans.len());
-        let mut zone_raw = vec![(0_u64, 0_u64); zones.len()];
-        let mut raw = 0_u64;
+        let mut slots = 0_u64;
         for span in &spans {
-            starts.push(raw);
-            if zone_raw[span.zone].1 == 0 {
-                zone_raw[span.zone].0 = raw;
-            }
-            raw += span.tracks * zones[span.zone].sectors.value();
-            zone_raw[span.zone].1 = raw;
+            starts.push(slots);
+            let length = span.tracks * zones[span.zone].sectors.value();
+            lengths[span.zone] += length;
+            slots += length;
         }
-        let slips = Slips::new(&spec.slipped_sectors, raw);
-        let capacity = raw - slips.len();
+        let (maps, ends) = maps(spec, &lengths);
+        let slips = Slips::new(&spec.slipped_sectors, ends.last().copied().unwrap_or(0));
+        let held = ends.last().map_or(0, |&end| slips.logical_before(end));
+        let capacity = spec.capacity_sectors.map_or(held, |capacity| capacity.min(held));
         let mut first_lba = 0;
-        let summaries = zones
-            .iter()
-            .zip(&zone_raw)
-            .map(|(zone, &(first, end))| {
-                let sectors = slips.logical_before(end) - slips.logical_before(first);
-                let summary = ZoneSummary {
-                    first_lba,
-                    sectors,
-                    first_cylinder: zone.first_cylinder,
-                    last_cylinder: zone.last_cylinder,
-                    sectors_per_track: zone.sectors.value() as u32,
-                };
-                first_lba += sectors;
-                summary
-            })
-            .collect();
+        let mut summaries = Vec::with_capacity(zones.len());
+        for (zone, &end) in zones.iter().zip(&ends) {
+            let end_lba = slips.logical_before(end).min(capacity);
+            summaries.push(ZoneSummary {
+                first_lba,
+                sectors: end_lba - first_lba,
+                first_cylinder: zone.first_cylinder,
+                last_cylinder: zone.last_cylinder,
+                sectors_per_track: zone.sectors.value() as u32,
+            });
+            first_lba = end_lba;
+        }
         let remaps = Remaps::new(&spec.remap, &zones, capacity);
         Self {
             spans,
             starts,
+            maps,
             slips,
             remaps,
             summaries,
@@ -165,12 +168,13 @@ impl Layout {
         if span.zone != number || index - span.first_index >= span.tracks {
             return None;
         }
-        let raw = self.starts[at] + (index - span.first_index) * zone.sectors.value() + u64::from(slot);
-        if self.slips.contains(raw) {
+        let number = self.starts[at] + (index - span.first_index) * zone.sectors.value() + u64::from(slot);
+        let data = self.data_before(number);
+        if self.data_before(number + 1) == data || self.slips.contains(data) {
             return None;
         }
-        let lba = self.slips.logical_before(raw);
-        self.remaps.target(lba).is_none().then_some(lba)
+        let lba = self.slips.logical_before(data);
+        (lba < self.capacity && self.remaps.target(lba).is_none()).then_some(lba)
     }
 
     /// The longest run of logical sectors from `lba` on, at most `limit`, that lie one behind the other on one track.
@@ -190,7 +194,8 @@ impl Layout {
         let zone = &self.zones[number];
         let sectors = limit
             .min(zone.sectors.value() - home.slot)
-            .min(home.next_slip - home.raw)
+            .min(home.run)
+            .min(self.capacity - lba)
             .min(self.remaps.next(lba) - lba);
         self.run(number, &zone.sequence.track(home.index), home.slot, lba, sectors)
     }
@@ -202,9 +207,9 @@ impl Layout {
     #[inline]
     pub fn track_range(&self, lba: u64) -> (u64, u64) {
         let home = self.home(lba);
-        let first = home.raw - home.slot;
+        let first = home.number - home.slot;
         let end = first + self.zones[self.spans[home.span].zone].sectors.value();
-        (self.slips.logical_before(first), self.slips.logical_before(end))
+        (self.logical_before(first), self.logical_before(end))
     }
 
     /// The logical sector after the last one of the run of tracks in one cylinder that is home to `lba`. In
@@ -222,7 +227,7 @@ impl Layout {
         let more = self.spans[home.span + 1..].iter().take_while(inside).count();
         let last = self.spans[home.span + more];
         let tracks = (end - last.first_index).min(last.tracks);
-        self.slips.logical_before(self.starts[home.span + more] + tracks * zone.sectors.value())
+        self.logical_before(self.starts[home.span + more] + tracks * zone.sectors.value())
     }
 
     /// The zones, outermost first.
@@ -233,11 +238,30 @@ impl Layout {
     #[inline]
     fn home(&self, lba: u64) -> Home {
         debug_assert!(lba < self.capacity, "sector {lba} of {}", self.capacity);
-        let (raw, next_slip) = self.slips.raw(lba);
-        let span = self.starts.partition_point(|&start| start <= raw) - 1;
+        let (data, next_slip) = self.slips.raw(lba);
+        let (number, run) = if self.maps.is_empty() {
+            (data, u64::MAX)
+        } else {
+            let zone = self.maps.partition_point(|map| map.first_data <= data) - 1;
+            self.maps[zone].slot(data)
+        };
+        let span = self.starts.partition_point(|&start| start <= number) - 1;
         let Span { zone, first_index, .. } = self.spans[span];
-        let (track, slot) = self.zones[zone].sectors.split(raw - self.starts[span]);
-        Home { span, raw, next_slip, index: first_index + track, slot }
+        let (track, slot) = self.zones[zone].sectors.split(number - self.starts[span]);
+        Home { span, number, run: run.min(next_slip - data), index: first_index + track, slot }
+    }
+
+    /// How many data sectors lie in the slots before `number`.
+    fn data_before(&self, number: u64) -> u64 {
+        match self.maps.partition_point(|map| map.first_slot <= number) {
+            0 => number,
+            after => self.maps[after - 1].data_before(number),
+        }
+    }
+
+    /// How many addresses lie in the slots before `number`.
+    fn logical_before(&self, number: u64) -> u64 {
+        self.slips.logical_before(self.data_before(number)).min(self.capacity)
     }
 
     fn target_track(&self, target: Target) -> Track {
@@ -271,6 +295,24 @@ impl Layout {
             zone: number as u32,
         }
     }
+}
+
+/// The map of each zone, none if they change nothing; and the number of data sectors up to each zone's end.
+fn maps(spec: &LayoutSpec, lengths: &[u64]) -> (Vec<DataMap>, Vec<u64>) {
+    let mut maps: Vec<DataMap> = Vec::with_capacity(lengths.len());
+    let mut ends = Vec::with_capacity(lengths.len());
+    let (mut data, mut slots) = (0, 0);
+    for (zone, &length) in spec.zone.iter().zip(lengths) {
+        let map = DataMap::new(spec, zone, (data, slots), length);
+        data += map.data;
+        slots += length;
+        maps.push(map);
+        ends.push(data);
+    }
+    if maps.iter().all(DataMap::changes_nothing) {
+        maps.clear();
+    }
+    (maps, ends)
 }
 
 /// How many cylinders the arm can reach.

@@ -85,6 +85,11 @@ impl Sequence {
         Self { kind, first_cylinder: zone.first_cylinder, cylinders, heads, data_heads }
     }
 
+    /// Tracks of a cylinder that are not its spares.
+    pub(super) fn indices_per_cylinder(&self) -> u64 {
+        self.data_heads
+    }
+
     /// How many indices there are.
     pub(super) fn len(&self) -> u64 {
         self.cylinders * self.data_heads

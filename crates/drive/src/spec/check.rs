@@ -1,6 +1,9 @@
 //! Physics checks of a drive file: all problems at once.
 
-use super::{BusSpec, DriveSpec, LayoutSpec, Order, SeekSpec, WritePolicy, ZoneSpec, provenance};
+use super::{
+    BusSpec, DriveSpec, LayoutSpec, Order, SeekSpec, SpareGroup, SparesSpec, WritePolicy, ZoneSpec,
+    provenance,
+};
 use std::fmt;
 
 /// One value, or one pair of values, that cannot be.
@@ -135,6 +138,12 @@ fn layout(layout: &LayoutSpec, findings: &mut Findings) {
     if sectors > MAX_SECTORS {
         findings.add("layout.zone", format!("{sectors} sectors in all is beyond belief (at most 2^50)"));
     }
+    if layout.capacity_sectors.is_some_and(|capacity| capacity == 0 || capacity > sectors) {
+        findings.add(
+            "layout.capacity_sectors",
+            format!("is not between 1 and the {sectors} sectors of the tracks"),
+        );
+    }
     if let (Some(cylinders), Some(last)) = (layout.cylinders, layout.zone.last())
         && cylinders <= last.last_cylinder
     {
@@ -144,6 +153,23 @@ fn layout(layout: &LayoutSpec, findings: &mut Findings) {
         );
     }
     defects(layout, findings);
+    if findings.0.is_empty() {
+        held(layout, findings);
+    }
+}
+
+/// Whether a sound layout holds what it should.
+fn held(layout: &LayoutSpec, findings: &mut Findings) {
+    let holds =
+        crate::layout::Layout::new(&LayoutSpec { capacity_sectors: None, ..layout.clone() }).capacity();
+    if let Some(capacity) = layout.capacity_sectors
+        && capacity > holds
+    {
+        findings.add("layout.capacity_sectors", format!("{capacity}, but the tracks hold only {holds}"));
+    }
+    if holds == 0 {
+        findings.add("layout", "spares and slipped sectors leave no sector for data");
+    }
 }
 
 fn one_zone(path: &str, zone: &ZoneSpec, layout: &LayoutSpec, findings: &mut Findings) {
@@ -194,6 +220,75 @@ fn one_zone(path: &str, zone: &ZoneSpec, layout: &LayoutSpec, findings: &mut Fin
         * u64::from(layout.heads.saturating_sub(zone.spare_tracks_per_cylinder));
     if u64::from(zone.spare_tracks_at_end) >= tracks {
         findings.add(format!("{path}.spare_tracks_at_end"), format!("the zone has only {tracks} tracks"));
+    }
+    let slots =
+        tracks.saturating_sub(u64::from(zone.spare_tracks_at_end)) * u64::from(zone.sectors_per_track);
+    if zone.empty_sectors_at_front >= slots.max(1) {
+        findings.add(format!("{path}.empty_sectors_at_front"), format!("the zone has only {slots} sectors"));
+    }
+    if let Some(spares) = &zone.spares {
+        zone_spares(&format!("{path}.spares"), spares, slots, zone, layout, findings);
+    }
+}
+
+/// The spares of a zone whose data tracks have so many slots.
+fn zone_spares(
+    path: &str,
+    spares: &SparesSpec,
+    slots: u64,
+    zone: &ZoneSpec,
+    layout: &LayoutSpec,
+    findings: &mut Findings,
+) {
+    let in_zone = |track: &&[u32; 2]| (zone.first_cylinder..=zone.last_cylinder).contains(&track[0]);
+    let whole_cylinders = layout.order != Order::SerpentineBySurface
+        && layout.region.is_empty()
+        && !layout.slipped_tracks.iter().any(|track| in_zone(&track));
+    match (spares.per, spares.cylinders) {
+        (SpareGroup::Cylinders, Some(0)) => {
+            findings.add(format!("{path}.cylinders"), "a range has at least one cylinder");
+        }
+        (SpareGroup::Cylinders, _) if !whole_cylinders => findings.add(
+            format!("{path}.per"),
+            "spares per cylinder need whole cylinders in order: no regions, no slipped tracks in the zone, and no \
+             serpentine-by-surface order; \"track\" and \"zone\" go with all of them",
+        ),
+        (SpareGroup::Track | SpareGroup::Zone, Some(_)) => findings
+            .add(format!("{path}.cylinders"), "has a meaning only with per = \"cylinders\": remove it"),
+        _ => {}
+    }
+    if slots == 0 {
+        return;
+    }
+    let group = crate::layout::group_slots(layout, zone, spares, slots).clamp(1, slots);
+    let last = slots - (slots - 1) / group * group;
+    if spares.sectors == 0 || u64::from(spares.sectors) >= group || u64::from(spares.sectors) > last {
+        findings.add(
+            format!("{path}.sectors"),
+            format!("{} is not between 1 and the {} sectors of a group", spares.sectors, group.min(last)),
+        );
+    }
+    if !spares.slipped_slots.windows(2).all(|pair| pair[0] < pair[1]) {
+        findings.add(format!("{path}.slipped_slots"), "must ascend without repetition");
+    }
+    if spares.slipped_slots.iter().any(|&slot| slot >= slots) {
+        findings.add(
+            format!("{path}.slipped_slots"),
+            format!("the zone has only {slots} slots on its data tracks, counted from 0"),
+        );
+    }
+    for slips in spares.slipped_slots.chunk_by(|a, b| a / group == b / group) {
+        if slips.len() as u64 > u64::from(spares.sectors) {
+            findings.add(
+                format!("{path}.slipped_slots"),
+                format!(
+                    "{} slipped sectors from slot {} on share {} spares: a slip needs a spare",
+                    slips.len(),
+                    slips[0],
+                    spares.sectors
+                ),
+            );
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub struct LayoutSpec {
     /// Physical cylinders, where the arm can go farther than the last zone; absent: the last zone's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cylinders: Option<u32>,
+    /// Addressable sectors, where the drive announces fewer than its tracks hold; absent: all. The rest are spares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_sectors: Option<u64>,
     /// Zones, outermost first, without overlap.
     pub zone: Vec<ZoneSpec>,
     /// Regions that hold data, in order; tracks outside are spares. Absent: everything holds data.
@@ -59,7 +62,7 @@ pub struct ZoneSpec {
     pub first_cylinder: u32,
     /// Last cylinder of the zone, included.
     pub last_cylinder: u32,
-    /// Data sectors on a track (spares not counted).
+    /// Data sectors on a track (spares not counted, except those of `spares`, which may be any sector of the track).
     pub sectors_per_track: u32,
     /// Spare sectors at the end of each track; they take part in the rotation and hold no data.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -70,6 +73,9 @@ pub struct ZoneSpec {
     /// Spare tracks at the end of the zone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spare_tracks_at_end: u32,
+    /// Data sectors at the zone's front that the drive keeps for itself.
+    #[serde(default, skip_serializing_if = "is_none_kept")]
+    pub empty_sectors_at_front: u64,
     /// By how many sectors (may be a fraction) sector 0 lags at a change of head within a cylinder.
     #[serde(default)]
     pub track_skew_sectors: f64,
@@ -79,6 +85,42 @@ pub struct ZoneSpec {
     /// Where, in turns from the index, the zone's first sector begins.
     #[serde(default, skip_serializing_if = "is_zero_real")]
     pub first_sector_turns: f64,
+    /// Spare sectors that a group of tracks shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spares: Option<SparesSpec>,
+}
+
+/// What shares spare sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpareGroup {
+    /// Each track has its own.
+    Track,
+    /// Each cylinder, or each range of `cylinders`, counted from the zone's first; the last range may be shorter and has
+    /// as many spares.
+    Cylinders,
+    /// The whole zone.
+    Zone,
+}
+
+/// Spare sectors that a group of tracks shares, and the slipped sectors that use them up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SparesSpec {
+    /// What shares them.
+    pub per: SpareGroup,
+    /// Cylinders in a group, with `per = "cylinders"`; absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cylinders: Option<u32>,
+    /// Spare sectors in each group.
+    pub sectors: u32,
+    /// The spares are the first sectors of the group; otherwise the last ones.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub at_front: bool,
+    /// Sectors skipped by slipping: positions among all sectors of the zone's data tracks, spares included, ascending.
+    /// Each makes a spare of its group a data sector.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slipped_slots: Vec<u64>,
 }
 
 /// A run of tracks that hold data, ends included, in track order.
@@ -117,4 +159,14 @@ fn is_zero(value: &u32) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero_real(value: &f64) -> bool {
     *value == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_kept(value: &u64) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }

@@ -19,7 +19,7 @@ pub use controller::{
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
-pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, ZoneSpec};
+pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use overrides::set_value;
 pub use provenance::{Provenance, ProvenanceKind};

@@ -2,7 +2,7 @@
 
 use super::super::{Layout, Place};
 use super::{layout, zone};
-use crate::spec::{DriveSpec, LayoutSpec, Order, RegionSpec, RemapSpec, ZoneSpec};
+use crate::spec::{DriveSpec, LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
 use headstack_units::Angle;
 
 /// Turns of 4,002 rpm in ms.
@@ -188,6 +188,52 @@ fn a_slip_moves_all_that_follows_by_one_slot() {
     assert_eq!(layout.track_range(5), (0, 8));
     assert_eq!((layout.lba_at(0, 0, 3), layout.lba_at(0, 1, 9)), (None, None));
     assert_eq!(track(layout.locate(17)), (1, 0, 0));
+}
+
+/// Two heads, ten sectors on a track, the last (or first) `sectors` of every cylinder spare.
+fn spares_per_cylinder(sectors: u32, at_front: bool, slipped_slots: Vec<u64>) -> Layout {
+    let spares = SparesSpec { per: SpareGroup::Cylinders, cylinders: None, sectors, at_front, slipped_slots };
+    Layout::new(&layout(Order::Classical, 2, vec![ZoneSpec { spares: Some(spares), ..zone(0, 4, 10) }]))
+}
+
+#[test]
+fn a_slip_uses_up_a_spare_of_its_cylinder_and_moves_no_other_cylinder() {
+    let layout = spares_per_cylinder(3, false, vec![23, 38]);
+    assert_eq!(layout.capacity(), 5 * 17);
+    // Cylinder 0 has no slips: its last three slots are spares.
+    assert_eq!((track(layout.locate(16)), layout.lba_at(0, 1, 7)), ((0, 1, 6), None));
+    assert_eq!(track(layout.locate(17)), (1, 0, 0));
+    // Cylinder 1 slips its slot 3; slot 18 is a defect among the spares that are left.
+    assert_eq!((track(layout.locate(19)), track(layout.locate(20))), ((1, 0, 2), (1, 0, 4)));
+    assert_eq!((layout.extent(17, 99).sectors, layout.extent(20, 99).sectors), (3, 6));
+    assert_eq!((track(layout.locate(33)), layout.lba_at(1, 1, 8)), ((1, 1, 7), None));
+    assert_eq!(track(layout.locate(34)), (2, 0, 0));
+    assert_eq!((layout.track_range(26), layout.cylinder_end(17)), ((26, 34), 34));
+}
+
+#[test]
+fn spares_at_the_front_are_used_up_from_their_end() {
+    let layout = spares_per_cylinder(3, true, vec![25]);
+    assert_eq!(track(layout.locate(0)), (0, 0, 3));
+    // In cylinder 1 the sectors before the slipped slot 5 move to the front by one.
+    assert_eq!((track(layout.locate(17)), layout.lba_at(1, 0, 1)), ((1, 0, 2), None));
+    assert_eq!((track(layout.locate(19)), track(layout.locate(20))), ((1, 0, 4), (1, 0, 6)));
+    assert_eq!(track(layout.locate(33)), (1, 1, 9));
+}
+
+#[test]
+fn what_a_drive_does_not_announce_is_not_there() {
+    let mut spec = layout(Order::Classical, 2, vec![zone(0, 4, 10)]);
+    spec.zone[0].empty_sectors_at_front = 25;
+    spec.capacity_sectors = Some(60);
+    let layout = Layout::new(&spec);
+    assert_eq!((layout.capacity(), track(layout.locate(0))), (60, (1, 0, 5)));
+    assert_eq!(
+        (layout.lba_at(1, 0, 4), layout.lba_at(4, 0, 4), layout.lba_at(4, 0, 5)),
+        (None, Some(59), None)
+    );
+    assert_eq!((layout.track_range(59), layout.cylinder_end(59)), ((55, 60), 60));
+    assert_eq!(layout.zones().map(|zone| zone.sectors).sum::<u64>(), 60);
 }
 
 #[test]

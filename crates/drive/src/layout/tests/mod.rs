@@ -18,6 +18,8 @@ fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> Zone
         track_skew_sectors: 0.0,
         cylinder_skew_sectors: 0.0,
         first_sector_turns: 0.0,
+        empty_sectors_at_front: 0,
+        spares: None,
     }
 }
 
@@ -28,6 +30,7 @@ fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
         heads,
         group_cylinders: (order == Order::SerpentineBySurface).then_some(3),
         cylinders: None,
+        capacity_sectors: None,
         zone,
         region: Vec::new(),
         slipped_sectors: Vec::new(),

@@ -1,6 +1,6 @@
 //! The naive twin: walks every track and every sector, and keeps all of them.
 
-use crate::spec::{LayoutSpec, Order, ZoneSpec};
+use crate::spec::{LayoutSpec, Order, SpareGroup, ZoneSpec};
 use std::collections::BTreeMap;
 
 /// A sector by its address: cylinder, head, slot.
@@ -47,16 +47,14 @@ impl Twin {
             let slipped = spec.slipped_tracks.contains(&[track.cylinder, track.head]);
             track.data &= inside && !slipped;
         }
-        let mut homes = Vec::new();
-        let mut raw = 0;
-        for (number, track) in tracks.iter().enumerate().filter(|(_, track)| track.data) {
-            for slot in 0..spec.zone[track.zone].sectors_per_track {
-                if !spec.slipped_sectors.contains(&raw) {
-                    homes.push((number, slot));
-                }
-                raw += 1;
-            }
-        }
+        let sequence: Vec<(usize, u32)> =
+            (0..spec.zone.len()).flat_map(|number| data_sectors(spec, &tracks, number)).collect();
+        let mut homes: Vec<(usize, u32)> = (0..)
+            .zip(sequence)
+            .filter(|(number, _)| !spec.slipped_sectors.contains(number))
+            .map(|(_, home)| home)
+            .collect();
+        homes.truncate(spec.capacity_sectors.unwrap_or(u64::MAX) as usize);
         let mut places: Vec<Address> =
             homes.iter().map(|&(track, slot)| (tracks[track].cylinder, tracks[track].head, slot)).collect();
         let mut remapped = vec![false; places.len()];
@@ -113,6 +111,42 @@ impl Twin {
         let last = self.homes.iter().rposition(|&(track, _)| on(track)).expect("an address lies on it");
         (first as u64, last as u64 + 1)
     }
+}
+
+/// The data sectors of a zone in order: number of the track, slot there.
+fn data_sectors(spec: &LayoutSpec, tracks: &[TwinTrack], number: usize) -> Vec<(usize, u32)> {
+    let zone = &spec.zone[number];
+    let of_zone = |(_, track): &(usize, &TwinTrack)| track.data && track.zone == number;
+    let slots: Vec<(usize, u32)> = tracks
+        .iter()
+        .enumerate()
+        .filter(of_zone)
+        .flat_map(|(track, _)| (0..zone.sectors_per_track).map(move |slot| (track, slot)))
+        .collect();
+    let mut data = slots.clone();
+    if let Some(spares) = &zone.spares {
+        data.clear();
+        // Groups by what they are, not by their size.
+        let group = |at: usize| match spares.per {
+            SpareGroup::Track => slots[at].0 as u32,
+            SpareGroup::Cylinders => {
+                (tracks[slots[at].0].cylinder - zone.first_cylinder) / spares.cylinders.unwrap_or(1)
+            }
+            SpareGroup::Zone => 0,
+        };
+        let numbers: Vec<usize> = (0..slots.len()).collect();
+        for members in numbers.chunk_by(|&a, &b| group(a) == group(b)) {
+            let size = members.len() - spares.sectors as usize;
+            let mut sound: Vec<usize> =
+                members.iter().copied().filter(|&at| !spares.slipped_slots.contains(&(at as u64))).collect();
+            if spares.at_front {
+                sound.drain(..sound.len() - size);
+            }
+            sound.truncate(size);
+            data.extend(sound.into_iter().map(|at| slots[at]));
+        }
+    }
+    data.split_off((zone.empty_sectors_at_front as usize).min(data.len()))
 }
 
 /// The tracks of a zone in physical order.

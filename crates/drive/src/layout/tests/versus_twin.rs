@@ -3,7 +3,7 @@
 use super::super::{Extent, Layout};
 use super::twin::Twin;
 use super::zone;
-use crate::spec::{LayoutSpec, Order, RegionSpec, RemapSpec, ZoneSpec};
+use crate::spec::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
 use headstack_units::Angle;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -79,6 +79,8 @@ prop_compose! {
         slips in prop_oneof![Just(vec![]), prop::collection::vec(any::<Index>(), 1..12)],
         slipped_tracks in prop_oneof![Just(vec![]), prop::collection::vec(any::<(Index, Index)>(), 1..4)],
         cuts in prop_oneof![Just(vec![]), prop::collection::vec(any::<Index>(), 1..7)],
+        spares in prop::collection::vec(raw_spares(), 3),
+        capacity in prop_oneof![Just(1.0), 0.0..1.0_f64],
         remaps in prop_oneof![Just(vec![]), prop::collection::vec(any::<(Index, Index)>(), 1..6)],
     ) -> LayoutSpec {
         let zones = build_zones(heads, &raw);
@@ -94,6 +96,7 @@ prop_compose! {
             heads,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(group),
             cylinders: beyond.map(|beyond| cylinders + beyond),
+            capacity_sectors: None,
             region: if order == Order::Classical { regions(&cuts, heads, cylinders) } else { vec![] },
             slipped_sectors,
             slipped_tracks: slipped_tracks
@@ -103,9 +106,73 @@ prop_compose! {
             remap: vec![],
             zone: zones,
         };
+        for (number, raw) in spares.iter().enumerate().take(spec.zone.len()) {
+            add_spares(&mut spec, number, raw);
+        }
+        if capacity < 1.0 {
+            spec.capacity_sectors = Some((capacity * Twin::new(&spec).homes.len() as f64) as u64);
+        }
         add_remaps(&mut spec, &remaps);
         spec
     }
+}
+
+/// Whom the spares are for, cylinders in a range, how many (as a fraction), where, wishes for slips; sectors kept at the
+/// front (as a fraction).
+type RawSpares = (Option<(SpareGroup, u32, f64, bool, Vec<Index>)>, f64);
+
+fn raw_spares() -> impl Strategy<Value = RawSpares> {
+    let per = prop_oneof![Just(SpareGroup::Track), Just(SpareGroup::Cylinders), Just(SpareGroup::Zone)];
+    let slips = prop_oneof![Just(vec![]), prop::collection::vec(any::<Index>(), 1..12)];
+    let front = prop_oneof![2 => Just(0.0), 1 => 0.0..1.0_f64];
+    (prop::option::of((per, 1_u32..4, 0.0..1.0_f64, any::<bool>(), slips)), front)
+}
+
+/// Spares of a zone as wished, as far as the groups allow.
+fn add_spares(spec: &mut LayoutSpec, number: usize, (wish, front): &RawSpares) {
+    let slots = |spec: &LayoutSpec| {
+        let twin = Twin::new(spec);
+        let tracks = twin.tracks.iter().filter(|track| track.zone == number && track.data);
+        tracks.map(|track| track.cylinder).collect::<Vec<u32>>()
+    };
+    let of_cylinders =
+        spec.region.is_empty() && spec.slipped_tracks.is_empty() && spec.order != Order::SerpentineBySurface;
+    if let Some((per, cylinders, share, at_front, wishes)) = wish
+        && (of_cylinders || *per != SpareGroup::Cylinders)
+    {
+        let (tracks, sectors) = (slots(spec), spec.zone[number].sectors_per_track as usize);
+        let first = spec.zone[number].first_cylinder;
+        let group = |slot: usize| match per {
+            SpareGroup::Track => slot / sectors,
+            SpareGroup::Cylinders => ((tracks[slot / sectors] - first) / cylinders) as usize,
+            SpareGroup::Zone => 0,
+        };
+        let length = tracks.len() * sectors;
+        let count = |wanted: usize| (0..length).filter(|&slot| group(slot) == wanted).count();
+        let smallest = (0..length).map(|slot| count(group(slot))).min().unwrap_or(0);
+        let spares = (share * smallest as f64) as u32;
+        if spares > 0 {
+            let mut slipped: Vec<usize> = wishes.iter().map(|wish| wish.index(length)).collect();
+            slipped.sort_unstable();
+            slipped.dedup();
+            let kept = slipped.clone();
+            slipped.retain(|&slot| {
+                let before =
+                    kept.iter().filter(|&&other| other < slot && group(other) == group(slot)).count();
+                before < spares as usize
+            });
+            spec.zone[number].spares = Some(SparesSpec {
+                per: *per,
+                cylinders: (*per == SpareGroup::Cylinders).then_some(*cylinders),
+                sectors: spares,
+                at_front: *at_front,
+                slipped_slots: slipped.into_iter().map(|slot| slot as u64).collect(),
+            });
+        }
+    }
+    let twin = Twin::new(spec);
+    let held = twin.homes.iter().filter(|(track, _)| twin.tracks[*track].zone == number).count();
+    spec.zone[number].empty_sectors_at_front = (front * held as f64) as u64;
 }
 
 /// Remaps of different sectors to different slots that hold nothing.

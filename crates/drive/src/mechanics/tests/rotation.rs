@@ -127,6 +127,7 @@ fn tracks(slots: u32, spares: u32) -> Layout {
         heads: 3,
         group_cylinders: None,
         cylinders: None,
+        capacity_sectors: None,
         zone: vec![ZoneSpec {
             first_cylinder: 0,
             last_cylinder: 99,
@@ -137,6 +138,8 @@ fn tracks(slots: u32, spares: u32) -> Layout {
             track_skew_sectors: 0.0,
             cylinder_skew_sectors: 0.0,
             first_sector_turns: 0.37,
+            empty_sectors_at_front: 0,
+            spares: None,
         }],
         region: vec![],
         slipped_sectors: vec![],
