@@ -7,7 +7,7 @@ use crate::media::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::plan::{Begun, LinearPlan, Plan, ReadMode};
 use crate::read::{ReadPlan, passes_in_order, passes_on_arrival};
-use crate::spec::{PartialHit, ReadAhead, RotationModel, TransferModel, WritePolicy};
+use crate::spec::{CacheSpec, PartialHit, ReadAhead, RotationModel, TransferModel, WritePolicy};
 use crate::stream::Stream;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
@@ -102,12 +102,35 @@ impl Drive {
         decoded: Nanos,
     ) -> Approach {
         let recalibration = media.model.spec().recalibration.clone();
-        let beside = media.model.overhead.beside_seek.min(decoded - at);
-        let claim =
-            self.mechanism.claim(media, &mut self.cache, &recalibration, decoded.saturating_sub(beside));
+        let (seek_from, decoded, lead) = self.seek_start(media.model, command, lead, at, decoded);
+        let claim = self.mechanism.claim(media, &mut self.cache, &recalibration, seek_from);
         let target = media.model.layout.extent(command.0, 1);
         let seek = media.model.reposition(claim.arm.track(), (target.cylinder, target.head), command.1);
         Self::lay_path(&claim, seek, lead, decoded)
+    }
+
+    /// When the arm may start for a command, and when it counts as decoded for the mechanism: an arm that starts later
+    /// than that holds everything up.
+    fn seek_start(
+        &self,
+        model: &DriveModel,
+        (lba, op): (u64, Op),
+        lead: Phases,
+        at: Nanos,
+        decoded: Nanos,
+    ) -> (Nanos, Nanos, Phases) {
+        let overhead = &model.overhead;
+        let mut from = match overhead.seek_after {
+            Some(delay) => at + delay,
+            None => decoded.saturating_sub(overhead.beside_seek.min(decoded - at)),
+        };
+        if op == Op::Write && self.history.last_was_write && self.history.write_end != Some(lba) {
+            from += overhead.write_after_write;
+        }
+        if from <= decoded {
+            return (from, decoded, lead);
+        }
+        (from, from, Phases { overhead: lead.overhead + (from - decoded), ..lead })
     }
 
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
@@ -160,7 +183,9 @@ impl Drive {
     fn begin_linear(&mut self, media: Media<'_>, command: Command, submitted: Nanos, at: Nanos) -> Begun {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
-        let overhead = if command.op == Op::Read { model.overhead.read } else { model.overhead.write };
+        let after = self.after_what();
+        let overhead =
+            if command.op == Op::Read { model.overhead.read[after] } else { model.overhead.write[after] };
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
         let way = self.approach(&media, (lba, command.op), lead, at, at + overhead);
         let media = self.draw_rotation(media, at, &way, lba, command.op);
@@ -188,26 +213,20 @@ impl Drive {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let lead = |overhead: Nanos| Phases { overhead, ..Self::queued(submitted, at) };
-        let hit_decoded = at + model.overhead.hit;
-        if matches!(self.look_up(&media, lba, sectors, hit_decoded), Lookup::Hit) {
-            return self.begin_hit(&media, command, lead(model.overhead.hit), hit_decoded);
+        let after = self.after_what();
+        let (hit, miss) = (model.overhead.hit[after], model.overhead.read[after]);
+        if matches!(self.look_up(&media, lba, sectors, at + hit.min(miss)), Lookup::Hit) {
+            return self.begin_hit(&media, command, lead(hit), at + hit);
         }
-        let decoded = at + model.overhead.read;
+        // What was not there when a hit would have been noticed may have come in while the command was decoded.
+        let (decoded, lead) = (at + miss, lead(miss));
         match self.look_up(&media, lba, sectors, decoded) {
-            Lookup::Hit => self.begin_hit(&media, command, lead(model.overhead.read), decoded),
-            Lookup::InFlight { cached } => {
-                self.begin_in_flight(&media, command, lead(model.overhead.read), decoded, cached)
+            Lookup::Hit => self.begin_hit(&media, command, lead, decoded),
+            Lookup::InFlight { cached } => self.begin_in_flight(&media, command, lead, decoded, cached),
+            Lookup::Partial { cached, segment } => {
+                self.begin_from_media(media, command, (lead, at, decoded), cached, Some(segment))
             }
-            Lookup::Partial { cached, segment } => self.begin_from_media(
-                media,
-                command,
-                (lead(model.overhead.read), at, decoded),
-                cached,
-                Some(segment),
-            ),
-            Lookup::Miss => {
-                self.begin_from_media(media, command, (lead(model.overhead.read), at, decoded), 0, None)
-            }
+            Lookup::Miss => self.begin_from_media(media, command, (lead, at, decoded), 0, None),
         }
     }
 
@@ -257,6 +276,7 @@ impl Drive {
             media_lead: lead,
             epoch: media.epoch,
             bus_at: decoded,
+            fence_sector: None,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::Hit,
         };
@@ -295,6 +315,7 @@ impl Drive {
             media_lead: lead,
             epoch: media.epoch,
             bus_at: decoded,
+            fence_sector: None,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::PartialHit,
         };
@@ -335,6 +356,7 @@ impl Drive {
             media_lead: way.media_lead,
             epoch: media.epoch,
             bus_at: way.decoded,
+            fence_sector: None,
             hidden_seek: way.hidden_seek,
             cache: if cached > 0 { CacheResult::PartialHit } else { CacheResult::Miss },
         };
@@ -342,7 +364,8 @@ impl Drive {
             plan.bus_at = first.ready;
             return Begun { plan: Plan::Read(plan, ReadMode::Unbuffered { first }), controller_free: None };
         }
-        let on_arrival = model.cache().is_some_and(|cache| cache.read_ahead == ReadAhead::OnArrival);
+        let on_arrival =
+            model.cache().is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
         let landed = if on_arrival {
             passes_on_arrival(&media, first, lba + sectors, &mut plan.passes)
         } else {
@@ -392,6 +415,9 @@ impl Drive {
 
     /// After a hit: a drive that stays ahead reads on where the host made room.
     fn read_on(&mut self, media: &Media<'_>, segment: usize, end: u64, now: Nanos) {
+        if !self.model.cache().is_some_and(CacheSpec::reads_on_after_hits) {
+            return;
+        }
         let stop =
             self.read_ahead_stop(end, self.cache.get(segment).start).min(media.model.layout.capacity());
         let Some(stream) = self.mechanism.stream.filter(|stream| stream.segment == segment) else { return };
@@ -416,8 +442,11 @@ impl Drive {
         let bounded = |stop: u64| stop.min(end.saturating_add(sizes.read_ahead));
         match cache.read_ahead {
             ReadAhead::None | ReadAhead::OnArrival => end,
+            ReadAhead::OnceSequential if !self.history.sequential => end,
+            ReadAhead::OnceSequential => bounded(end + sizes.segment),
             ReadAhead::ToTrackEnd => bounded(layout.track_range(end - 1).1),
             ReadAhead::ToCylinderEnd => bounded(layout.cylinder_end(end - 1)),
+            ReadAhead::UntilFull if cache.read_ahead_over_requested => bounded(end + sizes.segment),
             ReadAhead::UntilFull => bounded((segment_start + sizes.segment).max(end)),
             ReadAhead::Aggressive => bounded(end + sizes.segment),
             ReadAhead::SequentialAware => {

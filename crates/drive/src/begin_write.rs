@@ -26,8 +26,11 @@ impl Drive {
     ) -> Begun {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
-        let decoded = at + model.overhead.write;
-        let lead = Phases { overhead: model.overhead.write, ..Self::queued(submitted, at) };
+        let appends = self.history.write_end == Some(lba);
+        let kinds = if appends { &model.overhead.append } else { &model.overhead.write };
+        let overhead = kinds[self.after_what()];
+        let decoded = at + overhead;
+        let lead = Phases { overhead, ..Self::queued(submitted, at) };
         if self.cache.invalidate(lba, lba + sectors) {
             self.drop_stream_into_invalid(lba, lba + sectors, at, &media);
         }
@@ -39,10 +42,13 @@ impl Drive {
             // What goes to the media now replaces what waited to.
             self.dirty.remove(lba, lba + sectors);
         }
-        let data_from = at + model.overhead.write_data;
-        let data_lead = Phases { overhead: model.overhead.write_data, ..lead };
+        let before_data = model.overhead.write_data.unwrap_or(overhead);
+        let data_from = at + before_data;
+        let data_lead = Phases { overhead: before_data, ..lead };
         let (bus_free_at, early) = self.admission(&command, data_from);
         let way = self.approach(&media, (lba, Op::Write), lead, at, decoded);
+        // Read-ahead has come to its end by now: the segment may be another's.
+        self.cache.keep_written(lba, lba + sectors);
         let mut plan = WritePlan {
             command,
             decoded,
@@ -81,10 +87,20 @@ impl Drive {
         self.underway.retain(|write| write.at > wanted);
         let early = self.reports_early(command);
         let mut from = wanted;
-        if let WritePolicy::ImmediateReporting { dirty_hit: DirtyHit::Delay } = self.model.spec().write_policy
+        if let WritePolicy::ImmediateReporting { dirty_hit, pending_writes } = self.model.spec().write_policy
         {
-            let hits = self.underway.iter().filter(|write| write.start < end && lba < write.end);
-            from = hits.map(|write| write.at).fold(from, Nanos::max);
+            if dirty_hit == DirtyHit::Delay {
+                let hits = self.underway.iter().filter(|write| write.start < end && lba < write.end);
+                from = hits.map(|write| write.at).fold(from, Nanos::max);
+            }
+            if let Some(most) = pending_writes
+                && early
+                && self.history.write_end != Some(lba)
+            {
+                // One of those before must reach the media first.
+                let too_many = (self.underway.len() + 1).saturating_sub(most.max(1) as usize);
+                from = self.underway.iter().take(too_many).map(|write| write.at).fold(from, Nanos::max);
+            }
         }
         // Room: the writes under way give theirs back in order.
         let mut held: u64 = self.underway.iter().map(|write| write.end - write.start).sum();

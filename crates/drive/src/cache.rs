@@ -1,6 +1,6 @@
 //! The read cache: segments of consecutive sectors, least recently used replaced first.
 
-use crate::spec::{AfterHit, CacheSpec};
+use crate::spec::{AfterHit, CacheSpec, WrittenData};
 
 /// Consecutive sectors in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub(crate) struct Cache {
     segments: Vec<Segment>,
     size: u64,
     discard: bool,
+    /// What becomes of written data.
+    written_data: WrittenData,
+    /// The segment the last write went into.
+    written: Option<usize>,
     uses: u64,
 }
 
@@ -29,6 +33,8 @@ impl Cache {
             segments: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
             size,
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
+            written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
+            written: None,
             uses: 0,
         }
     }
@@ -45,14 +51,45 @@ impl Cache {
         self.segments[index]
     }
 
+    /// The least recently used segment that reads may take; `None` without a cache.
+    fn oldest(&self) -> Option<usize> {
+        // A segment for writes alone is the last one.
+        let shared = self.segments.len() - usize::from(self.written_data == WrittenData::OwnSegment);
+        (0..shared).min_by_key(|&i| self.segments[i].used)
+    }
+
     /// Takes the least recently used segment for `start..end`; only the last part is kept where it is too small.
     /// `None` without a cache.
     pub(crate) fn allocate(&mut self, start: u64, end: u64) -> Option<usize> {
-        let index = (0..self.segments.len()).min_by_key(|&i| self.segments[i].used)?;
+        let index = self.oldest()?;
+        self.put(index, start, end);
+        Some(index)
+    }
+
+    fn put(&mut self, index: usize, start: u64, end: u64) {
         self.uses += 1;
         self.segments[index] =
             Segment { start: start.max(end.saturating_sub(self.size)), end, used: self.uses };
-        Some(index)
+        self.written = self.written.filter(|&written| written != index);
+    }
+
+    /// Written data stay for reads to find, where the drive keeps them.
+    pub(crate) fn keep_written(&mut self, start: u64, end: u64) {
+        if let Some(index) = self.written.filter(|&index| self.segments[index].end == start) {
+            self.extend(index, end);
+            self.uses += 1;
+            self.segments[index].used = self.uses;
+            return;
+        }
+        let index = match self.written_data {
+            WrittenData::Dropped => None,
+            WrittenData::Shared => self.oldest(),
+            WrittenData::OwnSegment => self.segments.len().checked_sub(1),
+        };
+        if let Some(index) = index {
+            self.put(index, start, end);
+            self.written = Some(index);
+        }
     }
 
     /// New data at the end of a segment; old ones at its start make room.

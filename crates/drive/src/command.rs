@@ -98,6 +98,17 @@ pub struct Outcome {
     pub busy: Busy,
     /// What the cache did.
     pub cache: CacheResult,
+    /// The last sector on the critical path, where the completion depends on when one came around.
+    pub passed: Option<SectorPassed>,
+}
+
+/// The end of a sector passed under the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorPassed {
+    /// The sector.
+    pub lba: Lba,
+    /// When.
+    pub at: Nanos,
 }
 
 /// Media work after an early completion.

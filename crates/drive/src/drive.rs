@@ -332,13 +332,29 @@ impl Drive {
     /// `measured_finish`; arm, cache, spindle and work in progress are as after it, at that time. The model's own lateness
     /// is forgotten.
     pub fn rebase(&mut self, model_finish: Nanos, measured_finish: Nanos) {
-        let moved = |at: Nanos| {
-            if measured_finish >= model_finish {
-                at + (measured_finish - model_finish)
-            } else {
-                at.saturating_sub(model_finish - measured_finish)
-            }
-        };
+        let moved = |at: Nanos| moved(at, model_finish, measured_finish);
+        self.move_work(moved);
+        if let Some(stream) = &mut self.mechanism.stream {
+            stream.rebase(moved);
+        }
+        let epoch = self.spindle.epoch_at(measured_finish);
+        self.spindle.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
+    }
+
+    /// As [`Drive::rebase`], but the spindle turns on as it did (phase-locked replay): read-ahead goes on when its
+    /// sectors come around.
+    pub fn rebase_on_clock(&mut self, model_finish: Nanos, measured_finish: Nanos) {
+        let moved = |at: Nanos| moved(at, model_finish, measured_finish);
+        self.move_work(moved);
+        let model = Arc::clone(&self.model);
+        let media = Self::media(&model, &mut self.spindle, measured_finish);
+        if let Some(stream) = &mut self.mechanism.stream {
+            stream.rebase(moved);
+            stream.catch_sectors(&media);
+        }
+    }
+
+    fn move_work(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         if let Controller::FreeAt(at) = &mut self.controller {
             *at = moved(*at);
         }
@@ -347,25 +363,34 @@ impl Drive {
         for write in &mut self.underway {
             write.at = moved(write.at);
         }
-        if let Some(stream) = &mut self.mechanism.stream {
-            stream.rebase(moved);
-        }
-        let epoch = self.spindle.epoch_at(measured_finish);
-        self.spindle.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
     }
 
     /// Whether a write is reported when its data are in the buffer (S0: the first write since a read, or a sequential
     /// extension of the last write, unless marked otherwise).
     pub(crate) fn reports_early(&self, command: &Command) -> bool {
-        matches!(self.model.spec().write_policy, WritePolicy::ImmediateReporting { .. })
-            && command.op == Op::Write
+        let WritePolicy::ImmediateReporting { pending_writes, .. } = self.model.spec().write_policy else {
+            return false;
+        };
+        command.op == Op::Write
             && !command.flags.contains(RequestFlags::FORCE_MEDIA)
             && u64::from(command.sectors) <= self.model.sizes.buffer
-            && (!self.history.last_was_write || self.history.write_end == Some(command.lba.0))
+            && (pending_writes.is_some()
+                || !self.history.last_was_write
+                || self.history.write_end == Some(command.lba.0))
+    }
+
+    /// Index into the overheads by history: 0 after a read, 1 after a write.
+    pub(crate) fn after_what(&self) -> usize {
+        usize::from(self.history.last_was_write)
     }
 
     /// Phases from submission to the controller's turning to a command.
     pub(crate) fn queued(submitted: Nanos, at: Nanos) -> Phases {
         Phases { queue: at - submitted, ..Phases::default() }
     }
+}
+
+/// An instant, when what the model finished at `model` really finished at `measured`.
+fn moved(at: Nanos, model: Nanos, measured: Nanos) -> Nanos {
+    if measured >= model { at + (measured - model) } else { at.saturating_sub(model - measured) }
 }

@@ -1,13 +1,13 @@
 //! The bus is granted: everything else about the command follows.
 
-use crate::command::{Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases};
+use crate::command::{Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed};
 use crate::drive::Drive;
 use crate::media::Media;
 use crate::plan::{LinearPlan, Plan, ReadMode};
 use crate::read::{ReadEnd, ReadPlan, path};
 use crate::stall::end_with_stalls;
 use crate::write::WritePlan;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Lba, Nanos, Op};
 use std::sync::Arc;
 
 /// A command that has come to its end.
@@ -39,7 +39,7 @@ impl Drive {
     fn end_read(&mut self, mut plan: ReadPlan, mode: ReadMode, granted: Nanos, bus: &BusTiming) -> Ended {
         let model = Arc::clone(&self.model);
         let media = Media { model: &model, epoch: plan.epoch };
-        let ReadEnd { finish, phases, busy } = match mode {
+        let ReadEnd { finish, phases, busy, passed } = match mode {
             ReadMode::Settled => plan.end(&media, granted, bus),
             ReadMode::Stalling { first } => end_with_stalls(&mut plan, &media, first, granted, bus),
             ReadMode::Unbuffered { first } => plan.end_unbuffered(&media, first, granted, bus),
@@ -59,6 +59,7 @@ impl Drive {
             phases,
             busy,
             cache: plan.cache,
+            passed,
         };
         Ended { outcome, bus_free, controller_free }
     }
@@ -92,7 +93,9 @@ impl Drive {
             controller_free = end.received;
         }
         let submitted = finish - phases.total();
-        let outcome = Outcome { id: plan.command.id, submitted, finish, phases, busy, cache };
+        let last = plan.media_lba + plan.media_sectors - 1;
+        let passed = (!plan.early).then_some(SectorPassed { lba: Lba(last), at: end.written });
+        let outcome = Outcome { id: plan.command.id, submitted, finish, phases, busy, cache, passed };
         Ended { outcome, bus_free: end.received, controller_free }
     }
 
@@ -105,7 +108,7 @@ impl Drive {
         bus: &BusTiming,
     ) -> Ended {
         let bytes = u64::from(command.sectors) * u64::from(self.model.sector_bytes());
-        let occupied = bus.arbitration + bus.transfer(Op::Write, bytes);
+        let occupied = bus.arbitration + self.model.overhead.preparation + bus.transfer(Op::Write, bytes);
         let received = granted + occupied;
         self.dirty.insert(command.lba.0, command.lba.0 + u64::from(command.sectors));
         let completion = self.model.overhead.write_completion;
@@ -121,6 +124,7 @@ impl Drive {
             phases,
             busy: Busy { bus: occupied, ..Busy::default() },
             cache: CacheResult::ReportedEarly,
+            passed: None,
         };
         Ended { outcome, bus_free: received, controller_free: received }
     }
@@ -155,7 +159,15 @@ impl Drive {
             bus: setup + on_bus,
         };
         let submitted = finish - phases.total();
-        let outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache: CacheResult::Miss };
+        let outcome = Outcome {
+            id: command.id,
+            submitted,
+            finish,
+            phases,
+            busy,
+            cache: CacheResult::Miss,
+            passed: None,
+        };
         Ended { outcome, bus_free: transferred, controller_free: transferred }
     }
 }
@@ -170,7 +182,9 @@ impl ReadPlan {
         granted: Nanos,
         bus: &BusTiming,
     ) -> ReadEnd {
-        let setup = bus.arbitration + if bus.disconnects { bus.reconnect } else { Nanos::ZERO };
+        let setup = bus.arbitration
+            + media.model.overhead.preparation
+            + if bus.disconnects { bus.reconnect } else { Nanos::ZERO };
         let connected = granted + setup;
         let mut lead = path(&[first], self.media_base, first.ready, self.media_lead);
         lead.queue += granted - self.bus_at;
@@ -184,6 +198,12 @@ impl ReadPlan {
         phases.overhead += completion;
         let mut busy = self.busy(finish - granted);
         busy.seek += first.ready - first.begin;
-        ReadEnd { finish: finish + completion, phases, busy }
+        let last = Lba(end - 1);
+        ReadEnd {
+            finish: finish + completion,
+            phases,
+            busy,
+            passed: Some(SectorPassed { lba: last, at: finish }),
+        }
     }
 }

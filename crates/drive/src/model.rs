@@ -3,7 +3,7 @@
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::Mechanics;
-use crate::spec::{CacheSpec, DriveSpec, SpecError, SwitchModel};
+use crate::spec::{CacheSpec, DriveSpec, OverheadsByHistory, SpecError, SwitchModel};
 use headstack_units::{Nanos, Op};
 
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
@@ -23,10 +23,16 @@ pub struct DriveModel {
 /// The controller's times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overheads {
-    pub(crate) read: Nanos,
-    pub(crate) write: Nanos,
-    pub(crate) write_data: Nanos,
-    pub(crate) hit: Nanos,
+    /// After a read, after a write.
+    pub(crate) read: [Nanos; 2],
+    pub(crate) hit: [Nanos; 2],
+    pub(crate) write: [Nanos; 2],
+    pub(crate) append: [Nanos; 2],
+    pub(crate) write_data: Option<Nanos>,
+    pub(crate) seek_after: Option<Nanos>,
+    pub(crate) write_after_write: Nanos,
+    pub(crate) preparation: Nanos,
+    pub(crate) write_start: Nanos,
     pub(crate) read_completion: Nanos,
     pub(crate) write_completion: Nanos,
     pub(crate) beside_seek: Nanos,
@@ -37,12 +43,31 @@ pub(crate) struct Overheads {
 pub(crate) struct Sizes {
     pub(crate) buffer: u64,
     pub(crate) read_fence: u64,
+    /// The fence as a share of each read, in 2^-32.
+    pub(crate) read_fence_q32: Option<u64>,
     pub(crate) write_fence: Option<u64>,
+    /// The fence as a share of each write, in 2^-32.
+    pub(crate) write_fence_q32: Option<u64>,
     pub(crate) segment: u64,
     pub(crate) read_ahead: u64,
     pub(crate) bypass: u64,
     /// Logical sectors in a physical one.
     pub(crate) physical: u64,
+}
+
+impl Sizes {
+    /// How much of a read must be in the buffer before it asks for the bus.
+    pub(crate) fn read_fence_of(&self, sectors: u64) -> u64 {
+        match self.read_fence_q32 {
+            None => self.read_fence.min(sectors),
+            Some(share) => share_of(share, sectors),
+        }
+    }
+
+    /// How much of a write must be in the buffer before it goes to the media, where that is fixed.
+    pub(crate) fn write_fence_of(&self, sectors: u64) -> Option<u64> {
+        self.write_fence_q32.map(|share| share_of(share, sectors)).or(self.write_fence)
+    }
 }
 
 impl DriveModel {
@@ -55,21 +80,10 @@ impl DriveModel {
         if !problems.is_empty() {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
-        let ms = Nanos::from_ms;
-        let controller = &spec.controller;
-        let overhead = Overheads {
-            read: ms(controller.read_overhead_ms),
-            write: ms(controller.write_overhead_ms),
-            write_data: ms(controller.write_data_after_ms.unwrap_or(controller.write_overhead_ms)),
-            hit: ms(controller.hit_overhead_ms.unwrap_or(controller.read_overhead_ms)),
-            read_completion: ms(controller.read_completion_ms),
-            write_completion: ms(controller.write_completion_ms),
-            beside_seek: ms(controller.overhead_beside_seek_ms),
-        };
         Ok(Self {
             layout: Layout::new(&spec.layout),
             mechanics: Mechanics::new(spec),
-            overhead,
+            overhead: overheads(spec),
             sizes: sizes(spec),
             spec: spec.clone(),
         })
@@ -119,6 +133,40 @@ impl DriveModel {
     }
 }
 
+fn overheads(spec: &DriveSpec) -> Overheads {
+    let ms = Nanos::from_ms;
+    let controller = &spec.controller;
+    let both = |value: f64| [ms(value); 2];
+    let hit = controller.hit_overhead_ms.unwrap_or(controller.read_overhead_ms);
+    let of_history = |pick: fn(&OverheadsByHistory) -> [f64; 2], plain: f64| {
+        controller.by_history.as_ref().map_or_else(|| both(plain), |history| pick(history).map(ms))
+    };
+    Overheads {
+        read: of_history(|history| history.read_miss_ms, controller.read_overhead_ms),
+        hit: of_history(|history| history.read_hit_ms, hit),
+        write: of_history(|history| history.write_miss_ms, controller.write_overhead_ms),
+        append: of_history(|history| history.write_hit_ms, controller.write_overhead_ms),
+        write_data: controller.write_data_after_ms.map(ms),
+        seek_after: controller.seek_after_ms.map(ms),
+        write_after_write: ms(controller.write_after_write_seek_delay_ms),
+        preparation: ms(controller.data_preparation_ms),
+        write_start: ms(spec.buffer.write_start_ms),
+        read_completion: ms(controller.read_completion_ms),
+        write_completion: ms(controller.write_completion_ms),
+        beside_seek: ms(controller.overhead_beside_seek_ms),
+    }
+}
+
+/// A share of 1 in 2^-32.
+fn q32(share: f64) -> u64 {
+    (share * 4_294_967_296.0).round() as u64
+}
+
+/// A share of a number of sectors, rounded up; at least one sector.
+fn share_of(share: u64, sectors: u64) -> u64 {
+    ((u128::from(share) * u128::from(sectors)).div_ceil(1 << 32) as u64).clamp(1, sectors)
+}
+
 fn sizes(spec: &DriveSpec) -> Sizes {
     let sectors = |kib: f64| (kib * 1024.0 / f64::from(spec.sector_bytes)).floor() as u64;
     let cache = spec.cache.as_ref();
@@ -126,6 +174,8 @@ fn sizes(spec: &DriveSpec) -> Sizes {
     Sizes {
         buffer: sectors(spec.buffer.size_kib),
         read_fence: sectors(spec.buffer.read_fence_kib).max(1),
+        read_fence_q32: spec.buffer.read_fence_fraction.map(q32),
+        write_fence_q32: spec.buffer.write_fence_fraction.map(q32),
         write_fence: spec.buffer.write_fence_kib.map(|kib| sectors(kib).max(1)),
         segment,
         read_ahead: cache.map_or(0, |cache| cache.read_ahead_limit_kib.map_or(segment, sectors)),

@@ -1,10 +1,11 @@
 //! A read once the controller has turned to it: sectors come off the media (or lie in the buffer already) and leave over
 //! the bus; producer and consumer around the buffer.
 
-use crate::command::{BusTiming, Busy, CacheResult, Command, Phases};
+use crate::command::{BusTiming, Busy, CacheResult, Command, Phases, SectorPassed};
 use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
-use headstack_units::{Nanos, Op};
+use crate::model::DriveModel;
+use headstack_units::{Lba, Nanos, Op};
 
 /// Everything about a read that is known before the bus is granted.
 #[derive(Clone, Debug)]
@@ -23,8 +24,9 @@ pub(crate) struct ReadPlan {
     pub(crate) media_lead: Phases,
     /// The rotation the plan was made with.
     pub(crate) epoch: Epoch,
-    /// When the bus is wanted.
+    /// When the bus is wanted, and the sector it waited for.
     pub(crate) bus_at: Nanos,
+    pub(crate) fence_sector: Option<u64>,
     /// Gross arm movement that the passes do not show (under the overhead).
     pub(crate) hidden_seek: Nanos,
     pub(crate) cache: CacheResult,
@@ -37,6 +39,8 @@ pub(crate) struct ReadEnd {
     pub(crate) finish: Nanos,
     pub(crate) phases: Phases,
     pub(crate) busy: Busy,
+    /// The last sector on the critical path.
+    pub(crate) passed: Option<SectorPassed>,
 }
 
 impl ReadPlan {
@@ -80,17 +84,23 @@ impl ReadPlan {
     /// Sets when the bus is wanted: the fence is in the buffer, or the first track where that counts, or everything.
     pub(crate) fn set_fence(&mut self, media: &Media<'_>) {
         let spec = media.model.spec();
-        let fence = media.model.sizes.read_fence.min(self.sectors());
+        let fence = media.model.sizes.read_fence_of(self.sectors());
         if fence <= self.cached {
             self.bus_at = self.decoded;
             return;
         }
         let mut reached = self.decoded;
+        self.fence_sector = None;
         for pass in &self.passes {
             if let Some((first, last)) = self.share(pass)
                 && first < fence
             {
-                reached = reached.max(self.arrival(media, pass, last.min(fence - 1)));
+                let index = last.min(fence - 1);
+                let arrived = self.arrival(media, pass, index);
+                if arrived > reached {
+                    reached = arrived;
+                    self.fence_sector = Some(self.command.lba.0 + index);
+                }
             }
         }
         if spec.buffer.read_fence_at_track_end
@@ -102,7 +112,11 @@ impl ReadPlan {
                 .take_while(|pass| Arm::over(&pass.extent) == Arm::over(&first.extent))
                 .map(|pass| pass.end)
                 .max();
-            reached = reached.min(track_end.unwrap_or(reached).max(self.decoded));
+            let track_end = track_end.unwrap_or(reached).max(self.decoded);
+            if track_end < reached {
+                reached = track_end;
+                self.fence_sector = Some(first.lba() + u64::from(first.sectors) - 1);
+            }
         }
         self.bus_at = reached;
     }
@@ -116,9 +130,13 @@ impl ReadPlan {
     pub(crate) fn end(&self, media: &Media<'_>, granted: Nanos, bus: &BusTiming) -> ReadEnd {
         let bytes = u64::from(media.model.sector_bytes());
         let rest = |from: u64| bus.transfer(Op::Read, (self.sectors() - from) * bytes);
-        let setup = self.bus_setup(bus);
+        let setup = self.bus_setup(media.model, bus);
         let mut finish = granted + setup + rest(0);
         // The path by the grant: its latest input is the fence, or nothing but the decoding.
+        let mut passed = self
+            .fence_sector
+            .filter(|_| granted == self.bus_at)
+            .map(|lba| SectorPassed { lba: Lba(lba), at: self.bus_at });
         let mut binding = None;
         for pass in &self.passes {
             let Some((first, last)) = self.share(pass) else { continue };
@@ -129,6 +147,8 @@ impl ReadPlan {
                 if candidate >= finish {
                     finish = candidate;
                     binding = Some(arrived);
+                    passed = (arrived > self.decoded)
+                        .then(|| SectorPassed { lba: Lba(self.command.lba.0 + index), at: arrived });
                 }
             }
         }
@@ -143,7 +163,7 @@ impl ReadPlan {
         let completion = media.model.overhead.read_completion;
         phases.overhead += completion;
         let busy = self.busy(setup + rest(0));
-        ReadEnd { finish: finish + completion, phases, busy }
+        ReadEnd { finish: finish + completion, phases, busy, passed }
     }
 
     /// The path of a read whose last byte was limited by the grant of the bus.
@@ -155,9 +175,9 @@ impl ReadPlan {
     }
 
     /// What a transfer costs before its first byte.
-    pub(crate) fn bus_setup(&self, bus: &BusTiming) -> Nanos {
+    pub(crate) fn bus_setup(&self, model: &DriveModel, bus: &BusTiming) -> Nanos {
         let reconnect = !self.passes.is_empty() && bus.disconnects;
-        bus.arbitration + if reconnect { bus.reconnect } else { Nanos::ZERO }
+        bus.arbitration + model.overhead.preparation + if reconnect { bus.reconnect } else { Nanos::ZERO }
     }
 
     /// Gross work.

@@ -16,7 +16,7 @@ pub(crate) fn end_with_stalls(
 ) -> ReadEnd {
     let buffer = media.model.sizes.buffer;
     let total = u64::from(plan.command.sectors);
-    let setup = plan.bus_setup(bus);
+    let setup = plan.bus_setup(media.model, bus);
     // When each sector has left; sectors in the buffer from the start leave first.
     let mut left: Vec<Nanos> = Vec::with_capacity(total as usize);
     let sector_bytes = u64::from(media.model.sector_bytes());
@@ -87,7 +87,8 @@ pub(crate) fn end_with_stalls(
     let completion = media.model.overhead.read_completion;
     phases.overhead += completion;
     let busy = plan.busy(setup + bus.transfer(Op::Read, total * sector_bytes));
-    ReadEnd { finish: finish + completion, phases, busy }
+    // Which of many sectors the completion hangs on is not followed through the stalls.
+    ReadEnd { finish: finish + completion, phases, busy, passed: None }
 }
 
 /// Sectors leaving back to back; times follow from the burst's beginning, so that roundings do not add up.

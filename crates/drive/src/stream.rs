@@ -97,6 +97,15 @@ impl Stream {
         pass.end = epoch.end_of(pass.start, from, pass.extent.span(pass.sectors));
     }
 
+    /// The pass under way begins when its first sector really comes around, nearest to when it was to begin.
+    pub(crate) fn catch_sectors(&mut self, media: &Media<'_>) {
+        let pass = self.pass;
+        let quarter = Nanos((media.epoch.period() / 4.0) as u64);
+        let about = pass.start.saturating_sub(quarter);
+        let found = media.pass_from(pass.extent, pass.offset, pass.sectors, about, about, about);
+        self.pass = Pass { begin: pass.begin.min(found.start), ready: pass.ready.min(found.start), ..found };
+    }
+
     /// Everything happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         let pass = &mut self.pass;

@@ -110,7 +110,9 @@ impl WritePlan {
     /// The end of the write when the bus is granted at `granted`.
     pub(crate) fn end(&self, media: &Media<'_>, granted: Nanos, bus: &BusTiming) -> WriteEnd {
         let reconnects = self.after_mechanics && bus.disconnects;
-        let setup = bus.arbitration + if reconnects { bus.reconnect } else { Nanos::ZERO };
+        let setup = bus.arbitration
+            + media.model.overhead.preparation
+            + if reconnects { bus.reconnect } else { Nanos::ZERO };
         let sectors = u64::from(self.command.sectors);
         let sector_bytes = u64::from(media.model.sector_bytes());
         let mut supply = Supply {
@@ -181,11 +183,13 @@ impl Walk<'_> {
         // The fence holds where the media start writing: at the beginning, and again when data ran out.
         let mut starts = index == 0;
         loop {
-            let needed = data_needed(media, supply, &pass, (index, total), starts);
+            let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+            let needed = data_needed(media, supply, &pass, (index, total), starts) + setup;
             self.phases.seek += pass.ready - pass.begin;
             if needed > pass.ready {
                 // The latest input are the data: the path comes over the bus.
-                self.phases = (self.by_bus)(needed);
+                self.phases = (self.by_bus)(needed - setup);
+                self.phases.overhead += setup;
             }
             let ready = pass.ready.max(needed);
             pass = media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, ready);
@@ -218,7 +222,7 @@ fn data_needed(
     let last = index + u64::from(pass.sectors) - 1;
     // No more than the buffer holds can be waited for.
     let held = |count: u64| supply.arrival((index + count - 1).min(index + supply.room - 1).min(total - 1));
-    if let Some(fence) = media.model.sizes.write_fence {
+    if let Some(fence) = media.model.sizes.write_fence_of(total) {
         return held(if starts { fence } else { 1 });
     }
     // Without a fence: as soon as the bus stays ahead of the media to the end of the track.

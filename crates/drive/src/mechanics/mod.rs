@@ -12,6 +12,7 @@ pub use spindle::{Epoch, Spindle};
 use crate::layout::physical_cylinders;
 use crate::spec::DriveSpec;
 use headstack_units::{Nanos, Op};
+use std::cmp::Ordering;
 
 /// How long a change of track takes.
 #[derive(Clone, Debug)]
@@ -27,6 +28,10 @@ pub struct Mechanics {
     pub read_settle_ns: i64,
     /// Settle before a write, in ns; may be negative.
     pub write_settle_ns: i64,
+    /// The part of the write settle that depends on the seek's distance; empty where none does.
+    pub write_settle_by_distance: Vec<(u32, f64)>,
+    /// Inward seeks take this much longer, outward ones this much less, in ns.
+    pub inward_extra_ns: i64,
     /// Whether the settle also follows a change of head where the arm does not move.
     pub settle_after_head_switch: bool,
 }
@@ -41,6 +46,13 @@ impl Mechanics {
             cylinder_switch: spec.mechanics.cylinder_switch_ms.map(Nanos::from_ms),
             read_settle_ns: settle(spec.mechanics.read_settle_ms),
             write_settle_ns: settle(spec.mechanics.write_settle_ms),
+            write_settle_by_distance: spec
+                .mechanics
+                .write_settle_by_distance_ms
+                .iter()
+                .map(|&[distance, ms]| (distance as u32, ms * 1e6))
+                .collect(),
+            inward_extra_ns: settle(spec.mechanics.inward_seek_extra_ms),
             settle_after_head_switch: spec.mechanics.settle_after_head_switch,
         }
     }
@@ -49,25 +61,56 @@ impl Mechanics {
     /// settle of the operation, never below zero; nothing on the same track.
     #[inline]
     pub fn reposition(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
-        if from == to {
-            return Nanos::ZERO;
-        }
-        let seek = self.curve.time(from.0.abs_diff(to.0));
-        let head = if from.1 == to.1 { Nanos::ZERO } else { self.head_switch };
-        if from.0 == to.0 && !self.settle_after_head_switch {
-            return head;
-        }
-        self.settled(seek.max(head), op)
+        let extra = match to.0.cmp(&from.0) {
+            Ordering::Less => -self.inward_extra_ns,
+            Ordering::Equal => 0,
+            Ordering::Greater => self.inward_extra_ns,
+        };
+        self.moved(from, to, op, extra)
     }
 
-    /// From one track to the next within a transfer: as [`Mechanics::reposition`], but with the cylinder-switch time,
+    fn write_settle_at(&self, distance: u32) -> i64 {
+        let points = &self.write_settle_by_distance;
+        let above = points.partition_point(|&(d, _)| d < distance);
+        let ns = match (above.checked_sub(1).map(|below| points[below]), points.get(above)) {
+            (None, Some(&(_, first))) => first,
+            (Some((_, last)), None) => last,
+            (Some((d0, t0)), Some(&(d1, t1))) => {
+                t0 + (t1 - t0) * f64::from(distance - d0) / f64::from(d1 - d0)
+            }
+            (None, None) => 0.0,
+        };
+        ns.round() as i64
+    }
+
+    /// From one track to the next within a transfer: as [`Mechanics::reposition`], but without regard to the direction (the skew
+    /// was made for what the switch takes), and with the cylinder-switch time,
     /// where there is one, in place of the movement to a neighbouring cylinder (with or without a change of head).
     #[inline]
     pub fn switch(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
         match self.cylinder_switch {
             Some(time) if from.0.abs_diff(to.0) == 1 => self.settled(time, op),
-            _ => self.reposition(from, to, op),
+            _ => self.moved(from, to, op, 0),
         }
+    }
+
+    /// The move, its seek `extra_ns` longer than the curve says.
+    #[inline]
+    fn moved(&self, from: (u32, u32), to: (u32, u32), op: Op, extra_ns: i64) -> Nanos {
+        if from == to {
+            return Nanos::ZERO;
+        }
+        let distance = from.0.abs_diff(to.0);
+        let seek = Nanos(self.curve.time(distance).0.saturating_add_signed(extra_ns));
+        let head = if from.1 == to.1 { Nanos::ZERO } else { self.head_switch };
+        if from.0 == to.0 && !self.settle_after_head_switch {
+            return head;
+        }
+        let settled = self.settled(seek.max(head), op);
+        if op == Op::Write && !self.write_settle_by_distance.is_empty() {
+            return Nanos(settled.0.saturating_add_signed(self.write_settle_at(distance)));
+        }
+        settled
     }
 
     #[inline]

@@ -28,6 +28,21 @@ pub struct ControllerSpec {
     /// How much of the overhead the arm does not wait for, in ms: the seek begins that long before the overhead ends.
     #[serde(default)]
     pub overhead_beside_seek_ms: f64,
+    /// From picking up a command to the start of its seek, in ms, whatever is left of the overhead then (the arm is not
+    /// used before the overhead ends); absent: the overhead less `overhead_beside_seek_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek_after_ms: Option<f64>,
+    /// By how much later the seek of a write begins that follows a write elsewhere, in ms (drives that leave the bus once
+    /// more before such a write).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_after_write_seek_delay_ms: f64,
+    /// From having the bus to the first byte, in ms, at the start of every data transfer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub data_preparation_ms: f64,
+    /// Overheads that depend on the command before and on the buffer; they take the place of `read_overhead_ms`,
+    /// `hit_overhead_ms` and `write_overhead_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_history: Option<OverheadsByHistory>,
     /// Commands the drive accepts at a time (1: no command queueing).
     #[serde(default = "one")]
     pub queue_depth: u32,
@@ -46,10 +61,43 @@ impl Default for ControllerSpec {
             read_completion_ms: 0.0,
             write_completion_ms: 0.0,
             overhead_beside_seek_ms: 0.0,
+            seek_after_ms: None,
+            write_after_write_seek_delay_ms: 0.0,
+            data_preparation_ms: 0.0,
+            by_history: None,
             queue_depth: one(),
             scheduler: fcfs(),
         }
     }
+}
+
+/// Overheads by what the buffer holds and by the command before: `[after a read, after a write]`, in ms (S0's M5; the
+/// eight overheads of DiskSim's drive files).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverheadsByHistory {
+    /// Reads that the buffer holds.
+    pub read_hit_ms: [f64; 2],
+    /// Reads from the media.
+    pub read_miss_ms: [f64; 2],
+    /// Writes that continue the write before them.
+    pub write_hit_ms: [f64; 2],
+    /// Other writes.
+    pub write_miss_ms: [f64; 2],
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn one() -> u32 {
@@ -70,6 +118,9 @@ pub struct BufferSpec {
     /// A read asks for the bus when this much of it is in the buffer, in KiB (or all of it, if that is less).
     #[serde(default)]
     pub read_fence_kib: f64,
+    /// A read asks for the bus when this share of it is in the buffer, of 1; takes the place of `read_fence_kib`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_fence_fraction: Option<f64>,
     /// A read also asks for the bus when the first track of it is in the buffer, even below the fence.
     #[serde(default)]
     pub read_fence_at_track_end: bool,
@@ -77,6 +128,12 @@ pub struct BufferSpec {
     /// then run out cost a revolution. Absent: as soon as they cannot run out before the track's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_fence_kib: Option<f64>,
+    /// As `write_fence_kib`, but a share of the write, of 1; takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_fence_fraction: Option<f64>,
+    /// From having that much of a write in the buffer to being able to write it, in ms (drives that leave the bus first).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_start_ms: f64,
     /// A write's data may come over the bus while the arm moves; otherwise they are fetched when it has settled.
     #[serde(default = "yes")]
     pub write_overlaps_seek: bool,
@@ -87,8 +144,11 @@ impl Default for BufferSpec {
         Self {
             size_kib: default_buffer(),
             read_fence_kib: 0.0,
+            read_fence_fraction: None,
             read_fence_at_track_end: false,
             write_fence_kib: None,
+            write_fence_fraction: None,
+            write_start_ms: 0.0,
             write_overlaps_seek: true,
         }
     }
@@ -119,6 +179,9 @@ pub enum ReadAhead {
     Aggressive,
     /// As `aggressive`, but only behind a read that continued the one before; else to the end of the track.
     SequentialAware,
+    /// Nothing, until a read continues the one before; then as `aggressive`. (Drives whose segments hold less than a
+    /// track.)
+    OnceSequential,
     /// From wherever the head lands on the track ("zero-latency read"); nothing behind the request.
     OnArrival,
 }
@@ -145,6 +208,19 @@ pub enum AfterHit {
     Discard,
 }
 
+/// Whether reads find written data in the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WrittenData {
+    /// They leave the buffer when they are on the media.
+    #[default]
+    Dropped,
+    /// They take the least recently used segment; a write that continues the last one goes on in its segment.
+    Shared,
+    /// One of the segments is for writes alone.
+    OwnSegment,
+}
+
 /// The read cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -159,6 +235,21 @@ pub struct CacheSpec {
     /// At most this much is read ahead, in KiB; absent: a segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_limit_kib: Option<f64>,
+    /// The sectors of a track are taken as they come, from wherever the head lands, whatever is read ahead behind the
+    /// request ("zero-latency read").
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub zero_latency: bool,
+    /// Read-ahead may fill a whole segment behind the request, in the place of what the host already has; with
+    /// `until-full`, which otherwise keeps the request and fills up the rest.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub read_ahead_over_requested: bool,
+    /// After a hit the drive reads on where the host made room; absent: yes with `aggressive`, `sequential-aware` and
+    /// `once-sequential`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_on_hit: Option<bool>,
+    /// Where written data stay, so that reads find them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub written_data: WrittenData,
     /// Reads of which only the first part is cached.
     #[serde(default)]
     pub partial_hit: PartialHit,
@@ -168,6 +259,16 @@ pub struct CacheSpec {
     /// Reads larger than this leave the cache alone, in KiB; absent: none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bypass_above_kib: Option<f64>,
+}
+
+impl CacheSpec {
+    /// Whether a hit lets the drive read on.
+    pub fn reads_on_after_hits(&self) -> bool {
+        self.read_ahead_on_hit.unwrap_or(matches!(
+            self.read_ahead,
+            ReadAhead::Aggressive | ReadAhead::SequentialAware | ReadAhead::OnceSequential
+        ))
+    }
 }
 
 /// What happens to a write that overlaps written data not yet on the media.
@@ -190,6 +291,10 @@ pub enum WritePolicy {
     /// When it is in the buffer, if it is the first write since a read or continues the last write, and is not marked
     /// otherwise; it goes to the media at once.
     ImmediateReporting {
+        /// Writes the drive may have reported and not yet written, at most; another one that does not continue the last
+        /// waits until there is room. Absent: only a first write since a read, or a continuation, is reported.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pending_writes: Option<u32>,
         /// Writes that overlap data not yet on the media.
         #[serde(default)]
         dirty_hit: DirtyHit,

@@ -76,6 +76,14 @@ pub struct MechanicsSpec {
     /// that include more than a write needs.
     #[serde(default)]
     pub write_settle_ms: f64,
+    /// Settle before a write that depends on the distance of its seek, on top of `write_settle_ms`: `[distance in
+    /// cylinders, time in ms]`, distances ascending, linear between them and level beyond the ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_settle_by_distance_ms: Vec<[f64; 2]>,
+    /// By how much a seek towards higher cylinders takes longer than the curve says, and one towards lower cylinders
+    /// shorter, in ms; may be negative.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inward_seek_extra_ms: f64,
     /// Whether the settle times also follow a change of head within a cylinder, where the arm does not move.
     #[serde(default = "yes")]
     pub settle_after_head_switch: bool,
@@ -88,9 +96,16 @@ impl Default for MechanicsSpec {
             cylinder_switch_ms: None,
             read_settle_ms: 0.0,
             write_settle_ms: 0.0,
+            write_settle_by_distance_ms: Vec::new(),
+            inward_seek_extra_ms: 0.0,
             settle_after_head_switch: yes(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 fn yes() -> bool {

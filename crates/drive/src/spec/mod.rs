@@ -15,7 +15,8 @@ mod provenance;
 
 pub use check::SpecProblem;
 pub use controller::{
-    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, PartialHit, ReadAhead, WritePolicy,
+    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory, PartialHit,
+    ReadAhead, WritePolicy, WrittenData,
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
