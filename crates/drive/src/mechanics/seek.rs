@@ -39,6 +39,8 @@ pub struct SeekAverages {
 enum Formula {
     /// a + b·√d + c·d.
     Root { a: f64, b: f64, c: f64 },
+    /// c + a·√(d − 1) + b·(d − 1).
+    FromOne { a: f64, b: f64, c: f64 },
     /// a + b·√d below the boundary, c + e·d from it on; the first distances by table.
     TwoPiece { boundary: u32, short: [f64; 2], long: [f64; 2], first: Vec<f64> },
     /// Straight between points.
@@ -63,6 +65,9 @@ impl Formula {
             },
             SeekSpec::ThreePoint { single_cylinder_ms, average_ms, full_stroke_ms } => {
                 three_point(*single_cylinder_ms, *average_ms, *full_stroke_ms, stroke)
+            }
+            SeekSpec::LeeKatz { single_cylinder_ms, average_ms, full_stroke_ms } => {
+                lee_katz(*single_cylinder_ms, *average_ms, *full_stroke_ms, f64::from(cylinders.max(1)))
             }
             SeekSpec::Table { points } => Self::Table { points: points.clone() },
             SeekSpec::Kinematic {
@@ -89,6 +94,7 @@ impl Formula {
         let d = f64::from(distance);
         match self {
             Self::Root { a, b, c } => a + b * d.sqrt() + c * d,
+            Self::FromOne { a, b, c } => c + a * (d - 1.0).sqrt() + b * (d - 1.0),
             Self::TwoPiece { boundary, short, long, first } => match first.get(distance as usize - 1) {
                 Some(time) => *time,
                 None if distance < *boundary => short[0] + short[1] * d.sqrt(),
@@ -125,6 +131,15 @@ fn three_point(single: f64, average: f64, full: f64, stroke: f64) -> Formula {
     let b = (y1 * q2 - y2 * q1) / determinant;
     let c = (r1 * y2 - r2 * y1) / determinant;
     Formula::Root { a: single - b - c, b, c }
+}
+
+/// The coefficients of Lee & Katz for `n` cylinders.
+fn lee_katz(single: f64, average: f64, full: f64, n: f64) -> Formula {
+    Formula::FromOne {
+        a: (-10.0 * single + 15.0 * average - 5.0 * full) / (3.0 * n.sqrt()),
+        b: (7.0 * single - 15.0 * average + 8.0 * full) / (3.0 * n),
+        c: single,
+    }
 }
 
 /// Straight between points; beyond either end with the slope of the nearest two.

@@ -359,12 +359,10 @@ fn seek(spec: &DriveSpec, findings: &mut Findings) {
             }
         }
         SeekSpec::ThreePoint { single_cylinder_ms, average_ms, full_stroke_ms } => {
-            findings.time_ms("seek.three-point.single_cylinder_ms", *single_cylinder_ms);
-            findings.time_ms("seek.three-point.full_stroke_ms", *full_stroke_ms);
-            if !(single_cylinder_ms <= average_ms && average_ms <= full_stroke_ms) {
-                findings
-                    .add("seek.three-point", "single-cylinder, average and full-stroke times must ascend");
-            }
+            ascending("seek.three-point", [*single_cylinder_ms, *average_ms, *full_stroke_ms], findings);
+        }
+        SeekSpec::LeeKatz { single_cylinder_ms, average_ms, full_stroke_ms } => {
+            ascending("seek.lee-katz", [*single_cylinder_ms, *average_ms, *full_stroke_ms], findings);
         }
         SeekSpec::Table { points } => {
             if points.is_empty() {
@@ -386,6 +384,15 @@ fn seek(spec: &DriveSpec, findings: &mut Findings) {
             findings.range("seek.kinematic.max_velocity_m_per_s", *max_velocity_m_per_s, 1e-3, 1e4);
             findings.time_ms("seek.kinematic.settle_ms", *settle_ms);
         }
+    }
+}
+
+/// Single-cylinder, average and full-stroke times.
+fn ascending(path: &str, times: [f64; 3], findings: &mut Findings) {
+    findings.time_ms(&format!("{path}.single_cylinder_ms"), times[0]);
+    findings.time_ms(&format!("{path}.full_stroke_ms"), times[2]);
+    if !times.is_sorted() {
+        findings.add(path, "single-cylinder, average and full-stroke times must ascend");
     }
 }
 

@@ -41,6 +41,17 @@ pub enum SeekSpec {
         /// Seek over all cylinders, in ms.
         full_stroke_ms: f64,
     },
+    /// c + a·√(d − 1) + b·(d − 1) with the coefficients that Lee & Katz give for the three published times and N cylinders:
+    /// a = (−10·single + 15·average − 5·full) / (3·√N), b = (7·single − 15·average + 8·full) / (3·N), c = single. Unlike
+    /// `three-point` it is the mean of random seeks, not the seek over a third of the stroke, that comes near the average.
+    LeeKatz {
+        /// Seek over one cylinder, in ms.
+        single_cylinder_ms: f64,
+        /// Mean of random seeks, in ms.
+        average_ms: f64,
+        /// Seek over all cylinders, in ms.
+        full_stroke_ms: f64,
+    },
     /// Measured points, linear between them, extrapolated with the last slope; need not be monotone.
     Table {
         /// `[distance in cylinders, time in ms]`, distances ascending.

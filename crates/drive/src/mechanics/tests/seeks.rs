@@ -116,6 +116,15 @@ fn simple_curves_pass_through_their_points() {
 }
 
 #[test]
+fn the_mean_of_random_seeks_is_what_lee_and_katz_call_the_average() {
+    let spec = SeekSpec::LeeKatz { single_cylinder_ms: 2.0, average_ms: 9.0, full_stroke_ms: 17.0 };
+    let averages = SeekCurve::new(&spec, 20_000).averages();
+    assert!((averages.distance_weighted_ms - 9.0).abs() < 0.01, "{averages:?}");
+    assert_eq!(averages.single_cylinder_ms, 2.0);
+    assert!((averages.full_stroke_ms - 17.0).abs() < 0.01, "{averages:?}");
+}
+
+#[test]
 fn a_table_is_straight_between_its_points_and_beyond_them() {
     let points = vec![[1.0, 1.0], [5.0, 3.0], [10.0, 2.5], [20.0, 4.5]];
     let curve = SeekCurve::new(&SeekSpec::Table { points }, 40);

@@ -1,0 +1,205 @@
+//! From the parameters of `disksim_disk` (and the bus of a simulation file) to controller, buffer, cache, write policy
+//! and bus.
+//!
+//! What is named here as carried is named so in [`crate::parameters::TABLE`], and nothing else.
+
+use crate::error::ImportError;
+use crate::parameters::Parameters;
+use crate::report::Report;
+use crate::tree::At;
+use headstack_drive::spec::{
+    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, PartialHit, ReadAhead, WritePolicy,
+};
+
+/// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
+#[derive(Clone, Debug)]
+pub(crate) struct BusTimes {
+    pub(crate) at: At,
+    pub(crate) read_ms: f64,
+    pub(crate) write_ms: f64,
+}
+
+/// Everything but geometry and mechanics.
+#[derive(Default)]
+pub(crate) struct Electronics {
+    pub(crate) controller: ControllerSpec,
+    pub(crate) buffer: BufferSpec,
+    pub(crate) cache: Option<CacheSpec>,
+    pub(crate) write_policy: WritePolicy,
+    pub(crate) bus: Option<BusSpec>,
+    /// Paths that are assumed, and why.
+    pub(crate) assumed: Vec<(&'static str, String)>,
+}
+
+/// DiskSim counts blocks of this many bytes.
+const BLOCK_BYTES: f64 = 512.0;
+const BLOCK_KIB: f64 = BLOCK_BYTES / 1024.0;
+
+/// A read of this size is taken where DiskSim has a share of each request, in KiB.
+const TYPICAL_READ_KIB: f64 = 8.0;
+
+/// Without a word on its speed the bus is assumed to carry this much, in MB/s.
+const ASSUMED_MB_PER_S: f64 = 10.0;
+
+/// Reads all of it.
+pub(crate) fn electronics(
+    parameters: &Parameters<'_>,
+    bus_times: Option<&BusTimes>,
+    report: &mut Report,
+) -> Result<Electronics, ImportError> {
+    let mut to = Electronics::default();
+    controller(parameters, &mut to)?;
+    buffer(parameters, &mut to)?;
+    cache(parameters, &mut to, report)?;
+    write_policy(parameters, &mut to, report)?;
+    bus(Some(parameters), bus_times, &mut to, report);
+    Ok(to)
+}
+
+/// For a model without a `disksim_disk`.
+pub(crate) fn assumed(bus_times: Option<&BusTimes>, report: &mut Report) -> Electronics {
+    let mut to = Electronics::default();
+    let source = "the file describes geometry and mechanics only".to_owned();
+    for path in ["controller", "buffer", "write_policy"] {
+        to.assumed.push((path, source.clone()));
+    }
+    bus(None, bus_times, &mut to, report);
+    to
+}
+
+fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
+    let scale = from.value("Time scale for overheads", 1.0);
+    let every = from.value("Per-request overhead time", 0.0) * scale;
+    let overhead = |name: &str| every + scale * from.value(name, 0.0);
+    to.controller = ControllerSpec {
+        read_overhead_ms: overhead("Read miss over. after read"),
+        write_overhead_ms: overhead("Write miss over. after read"),
+        hit_overhead_ms: Some(overhead("Read hit over. after read")),
+        read_completion_ms: scale * from.value("Read completion overhead", 0.0),
+        write_completion_ms: scale * from.value("Write completion overhead", 0.0),
+        // 0 stands for no queue: one command at a time.
+        queue_depth: from.count("Max queue length", 1, 0, 1_000_000)?.max(1) as u32,
+        ..ControllerSpec::default()
+    };
+    to.assumed.push(("controller.overhead_beside_seek_ms", "DiskSim 4.0 has no such parameter".to_owned()));
+    Ok(())
+}
+
+fn segments(from: &Parameters<'_>) -> Result<(u64, f64), ImportError> {
+    let count = from.count("Number of buffer segments", 1, 1, 100_000)?;
+    let blocks = from.count("Segment size (in blks)", 128, 1, 1 << 31)?;
+    Ok((count, blocks as f64 * BLOCK_KIB))
+}
+
+fn buffer(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
+    let (count, segment_kib) = segments(from)?;
+    let by_request = from.value("Set watermark by reqsize", 1.0) != 0.0;
+    let of = if by_request { TYPICAL_READ_KIB } else { segment_kib };
+    let mark = from.value("High (read) water mark", 0.0);
+    to.buffer = BufferSpec {
+        size_kib: count as f64 * segment_kib,
+        read_fence_kib: mark * of,
+        ..BufferSpec::default()
+    };
+    if by_request && mark > 0.0 {
+        let source =
+            format!("{mark} of a read of {TYPICAL_READ_KIB} KiB; the file has {mark} of each request");
+        to.assumed.push(("buffer.read_fence_kib", source));
+    }
+    for path in ["buffer.read_fence_at_track_end", "buffer.write_overlaps_seek"] {
+        to.assumed.push((path, "DiskSim 4.0 has no such parameter".to_owned()));
+    }
+    Ok(())
+}
+
+fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Result<(), ImportError> {
+    let enabled = from.count("Enable caching in buffer", 0, 0, 2)?;
+    let prefetch = from.count("Buffer continuous read", 0, 0, 4)?;
+    let limit = from.count("Maximum read-ahead (blks)", 0, 0, 1 << 31)?;
+    let on_arrival = from.value("Read any free blocks", 0.0) != 0.0;
+    if enabled == 2 {
+        let message = "`Enable caching in buffer` is 2, taken as 1: the buffer is a cache";
+        report.warn(from.at("Enable caching in buffer"), message);
+    }
+    let read_ahead = match prefetch {
+        0 if on_arrival => ReadAhead::OnArrival,
+        0 => ReadAhead::None,
+        1 => ReadAhead::ToTrackEnd,
+        2 => ReadAhead::ToCylinderEnd,
+        3 => ReadAhead::UntilFull,
+        _ => ReadAhead::SequentialAware,
+    };
+    if on_arrival && prefetch != 0 {
+        let reason = "read-ahead goes on behind the request instead of filling in what lies before it";
+        report.not_carried("Read any free blocks", "1", reason);
+        report.carried.retain(|carried| carried.parameter != "Read any free blocks");
+    }
+    if enabled == 0 {
+        return Ok(());
+    }
+    let (segments, segment_kib) = segments(from)?;
+    to.cache = Some(CacheSpec {
+        segments: segments as u32,
+        segment_kib,
+        read_ahead,
+        read_ahead_limit_kib: from.has("Maximum read-ahead (blks)").then_some(limit as f64 * BLOCK_KIB),
+        partial_hit: PartialHit::default(),
+        after_hit: AfterHit::default(),
+        bypass_above_kib: None,
+    });
+    to.assumed.push(("cache.after_hit", "DiskSim 4.0 has no such parameter".to_owned()));
+    Ok(())
+}
+
+fn write_policy(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Result<(), ImportError> {
+    let level = from.count("Fast write level", 0, 0, 2)?;
+    if level > 0 {
+        to.write_policy = WritePolicy::ImmediateReporting { dirty_hit: DirtyHit::default() };
+        let source = "DiskSim 4.0 has no such parameter".to_owned();
+        to.assumed.push(("write_policy.immediate-reporting.dirty_hit", source));
+    }
+    if level == 2 {
+        let message = "`Fast write level` is 2 (appends are reported early also between other requests), taken as 1: \
+                       a write is reported early if it is the first since a read or continues the last write";
+        report.warn(from.at("Fast write level"), message);
+    }
+    Ok(())
+}
+
+fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electronics, report: &mut Report) {
+    let drive_ms = from.map_or(0.0, |from| from.value("Bulk sector transfer time", 0.0));
+    let (bus_read_ms, bus_write_ms) = times.map_or((0.0, 0.0), |times| (times.read_ms, times.write_ms));
+    let rate = |ms: f64| BLOCK_BYTES / 1e3 / ms;
+    let (read_ms, write_ms) = (drive_ms.max(bus_read_ms), drive_ms.max(bus_write_ms));
+    let rates = [read_ms, write_ms].map(|ms| if ms > 0.0 { rate(ms) } else { ASSUMED_MB_PER_S });
+    if read_ms <= 0.0 || write_ms <= 0.0 {
+        let source = "the files say nothing of the speed of the transfer".to_owned();
+        to.assumed.push(("bus.read_mb_per_s", source.clone()));
+        to.assumed.push(("bus.write_mb_per_s", source));
+        if let Some(from) = from {
+            let message = format!(
+                "`Bulk sector transfer time` is 0, so the bus alone limits the transfer: {ASSUMED_MB_PER_S} MB/s are \
+                 assumed; name the simulation's .parv as a further file to have its bus"
+            );
+            report.warn(from.at("Bulk sector transfer time"), message);
+        }
+    }
+    let scale = from.map_or(1.0, |from| from.value("Time scale for overheads", 1.0));
+    to.bus = Some(BusSpec {
+        kind: "SCSI".to_owned(),
+        read_mb_per_s: rounded(rates[0]),
+        write_mb_per_s: rounded(rates[1]),
+        arbitration_us: 0.0,
+        reconnect_us: rounded(
+            1e3 * scale * from.map_or(0.0, |from| from.value("First reselect overhead", 0.0)),
+        ),
+        disconnects: from.is_none_or(|from| from.value("Never disconnect", 0.0) == 0.0),
+    });
+    to.assumed.push(("bus.kind", "DiskSim 4.0 has no such parameter".to_owned()));
+    to.assumed.push(("bus.arbitration_us", "belongs to the bus, not to the drive".to_owned()));
+}
+
+/// To six digits behind the point: block times have no more.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

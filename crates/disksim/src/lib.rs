@@ -1,0 +1,31 @@
+//! Drive parameter files of DiskSim 4.0, read into drive files.
+//!
+//! DiskSim describes a drive in up to three files: `.diskspecs` (controller, cache, bus side), `.model` (geometry and
+//! mechanics) and `.seek` (measured seek times); a simulation's `.parv` adds the bus. [`import`] reads them and gives a
+//! [`DriveSpec`](headstack_drive::spec::DriveSpec) with the provenance of every value, and a [`Report`] of what was
+//! carried over, what was not and why, and what is doubtful.
+//!
+//! Nothing is dropped in silence: a parameter is carried, listed as not carried, or an error. Errors name file and line.
+//!
+//! Not read: the rest of a `.parv` (system, workload, statistics), and third-generation layouts, which DiskSim 4.0 does
+//! not have either.
+
+mod controller;
+mod error;
+mod fields;
+mod import;
+mod layout;
+mod lexer;
+mod mechanics;
+mod parameters;
+mod parser;
+mod report;
+mod seek_file;
+mod sources;
+mod spares;
+mod tree;
+mod write;
+
+pub use error::ImportError;
+pub use import::{Import, Options, import};
+pub use report::{Carried, NotCarried, Report, Warning};

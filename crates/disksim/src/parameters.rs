@@ -1,0 +1,226 @@
+//! The parameters of `disksim_disk`: one table of what becomes of each.
+
+use crate::error::ImportError;
+use crate::fields::{Fields, wrong};
+use crate::report::Report;
+use crate::tree::{At, Block, Kind};
+use std::collections::BTreeMap;
+
+/// What becomes of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Use {
+    /// It goes here; [`crate::controller`] takes it there.
+    Carried(&'static str),
+    /// With this value it says what the model does anyway; another one is not carried, for the reason given.
+    Only(f64, &'static str),
+    /// Not carried, whatever it is.
+    Not(&'static str),
+    /// No drive behaves differently with it.
+    Unused(&'static str),
+}
+
+use Use::{Carried, Not, Only, Unused};
+
+const STATISTICS: &str = "concerns DiskSim's printing only";
+const SNEAKY: &str = "a read is never served from data that another read is just fetching";
+
+/// Every parameter of `disksim_disk`, in the order of the files.
+pub(crate) const TABLE: [(&str, Use); 65] = [
+    ("Model", Carried("layout, seek, mechanics, rotation_rpm")),
+    ("Scheduler", Carried("controller.scheduler")),
+    ("Max queue length", Carried("controller.queue_depth")),
+    ("Bulk sector transfer time", Carried("bus.read_mb_per_s, bus.write_mb_per_s")),
+    ("Never disconnect", Carried("bus.disconnects")),
+    (
+        "Hold bus entire read xfer",
+        Only(0.0, "a read asks for the bus when its data are there; it is not held from the start"),
+    ),
+    (
+        "Hold bus entire write xfer",
+        Only(0.0, "the bus is held from command to completion, or released after the data"),
+    ),
+    ("Print stats", Unused(STATISTICS)),
+    ("Per-request overhead time", Carried("controller.read_overhead_ms, controller.write_overhead_ms")),
+    ("Time scale for overheads", Carried("all overheads")),
+    ("Read hit over. after read", Carried("controller.hit_overhead_ms")),
+    ("Read hit over. after write", Not("overheads do not depend on the request before")),
+    ("Read miss over. after read", Carried("controller.read_overhead_ms")),
+    ("Read miss over. after write", Not("overheads do not depend on the request before")),
+    ("Write hit over. after read", Not("writes have one overhead: that of misses")),
+    ("Write hit over. after write", Not("overheads do not depend on the request before")),
+    ("Write miss over. after read", Carried("controller.write_overhead_ms")),
+    ("Write miss over. after write", Not("overheads do not depend on the request before")),
+    ("Read completion overhead", Carried("controller.read_completion_ms")),
+    ("Write completion overhead", Carried("controller.write_completion_ms")),
+    ("Data preparation overhead", Only(0.0, "there is no overhead between the media and the bus")),
+    ("First reselect overhead", Carried("bus.reconnect_us")),
+    (
+        "Other reselect overhead",
+        Only(0.0, "a transfer is not interrupted, so there is no second reselection"),
+    ),
+    ("Read disconnect afterread", Only(0.0, "disconnecting takes no time")),
+    ("Read disconnect afterwrite", Only(0.0, "disconnecting takes no time")),
+    ("Write disconnect overhead", Only(0.0, "disconnecting takes no time")),
+    ("Extra write disconnect", Only(0.0, "a write disconnects once")),
+    ("Extradisc command overhead", Only(0.0, "a write disconnects once")),
+    ("Extradisc disconnect overhead", Only(0.0, "a write disconnects once")),
+    ("Extradisc inter-disconnect delay", Only(0.0, "a write disconnects once")),
+    ("Extradisc 2nd disconnect overhead", Only(0.0, "a write disconnects once")),
+    ("Extradisc seek delta", Only(0.0, "a write disconnects once")),
+    ("Minimum seek delay", Only(0.0, "a seek begins when the overhead is over")),
+    (
+        "Disconnect write if seek",
+        Only(0.0, "a write's data may come while the arm moves, without a disconnect in between"),
+    ),
+    ("Number of buffer segments", Carried("cache.segments, buffer.size_kib")),
+    ("Segment size (in blks)", Carried("cache.segment_kib, buffer.size_kib")),
+    ("Maximum number of write segments", Not("writes use the buffer as a whole")),
+    ("Use separate write segment", Only(0.0, "writes use the buffer as a whole")),
+    ("Enable caching in buffer", Carried("cache: present or not")),
+    ("Buffer continuous read", Carried("cache.read_ahead")),
+    ("Minimum read-ahead (blks)", Only(0.0, "read-ahead stops at once when it is in the way")),
+    ("Maximum read-ahead (blks)", Carried("cache.read_ahead_limit_kib")),
+    ("Read-ahead over requested", Not("read-ahead may always replace data the host has read")),
+    ("Read-ahead on idle hit", Only(0.0, "a hit does not start read-ahead that has ended")),
+    ("Read any free blocks", Carried("cache.read_ahead, where there is none behind the request")),
+    ("Stop prefetch in sector", Only(0.0, "read-ahead ends with a sector")),
+    ("Write hit stop prefetch", Only(1.0, "a write always stops read-ahead")),
+    ("Read directly to buffer", Only(1.0, "reads always go through the buffer")),
+    ("Fast write level", Carried("write_policy")),
+    ("Combine seq writes", Only(1.0, "a write that continues the one before is always joined to it")),
+    ("Allow write prebuffering", Only(0.0, "a write is not buffered before the drive takes it up")),
+    ("Low (write) water mark", Not("when a write goes to the media follows from the two rates")),
+    ("High (read) water mark", Carried("buffer.read_fence_kib")),
+    ("Set watermark by reqsize", Carried("buffer.read_fence_kib: share of a request, or of a segment")),
+    (
+        "Preseeking level",
+        Only(0.0, "a seek for the next command does not begin while this one is on the bus"),
+    ),
+    ("Allow almost read hits", Only(0.0, SNEAKY)),
+    ("Allow sneaky full read hits", Only(0.0, SNEAKY)),
+    ("Allow sneaky partial read hits", Only(0.0, SNEAKY)),
+    ("Allow sneaky intermediate read hits", Only(0.0, SNEAKY)),
+    ("Allow read hits on write data", Only(1.0, "written data that are in the buffer can be read from it")),
+    ("Immediate buffer read", Only(0.0, "a read asks for the bus at its water mark")),
+    ("Immediate buffer write", Only(0.0, "a write asks for its data when its overhead is over")),
+    ("Immed transfer partial hit", Only(1.0, "the cached part of a read is sent at once")),
+    ("Calc sector by sector", Only(1.0, "transfers are computed exactly")),
+    ("Avg sectors per cylinder", Unused("a hint for DiskSim's schedulers; the layout says it exactly")),
+];
+
+/// The parameters of the scheduler in the drive, with which only the policy matters.
+const SCHEDULER: [&str; 13] = [
+    POLICY,
+    "Cylinder mapping strategy",
+    "Write initiation delay",
+    "Read initiation delay",
+    "Sequential stream scheme",
+    "Maximum concat size",
+    "Overlapping request scheme",
+    "Sequential stream diff maximum",
+    "Scheduling timeout scheme",
+    "Timeout time/weight",
+    "Timeout scheduling",
+    "Scheduling priority scheme",
+    "Priority scheduling",
+];
+
+const POLICY: &str = "Scheduling policy";
+
+/// The numbers of a `disksim_disk` block, by name, and what else it holds.
+pub(crate) struct Parameters<'a> {
+    fields: Fields<'a>,
+    values: BTreeMap<&'static str, f64>,
+}
+
+impl<'a> Parameters<'a> {
+    /// Reads the block and reports what is not carried.
+    pub(crate) fn new(block: &'a Block, report: &mut Report) -> Result<Self, ImportError> {
+        let fields = Fields::new(block, TABLE.map(|(name, _)| name), report)?;
+        let mut values = BTreeMap::new();
+        for (name, becomes) in TABLE {
+            if matches!(name, "Model" | "Scheduler") {
+                continue;
+            }
+            let Some(value) = fields.real(name)? else { continue };
+            values.insert(name, value);
+            match becomes {
+                Carried(to) => report.carried(name, to),
+                Only(usual, _) if value == usual => report.carried(name, "what the model does anyway"),
+                Only(_, reason) | Not(reason) => report.not_carried(name, value.to_string(), reason),
+                Unused(reason) => report.unused(name, value.to_string(), reason),
+            }
+        }
+        let parameters = Self { fields, values };
+        parameters.check()?;
+        parameters.scheduler(report)?;
+        Ok(parameters)
+    }
+
+    /// A value; the default where the file has none.
+    pub(crate) fn value(&self, name: &str, default: f64) -> f64 {
+        debug_assert!(
+            TABLE.iter().any(|(known, becomes)| *known == name && matches!(becomes, Carried(_))),
+            "`{name}` is used, but the table does not say so"
+        );
+        self.values.get(name).copied().unwrap_or(default)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    pub(crate) fn at(&self, name: &str) -> &'a At {
+        self.fields.at(name)
+    }
+
+    pub(crate) fn model(&self) -> Result<&'a Block, ImportError> {
+        self.fields.need_block("Model")
+    }
+
+    /// A whole number that is not negative.
+    pub(crate) fn count(&self, name: &str, default: u64, low: u64, high: u64) -> Result<u64, ImportError> {
+        Ok(self.fields.whole(name, low, high)?.unwrap_or(default))
+    }
+
+    /// What no drive can have.
+    fn check(&self) -> Result<(), ImportError> {
+        for (name, &value) in &self.values {
+            let share = name.ends_with("water mark");
+            let signed = *name == "Read-ahead over requested";
+            if share && !(0.0..=1.0).contains(&value) {
+                let message = format!("`{name}` is {value}, but is a share, between 0 and 1");
+                return Err(ImportError::at(self.at(name), message));
+            }
+            if value < 0.0 && !signed {
+                let message = format!("`{name}` is {value}, but cannot be negative");
+                return Err(ImportError::at(self.at(name), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn scheduler(&self, report: &mut Report) -> Result<(), ImportError> {
+        let Some(parameter) = self.fields.find("Scheduler") else { return Ok(()) };
+        let Kind::Block(block) = &parameter.value.kind else {
+            return Err(wrong("Scheduler", &parameter.value, "a block `disksim_ioqueue { … }`"));
+        };
+        let fields = Fields::new(block, SCHEDULER, report)?;
+        let policy = fields.whole(POLICY, 0, 1000)?.unwrap_or(1);
+        if policy == 1 {
+            report.carried(POLICY, "controller.scheduler: first come, first served");
+        } else {
+            let reason = "the drive serves its queue first come, first served";
+            report.not_carried(POLICY, policy.to_string(), reason);
+        }
+        for name in &SCHEDULER[1..] {
+            if let Some(value) = fields.real(name)?
+                && value != 0.0
+            {
+                let reason = "the drive serves its queue first come, first served";
+                report.not_carried(*name, value.to_string(), reason);
+            }
+        }
+        Ok(())
+    }
+}
