@@ -8,7 +8,8 @@ use crate::parameters::Parameters;
 use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
-    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, PartialHit, ReadAhead, WritePolicy,
+    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory,
+    PartialHit, ReadAhead, WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
@@ -35,9 +36,6 @@ pub(crate) struct Electronics {
 const BLOCK_BYTES: f64 = 512.0;
 const BLOCK_KIB: f64 = BLOCK_BYTES / 1024.0;
 
-/// A read of this size is taken where DiskSim has a share of each request, in KiB.
-const TYPICAL_READ_KIB: f64 = 8.0;
-
 /// Without a word on its speed the bus is assumed to carry this much, in MB/s.
 const ASSUMED_MB_PER_S: f64 = 10.0;
 
@@ -51,7 +49,7 @@ pub(crate) fn electronics(
     controller(parameters, &mut to)?;
     buffer(parameters, &mut to)?;
     cache(parameters, &mut to, report)?;
-    write_policy(parameters, &mut to, report)?;
+    write_policy(parameters, &mut to)?;
     bus(Some(parameters), bus_times, &mut to, report);
     Ok(to)
 }
@@ -70,13 +68,36 @@ pub(crate) fn assumed(bus_times: Option<&BusTimes>, report: &mut Report) -> Elec
 fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
     let scale = from.value("Time scale for overheads", 1.0);
     let every = from.value("Per-request overhead time", 0.0) * scale;
-    let overhead = |name: &str| every + scale * from.value(name, 0.0);
+    let ms = |name: &str| rounded(scale * from.value(name, 0.0));
+    let overhead = |name: &str| rounded(every + scale * from.value(name, 0.0));
+    let extra = from.value("Extra write disconnect", 0.0) != 0.0;
+    let delta = if extra { ms("Extradisc seek delta") } else { 0.0 };
+    let delay = ms("Minimum seek delay");
     to.controller = ControllerSpec {
         read_overhead_ms: overhead("Read miss over. after read"),
         write_overhead_ms: overhead("Write miss over. after read"),
         hit_overhead_ms: Some(overhead("Read hit over. after read")),
-        read_completion_ms: scale * from.value("Read completion overhead", 0.0),
-        write_completion_ms: scale * from.value("Write completion overhead", 0.0),
+        by_history: Some(OverheadsByHistory {
+            read_hit_ms: [overhead("Read hit over. after read"), overhead("Read hit over. after write")],
+            read_miss_ms: [overhead("Read miss over. after read"), overhead("Read miss over. after write")],
+            write_hit_ms: [overhead("Write hit over. after read"), overhead("Write hit over. after write")],
+            write_miss_ms: [
+                overhead("Write miss over. after read"),
+                overhead("Write miss over. after write"),
+            ],
+        }),
+        // The delay holds for writes with the extra disconnect; without it the arm starts that much sooner.
+        seek_after_ms: (delay > 0.0).then(|| rounded((delay - delta).max(0.0))),
+        write_after_write_seek_delay_ms: delta,
+        data_preparation_ms: ms("Data preparation overhead"),
+        read_completion_ms: ms("Read completion overhead"),
+        // A write's end is told after the drive has left the bus and come back.
+        write_completion_ms: rounded(
+            ms("Write completion overhead")
+                + ms("Write disconnect overhead")
+                + ms("First reselect overhead")
+                + ms("Other reselect overhead"),
+        ),
         // 0 stands for no queue: one command at a time.
         queue_depth: from.count("Max queue length", 1, 0, 1_000_000)?.max(1) as u32,
         ..ControllerSpec::default()
@@ -94,18 +115,15 @@ fn segments(from: &Parameters<'_>) -> Result<(u64, f64), ImportError> {
 fn buffer(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
     let (count, segment_kib) = segments(from)?;
     let by_request = from.value("Set watermark by reqsize", 1.0) != 0.0;
-    let of = if by_request { TYPICAL_READ_KIB } else { segment_kib };
     let mark = from.value("High (read) water mark", 0.0);
     to.buffer = BufferSpec {
         size_kib: count as f64 * segment_kib,
-        read_fence_kib: mark * of,
+        read_fence_kib: if by_request { 0.0 } else { mark * segment_kib },
+        read_fence_fraction: (by_request && mark > 0.0).then_some(mark),
+        // A write to where the arm is already goes to the media no sooner than a seek could begin.
+        write_start_ms: from.value("Minimum seek delay", 0.0) * from.value("Time scale for overheads", 1.0),
         ..BufferSpec::default()
     };
-    if by_request && mark > 0.0 {
-        let source =
-            format!("{mark} of a read of {TYPICAL_READ_KIB} KiB; the file has {mark} of each request");
-        to.assumed.push(("buffer.read_fence_kib", source));
-    }
     for path in ["buffer.read_fence_at_track_end", "buffer.write_overlaps_seek"] {
         to.assumed.push((path, "DiskSim 4.0 has no such parameter".to_owned()));
     }
@@ -121,6 +139,7 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
         let message = "`Enable caching in buffer` is 2, taken as 1: the buffer is a cache";
         report.warn(from.at("Enable caching in buffer"), message);
     }
+    let (segments, segment_kib) = segments(from)?;
     let read_ahead = match prefetch {
         0 if on_arrival => ReadAhead::OnArrival,
         0 => ReadAhead::None,
@@ -129,20 +148,24 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
         3 => ReadAhead::UntilFull,
         _ => ReadAhead::SequentialAware,
     };
-    if on_arrival && prefetch != 0 {
-        let reason = "read-ahead goes on behind the request instead of filling in what lies before it";
-        report.not_carried("Read any free blocks", "1", reason);
-        report.carried.retain(|carried| carried.parameter != "Read any free blocks");
-    }
     if enabled == 0 {
         return Ok(());
     }
-    let (segments, segment_kib) = segments(from)?;
+    let readable = from.value("Allow read hits on write data", 1.0) != 0.0;
+    let own = from.value("Use separate write segment", 0.0) != 0.0 && segments > 1;
     to.cache = Some(CacheSpec {
         segments: segments as u32,
         segment_kib,
         read_ahead,
         read_ahead_limit_kib: from.has("Maximum read-ahead (blks)").then_some(limit as f64 * BLOCK_KIB),
+        zero_latency: on_arrival,
+        read_ahead_over_requested: from.value("Read-ahead over requested", 0.0) > 0.0,
+        read_ahead_on_hit: (prefetch == 3).then(|| from.value("Read-ahead on idle hit", 0.0) != 0.0),
+        written_data: match (readable, own) {
+            (false, _) => WrittenData::Dropped,
+            (true, false) => WrittenData::Shared,
+            (true, true) => WrittenData::OwnSegment,
+        },
         partial_hit: PartialHit::default(),
         after_hit: AfterHit::default(),
         bypass_above_kib: None,
@@ -151,17 +174,24 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
     Ok(())
 }
 
-fn write_policy(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Result<(), ImportError> {
-    let level = from.count("Fast write level", 0, 0, 2)?;
-    if level > 0 {
-        to.write_policy = WritePolicy::ImmediateReporting { dirty_hit: DirtyHit::default() };
+/// Staying a track ahead takes segments that hold a track; with smaller ones a drive reads ahead only once it knows that
+/// it is worth while (of the drives DiskSim was validated with the Atlas III is one).
+pub(crate) fn fit_read_ahead(cache: &mut CacheSpec, layout: &LayoutSpec) {
+    let longest = layout.zone.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(0);
+    if cache.read_ahead == ReadAhead::SequentialAware && cache.segment_kib < f64::from(longest) * BLOCK_KIB {
+        cache.read_ahead = ReadAhead::OnceSequential;
+    }
+}
+
+fn write_policy(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
+    // Levels 1 and 2 differ in what happens to an append after other requests; here an append joins the write it
+    // continues as long as that is in the buffer.
+    if from.count("Fast write level", 0, 0, 2)? > 0 {
+        let pending = from.count("Maximum number of write segments", 1, 0, 100_000)?.max(1) as u32;
+        to.write_policy =
+            WritePolicy::ImmediateReporting { pending_writes: Some(pending), dirty_hit: DirtyHit::default() };
         let source = "DiskSim 4.0 has no such parameter".to_owned();
         to.assumed.push(("write_policy.immediate-reporting.dirty_hit", source));
-    }
-    if level == 2 {
-        let message = "`Fast write level` is 2 (appends are reported early also between other requests), taken as 1: \
-                       a write is reported early if it is the first since a read or continues the last write";
-        report.warn(from.at("Fast write level"), message);
     }
     Ok(())
 }

@@ -197,6 +197,9 @@ fn drive(
         published: PublishedSpec::default(),
         provenance: BTreeMap::new(),
     };
+    if let Some(cache) = &mut spec.cache {
+        controller::fit_read_ahead(cache, &spec.layout);
+    }
     provenance(&mut spec, model, named, &electronics.assumed);
     let source = format!("imported from DiskSim 4.0 file {}", file_name(&mechanical.seek_from));
     spec.provenance.insert("seek".to_owned(), Provenance { kind: ProvenanceKind::Measured, source });
