@@ -1,0 +1,242 @@
+//! The fit as a whole: period, skews, zone offsets, and whether they hold on pairs that were not used.
+
+use crate::evidence::advantage;
+use crate::geometry::{Geometry, LEVELS};
+use crate::model::Model;
+use crate::observation::Observation;
+use crate::offset;
+use crate::pairs::{Pair, Sighting, pairs, sightings};
+use crate::period;
+use crate::skew::{choose, polish, reconsider};
+
+pub use crate::model::Source;
+pub use crate::skew::Hypotheses;
+
+/// A value in turns, and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// In turns, within [0, 1).
+    pub turns: f64,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// One zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZoneFit {
+    /// Number of the zone, from 0.
+    pub zone: usize,
+    /// Pairs of observations with at least one in the zone.
+    pub pairs: usize,
+    /// Lag of the first sector at a change of head within a cylinder.
+    pub track_skew: Estimate,
+    /// Lag at a change of cylinder. Its source is that of the total lag from a cylinder to the next.
+    pub cylinder_skew: Estimate,
+    /// What is added to the cylinder skew where a new range of cylinders begins; `None` without ranges.
+    pub range_skew: Option<Estimate>,
+    /// Where the zone's first sector begins. Only differences between zones can be seen; one zone keeps the file's.
+    pub first_sector: Estimate,
+    /// Mean cosine of the errors of the zone's pairs at the fitted period: with the file's layout.
+    pub coherence_before: f64,
+    /// The same with the fitted layout.
+    pub coherence_after: f64,
+}
+
+/// Mean cosines of the errors of all pairs; 1 is perfect, 0 is ignorance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Coherence {
+    /// With the file's speed and layout.
+    pub file: f64,
+    /// With the fitted period and the file's layout.
+    pub period_only: f64,
+    /// With everything fitted.
+    pub fitted: f64,
+    /// On the half of the pairs that a trial fit did not see: with the fitted period and the file's layout.
+    pub held_out_before: f64,
+    /// On the same half: with the trial fit to the other half.
+    pub held_out_after: f64,
+}
+
+/// Period and layout as the observations have them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseFit {
+    /// The time of one turn in real nanoseconds; usually good to a few parts in a million.
+    pub period_ns: f64,
+    /// Turns per minute.
+    pub rpm: f64,
+    /// Whether the observations gave a period; otherwise everything is the file's.
+    pub period_found: bool,
+    /// Observations within the drive's capacity.
+    pub observations: usize,
+    /// Pairs of them close in time.
+    pub pairs: usize,
+    /// How well the observations agree.
+    pub coherence: Coherence,
+    /// The innermost skew (by surface: the cylinder skew): the hypotheses and their scores.
+    pub inner: Hypotheses,
+    /// The lag from cylinder to cylinder (by surface: the track skew).
+    pub outer: Hypotheses,
+    /// The lag from range to range.
+    pub range: Hypotheses,
+    /// The zones' first sectors; the file's angles against one for each zone.
+    pub offsets: Hypotheses,
+    /// One entry for each zone of the file, in order.
+    pub zones: Vec<ZoneFit>,
+}
+
+/// Hypotheses of the three levels and of the offsets.
+type Scores = [Hypotheses; 4];
+
+const NO_SCORES: Hypotheses =
+    Hypotheses { pairs: 0, file: 0.0, global: 0.0, global_turns: None, chosen: 0.0, source: Source::None };
+
+impl PhaseFit {
+    /// Fits the observations, which come in the order of their instants, to a geometry of nominal speed
+    /// `nominal_rpm`. What cannot be told, or does not hold on pairs left out of a trial fit, stays as in the file.
+    pub fn new(observations: &[Observation], geometry: &Geometry, nominal_rpm: f64) -> Self {
+        let sightings = sightings(observations, geometry);
+        let pairs = pairs(&sightings);
+        let nominal_ns = 60e9 / nominal_rpm;
+        let nominal = Model::of_file(geometry, nominal_ns);
+        let Some(period_ns) = period::search(geometry, &sightings, &pairs, nominal_ns) else {
+            let seen = (&sightings[..], &pairs[..]);
+            return Self::report(geometry, seen, &nominal, &nominal, [NO_SCORES; 4], Coherence::default());
+        };
+        let (locked, held_out) = check(geometry, &sightings, &pairs, period_ns);
+        let (mut model, scores) = estimate(geometry, &sightings, &pairs, period_ns, &locked);
+        period::sharpen(&mut model, &sightings, &pairs);
+        Self::report(geometry, (&sightings, &pairs), &nominal, &model, scores, held_out)
+    }
+
+    /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
+    /// Unlike a drive file, it knows the skews between ranges of cylinders.
+    pub fn end_turns(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
+        let site = geometry.site(lba)?;
+        let zone = &self.zones[site.zone];
+        let range = zone.range_skew.map_or(0.0, |skew| skew.turns);
+        let values = geometry.values(site.zone, zone.track_skew.turns, zone.cylinder_skew.turns, range);
+        Some((zone.first_sector.turns + site.turns(&values)).rem_euclid(1.0))
+    }
+
+    fn report(
+        geometry: &Geometry,
+        (sightings, pairs): (&[Sighting], &[Pair]),
+        nominal: &Model,
+        model: &Model,
+        scores: Scores,
+        held_out: Coherence,
+    ) -> Self {
+        let file = Model::of_file(geometry, model.period_ns);
+        let coherence = Coherence {
+            file: nominal.coherence(sightings, pairs),
+            period_only: file.coherence(sightings, pairs),
+            fitted: model.coherence(sightings, pairs),
+            ..held_out
+        };
+        let zones = (0..geometry.zones.len()).map(|zone| {
+            let own: Vec<&Pair> = pairs.iter().filter(|pair| touches(sightings, pair, zone)).collect();
+            let before = file.coherence(sightings, own.iter().copied());
+            let after = model.coherence(sightings, own.iter().copied());
+            zone_fit(geometry, model, zone, (own.len(), before, after))
+        });
+        Self {
+            period_ns: model.period_ns,
+            rpm: 60e9 / model.period_ns,
+            period_found: model.period_ns != nominal.period_ns,
+            observations: sightings.len(),
+            pairs: pairs.len(),
+            coherence,
+            inner: scores[0],
+            outer: scores[1],
+            range: scores[2],
+            offsets: scores[3],
+            zones: zones.collect(),
+        }
+    }
+}
+
+fn touches(sightings: &[Sighting], pair: &Pair, zone: usize) -> bool {
+    sightings[pair.from].site.zone == zone || sightings[pair.to].site.zone == zone
+}
+
+fn zone_fit(geometry: &Geometry, model: &Model, zone: usize, seen: (usize, f64, f64)) -> ZoneFit {
+    let [track, cylinder, range] = geometry.skews(zone, &model.values[zone]);
+    let sources = model.sources[zone];
+    let (track_level, cylinder_level) = geometry.levels();
+    let ranges = geometry.zones[zone].range_cylinders;
+    ZoneFit {
+        zone,
+        pairs: seen.0,
+        track_skew: Estimate { turns: track, source: sources[track_level] },
+        cylinder_skew: Estimate { turns: cylinder, source: sources[cylinder_level] },
+        range_skew: ranges.map(|_| Estimate { turns: range, source: sources[2] }),
+        first_sector: Estimate {
+            turns: model.offsets[zone].rem_euclid(1.0),
+            source: model.offset_sources[zone],
+        },
+        coherence_before: seen.1,
+        coherence_after: seen.2,
+    }
+}
+
+/// Layout at a known period from these pairs; zones that are `locked` keep the file's skews.
+fn estimate(
+    geometry: &Geometry,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+    period_ns: f64,
+    locked: &[bool],
+) -> (Model, Scores) {
+    let mut model = Model::of_file(geometry, period_ns);
+    let mut scores = [NO_SCORES; 4];
+    for (level, scores) in scores.iter_mut().enumerate().take(LEVELS) {
+        *scores = choose(&mut model, geometry, level, (sightings, pairs), locked);
+    }
+    for _ in 0..2 {
+        for level in 0..LEVELS {
+            let Some(global) = scores[level].global_turns else { continue };
+            if reconsider(&mut model, level, global, (sightings, pairs), locked) {
+                for (outer, scores) in scores.iter_mut().enumerate().take(LEVELS).skip(level + 1) {
+                    *scores = choose(&mut model, geometry, outer, (sightings, pairs), locked);
+                }
+            }
+        }
+        polish(&mut model, sightings, pairs);
+    }
+    let file: Vec<f64> = geometry.zones.iter().map(|zone| zone.first_sector).collect();
+    let (before, after, between) = offset::fit(&mut model, &file, sightings, pairs);
+    let source = if model.offset_sources.contains(&Source::Zone) { Source::Zone } else { Source::File };
+    scores[3] = Hypotheses {
+        pairs: between,
+        file: before,
+        global: before,
+        global_turns: None,
+        chosen: after,
+        source,
+    };
+    (model, scores)
+}
+
+/// Fits the even pairs and looks at the odd ones: which zones do better with the file's skews, and how well it went.
+fn check(
+    geometry: &Geometry,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+    period_ns: f64,
+) -> (Vec<bool>, Coherence) {
+    let half =
+        |even| pairs.iter().filter(|pair| pair.is_even() == Some(even)).copied().collect::<Vec<Pair>>();
+    let (seen, unseen) = (half(true), half(false));
+    let zones = geometry.zones.len();
+    let file = Model::of_file(geometry, period_ns);
+    let (trial, _) = estimate(geometry, sightings, &seen, period_ns, &vec![false; zones]);
+    let before = file.coherence(sightings, &unseen);
+    let after = trial.coherence(sightings, &unseen);
+    let worse = |zone: usize| {
+        let within = |pair: &&Pair| [pair.from, pair.to].iter().all(|&end| sightings[end].site.zone == zone);
+        let errors = |pair: &Pair| (pair.block(), file.error(sightings, pair), trial.error(sightings, pair));
+        advantage(unseen.iter().filter(within).map(errors)) > 2.0
+    };
+    let locked = (0..zones).map(|zone| after < before || worse(zone)).collect();
+    (locked, Coherence { held_out_before: before, held_out_after: after, ..Coherence::default() })
+}

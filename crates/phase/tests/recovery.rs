@@ -1,0 +1,191 @@
+//! Whether the fit finds drives whose every angle is known.
+
+mod common;
+
+use common::synthetic::{Random, Seen, Truth, layout, zone};
+use headstack_drive::layout::Layout;
+use headstack_drive::spec::{DriveSpec, LayoutSpec, Order, ProvenanceKind};
+use headstack_phase::{Geometry, Observation, PhaseFit, Source};
+use headstack_units::Nanos;
+use proptest::prelude::*;
+
+const NOMINAL_RPM: f64 = 7200.0;
+
+fn observations(seen: &[Seen]) -> Vec<Observation> {
+    seen.iter().map(|seen| seen.0).collect()
+}
+
+/// Median error in turns when right observations are predicted from the right one before, if that is close in time.
+fn median_error(seen: &[Seen], period_ns: f64, end_turns: &dyn Fn(u64) -> f64) -> f64 {
+    let right: Vec<Observation> = seen.iter().filter(|seen| seen.1).map(|seen| seen.0).collect();
+    let mut errors: Vec<f64> = right
+        .windows(2)
+        .filter(|two| two[1].at.0 - two[0].at.0 < 300_000_000)
+        .map(|two| {
+            let turned = (two[1].at.0 - two[0].at.0) as f64 / period_ns;
+            let error = turned - (end_turns(two[1].lba) - end_turns(two[0].lba));
+            (error - error.round()).abs()
+        })
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
+}
+
+/// Fits the first three quarters; the median error over the rest.
+fn held_out_error(truth: &Truth, file: &LayoutSpec, seed: u64, count: u64) -> (PhaseFit, f64) {
+    let seen = truth.observe(&mut Random(seed), count);
+    let (fitted, unseen) = seen.split_at(seen.len() / 4 * 3);
+    let geometry = Geometry::new(file);
+    let fit = PhaseFit::new(&observations(fitted), &geometry, NOMINAL_RPM);
+    let error = median_error(unseen, fit.period_ns, &|lba| fit.end_turns(&geometry, lba).unwrap());
+    (fit, error)
+}
+
+/// Three zones, nine heads, skews of 0.1305 and 0.5977 turns, all zones beginning at the index.
+fn plain() -> Truth {
+    let mut zones = vec![zone(0, 800, 254), zone(800, 700, 227), zone(1500, 600, 174)];
+    for zone in &mut zones {
+        zone.track_skew_sectors = 0.1305 * f64::from(zone.sectors_per_track);
+        zone.cylinder_skew_sectors = 0.5977 * f64::from(zone.sectors_per_track);
+    }
+    Truth {
+        layout: layout(Order::Classical, 9, zones),
+        ranges: None,
+        period_ns: 60e9 / NOMINAL_RPM * 1.0025,
+        breaks: vec![(70_000_000_000, 0.4)],
+        noise_ns: 50_000.0,
+        outliers: 0.2,
+    }
+}
+
+/// A drive file around a layout.
+fn drive(layout: &LayoutSpec) -> DriveSpec {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/dec-rz26.toml")).unwrap();
+    let mut spec = DriveSpec::from_toml("dec-rz26", &text).unwrap();
+    spec.layout = layout.clone();
+    spec.rotation_rpm = NOMINAL_RPM;
+    spec
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_drive_is_found_well_enough_to_predict_what_was_not_fitted(seed in any::<u64>()) {
+        let truth = Truth::any(&mut Random(seed));
+        let (fit, error) = held_out_error(&truth, &truth.file(), seed ^ 1, 5000);
+        prop_assert!((fit.period_ns / truth.period_ns - 1.0).abs() < 5e-6, "{:?}", fit);
+        prop_assert!(error < 0.01, "{}: {:#?}", error, fit);
+    }
+
+    #[test]
+    fn whatever_is_observed_there_is_an_answer(
+        rows in proptest::collection::vec((0_u64..400_000_000, 0_u64..100_000_000), 0..300),
+        nominal in 3000.0_f64..15_000.0,
+    ) {
+        let mut at = 0;
+        let seen: Vec<Observation> = rows.iter().zip(0..).map(|(&(wait, lba), index)| {
+            at += wait;
+            Observation { index, at: Nanos(at), lba }
+        }).collect();
+        let fit = PhaseFit::new(&seen, &Geometry::new(&plain().file()), nominal);
+        prop_assert!(fit.period_ns.is_finite() && fit.coherence.fitted.is_finite());
+        prop_assert!(fit.zones.iter().all(|zone| zone.first_sector.turns.is_finite()));
+    }
+}
+
+#[test]
+fn skews_that_are_altogether_wrong_in_the_file_are_found() {
+    let truth = plain();
+    let mut file = truth.file();
+    for zone in &mut file.zone {
+        zone.track_skew_sectors = 97.0;
+        zone.cylinder_skew_sectors = 120.0;
+    }
+    let (fit, error) = held_out_error(&truth, &file, 3, 5000);
+    assert!(error < 0.01, "{error}");
+    for zone in &fit.zones {
+        assert_eq!(zone.track_skew.source, Source::Global);
+        assert!((zone.track_skew.turns - 0.1305).abs() < 1e-3, "{zone:?}");
+        assert!((zone.cylinder_skew.turns - 0.5977).abs() < 8e-3, "{zone:?}");
+        assert!(zone.coherence_after > 0.5 && zone.coherence_before < 0.1, "{zone:?}");
+    }
+    assert!(fit.coherence.held_out_after > fit.coherence.held_out_before + 0.4, "{:?}", fit.coherence);
+}
+
+#[test]
+fn a_skew_of_the_wrong_sign_fails_the_check() {
+    let truth = plain();
+    let seen = truth.observe(&mut Random(5), 2000);
+    let right = Layout::new(&truth.layout);
+    let mut planted = truth.layout.clone();
+    for zone in &mut planted.zone {
+        // A turn less the skew is its negative.
+        zone.track_skew_sectors = f64::from(zone.sectors_per_track) - zone.track_skew_sectors;
+    }
+    let wrong = Layout::new(&planted);
+    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_turns(&right, lba)) < 0.01);
+    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_turns(&wrong, lba)) > 0.05);
+}
+
+#[test]
+fn a_file_that_is_right_is_kept_but_for_the_speed() {
+    let truth = plain();
+    let (fit, error) = held_out_error(&truth, &truth.layout, 7, 4000);
+    assert!(error < 0.01);
+    let keeps = |source| matches!(source, Source::File | Source::None);
+    assert!(fit.zones.iter().all(|zone| {
+        [zone.track_skew, zone.cylinder_skew, zone.first_sector].iter().all(|estimate| keeps(estimate.source))
+    }));
+    let spec = drive(&truth.layout);
+    let fitted = fit.apply(&spec);
+    assert_eq!(fitted.layout, spec.layout);
+    assert!((fitted.rotation_rpm / (60e9 / truth.period_ns) - 1.0).abs() < 5e-6);
+    assert_eq!(fitted.provenance_of("rotation_rpm").unwrap().kind, ProvenanceKind::Fitted);
+}
+
+#[test]
+fn noise_changes_nothing() {
+    let truth = Truth { outliers: 1.0, ..plain() };
+    let fit = PhaseFit::new(
+        &observations(&truth.observe(&mut Random(11), 4000)),
+        &Geometry::new(&truth.file()),
+        NOMINAL_RPM,
+    );
+    assert!(!fit.period_found);
+    let spec = drive(&truth.file());
+    assert_eq!(fit.apply(&spec), spec);
+}
+
+#[test]
+fn an_applied_fit_puts_the_sectors_where_they_are() {
+    for order in [Order::Classical, Order::SerpentineByZone, Order::SerpentineByCylinder] {
+        let mut truth = plain();
+        truth.layout.order = order;
+        truth.layout.zone[1].first_sector_turns = 0.37;
+        let spec = drive(&truth.file());
+        let seen = truth.observe(&mut Random(13), 5000);
+        let fit = PhaseFit::new(&observations(&seen), &Geometry::new(&spec.layout), NOMINAL_RPM);
+        let applied = fit.apply(&spec);
+        let (ours, theirs) = (Layout::new(&applied.layout), Layout::new(&truth.layout));
+        let off = |lba| ours.locate(lba).start.as_turns() - theirs.locate(lba).start.as_turns();
+        let common = off(0);
+        for lba in (0..ours.capacity()).step_by(997) {
+            let error = off(lba) - common;
+            assert!((error - error.round()).abs() < 0.02, "{order:?} {lba}: {error}");
+        }
+        assert_eq!(
+            applied.provenance_of("layout.zone.1.first_sector_turns").unwrap().kind,
+            ProvenanceKind::Fitted
+        );
+    }
+}
+
+#[test]
+fn a_drive_recorded_surface_by_surface_is_found_too() {
+    let mut truth = plain();
+    truth.layout = layout(Order::SerpentineBySurface, 4, truth.layout.zone);
+    let (fit, error) = held_out_error(&truth, &truth.file(), 17, 6000);
+    assert!(error < 0.01, "{error} {fit:#?}");
+}
