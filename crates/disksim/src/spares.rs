@@ -191,7 +191,9 @@ fn spare_sectors(
                 cylinders,
                 sectors: zone.spares,
                 at_front,
-                slipped_slots: if moving { slips.to_vec() } else { Vec::new() },
+                slipped_slots: if moving { slips.to_vec()
+                range_skew_sectors: 0.0,
+            } else { Vec::new() },
             });
             (group, group - u64::from(zone.spares))
         }

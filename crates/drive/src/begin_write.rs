@@ -26,8 +26,7 @@ impl Drive {
     ) -> Begun {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
-        let appends = self.history.write_end == Some(lba);
-        let kinds = if appends { &model.overhead.append } else { &model.overhead.write };
+        let kinds = if self.is_write_hit(lba) { &model.overhead.append } else { &model.overhead.write };
         let overhead = kinds[self.after_what()];
         let decoded = at + overhead;
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
@@ -78,6 +77,13 @@ impl Drive {
             }
         }
         Begun { plan: Plan::Write(plan), controller_free: None }
+    }
+
+    /// A write needs less preparation where the drive is already: behind the write before it, or on the track of the
+    /// command before it.
+    fn is_write_hit(&self, lba: u64) -> bool {
+        let (start, end) = self.model.layout.track_range(self.last_lba.saturating_sub(1));
+        self.history.write_end == Some(lba) || (start..end).contains(&lba)
     }
 
     /// When the buffer can take the data, and whether the write is reported early.

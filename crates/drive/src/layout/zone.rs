@@ -23,6 +23,8 @@ pub(super) struct Zone {
     origin: Angle,
     track_skew: Angle,
     cylinder_skew: Angle,
+    /// Cylinders in a range, and what is added where a new one begins.
+    range_skew: Option<(u64, Angle)>,
 }
 
 impl Zone {
@@ -40,6 +42,12 @@ impl Zone {
             origin: Angle::from_turns(zone.first_sector_turns),
             track_skew: sectors_to_angle(zone.track_skew_sectors, slots),
             cylinder_skew: sectors_to_angle(zone.cylinder_skew_sectors, slots),
+            range_skew: zone
+                .spares
+                .as_ref()
+                .filter(|spares| spares.range_skew_sectors > 0.0)
+                .and_then(|spares| Some((spares.cylinders?, spares.range_skew_sectors)))
+                .map(|(cylinders, skew)| (u64::from(cylinders.max(1)), sectors_to_angle(skew, slots))),
         }
     }
 
@@ -50,7 +58,10 @@ impl Zone {
         let by_heads = track.head_changes.wrapping_mul(self.track_skew.0);
         let by_cylinders = track.cylinder_changes.wrapping_mul(self.cylinder_skew.0);
         let within = slot.wrapping_mul(self.slot_width.0);
-        self.origin + Angle(by_heads.wrapping_add(by_cylinders).wrapping_add(within))
+        let by_ranges = self.range_skew.map_or(0, |(cylinders, skew)| {
+            (u64::from(track.cylinder - self.first_cylinder) / cylinders).wrapping_mul(skew.0)
+        });
+        self.origin + Angle(by_heads.wrapping_add(by_cylinders).wrapping_add(by_ranges).wrapping_add(within))
     }
 }
 

@@ -80,7 +80,7 @@ pub struct OverheadsByHistory {
     pub read_hit_ms: [f64; 2],
     /// Reads from the media.
     pub read_miss_ms: [f64; 2],
-    /// Writes that continue the write before them.
+    /// Writes that continue the write before them, or lie on the track of the command before them.
     pub write_hit_ms: [f64; 2],
     /// Other writes.
     pub write_miss_ms: [f64; 2],

@@ -104,7 +104,7 @@ pub enum SpareGroup {
 }
 
 /// Spare sectors that a group of tracks shares, and the slipped sectors that use them up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SparesSpec {
     /// What shares them.
@@ -121,6 +121,10 @@ pub struct SparesSpec {
     /// Each makes a spare of its group a data sector.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slipped_slots: Vec<u64>,
+    /// By how many sectors more sector 0 lags where a new range of `cylinders` begins (drives that let the skew follow
+    /// the last data sector, not the spares behind it).
+    #[serde(default, skip_serializing_if = "is_zero_real")]
+    pub range_skew_sectors: f64,
 }
 
 /// A run of tracks that hold data, ends included, in track order.

@@ -159,7 +159,15 @@ fn zone_tracks(spec: &LayoutSpec, number: usize, zone: &ZoneSpec) -> Vec<TwinTra
             let skew = if previous.cylinder == cylinder {
                 zone.track_skew_sectors
             } else {
-                zone.cylinder_skew_sectors
+                let range = |cylinder: u32| {
+                    let cylinders = zone.spares.as_ref().and_then(|spares| spares.cylinders);
+                    cylinders.map(|cylinders| (cylinder - zone.first_cylinder) / cylinders)
+                };
+                let of_range = match &zone.spares {
+                    Some(spares) if range(cylinder) != range(previous.cylinder) => spares.range_skew_sectors,
+                    _ => 0.0,
+                };
+                zone.cylinder_skew_sectors + of_range
             };
             turns = (turns + skew / slots).fract();
         }

@@ -167,6 +167,7 @@ fn add_spares(spec: &mut LayoutSpec, number: usize, (wish, front): &RawSpares) {
                 sectors: spares,
                 at_front: *at_front,
                 slipped_slots: slipped.into_iter().map(|slot| slot as u64).collect(),
+                range_skew_sectors: if *per == SpareGroup::Cylinders { 0.7 * share } else { 0.0 },
             });
         }
     }
