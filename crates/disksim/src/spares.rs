@@ -191,9 +191,8 @@ fn spare_sectors(
                 cylinders,
                 sectors: zone.spares,
                 at_front,
-                slipped_slots: if moving { slips.to_vec()
+                slipped_slots: if moving { slips.to_vec() } else { Vec::new() },
                 range_skew_sectors: 0.0,
-            } else { Vec::new() },
             });
             (group, group - u64::from(zone.spares))
         }

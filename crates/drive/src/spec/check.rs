@@ -269,14 +269,19 @@ fn zone_spares(
         );
     }
     let skew = spares.range_skew_sectors;
-    if !(skew >= 0.0 && skew < f64::from(zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track).max(1))) {
+    if !(skew >= 0.0
+        && skew < f64::from(zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track).max(1)))
+    {
         findings.add(
             format!("{path}.range_skew_sectors"),
             format!("a skew of {skew} sectors does not fit a track of the zone"),
         );
     }
     if skew > 0.0 && spares.cylinders.is_none() {
-        findings.add(format!("{path}.range_skew_sectors"), "needs `cylinders`: a range skew falls between ranges");
+        findings.add(
+            format!("{path}.range_skew_sectors"),
+            "needs `cylinders`: a range skew falls between ranges",
+        );
     }
     if !spares.slipped_slots.windows(2).all(|pair| pair[0] < pair[1]) {
         findings.add(format!("{path}.slipped_slots"), "must ascend without repetition");

@@ -192,7 +192,14 @@ fn a_slip_moves_all_that_follows_by_one_slot() {
 
 /// Two heads, ten sectors on a track, the last (or first) `sectors` of every cylinder spare.
 fn spares_per_cylinder(sectors: u32, at_front: bool, slipped_slots: Vec<u64>) -> Layout {
-    let spares = SparesSpec { per: SpareGroup::Cylinders, cylinders: None, sectors, at_front, slipped_slots, range_skew_sectors: 0.0 };
+    let spares = SparesSpec {
+        per: SpareGroup::Cylinders,
+        cylinders: None,
+        sectors,
+        at_front,
+        slipped_slots,
+        range_skew_sectors: 0.0,
+    };
     Layout::new(&layout(Order::Classical, 2, vec![ZoneSpec { spares: Some(spares), ..zone(0, 4, 10) }]))
 }
 
