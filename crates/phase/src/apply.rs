@@ -1,7 +1,7 @@
 //! Writing a fit into a drive file.
 
-use crate::fit::{Estimate, PhaseFit, Source};
-use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
+use crate::fit::{Estimate, PhaseFit, Source, ZoneFit};
+use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind, ZoneSpec};
 
 impl PhaseFit {
     /// The drive with the fitted speed, skews and first sectors; everything else is kept. What the fit took from the
@@ -14,30 +14,10 @@ impl PhaseFit {
         }
         fitted.rotation_rpm = self.rpm;
         self.explain(&mut fitted, "rotation_rpm", "the period");
-        for (number, (zone, fit)) in fitted.layout.zone.clone().iter().zip(&self.zones).enumerate() {
-            let slots = f64::from(zone.sectors_per_track + zone.spare_sectors_per_track);
-            let mut set = |key: &str, value: f64, story: &str| {
-                let target = &mut fitted.layout.zone[number];
-                match key {
-                    "track_skew_sectors" => target.track_skew_sectors = value,
-                    "cylinder_skew_sectors" => target.cylinder_skew_sectors = value,
-                    _ => target.first_sector_turns = value,
-                }
-                self.explain(&mut fitted, &format!("layout.zone.{number}.{key}"), story);
-            };
-            if is_new(&fit.track_skew) {
-                set("track_skew_sectors", fit.track_skew.turns * slots, story(fit.track_skew.source));
-            }
-            // The lag of a cylinder is what was fitted (or kept): the cylinder skew also moves with the track skew.
-            if is_new(&fit.cylinder_skew) || is_new(&fit.track_skew) {
-                set(
-                    "cylinder_skew_sectors",
-                    fit.cylinder_skew.turns * slots,
-                    story(fit.cylinder_skew.source),
-                );
-            }
-            if is_new(&fit.first_sector) {
-                set("first_sector_turns", fit.first_sector.turns, "the zone's angle against the others");
+        for fit in &self.zones {
+            let changed = fitted.layout.zone.get_mut(fit.zone).map(|zone| set(zone, fit));
+            for (key, story) in changed.into_iter().flatten() {
+                self.explain(&mut fitted, &format!("layout.zone.{}.{key}", fit.zone), story);
             }
         }
         fitted
@@ -50,6 +30,32 @@ impl PhaseFit {
         );
         spec.provenance.insert(path.to_owned(), Provenance { kind: ProvenanceKind::Fitted, source });
     }
+}
+
+/// Writes one zone's values; returns the keys that changed, and the story of each.
+fn set(zone: &mut ZoneSpec, fit: &ZoneFit) -> Vec<(&'static str, &'static str)> {
+    let slots = f64::from(zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track));
+    let mut changed = Vec::new();
+    if is_new(&fit.track_skew) {
+        zone.track_skew_sectors = fit.track_skew.turns * slots;
+        changed.push(("track_skew_sectors", story(fit.track_skew.source)));
+    }
+    // The lag from cylinder to cylinder is what was fitted, or kept: the cylinder skew moves with the track skew, too.
+    if is_new(&fit.cylinder_skew) || is_new(&fit.track_skew) {
+        zone.cylinder_skew_sectors = fit.cylinder_skew.turns * slots;
+        changed.push(("cylinder_skew_sectors", story(fit.cylinder_skew.source)));
+    }
+    if let (Some(skew), Some(spares)) = (&fit.range_skew, &mut zone.spares)
+        && is_new(skew)
+    {
+        spares.range_skew_sectors = skew.turns * slots;
+        changed.push(("spares.range_skew_sectors", story(skew.source)));
+    }
+    if is_new(&fit.first_sector) {
+        zone.first_sector_turns = fit.first_sector.turns;
+        changed.push(("first_sector_turns", "the zone's angle against the others"));
+    }
+    changed
 }
 
 fn is_new(estimate: &Estimate) -> bool {

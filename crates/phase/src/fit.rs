@@ -7,7 +7,8 @@ use crate::observation::Observation;
 use crate::offset;
 use crate::pairs::{Pair, Sighting, pairs, sightings};
 use crate::period;
-use crate::skew::{choose, polish, reconsider};
+use crate::rescue::rescue;
+use crate::skew::{choose, keep_ranges, polish, reconsider};
 
 pub use crate::model::Source;
 pub use crate::skew::Hypotheses;
@@ -202,9 +203,15 @@ fn estimate(
             }
         }
         polish(&mut model, sightings, pairs);
+        keep_ranges(&mut model, geometry);
     }
     let file: Vec<f64> = geometry.zones.iter().map(|zone| zone.first_sector).collect();
-    let (before, after, between) = offset::fit(&mut model, &file, sightings, pairs);
+    let (before, mut after, between) = offset::fit(&mut model, &file, sightings, pairs);
+    if rescue(&mut model, geometry, (sightings, pairs), locked) {
+        polish(&mut model, sightings, pairs);
+        keep_ranges(&mut model, geometry);
+        after = offset::fit(&mut model, &file, sightings, pairs).1;
+    }
     let source = if model.offset_sources.contains(&Source::Zone) { Source::Zone } else { Source::File };
     scores[3] = Hypotheses {
         pairs: between,

@@ -44,6 +44,8 @@ pub(crate) struct ZoneGeometry {
     /// The file's track skew, cylinder skew and first sector, in turns.
     pub(crate) track_skew: f64,
     pub(crate) cylinder_skew: f64,
+    /// What the file adds where a new range begins, in turns.
+    pub(crate) range_skew: f64,
     pub(crate) first_sector: f64,
 }
 
@@ -119,7 +121,7 @@ impl Geometry {
     /// The angles of the steps, in turns within [0, 1), as the file has them.
     pub(crate) fn file_values(&self, zone: usize) -> Steps {
         let of = &self.zones[zone];
-        self.values(zone, of.track_skew, of.cylinder_skew, 0.0)
+        self.values(zone, of.track_skew, of.cylinder_skew, of.range_skew)
     }
 
     /// The angles of the steps for given skews in turns.
@@ -130,6 +132,12 @@ impl Geometry {
         let turn = (f64::from(self.heads) - 1.0) * track + cylinder;
         let length = self.zones[zone].range_cylinders.map_or(0.0, f64::from);
         [track, turn, length * turn + range].map(|value| value.rem_euclid(1.0))
+    }
+
+    /// The angle from range to range if the file's skew between them is kept, beside `turn` from cylinder to cylinder.
+    pub(crate) fn file_range(&self, zone: usize, turn: f64) -> f64 {
+        let of = &self.zones[zone];
+        (of.range_cylinders.map_or(0.0, f64::from) * turn + of.range_skew).rem_euclid(1.0)
     }
 
     /// Track skew, cylinder skew and range skew, in turns within [0, 1), from the angles of the steps.
@@ -159,6 +167,7 @@ fn zone_geometry(zone: &ZoneSpec, order: Order) -> ZoneGeometry {
         range_cylinders: range.filter(|_| order != Order::SerpentineBySurface),
         track_skew: zone.track_skew_sectors / slots,
         cylinder_skew: zone.cylinder_skew_sectors / slots,
+        range_skew: shared.map_or(0.0, |spares| spares.range_skew_sectors / slots),
         first_sector: zone.first_sector_turns,
     }
 }

@@ -24,6 +24,7 @@ mod observation;
 mod offset;
 mod pairs;
 mod period;
+mod rescue;
 mod search;
 mod skew;
 mod tracker;

@@ -82,15 +82,22 @@ fn leave_unknown(model: &mut Model, level: usize, by_zone: &[Vec<Term>], file: &
     }
 }
 
-/// What the file's skews give for this level; a zone whose inner steps keep the file's values has the file's own.
+/// What the file has for this level. Between ranges it adds to the lag from cylinder to cylinder, whatever that is.
 fn file_value(model: &Model, geometry: &Geometry, zone: usize, level: usize) -> f64 {
-    let file = geometry.file_values(zone);
-    // Without a skew of its own, a change of range is a change of cylinder like the others.
     if level == 2 {
-        let length = geometry.zones[zone].range_cylinders.map_or(0.0, f64::from);
-        return (length * model.values[zone][1]).rem_euclid(1.0);
+        return geometry.file_range(zone, model.values[zone][1]);
     }
-    file[level]
+    geometry.file_values(zone)[level]
+}
+
+/// Where the file's skew between ranges was kept, lets the angle from range to range follow the one from cylinder to
+/// cylinder.
+pub(crate) fn keep_ranges(model: &mut Model, geometry: &Geometry) {
+    for (zone, (values, sources)) in model.values.iter_mut().zip(&model.sources).enumerate() {
+        if matches!(sources[2], Source::File | Source::None) {
+            values[2] = geometry.file_range(zone, values[1]);
+        }
+    }
 }
 
 /// A zone's choice between the file's value, the one for all zones (`simple` if it won, `global` in any case), its own.

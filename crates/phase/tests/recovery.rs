@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::synthetic::{Random, Seen, Truth, layout, zone};
+use common::synthetic::{Random, Seen, Truth, layout, spares, zone};
 use headstack_drive::layout::Layout;
 use headstack_drive::spec::{DriveSpec, LayoutSpec, Order, ProvenanceKind};
 use headstack_phase::{Geometry, Observation, PhaseFit, Source};
@@ -179,6 +179,28 @@ fn an_applied_fit_puts_the_sectors_where_they_are() {
             applied.provenance_of("layout.zone.1.first_sector_turns").unwrap().kind,
             ProvenanceKind::Fitted
         );
+    }
+}
+
+#[test]
+fn skews_between_ranges_are_found_and_written_even_for_a_zone_seldom_visited() {
+    let mut truth = plain();
+    truth.layout.zone.push(zone(2100, 60, 150));
+    for zone in &mut truth.layout.zone {
+        zone.track_skew_sectors = 0.19 * f64::from(zone.sectors_per_track);
+        zone.cylinder_skew_sectors = 0.28 * f64::from(zone.sectors_per_track);
+        zone.spares = Some(spares());
+    }
+    truth.ranges = Some((6, vec![0.62, 0.57, 0.57, 0.33]));
+    let spec = drive(&truth.file());
+    let seen = truth.observe(&mut Random(19), 5000);
+    let fit = PhaseFit::new(&observations(&seen), &Geometry::new(&spec.layout), NOMINAL_RPM);
+    let (ours, theirs) = (Layout::new(&fit.apply(&spec).layout), Layout::new(&truth.layout));
+    let end = |lba| ours.locate(lba).start.as_turns() + 1.0 / f64::from(ours.locate(lba).slots);
+    let common = end(0) - truth.end_turns(&theirs, 0);
+    for lba in (0..ours.capacity()).step_by(499) {
+        let error = end(lba) - truth.end_turns(&theirs, lba) - common;
+        assert!((error - error.round()).abs() < 0.03, "{lba}: {error} {fit:#?}");
     }
 }
 

@@ -121,7 +121,7 @@ fn zone(text: &str, scheme: u32, range: u32, heads: u32) -> ZoneSpec {
     let per_track = number(text, "Blocks per track") as u32;
     let slips = list(text, "slips");
     let spares = |per, cylinders, sectors, slipped_slots| {
-        Some(SparesSpec { per, cylinders, sectors, at_front: false, slipped_slots })
+        Some(SparesSpec { per, cylinders, sectors, at_front: false, slipped_slots, range_skew_sectors: 0.0 })
     };
     // Where spares lie between ranges, the list counts without them.
     let range_slots = u64::from(range * heads * per_track);

@@ -71,6 +71,18 @@ pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> Zone
     }
 }
 
+/// Forty spare sectors for every six cylinders.
+pub fn spares() -> SparesSpec {
+    SparesSpec {
+        per: SpareGroup::Cylinders,
+        cylinders: Some(6),
+        sectors: 40,
+        at_front: false,
+        slipped_slots: Vec::new(),
+        range_skew_sectors: 0.0,
+    }
+}
+
 pub fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
     LayoutSpec {
         order,
@@ -105,14 +117,7 @@ impl Truth {
             zone.track_skew_sectors = track * slots;
             zone.cylinder_skew_sectors = cylinder * slots;
             zone.first_sector_turns = if offsets { random.unit() } else { 0.0 };
-            let spares = SparesSpec {
-                per: SpareGroup::Cylinders,
-                cylinders: Some(6),
-                sectors: 40,
-                at_front: false,
-                slipped_slots: Vec::new(),
-            };
-            zone.spares = ranges.then_some(spares);
+            zone.spares = ranges.then(spares);
             zone
         });
         let layout = layout(order, heads, zones.collect());
