@@ -73,18 +73,27 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
     let extra = from.value("Extra write disconnect", 0.0) != 0.0;
     let delta = if extra { ms("Extradisc seek delta") } else { 0.0 };
     let delay = ms("Minimum seek delay");
+    let read_hit_ms = [overhead("Read hit over. after read"), overhead("Read hit over. after write")];
+    let read_seek_ms = [overhead("Read miss over. after read"), overhead("Read miss over. after write")];
+    let write_miss_ms = [overhead("Write miss over. after read"), overhead("Write miss over. after write")];
+    // Where writes are reported early, their overhead is all of the command's processing; that of reads ends with the
+    // start of the seek, and the rest of it shows only where there is no seek.
+    let early = from.value("Fast write level", 0.0) != 0.0;
+    let read_whole_ms = [0, 1].map(|after| f64::max(read_seek_ms[after], write_miss_ms[after]));
     to.controller = ControllerSpec {
         read_overhead_ms: overhead("Read miss over. after read"),
         write_overhead_ms: overhead("Write miss over. after read"),
         hit_overhead_ms: Some(overhead("Read hit over. after read")),
         by_history: Some(OverheadsByHistory {
-            read_hit_ms: [overhead("Read hit over. after read"), overhead("Read hit over. after write")],
-            read_miss_ms: [overhead("Read miss over. after read"), overhead("Read miss over. after write")],
+            read_hit_ms,
+            // A drive that has come to rest takes as long as after a write (seen on the Barracuda 4LP and the Cheetah
+            // 9LP), where the file says that this is longer.
+            read_hit_at_rest_ms: (early && read_hit_ms[1] > read_hit_ms[0]).then_some(read_hit_ms[1]),
+            read_miss_ms: if early { read_whole_ms } else { read_seek_ms },
             write_hit_ms: [overhead("Write hit over. after read"), overhead("Write hit over. after write")],
-            write_miss_ms: [
-                overhead("Write miss over. after read"),
-                overhead("Write miss over. after write"),
-            ],
+            write_miss_ms,
+            read_seek_after_ms: (early && read_whole_ms != read_seek_ms).then_some(read_seek_ms),
+            write_seek_after_ms: None,
         }),
         // The delay holds for writes with the extra disconnect; without it the arm starts that much sooner.
         seek_after_ms: (delay > 0.0).then(|| rounded((delay - delta).max(0.0))),

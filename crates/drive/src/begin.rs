@@ -120,8 +120,8 @@ impl Drive {
         decoded: Nanos,
     ) -> (Nanos, Nanos, Phases) {
         let overhead = &model.overhead;
-        let mut from = match overhead.seek_after {
-            Some(delay) => at + delay,
+        let mut from = match overhead.seek_after[usize::from(op == Op::Write)] {
+            Some(delays) => at + delays[self.after_what()],
             None => decoded.saturating_sub(overhead.beside_seek.min(decoded - at)),
         };
         if op == Op::Write && self.history.last_was_write && self.history.write_end != Some(lba) {
@@ -214,7 +214,11 @@ impl Drive {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let lead = |overhead: Nanos| Phases { overhead, ..Self::queued(submitted, at) };
         let after = self.after_what();
-        let (hit, miss) = (model.overhead.hit[after], model.overhead.read[after]);
+        let streaming =
+            self.history.sequential && self.mechanism.stream.is_some_and(|stream| !stream.finished(at));
+        let at_rest = after == 0 && !streaming;
+        let hit = if at_rest { model.overhead.hit_at_rest } else { model.overhead.hit[after] };
+        let miss = model.overhead.read[after];
         if matches!(self.look_up(&media, lba, sectors, at + hit.min(miss)), Lookup::Hit) {
             return self.begin_hit(&media, command, lead(hit), at + hit);
         }

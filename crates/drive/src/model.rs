@@ -26,10 +26,13 @@ pub(crate) struct Overheads {
     /// After a read, after a write.
     pub(crate) read: [Nanos; 2],
     pub(crate) hit: [Nanos; 2],
+    /// After a read, when no read-ahead is under way for it.
+    pub(crate) hit_at_rest: Nanos,
     pub(crate) write: [Nanos; 2],
     pub(crate) append: [Nanos; 2],
     pub(crate) write_data: Option<Nanos>,
-    pub(crate) seek_after: Option<Nanos>,
+    /// Of reads, of writes.
+    pub(crate) seek_after: [Option<[Nanos; 2]>; 2],
     pub(crate) write_after_write: Nanos,
     pub(crate) preparation: Nanos,
     pub(crate) write_start: Nanos,
@@ -141,13 +144,23 @@ fn overheads(spec: &DriveSpec) -> Overheads {
     let of_history = |pick: fn(&OverheadsByHistory) -> [f64; 2], plain: f64| {
         controller.by_history.as_ref().map_or_else(|| both(plain), |history| pick(history).map(ms))
     };
+    let seek_after = |pick: fn(&OverheadsByHistory) -> Option<[f64; 2]>| {
+        let own = controller.by_history.as_ref().and_then(pick);
+        own.or(controller.seek_after_ms.map(|value| [value; 2])).map(|values| values.map(ms))
+    };
     Overheads {
         read: of_history(|history| history.read_miss_ms, controller.read_overhead_ms),
         hit: of_history(|history| history.read_hit_ms, hit),
+        hit_at_rest: controller
+            .by_history
+            .map_or(ms(hit), |history| ms(history.read_hit_at_rest_ms.unwrap_or(history.read_hit_ms[0]))),
         write: of_history(|history| history.write_miss_ms, controller.write_overhead_ms),
         append: of_history(|history| history.write_hit_ms, controller.write_overhead_ms),
         write_data: controller.write_data_after_ms.map(ms),
-        seek_after: controller.seek_after_ms.map(ms),
+        seek_after: [
+            seek_after(|history| history.read_seek_after_ms),
+            seek_after(|history| history.write_seek_after_ms),
+        ],
         write_after_write: ms(controller.write_after_write_seek_delay_ms),
         preparation: ms(controller.data_preparation_ms),
         write_start: ms(spec.buffer.write_start_ms),

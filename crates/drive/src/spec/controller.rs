@@ -78,12 +78,23 @@ impl Default for ControllerSpec {
 pub struct OverheadsByHistory {
     /// Reads that the buffer holds.
     pub read_hit_ms: [f64; 2],
+    /// Reads after a read that the buffer holds, but that do not continue a stream the drive is still reading ahead for;
+    /// absent: as other hits after a read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_hit_at_rest_ms: Option<f64>,
     /// Reads from the media.
     pub read_miss_ms: [f64; 2],
     /// Writes that continue the write before them, or lie on the track of the command before them.
     pub write_hit_ms: [f64; 2],
     /// Other writes.
     pub write_miss_ms: [f64; 2],
+    /// From picking up a read to the start of its seek, where the rest of the overhead passes beside it (reads to where
+    /// the arm is already still wait for all of it); absent: as for any command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_seek_after_ms: Option<[f64; 2]>,
+    /// The same for writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_seek_after_ms: Option<[f64; 2]>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
