@@ -17,6 +17,7 @@ pub mod gauge;
 pub mod host;
 pub mod library;
 mod overrides;
+pub mod phase;
 pub mod random;
 pub mod record;
 pub mod run;

@@ -6,7 +6,7 @@ use arrow::array::{
     ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef};
-use headstack_drive::command::{Background, Busy, CacheResult, Phases};
+use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed};
 use headstack_units::{Lba, Nanos, Op};
 
 use crate::SystemError;
@@ -41,6 +41,9 @@ pub struct CompletionRow {
     pub phases: Phases,
     /// Gross work of the command that finished last.
     pub busy: Busy,
+    /// The last sector on the critical path of that command, by the drive's own addresses, where the completion depends on
+    /// when one came around.
+    pub passed: Option<SectorPassed>,
     /// The trace's measured start, or [`Nanos::MAX`].
     pub measured_start: Nanos,
     /// The trace's measured completion, or [`Nanos::MAX`].
@@ -264,6 +267,7 @@ mod tests {
             finish: Nanos(50),
             phases: Phases { queue: Nanos(10), bus: Nanos(30), ..Phases::default() },
             busy: Busy::default(),
+            passed: None,
             measured_start: Nanos(11),
             measured_finish: Nanos::MAX,
         };

@@ -467,6 +467,7 @@ pub(crate) fn row(
         finish: outcome.finish,
         phases,
         busy: outcome.busy,
+        passed: outcome.passed,
         measured_start: request.start,
         measured_finish: request.finish,
     }

@@ -15,8 +15,9 @@ use super::{Output, Replay, RunEnd, RunOptions};
 use crate::SystemError;
 use crate::bus::BusUse;
 use crate::engine::{UnitUse, background, row};
+use crate::phase::Lock;
 use crate::record::BackgroundRow;
-use crate::system::System;
+use crate::system::{System, UnitPlace};
 
 /// How many requests pass between two looks at the stop flag.
 const REQUESTS_PER_LOOK: u64 = 1024;
@@ -30,13 +31,15 @@ pub(super) fn run(
 ) -> Result<RunEnd, SystemError> {
     let mut requests = InStartOrder::new(Arrivals::new(source, options.requests));
     let devices = system.volumes.len();
+    let drives = system.new_drives(options.seed);
     let mut chain = Chain {
         system,
         replay: options.replay,
-        drives: system.new_drives(options.seed),
         used: vec![UnitUse::default(); system.units.len()],
         bus_used: vec![BusUse::default(); system.timings.len()],
         busy_before: vec![Nanos::ZERO; system.units.len()],
+        locks: locks(system, options, &drives),
+        drives,
         previous: vec![None; if options.replay == Replay::Closed { 1 } else { devices }],
         works: Vec::new(),
         rows: Vec::new(),
@@ -81,6 +84,8 @@ struct Chain<'a> {
     system: &'a System,
     replay: Replay,
     drives: Vec<Drive>,
+    /// Per unit; none without a phase lock.
+    locks: Vec<Option<Lock>>,
     used: Vec<UnitUse>,
     bus_used: Vec<BusUse>,
     busy_before: Vec<Nanos>,
@@ -141,7 +146,12 @@ impl Chain<'_> {
                 flags: request.flags,
             };
             let timing = &self.system.timings[self.system.units[unit].bus];
-            let outcome = self.drives[unit].serve(*at, command, timing, &mut self.works);
+            let drive = &mut self.drives[unit];
+            let mut lock = self.locks.get_mut(unit).and_then(Option::as_mut);
+            if let Some(lock) = &mut lock {
+                lock.steer(drive, *at, extent.lba.0);
+            }
+            let outcome = drive.serve(*at, command, timing, &mut self.works);
             let works = self.works.drain(..);
             self.rows.extend(works.map(|work| background(self.system, unit, work)));
             let service = u128::from((outcome.finish - *at).0);
@@ -153,7 +163,11 @@ impl Chain<'_> {
             bus.busy_ns += u128::from(outcome.busy.bus.0);
             if self.replay == Replay::Measured {
                 // The next command finds the drive as if this one had taken its measured time.
-                self.drives[unit].rebase(outcome.finish, request.finish.max(*at));
+                let measured = request.finish.max(*at);
+                match lock {
+                    Some(lock) => lock.learn(drive, &outcome, measured),
+                    None => drive.rebase(outcome.finish, measured),
+                }
             }
             if last.is_none_or(|(_, other)| outcome.finish >= other.finish) {
                 last = Some((unit, outcome));
@@ -194,8 +208,19 @@ impl Chain<'_> {
             self.used[unit].mechanism = drive.mechanism_busy().saturating_sub(self.busy_before[unit]);
         }
         self.end.units = self.used;
+        self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
         self.end.buses = self.bus_used;
         self.end.note_lateness(&self.drives);
         Ok(self.end)
     }
+}
+
+/// A lock for each unit that is a drive of its own; nothing without a phase lock.
+fn locks(system: &System, options: &RunOptions, drives: &[Drive]) -> Vec<Option<Lock>> {
+    let Some(zones) = &options.phase_lock else { return Vec::new() };
+    let lock = |(unit, drive): (&UnitPlace, &Drive)| {
+        let single = drive.model().actuators() == 1;
+        single.then(|| Lock::new(drive, zones.get(unit.drive).cloned().unwrap_or_default()))
+    };
+    system.units.iter().zip(drives).map(lock).collect()
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use headstack_drive::{Drive, Lateness};
+use headstack_phase::TrackerDiagnostics;
 use headstack_units::Nanos;
 
 use crate::SystemError;
@@ -92,6 +93,8 @@ pub(crate) struct RunEnd {
     /// Replays: requests whose instant had to be moved.
     pub(crate) clamped: u64,
     pub(crate) lateness: Lateness,
+    /// Phase-locked replay: how the tracking went, for each drive.
+    pub(crate) phase: Vec<TrackerDiagnostics>,
     pub(crate) interrupted: bool,
 }
 

@@ -64,6 +64,9 @@ pub struct RunOptions {
     pub until: Option<Nanos>,
     /// Set it to end the run early.
     pub stop: Option<Arc<AtomicBool>>,
+    /// With [`Replay::Measured`]: the spindles stay on the measured clock, and their phases follow the requests already
+    /// completed. For each drive the zones whose angles are learnt on the way.
+    pub phase_lock: Option<Vec<Vec<u32>>>,
     /// What the run is fed with, for its results.
     pub workload: WorkloadLabel,
     /// Go through the event path even where the closed form applies. The records are the same; for tests.
@@ -98,6 +101,9 @@ impl RunOptions {
                 "only traces are replayed: a generated workload has no measured times",
                 "leave `--replay` out; a closed loop is made by `think` in the workload file",
             );
+        }
+        if self.phase_lock.is_some() && self.replay != Replay::Measured {
+            return wrong("only a measured replay can be phase-locked", "use `--replay measured` with `--phase-lock`");
         }
         if let Warmup::Seconds(seconds) = self.warmup
             && !(seconds >= 0.0 && seconds.is_finite())

@@ -1,9 +1,11 @@
 //! What a run comes to: streaming statistics, and the summary made of them.
 
+mod phase;
 mod recorder;
 mod report;
 
 pub use recorder::Recorder;
+pub use phase::PhaseSummary;
 pub use report::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
     Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,

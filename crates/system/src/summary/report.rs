@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::recorder::{OpSums, Recorder, Times};
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
+use crate::summary::PhaseSummary;
 use crate::system::System;
 
 /// Most points of a curve.
@@ -71,6 +72,9 @@ pub struct Summary {
     pub clamped: u64,
     /// Calls that came late to a drive.
     pub lateness: LatenessSummary,
+    /// Phase-locked replay: how the tracking of each drive's spindle went.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phase: Vec<PhaseSummary>,
     /// The run was stopped before its end.
     pub interrupted: bool,
     /// Curves for a report.
@@ -300,6 +304,7 @@ impl Recorder {
             in_flight_drained: end.drained,
             in_flight_cut: end.cut,
             clamped: end.clamped,
+            phase: end.phase.iter().map(PhaseSummary::new).collect(),
             lateness: LatenessSummary { count: end.lateness.count, max_ms: end.lateness.max.as_ms() },
             interrupted: end.interrupted,
             plots: self.plots(system),
