@@ -88,6 +88,9 @@ pub struct PhaseFit {
 /// Hypotheses of the three levels and of the offsets.
 type Scores = [Hypotheses; 4];
 
+/// Pairs without which a zone has no say in the check.
+const FEW: usize = 10;
+
 const NO_SCORES: Hypotheses =
     Hypotheses { pairs: 0, file: 0.0, global: 0.0, global_turns: None, chosen: 0.0, source: Source::None };
 
@@ -241,8 +244,9 @@ fn check(
     let after = trial.coherence(sightings, &unseen);
     let worse = |zone: usize| {
         let within = |pair: &&Pair| [pair.from, pair.to].iter().all(|&end| sightings[end].site.zone == zone);
-        let errors = |pair: &Pair| (pair.block(), file.error(sightings, pair), trial.error(sightings, pair));
-        advantage(unseen.iter().filter(within).map(errors)) > 2.0
+        let own: Vec<&Pair> = unseen.iter().filter(within).collect();
+        let errors = |pair: &&Pair| (pair.block(), file.error(sightings, pair), trial.error(sightings, pair));
+        own.len() >= FEW && advantage(own.iter().map(errors)) > 2.0
     };
     let locked = (0..zones).map(|zone| after < before || worse(zone)).collect();
     (locked, Coherence { held_out_before: before, held_out_after: after, ..Coherence::default() })

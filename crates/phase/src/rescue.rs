@@ -33,9 +33,9 @@ pub(crate) fn rescue(
     locked: &[bool],
 ) -> bool {
     let zones = model.values.len();
-    let within: Vec<f64> = (0..zones).map(|zone| own_coherence(model, sightings, pairs, zone)).collect();
-    let best = within.iter().copied().fold(0.0, f64::max);
-    let mut trusted: Vec<bool> = within.iter().map(|&own| own > 0.0 && own >= TRUSTED * best).collect();
+    let agreement: Vec<f64> = (0..zones).map(|zone| coherence(model, sightings, pairs, zone)).collect();
+    let best = agreement.iter().copied().fold(0.0, f64::max);
+    let mut trusted: Vec<bool> = agreement.iter().map(|&of| of > 0.0 && of >= TRUSTED * best).collect();
     let mut found = false;
     loop {
         let visited = (0..zones)
@@ -64,10 +64,13 @@ fn outermost(geometry: &Geometry, zone: usize) -> usize {
     if geometry.zones[zone].range_cylinders.is_some() { 2 } else { 1 }
 }
 
-fn own_coherence(model: &Model, sightings: &[Sighting], pairs: &[Pair], zone: usize) -> f64 {
-    let inside = |pair: &&Pair| [pair.from, pair.to].iter().all(|&end| sightings[end].site.zone == zone);
-    let own: Vec<&Pair> = pairs.iter().filter(inside).collect();
-    if own.len() < FEW { 0.0 } else { model.coherence(sightings, own) }
+/// How well a zone agrees with itself and all others; 0 without enough pairs of its own. (Its own pairs may agree by
+/// lying close together, whatever the outermost angle.)
+fn coherence(model: &Model, sightings: &[Sighting], pairs: &[Pair], zone: usize) -> f64 {
+    let ends = |pair: &Pair| [pair.from, pair.to].map(|end| sightings[end].site.zone == zone);
+    let own = pairs.iter().filter(|pair| ends(pair) == [true, true]).count();
+    let touching = pairs.iter().filter(|pair| ends(pair).contains(&true));
+    if own < FEW { 0.0 } else { model.coherence(sightings, touching) }
 }
 
 /// Pairs that lead from a trusted zone to this one or back.
