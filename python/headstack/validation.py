@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.gaps import settle_gap
 from headstack.run import Replay, as_system
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def validate(
     seed: int | None = None,
     limit: int | None = None,
     ladder: bool = False,
+    phase_lock: bool | float = False,
+    note: Callable[[str], None] | None = None,
     progress: Callable[[int, float], bool | None] | None = None,
 ) -> Validation:
     """Run a trace that has measured times through a model, and score the model.
@@ -41,20 +44,28 @@ def validate(
         At most so many requests.
     ladder
         Score the rungs M0 to M4 of the model ladder, too.
+    phase_lock
+        Fit the spindle's speed, the skews and the zones' angles to the first half of the trace (or this share of it),
+        follow the phase through the rest, and score that rest, with and without. Needs the measured replay.
+    note
+        Gets sentences about what was found out on the way.
     progress
         As for `simulate`.
     """
     source = _core.Trace(Path(trace)) if isinstance(trace, (str, Path)) else trace
+    built = as_system(system, overrides)
+    source, gap = settle_gap(built, source, note)
     result = _core.validate(
-        as_system(system, overrides),
+        built,
         source,
         replay=replay,
         seed=seed,
         limit=limit,
         ladder=ladder,
+        phase_lock=0.5 if phase_lock is True else phase_lock or None,
         progress=progress,
     )
-    return Validation(result)
+    return Validation(result, gap)
 
 
 class Validation:
@@ -66,14 +77,33 @@ class Validation:
         The scores, as `headstack validate --json` prints them.
     """
 
-    def __init__(self, result: _core.ValidationResult) -> None:
+    def __init__(self, result: _core.ValidationResult, gap: dict[str, Any] | None = None) -> None:
         self._result = result
         self.summary: dict[str, Any] = result.summary()
+        if gap is not None:
+            self.summary["gap"] = gap
 
     @property
     def times(self) -> _core.Table:
-        """One row a request: the measured service time, and the model's (or each rung's)."""
+        """One row a request: the measured service time, the model's (or each rung's), and what the model did."""
         return self._result.times()
+
+    @property
+    def fitted_drive(self) -> str | None:
+        """The drive as a phase lock fitted it, as the text of a drive file."""
+        return self._result.fitted_drive
+
+    def save_drive(self, path: str | Path) -> None:
+        """Write the drive as a phase lock fitted it."""
+        from headstack.errors import InputError
+        from headstack.files import write_whole
+
+        if self.fitted_drive is None:
+            raise InputError(
+                "there is no fitted drive to save",
+                "validate one drive with `--phase-lock`; systems of several drives have no drive file",
+            )
+        write_whole(Path(path), self.fitted_drive)
 
     def report(self, path: str | Path) -> None:
         """Write the page: measured and model distributions over each other, and the scores."""

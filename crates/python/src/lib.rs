@@ -8,8 +8,10 @@ mod drive;
 mod error;
 mod explain;
 mod library;
+mod phase;
 mod poll;
 mod run;
+mod scores;
 mod stepper;
 mod system;
 mod table;
@@ -26,7 +28,11 @@ mod _core {
     #[pymodule_export]
     use crate::library::{json_schema, library_drives, library_systems, library_workloads};
     #[pymodule_export]
+    use crate::phase::decide_trace_gap;
+    #[pymodule_export]
     use crate::run::{RunResult, simulate};
+    #[pymodule_export]
+    use crate::scores::{demerit, per_request_error};
     #[pymodule_export]
     use crate::stepper::{Completion, Stepper};
     #[pymodule_export]
@@ -36,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::trace::{Trace, trace_formats};
     #[pymodule_export]
-    use crate::validate::{ValidationResult, demerit, per_request_error, validate};
+    use crate::validate::{ValidationResult, validate};
 
     /// Version of the core and the package.
     #[pymodule_export]

@@ -125,7 +125,7 @@ impl System {
 }
 
 impl System {
-    fn build(config: SystemConfig) -> Result<Self, Error> {
+    pub(crate) fn build(config: SystemConfig) -> Result<Self, Error> {
         Ok(Self { system: Arc::new(headstack_system::System::new(config)?) })
     }
 

@@ -56,6 +56,8 @@ use std::path::PathBuf;
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     options: OpenOptions,
+    /// Which request the gaps belong to is still to be found out.
+    gap_open: bool,
     shaping: Shaping,
     format: &'static str,
     sector_bytes: u32,
@@ -92,7 +94,7 @@ impl Trace {
             sort,
             skip_zero_length,
             sector_bytes,
-            gap: gap.map(gap_named).transpose()?,
+            gap: gap.filter(|gap| *gap != "auto").map(gap_named).transpose()?,
             columns,
             rebase: false,
         };
@@ -110,7 +112,13 @@ impl Trace {
             limit: None,
         };
         let reader = open(&path, &options)?;
-        Ok(Self { format: reader.format(), sector_bytes: reader.sector_bytes(), path, options, shaping })
+        let format = reader.format();
+        if gap == Some("auto") && format != GAPPED {
+            let problem = format!("`--gap` goes with the format {GAPPED}, but the trace is {format}");
+            return Err(Error::input(problem, "leave `--gap` out"));
+        }
+        let gap_open = format == GAPPED && options.gap.is_none();
+        Ok(Self { format, sector_bytes: reader.sector_bytes(), path, options, gap_open, shaping })
     }
 
     /// The file.
@@ -123,6 +131,17 @@ impl Trace {
     #[getter]
     fn format(&self) -> &'static str {
         self.format
+    }
+
+    /// Whether it has gaps, and nobody has said which request they belong to: "auto" or nothing was given.
+    #[getter]
+    fn gap_is_open(&self) -> bool {
+        self.gap_open
+    }
+
+    /// The same trace with its gaps "after" or "before" their requests.
+    fn with_gap(&self, gap: &str) -> Result<Self, Error> {
+        Ok(self.read_as(gap_named(gap)?))
     }
 
     /// The size of the sectors in which its addresses are counted.
@@ -203,6 +222,12 @@ impl Trace {
         Ok(requests.iter().any(|request| request.measured_service().is_some()))
     }
 
+    /// The same trace with its gaps read in one of the two ways.
+    pub(crate) fn read_as(&self, gap: Gap) -> Self {
+        let options = OpenOptions { gap: Some(gap), ..self.options.clone() };
+        Self { options, gap_open: false, path: self.path.clone(), shaping: self.shaping.clone(), ..*self }
+    }
+
     /// The requests, fitted to a system's devices.
     pub(crate) fn shaped(
         &self,
@@ -238,6 +263,9 @@ impl Iterator for Batches {
     }
 }
 
+/// The format whose lines have a gap that may belong to either request.
+const GAPPED: &str = "disksim-validate";
+
 impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -256,7 +284,7 @@ fn gap_named(word: &str) -> Result<Gap, Error> {
     match word {
         "after" => Ok(Gap::After),
         "before" => Ok(Gap::Before),
-        _ => Err(Error::input(format!("a gap is not `{word}`"), "use `after` or `before`")),
+        _ => Err(Error::input(format!("a gap is not `{word}`"), "use `after`, `before` or `auto`")),
     }
 }
 

@@ -2,14 +2,16 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
+use crate::phase;
 use crate::poll::{Poll, Refusal};
 use crate::run::{Feed, Requests, observed, replay_named};
+use crate::scores::{extend, score, scores};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
-use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use headstack_drive::command::{CacheResult, Phases};
 use headstack_drive::spec::LadderStep;
-use headstack_stats::{Demerit, PerRequest, StatsError};
 use headstack_system::{CompletionRow, CompletionSink, Replay, RunOptions, Summary, SystemError};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
@@ -25,6 +27,10 @@ pub(crate) struct ValidationResult {
     rungs: Vec<String>,
     measured: Vec<Sample>,
     models: Vec<Vec<Nanos>>,
+    /// How far the arm had to go for each request, where that is known.
+    distances: Option<Vec<u32>>,
+    /// The drive as fitted for a phase lock, as a file.
+    fitted: Option<String>,
 }
 
 #[pymethods]
@@ -34,38 +40,63 @@ impl ValidationResult {
         dict(py, &self.summary)
     }
 
-    /// One row a request: number, arrival, operation, address, measured service time, and the model's, or one column for
-    /// each rung of the ladder; times in ms.
+    /// One row a request: number, arrival, operation, address and size; measured service time, and the model's, or one
+    /// column for each rung of the ladder; what the cache did and the phases in the (first) model; times in ms. Systems of
+    /// one drive also have the distance of the seek from the request before, in cylinders.
     fn times(&self) -> PyResult<Table> {
         let real = |value: &dyn Fn(&Sample) -> f64| -> ArrayRef {
             Arc::new(Float64Array::from_iter_values(self.measured.iter().map(value)))
         };
+        let word = |value: &dyn Fn(&Sample) -> &'static str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(self.measured.iter().map(value)))
+        };
         let whole = |value: &dyn Fn(&Sample) -> u64| -> ArrayRef {
             Arc::new(UInt64Array::from_iter_values(self.measured.iter().map(value)))
         };
-        let ops = self.measured.iter().map(|sample| crate::convert::word(sample.op));
+        let sectors = self.measured.iter().map(|sample| sample.sectors);
         let mut columns: Vec<(String, ArrayRef)> = vec![
             ("id".to_owned(), whole(&|sample| sample.id)),
             ("arrival_s".to_owned(), real(&|sample| sample.arrival.as_s())),
-            ("op".to_owned(), Arc::new(StringArray::from_iter_values(ops))),
+            ("op".to_owned(), word(&|sample| crate::convert::word(sample.op))),
             ("lba".to_owned(), whole(&|sample| sample.lba)),
+            ("sectors".to_owned(), Arc::new(UInt32Array::from_iter_values(sectors))),
             ("measured_ms".to_owned(), real(&|sample| sample.measured.as_ms())),
         ];
         for (rung, times) in self.rungs.iter().zip(&self.models) {
             let times = times.iter().map(|time| time.as_ms());
             columns.push((format!("{rung}_ms"), Arc::new(Float64Array::from_iter_values(times))));
         }
+        columns.push(("cache".to_owned(), word(&|sample| cache_word(sample.cache))));
+        for (index, name) in Phases::NAMES.iter().enumerate() {
+            let phase = |sample: &Sample| sample.phases.as_array()[index].as_ms();
+            columns.push((format!("{name}_ms"), real(&phase)));
+        }
+        if let Some(distances) = &self.distances {
+            let distances = distances.iter().copied();
+            columns.push(("seek_cylinders".to_owned(), Arc::new(UInt32Array::from_iter_values(distances))));
+        }
         let batch = RecordBatch::try_from_iter(columns)
             .map_err(|error| Error::Internal(format!("the table of times: {error}")))?;
         Ok(Table::new(batch.schema(), vec![batch]))
+    }
+
+    /// The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and
+    /// for systems that are not one drive.
+    #[getter]
+    fn fitted_drive(&self) -> Option<&str> {
+        self.fitted.as_deref()
     }
 }
 
 /// Runs a trace that has measured times through a model, and scores the model.
 ///
-/// `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs M0 to M4 too.
+/// `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs of the ladder
+/// of models too. `phase_lock` is the share of the trace to which speed, skews and zone offsets are fitted; the rest is
+/// scored, with the spindle's phase followed from request to request.
 #[pyfunction]
-#[pyo3(signature = (system, trace, *, replay=None, seed=None, limit=None, ladder=false, progress=None))]
+#[pyo3(signature = (
+    system, trace, *, replay=None, seed=None, limit=None, ladder=false, phase_lock=None, progress=None
+))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn validate(
     py: Python<'_>,
@@ -75,10 +106,18 @@ pub(crate) fn validate(
     seed: Option<u64>,
     limit: Option<u64>,
     ladder: bool,
+    phase_lock: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ValidationResult> {
     let system = system.get();
     let replay = replay.map(replay_named).transpose()?;
+    if let Some(share) = phase_lock {
+        phase::check_share(share)?;
+        if ladder {
+            let problem = "the rungs of the ladder are not phase-locked";
+            return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
+        }
+    }
     let requests = Requests::Trace(trace);
     let mut options = RunOptions { requests: limit, ..RunOptions::default() };
     let feed = Feed::new(&requests, seed, &mut options);
@@ -92,8 +131,21 @@ pub(crate) fn validate(
             None => Replay::Closed,
         };
         let mut scoring = Scoring { feed, options, poll, refusal };
-        scoring.result(system, trace, ladder)
+        let runs = scoring.all(system, trace)?;
+        match phase_lock {
+            None => scoring.result(system, runs, ladder),
+            Some(share) => scoring.locked(system, trace, runs, share),
+        }
     })
+}
+
+/// Measured and model times of a run, in order of the requests' numbers.
+struct Runs {
+    begun: Instant,
+    summary: Summary,
+    measured: Vec<Sample>,
+    model: Vec<Nanos>,
+    unmeasured: u64,
 }
 
 struct Scoring<'a> {
@@ -104,7 +156,8 @@ struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    fn result(&mut self, system: &System, trace: &Trace, ladder: bool) -> Result<ValidationResult, Error> {
+    /// The whole trace through the system as it is.
+    fn all(&mut self, system: &System, trace: &Trace) -> Result<Runs, Error> {
         let begun = Instant::now();
         let (summary, measured, model, unmeasured) = self.times(system)?;
         if measured.is_empty() {
@@ -113,14 +166,17 @@ impl Scoring<'_> {
                 "a model is scored against measured times: choose a trace that has start and completion of each request",
             ));
         }
+        Ok(Runs { begun, summary, measured, model, unmeasured })
+    }
+
+    fn result(&mut self, system: &System, runs: Runs, ladder: bool) -> Result<ValidationResult, Error> {
+        let Runs { begun, summary, measured, model, unmeasured } = runs;
         let mut value = json!({
             "requests": measured.len(),
             "replay": self.options.replay,
             "phase_lock": false,
         });
-        extend(&mut value, score(&measured, &model, |_| true)?);
-        value["reads"] = score(&measured, &model, |sample| sample.op == Op::Read)?;
-        value["writes"] = score(&measured, &model, |sample| sample.op == Op::Write)?;
+        extend(&mut value, scores(&measured, &model)?);
         value["clamped"] = json!(summary.clamped);
         value["unmeasured"] = json!(unmeasured);
         let (mut rungs, mut models) = (vec!["model".to_owned()], vec![model]);
@@ -140,17 +196,60 @@ impl Scoring<'_> {
             }
             value["ladder"] = Value::Array(list);
         }
-        value["system"] = json!(summary.system);
-        value["workload"] = json!(summary.workload);
-        value["seed"] = json!(summary.seed);
-        value["config_hash"] = json!(summary.config_hash);
-        value["version"] = json!(summary.version);
-        value["provenance"] = json!(summary.provenance);
-        value["wall_s"] = json!(begun.elapsed().as_secs_f64());
-        Ok(ValidationResult { summary: value, rungs, measured, models })
+        describe(&mut value, &summary, begun);
+        let distances = phase::distances(system, &measured);
+        Ok(ValidationResult { summary: value, rungs, measured, models, distances, fitted: None })
     }
 
-    /// Measured and model service times of a run, in order of the requests' numbers.
+    /// Fits the first part of the trace, and scores the rest with and without the lock.
+    fn locked(
+        &mut self,
+        system: &System,
+        trace: &Trace,
+        runs: Runs,
+        share: f64,
+    ) -> Result<ValidationResult, Error> {
+        if self.options.replay != Replay::Measured {
+            let problem = "a phase lock needs the measured clock";
+            return Err(Error::input(problem, "use `--replay measured` with `--phase-lock`"));
+        }
+        let first = phase::first_part(runs.measured.len(), share);
+        let limit = self.options.requests;
+        self.options.requests = Some(runs.measured[first - 1].id + 1);
+        let fitted = phase::fit(system, trace, &self.options, &self.poll)?;
+        self.options.requests = limit;
+        let locked = fitted.system()?;
+        self.options.phase_lock = Some(fitted.learn_zones());
+        let (summary, mut measured, mut model, _) = self.times(&locked)?;
+        self.options.phase_lock = None;
+        // What was fitted is not scored.
+        measured.drain(..first);
+        model.drain(..first);
+        let without: Vec<Nanos> = runs.model[first..].to_vec();
+        let mut value = json!({
+            "requests": measured.len(),
+            "replay": self.options.replay,
+            "phase_lock": true,
+        });
+        extend(&mut value, scores(&measured, &model)?);
+        value["clamped"] = json!(summary.clamped);
+        value["unmeasured"] = json!(runs.unmeasured);
+        value["without_phase_lock"] = scores(&measured, &without)?;
+        value["phase"] = fitted.value(first, &summary.phase);
+        describe(&mut value, &summary, runs.begun);
+        let distances = phase::distances(system, &runs.measured).map(|mut all| all.split_off(first));
+        let rungs = vec!["model".to_owned(), "without_phase_lock".to_owned()];
+        let fitted = fitted.drive_file();
+        Ok(ValidationResult {
+            summary: value,
+            rungs,
+            measured,
+            models: vec![model, without],
+            distances,
+            fitted,
+        })
+    }
+
     fn times(&mut self, system: &System) -> Result<(Summary, Vec<Sample>, Vec<Nanos>, u64), Error> {
         let input = self.feed.input(system, &self.options, self.poll.quiet())?;
         let mut pairs = Pairs::default();
@@ -166,14 +265,37 @@ impl Scoring<'_> {
     }
 }
 
-/// A request with its measured service time.
+/// What was run, and when.
+fn describe(value: &mut Value, summary: &Summary, begun: Instant) {
+    value["system"] = json!(summary.system);
+    value["workload"] = json!(summary.workload);
+    value["seed"] = json!(summary.seed);
+    value["config_hash"] = json!(summary.config_hash);
+    value["version"] = json!(summary.version);
+    value["provenance"] = json!(summary.provenance);
+    value["wall_s"] = json!(begun.elapsed().as_secs_f64());
+}
+
+/// A request with its measured service time, and what the model did with it.
 #[derive(Clone, Copy)]
-struct Sample {
-    id: u64,
-    op: Op,
-    lba: u64,
-    arrival: Nanos,
-    measured: Nanos,
+pub(crate) struct Sample {
+    pub(crate) id: u64,
+    pub(crate) op: Op,
+    pub(crate) lba: u64,
+    pub(crate) sectors: u32,
+    pub(crate) arrival: Nanos,
+    pub(crate) measured: Nanos,
+    cache: CacheResult,
+    phases: Phases,
+}
+
+fn cache_word(result: CacheResult) -> &'static str {
+    match result {
+        CacheResult::Hit => "hit",
+        CacheResult::PartialHit => "partial-hit",
+        CacheResult::Miss => "miss",
+        CacheResult::ReportedEarly => "reported-early",
+    }
 }
 
 /// Measured and model times side by side.
@@ -191,78 +313,18 @@ impl CompletionSink for Pairs {
                 self.unmeasured += 1;
                 continue;
             };
-            let measured = finish.saturating_sub(start);
-            let sample = Sample { id: row.id, op: row.op, lba: row.lba.0, arrival: row.arrival, measured };
+            let sample = Sample {
+                id: row.id,
+                op: row.op,
+                lba: row.lba.0,
+                sectors: row.sectors,
+                arrival: row.arrival,
+                measured: finish.saturating_sub(start),
+                cache: row.cache,
+                phases: row.phases,
+            };
             self.rows.push((sample, row.service()));
         }
         Ok(())
     }
-}
-
-/// The scores of the chosen requests; empty where none is chosen.
-fn score(measured: &[Sample], model: &[Nanos], chosen: impl Fn(&Sample) -> bool) -> Result<Value, Error> {
-    let pairs = measured.iter().zip(model).filter(|(sample, _)| chosen(sample));
-    let (measured, model): (Vec<Nanos>, Vec<Nanos>) =
-        pairs.map(|(sample, time)| (sample.measured, *time)).unzip();
-    if measured.is_empty() {
-        return Ok(json!({"requests": 0}));
-    }
-    let demerit = headstack_stats::demerit(&measured, &model)?;
-    let mut value = demerit_value(&demerit);
-    value["requests"] = json!(measured.len());
-    value["per_request"] = per_request_value(&headstack_stats::per_request(&measured, &model)?);
-    Ok(value)
-}
-
-fn demerit_value(demerit: &Demerit) -> Value {
-    json!({
-        "measured_mean_ms": demerit.measured_mean_ms,
-        "model_mean_ms": demerit.model_mean_ms,
-        "demerit_ms": demerit.ms,
-        "demerit_percent": demerit.percent,
-    })
-}
-
-fn per_request_value(errors: &PerRequest) -> Value {
-    json!({
-        "mae_ms": errors.mae_ms,
-        "mae_percent": errors.mae_percent,
-        "median_ms": errors.median_ms,
-        "p90_ms": errors.p90_ms,
-        "rmse_ms": errors.rmse_ms,
-        "bias_ms": errors.bias_ms,
-        "within_1_ms": errors.within_1_ms,
-        "correlation": errors.correlation,
-    })
-}
-
-fn extend(value: &mut Value, more: Value) {
-    if let (Some(keys), Value::Object(more)) = (value.as_object_mut(), more) {
-        keys.extend(more);
-    }
-}
-
-/// The demerit of a model (Ruemmler & Wilkes 1994): the root mean square horizontal distance between the distributions of
-/// measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
-#[pyfunction]
-pub(crate) fn demerit(py: Python<'_>, measured: Vec<f64>, model: Vec<f64>) -> PyResult<Bound<'_, PyDict>> {
-    dict(py, &demerit_value(&headstack_stats::demerit_ms(&measured, &model).map_err(Error::from)?))
-}
-
-/// How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
-#[pyfunction]
-pub(crate) fn per_request_error(
-    py: Python<'_>,
-    measured: Vec<f64>,
-    model: Vec<f64>,
-) -> PyResult<Bound<'_, PyDict>> {
-    let nanos = |times: &[f64]| -> Result<Vec<Nanos>, Error> {
-        let convert = |(index, &ms): (usize, &f64)| {
-            let is_time = (0.0..9e12).contains(&ms);
-            if is_time { Ok(Nanos::from_ms(ms)) } else { Err(StatsError::NotATime { index, ms }.into()) }
-        };
-        times.iter().enumerate().map(convert).collect()
-    };
-    let errors = headstack_stats::per_request(&nanos(&measured)?, &nanos(&model)?).map_err(Error::from)?;
-    dict(py, &per_request_value(&errors))
 }

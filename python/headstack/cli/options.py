@@ -45,8 +45,12 @@ class TraceOptions:
         Parameter(group=TRACE, help="For CSV: `NAME=FIELD`, the column called NAME holds FIELD. Repeatable."),
     ] = ()
     gap: Annotated[
-        Literal["after", "before"] | None,
-        Parameter(group=TRACE, help="For disksim-validate: the request the gap on a line belongs to."),
+        Literal["after", "before", "auto"] | None,
+        Parameter(
+            group=TRACE,
+            help="For disksim-validate: the request the gap on a line belongs to; `auto` (the default where a drive is "
+            "at hand) lets the measured times tell.",
+        ),
     ] = None
     sector_bytes: Annotated[
         int | None, Parameter(group=TRACE, help="Sector size of the trace, where it states none.")

@@ -33,10 +33,24 @@ def validate(
         Replay | None,
         Parameter(group=RUN, help="When requests are issued; `measured` where the trace has starts, else `closed`."),
     ] = None,
+    phase_lock: Annotated[
+        bool,
+        Parameter(
+            group=RUN,
+            help="Fit speed, skews and zone angles to the first part of the trace, follow the spindle's phase, and score "
+            "the rest. Needs the measured replay.",
+        ),
+    ] = False,
+    fit_share: Annotated[
+        float, Parameter(group=RUN, help="The share of the trace that `--phase-lock` fits; the rest is scored.")
+    ] = 0.5,
     requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,
     seed: Annotated[int | None, Parameter(group=RUN, help="Seed of everything random in the model.")] = None,
     scheduler: Annotated[str | None, Parameter(group=MODEL, help="Order of the host driver's queue.")] = None,
     set_: Overrides = (),
+    save: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="Write the drive as `--phase-lock` fitted it, as a drive file.")
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the comparison.")] = None,
     json: Json = False,
 ) -> int:
@@ -45,23 +59,37 @@ def validate(
     Parts of a trace are scored with `--from` and `--to`: `--from 3d` leaves out the first three days.
     """
     from headstack import System, validate
+    from headstack.errors import InputError
     from headstack.files import check_report
 
     if report is not None:
         check_report(report)
+    if save is not None and not phase_lock:
+        raise InputError("there is nothing to save: only `--phase-lock` fits the drive", "add `--phase-lock`")
     built = System(system, overrides=model_overrides(set_, scheduler))
     with output.progress("replaying", requests) as progress:
         validation = validate(
-            built, how.open(trace), replay=replay, seed=seed, limit=requests, ladder=ladder, progress=progress
+            built,
+            how.open(trace),
+            replay=replay,
+            seed=seed,
+            limit=requests,
+            ladder=ladder,
+            phase_lock=fit_share if phase_lock else False,
+            note=output.note,
+            progress=progress,
         )
+    if save is not None:
+        validation.save_drive(save)
     if report is not None:
         validation.report(report)
     if json:
         output.print_json(validation.summary)
     else:
         _show(validation.summary)
-    if report is not None:
-        output.note(f"wrote {report}")
+    for path in (save, report):
+        if path is not None:
+            output.note(f"wrote {path}")
     return 0
 
 
@@ -69,10 +97,12 @@ def _show(summary: dict[str, Any]) -> None:
     number = output.number
     output.line(
         f"{summary['system']} against {summary['workload']}: {number(summary['requests'])} measured requests, "
-        f"{summary['replay']} replay"
+        f"{summary['replay']} replay{', phase-locked' if summary['phase_lock'] else ''}"
     )
     output.line()
-    parts = [("all", summary), ("reads", summary["reads"]), ("writes", summary["writes"])]
+    parts = _parts(summary)
+    if "without_phase_lock" in summary:
+        parts += [(f"{kind}, not locked", scores) for kind, scores in _parts(summary["without_phase_lock"])]
     output.table(
         "Service times",
         [
@@ -117,6 +147,8 @@ def _show(summary: dict[str, Any]) -> None:
             text_columns=(0, 1),
         )
     pairs = []
+    for drive in summary.get("phase", {}).get("drives", []):
+        pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     if summary["unmeasured"]:
@@ -129,3 +161,24 @@ def _show(summary: dict[str, Any]) -> None:
     pairs.append(("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                          f"headstack {summary['version']}"))  # fmt: skip
     output.facts("", pairs)
+
+
+def _parts(scores: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [("all", scores), ("reads", scores["reads"]), ("writes", scores["writes"])]
+
+
+def _fit(drive: dict[str, Any], requests: int) -> str:
+    fit, tracking = drive["fit"], drive["tracking"]
+    if not fit["period_found"]:
+        return f"nothing: the first {output.number(requests)} requests do not tell the period"
+    coherence = fit["coherence"]
+    text = (
+        f"{fit['rotation_rpm']:.2f} rpm from the first {output.number(requests)} requests, coherence of pairs "
+        f"{coherence['fitted']:.2f} (the file's layout: {coherence['file']:.2f})"
+    )
+    if tracking is not None:
+        text += (
+            f"; the phase is followed to {tracking['sigma_turns']:.4f} turns, found again after "
+            f"{output.number(tracking['reacquisitions'])} jumps"
+        )
+    return text

@@ -1,0 +1,90 @@
+//! How far a model's times are from measured ones.
+
+use crate::convert::dict;
+use crate::error::Error;
+use crate::validate::Sample;
+use headstack_stats::{Demerit, PerRequest, StatsError};
+use headstack_units::{Nanos, Op};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+
+/// The scores of all requests, of the reads and of the writes.
+pub(crate) fn scores(measured: &[Sample], model: &[Nanos]) -> Result<Value, Error> {
+    let mut value = score(measured, model, |_| true)?;
+    value["reads"] = score(measured, model, |sample| sample.op == Op::Read)?;
+    value["writes"] = score(measured, model, |sample| sample.op == Op::Write)?;
+    Ok(value)
+}
+
+/// The scores of the chosen requests; empty where none is chosen.
+pub(crate) fn score(
+    measured: &[Sample],
+    model: &[Nanos],
+    chosen: impl Fn(&Sample) -> bool,
+) -> Result<Value, Error> {
+    let pairs = measured.iter().zip(model).filter(|(sample, _)| chosen(sample));
+    let (measured, model): (Vec<Nanos>, Vec<Nanos>) =
+        pairs.map(|(sample, time)| (sample.measured, *time)).unzip();
+    if measured.is_empty() {
+        return Ok(json!({"requests": 0}));
+    }
+    let demerit = headstack_stats::demerit(&measured, &model)?;
+    let mut value = demerit_value(&demerit);
+    value["requests"] = json!(measured.len());
+    value["per_request"] = per_request_value(&headstack_stats::per_request(&measured, &model)?);
+    Ok(value)
+}
+
+fn demerit_value(demerit: &Demerit) -> Value {
+    json!({
+        "measured_mean_ms": demerit.measured_mean_ms,
+        "model_mean_ms": demerit.model_mean_ms,
+        "demerit_ms": demerit.ms,
+        "demerit_percent": demerit.percent,
+    })
+}
+
+fn per_request_value(errors: &PerRequest) -> Value {
+    json!({
+        "mae_ms": errors.mae_ms,
+        "mae_percent": errors.mae_percent,
+        "median_ms": errors.median_ms,
+        "p90_ms": errors.p90_ms,
+        "rmse_ms": errors.rmse_ms,
+        "bias_ms": errors.bias_ms,
+        "within_1_ms": errors.within_1_ms,
+        "correlation": errors.correlation,
+    })
+}
+
+pub(crate) fn extend(value: &mut Value, more: Value) {
+    if let (Some(keys), Value::Object(more)) = (value.as_object_mut(), more) {
+        keys.extend(more);
+    }
+}
+
+/// The demerit of a model (Ruemmler & Wilkes 1994): the root mean square horizontal distance between the distributions of
+/// measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
+#[pyfunction]
+pub(crate) fn demerit(py: Python<'_>, measured: Vec<f64>, model: Vec<f64>) -> PyResult<Bound<'_, PyDict>> {
+    dict(py, &demerit_value(&headstack_stats::demerit_ms(&measured, &model).map_err(Error::from)?))
+}
+
+/// How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
+#[pyfunction]
+pub(crate) fn per_request_error(
+    py: Python<'_>,
+    measured: Vec<f64>,
+    model: Vec<f64>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let nanos = |times: &[f64]| -> Result<Vec<Nanos>, Error> {
+        let convert = |(index, &ms): (usize, &f64)| {
+            let is_time = (0.0..9e12).contains(&ms);
+            if is_time { Ok(Nanos::from_ms(ms)) } else { Err(StatsError::NotATime { index, ms }.into()) }
+        };
+        times.iter().enumerate().map(convert).collect()
+    };
+    let errors = headstack_stats::per_request(&nanos(&measured)?, &nanos(&model)?).map_err(Error::from)?;
+    dict(py, &per_request_value(&errors))
+}
