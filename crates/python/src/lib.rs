@@ -10,6 +10,7 @@ mod explain;
 mod library;
 mod phase;
 mod poll;
+mod replay;
 mod run;
 mod scores;
 mod stepper;
@@ -29,6 +30,8 @@ mod _core {
     use crate::library::{json_schema, library_drives, library_systems, library_workloads};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
+    #[pymodule_export]
+    use crate::replay::LockedReplay;
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]

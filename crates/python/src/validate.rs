@@ -300,8 +300,8 @@ fn cache_word(result: CacheResult) -> &'static str {
 
 /// Measured and model times side by side.
 #[derive(Default)]
-struct Pairs {
-    rows: Vec<(Sample, Nanos)>,
+pub(crate) struct Pairs {
+    pub(crate) rows: Vec<(Sample, Nanos)>,
     unmeasured: u64,
 }
 

@@ -1,0 +1,114 @@
+//! `LockedReplay`: one trace, replayed many times, for those who look for better parameters.
+
+use crate::convert::dict;
+use crate::error::{Error, guarded};
+use crate::scores::scores;
+use crate::system::System;
+use crate::trace::Trace;
+use crate::validate::Pairs;
+use headstack_system::{Input, Replay, RunOptions, run};
+use headstack_trace::{Request, RequestSource, TraceError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// The requests of a trace that has measured times, in memory, to be replayed on one system after another.
+///
+/// Parameters
+/// ----------
+/// system
+///     The system whose volumes the trace is fitted to.
+/// trace
+///     The trace.
+/// limit
+///     At most so many requests.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct LockedReplay {
+    requests: Arc<[Request]>,
+}
+
+#[pymethods]
+impl LockedReplay {
+    #[new]
+    #[pyo3(signature = (system, trace, *, limit=None))]
+    fn new(
+        py: Python<'_>,
+        system: &Bound<'_, System>,
+        trace: &Bound<'_, Trace>,
+        limit: Option<u64>,
+    ) -> PyResult<Self> {
+        let (system, trace) = (system.get(), trace.get());
+        guarded(py, || {
+            let mut source = trace.shaped(system.targets(), limit)?;
+            let (mut requests, mut batch) = (Vec::new(), Vec::new());
+            loop {
+                batch.clear();
+                source.next_batch(&mut batch)?;
+                if batch.is_empty() {
+                    return Ok(Self { requests: requests.into() });
+                }
+                requests.append(&mut batch);
+            }
+        })
+    }
+
+    /// How many requests there are.
+    #[getter]
+    fn requests(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Replays the requests up to number `last` on the measured clock, the spindle's phase followed but nothing fitted,
+    /// and scores those from number `first` on.
+    #[pyo3(signature = (system, first=0, last=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        system: &Bound<'_, System>,
+        first: usize,
+        last: Option<usize>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let system = system.get();
+        let last = last.unwrap_or(self.requests.len()).min(self.requests.len());
+        let value = guarded(py, || {
+            let drives = system.system.config().drives.len();
+            let options = RunOptions {
+                replay: Replay::Measured,
+                phase_lock: Some(vec![Vec::new(); drives]),
+                ..RunOptions::default()
+            };
+            let source = InMemory { requests: Arc::clone(&self.requests), next: 0, last };
+            let mut pairs = Pairs::default();
+            run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
+            pairs.rows.retain(|(sample, _)| sample.id as usize >= first);
+            if pairs.rows.is_empty() {
+                let problem = format!("no request from number {first} to {last} has a measured time");
+                return Err(Error::input(problem, "score a part of the trace that has measured times"));
+            }
+            pairs.rows.sort_unstable_by_key(|(sample, _)| sample.id);
+            let (measured, model): (Vec<_>, Vec<_>) = pairs.rows.into_iter().unzip();
+            scores(&measured, &model)
+        })?;
+        dict(py, &value)
+    }
+}
+
+/// Requests from memory.
+struct InMemory {
+    requests: Arc<[Request]>,
+    next: usize,
+    last: usize,
+}
+
+/// Requests in a batch.
+const BATCH: usize = 4096;
+
+impl RequestSource for InMemory {
+    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        let end = (self.next + BATCH).min(self.last);
+        batch.extend_from_slice(&self.requests[self.next.min(end)..end]);
+        self.next = end;
+        Ok(())
+    }
+}
+
