@@ -203,3 +203,50 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{TABLE, Use};
+    use crate::tree::{Block, Kind, Parameter, Value};
+
+    /// A drive whose every carried parameter has an effect, with one of them changed.
+    fn with(changed: &str) -> String {
+        let at = At { file: "x.diskspecs".into(), line: 1 };
+        let value = |name: &str| match name {
+            "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 0.0,
+            "High (read) water mark" | "Low (write) water mark" => 0.5,
+            "Segment size (in blks)" => 64.0,
+            _ => 1.0,
+        };
+        let parameters =
+            TABLE.iter().filter(|(name, _)| !matches!(*name, "Model" | "Scheduler")).map(|&(name, _)| {
+                let usual = value(name);
+                let other = match name {
+                    "Enable caching in buffer" | "Never disconnect" | "Fast write level" => 0.0,
+                    "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 1.0,
+                    _ => usual * 2.0,
+                };
+                let number =
+                    Value { at: at.clone(), kind: Kind::Real(if name == changed { other } else { usual }) };
+                Parameter { name: name.to_owned(), at: at.clone(), value: number }
+            });
+        let parameters = parameters.collect();
+        let block = Block { kind: "disksim_disk".into(), name: "X".into(), at: at.clone(), parameters };
+        let mut report = Report::default();
+        let parameters = Parameters::new(&block, &mut report).unwrap();
+        let to = electronics(&parameters, None, &mut report).unwrap();
+        format!("{:?}", (to.controller, to.buffer, to.cache, to.write_policy, to.bus))
+    }
+
+    #[test]
+    fn what_the_table_calls_carried_changes_the_drive_and_nothing_else_does() {
+        let usual = with("");
+        for (name, becomes) in TABLE {
+            if matches!(name, "Model" | "Scheduler") {
+                continue;
+            }
+            assert_eq!(with(name) != usual, matches!(becomes, Use::Carried(_)), "{name}");
+        }
+    }
+}

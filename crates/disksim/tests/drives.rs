@@ -225,6 +225,39 @@ fn defects_live_at_their_replacements() {
     assert_eq!((at(&layout, 40), at(&layout, 59), at(&layout, 60)), ((4, 3, 0), (4, 3, 19), (0, 3, 0)));
 }
 
+/// Two zones of four heads with the blocks of each; the second has five spare sectors.
+fn second_generation(second_zone_ends: u32, blocks: u32) -> Files {
+    let files = Files::new();
+    let zone = |cylinders: (u32, u32), blocks: (u32, u32), sectors: u32| {
+        format!(
+            "dm_layout_g2_zone {{ First cylinder number = {}, Last cylinder number = {}, First LBN = {}, Last LBN = {}, \
+             Blocks per track = {sectors}, Zone Skew = 5, Skew for track switch = 2, Skew for cylinder switch = 3 }}",
+            cylinders.0, cylinders.1, blocks.0, blocks.1
+        )
+    };
+    let zones = [zone((0, 4), (0, 399), 20), zone((6, 9), (400, second_zone_ends), 10)].join(",\n");
+    let mechanics = &common::MODEL[common::MODEL.find("   Mechanical").unwrap()..];
+    let text = format!(
+        "dm_disk SMALL_model {{ Number of data surfaces = 4, Number of cylinders = 10, Block count = {blocks},\n\
+         Layout Model = dm_layout_g2 {{ Layout Map File = small.map, Zones = [ {zones} ] }},\n{mechanics}"
+    );
+    files.write("small.model", &text);
+    files
+}
+
+#[test]
+fn a_layout_of_the_second_generation_has_its_zones() {
+    let drive = second_generation(554, 555).import().unwrap();
+    assert!(drive.report.warnings.iter().any(|w| w.message.contains("`small.map` is not read")));
+    let layout = Layout::new(&drive.spec.layout);
+    assert_eq!((layout.capacity(), at(&layout, 399), at(&layout, 400)), (555, (4, 3, 19), (6, 0, 0)));
+    assert_eq!((layout.locate(0).start.as_turns(), layout.locate(400).start.as_turns()), (0.25, 0.5));
+    let many = second_generation(560, 561).import().unwrap_err();
+    assert!(many.to_string().contains("161 blocks do not fit its 160 sectors"), "{many}");
+    let other = second_generation(554, 560).import().unwrap_err();
+    assert!(other.to_string().contains("end at block 555"), "{other}");
+}
+
 #[test]
 fn every_seek_type_has_its_curve() {
     let seek = |text: &str| {
