@@ -27,6 +27,8 @@ pub(crate) struct Electronics {
     pub(crate) cache: Option<CacheSpec>,
     pub(crate) write_policy: WritePolicy,
     pub(crate) bus: Option<BusSpec>,
+    /// Paths whose values come from the bus.
+    pub(crate) of_bus: Vec<&'static str>,
     /// Paths that are assumed, and why.
     pub(crate) assumed: Vec<(&'static str, String)>,
 }
@@ -60,7 +62,7 @@ pub(crate) fn electronics(
 pub(crate) fn assumed(bus_times: Option<&BusTimes>, report: &mut Report) -> Electronics {
     let mut to = Electronics::default();
     let source = "the file describes geometry and mechanics only".to_owned();
-    for path in ["controller", "buffer", "write_policy"] {
+    for path in ["controller", "buffer", "write_policy", "bus"] {
         to.assumed.push((path, source.clone()));
     }
     bus(None, bus_times, &mut to, report);
@@ -172,10 +174,15 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
     let rate = |ms: f64| BLOCK_BYTES / 1e3 / ms;
     let (read_ms, write_ms) = (drive_ms.max(bus_read_ms), drive_ms.max(bus_write_ms));
     let rates = [read_ms, write_ms].map(|ms| if ms > 0.0 { rate(ms) } else { ASSUMED_MB_PER_S });
+    to.of_bus.extend((bus_read_ms > drive_ms).then_some("bus.read_mb_per_s"));
+    to.of_bus.extend((bus_write_ms > drive_ms).then_some("bus.write_mb_per_s"));
     if read_ms <= 0.0 || write_ms <= 0.0 {
         let source = "the files say nothing of the speed of the transfer".to_owned();
-        to.assumed.push(("bus.read_mb_per_s", source.clone()));
-        to.assumed.push(("bus.write_mb_per_s", source));
+        for (path, ms) in [("bus.read_mb_per_s", read_ms), ("bus.write_mb_per_s", write_ms)] {
+            if ms <= 0.0 {
+                to.assumed.push((path, source.clone()));
+            }
+        }
         if let Some(from) = from {
             let message = format!(
                 "`Bulk sector transfer time` is 0, so the bus alone limits the transfer: {ASSUMED_MB_PER_S} MB/s are \

@@ -5,7 +5,7 @@ mod common;
 use common::{Files, SEEK};
 use headstack_disksim::Options;
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::{DriveSpec, Order, RotationModel, SeekSpec, WritePolicy};
+use headstack_drive::spec::{DriveSpec, Order, ProvenanceKind, RotationModel, SeekSpec, WritePolicy};
 
 fn layout(files: &Files) -> Layout {
     Layout::new(&files.import().unwrap().spec.layout)
@@ -69,14 +69,18 @@ fn the_bus_of_a_simulation_file_counts_where_it_is_slower() {
     let both = [files.path("small.diskspecs"), files.path("run.parv")];
     let both = headstack_disksim::import(&both, &Options::default()).unwrap().spec;
     assert_eq!(both.bus, alone.bus);
-    assert!(both.provenance["bus.read_mb_per_s"].source.ends_with("file run.parv"));
+    assert!(both.provenance_of("bus.read_mb_per_s").unwrap().source.ends_with("file run.parv"));
+    assert!(both.provenance_of("bus.write_mb_per_s").unwrap().source.ends_with("file small.diskspecs"));
 }
 
 #[test]
 fn a_model_alone_is_a_drive_with_an_assumed_controller() {
     let files = Files::new();
     let drive = headstack_disksim::import(&[files.path("small.model")], &Options::default()).unwrap();
-    assert_eq!(drive.spec.provenance["controller"].kind, headstack_drive::spec::ProvenanceKind::Assumed);
+    for path in ["controller.queue_depth", "bus.read_mb_per_s", "bus.disconnects", "buffer.size_kib"] {
+        assert_eq!(drive.spec.provenance_of(path).unwrap().kind, ProvenanceKind::Assumed, "{path}");
+    }
+    assert_eq!(drive.spec.provenance_of("layout.zone").unwrap().kind, ProvenanceKind::Measured);
     assert_eq!(Layout::new(&drive.spec.layout).capacity(), 560);
 }
 
