@@ -98,7 +98,7 @@ fn a_file_cut_short_is_an_error_with_file_and_line() {
             // Behind the last brace nothing is missing; a table's last line may lose digits without a trace.
             let last = |byte: u8| bytes.trim_ascii_end().iter().rposition(|&b| b == byte).unwrap();
             let end = if table { last(b'\n') } else { last(b'}') };
-            let step = (end / 97).max(1);
+            let step = (end / 41).max(1);
             for cut in (0..=end).step_by(step).chain([end]) {
                 fs::write(copy(file), &bytes[..cut]).unwrap();
                 let error = one(copy(&files[0])).expect_err("a part is missing");
