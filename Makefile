@@ -154,9 +154,13 @@ format: $(STAMPS)/dev
 
 # ---- the rest -------------------------------------------------------------------------------------------------------
 
-.PHONY: study docs bench wheel develop clean
+.PHONY: study docs bench wheel develop clean library-from-disksim
 study: $(STAMPS)/install
 	$(BIN)/headstack study ruemmler-wilkes $(if $(DATA),--data $(DATA))
+
+# The drives of the library that come from DiskSim's parameter files; after this, their files are as imported.
+library-from-disksim:
+	cargo run --quiet --locked --package headstack-disksim --example library -- $(DATA) drives
 
 docs: $(STAMPS)/docs
 	$(call say,Documentation: about 1 minute)

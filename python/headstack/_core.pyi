@@ -441,6 +441,16 @@ def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex |
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
     """
 
+def import_disksim(files: SupportsGetItem[int, str | PathLike[str]], *, lenient: bool = False, name: str | None = None, summary: str | None = None) -> tuple[str, dict]:
+    """
+    Read the drive parameter files of DiskSim 4.0 into a drive file.
+
+    The first file describes the drive (a `.diskspecs`, a `.parv` with one drive, or a `.model` alone); further ones (the
+    `.parv` of a simulation) add the bus. With `lenient`, doubtful input is a warning where something sensible can be
+    done. Returns the text of the drive file, and a report: `files` read, `carried`, `not_carried` with reasons, and
+    `warnings`. Raises `InputError` with file and line.
+    """
+
 def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.

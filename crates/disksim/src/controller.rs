@@ -28,6 +28,8 @@ pub(crate) struct Electronics {
     pub(crate) cache: Option<CacheSpec>,
     pub(crate) write_policy: WritePolicy,
     pub(crate) bus: Option<BusSpec>,
+    /// Paths whose values come from the bus.
+    pub(crate) of_bus: Vec<&'static str>,
     /// Paths that are assumed, and why.
     pub(crate) assumed: Vec<(&'static str, String)>,
 }
@@ -58,7 +60,7 @@ pub(crate) fn electronics(
 pub(crate) fn assumed(bus_times: Option<&BusTimes>, report: &mut Report) -> Electronics {
     let mut to = Electronics::default();
     let source = "the file describes geometry and mechanics only".to_owned();
-    for path in ["controller", "buffer", "write_policy"] {
+    for path in ["controller", "buffer", "write_policy", "bus"] {
         to.assumed.push((path, source.clone()));
     }
     bus(None, bus_times, &mut to, report);
@@ -219,10 +221,15 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
     let rate = |ms: f64| BLOCK_BYTES / 1e3 / ms;
     let (read_ms, write_ms) = (drive_ms.max(bus_read_ms), drive_ms.max(bus_write_ms));
     let rates = [read_ms, write_ms].map(|ms| if ms > 0.0 { rate(ms) } else { ASSUMED_MB_PER_S });
+    to.of_bus.extend((bus_read_ms > drive_ms).then_some("bus.read_mb_per_s"));
+    to.of_bus.extend((bus_write_ms > drive_ms).then_some("bus.write_mb_per_s"));
     if read_ms <= 0.0 || write_ms <= 0.0 {
         let source = "the files say nothing of the speed of the transfer".to_owned();
-        to.assumed.push(("bus.read_mb_per_s", source.clone()));
-        to.assumed.push(("bus.write_mb_per_s", source));
+        for (path, ms) in [("bus.read_mb_per_s", read_ms), ("bus.write_mb_per_s", write_ms)] {
+            if ms <= 0.0 {
+                to.assumed.push((path, source.clone()));
+            }
+        }
         if let Some(from) = from {
             let message = format!(
                 "`Bulk sector transfer time` is 0, so the bus alone limits the transfer: {ASSUMED_MB_PER_S} MB/s are \
@@ -249,4 +256,51 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
 /// To six digits behind the point: block times have no more.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{TABLE, Use};
+    use crate::tree::{Block, Kind, Parameter, Value};
+
+    /// A drive whose every carried parameter has an effect, with one of them changed.
+    fn with(changed: &str) -> String {
+        let at = At { file: "x.diskspecs".into(), line: 1 };
+        let value = |name: &str| match name {
+            "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 0.0,
+            "High (read) water mark" | "Low (write) water mark" => 0.5,
+            "Segment size (in blks)" => 64.0,
+            _ => 1.0,
+        };
+        let parameters =
+            TABLE.iter().filter(|(name, _)| !matches!(*name, "Model" | "Scheduler")).map(|&(name, _)| {
+                let usual = value(name);
+                let other = match name {
+                    "Enable caching in buffer" | "Never disconnect" | "Fast write level" => 0.0,
+                    "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 1.0,
+                    _ => usual * 2.0,
+                };
+                let number =
+                    Value { at: at.clone(), kind: Kind::Real(if name == changed { other } else { usual }) };
+                Parameter { name: name.to_owned(), at: at.clone(), value: number }
+            });
+        let parameters = parameters.collect();
+        let block = Block { kind: "disksim_disk".into(), name: "X".into(), at: at.clone(), parameters };
+        let mut report = Report::default();
+        let parameters = Parameters::new(&block, &mut report).unwrap();
+        let to = electronics(&parameters, None, &mut report).unwrap();
+        format!("{:?}", (to.controller, to.buffer, to.cache, to.write_policy, to.bus))
+    }
+
+    #[test]
+    fn what_the_table_calls_carried_changes_the_drive_and_nothing_else_does() {
+        let usual = with("");
+        for (name, becomes) in TABLE {
+            if matches!(name, "Model" | "Scheduler") {
+                continue;
+            }
+            assert_eq!(with(name) != usual, matches!(becomes, Use::Carried(_)), "{name}");
+        }
+    }
 }

@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_name_far_from_all_has_no_neighbour() {
-        assert_eq!(nearest("Sed time", &["Seek type", "Block count"]), Some("Seek type"));
+        assert_eq!(nearest("Seke type", &["Seek type", "Block count"]), Some("Seek type"));
         assert_eq!(nearest("nothing like it", &["Seek type", "Block count"]), None);
     }
 }

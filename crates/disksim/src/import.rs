@@ -68,11 +68,11 @@ pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportErro
         ([disk], _) => {
             let parameters = Parameters::new(disk, &mut report)?;
             let electronics = controller::electronics(&parameters, bus_times.as_ref(), &mut report)?;
-            drive(parameters.model()?, disk, electronics, &mut sources, &mut report)?
+            drive((parameters.model()?, disk), electronics, bus_times.as_ref(), &mut sources, &mut report)?
         }
         ([], [model]) => {
             let electronics = controller::assumed(bus_times.as_ref(), &mut report);
-            drive(model, model, electronics, &mut sources, &mut report)?
+            drive((model, model), electronics, bus_times.as_ref(), &mut sources, &mut report)?
         }
         ([], []) => {
             return Err(ImportError::at(
@@ -93,15 +93,6 @@ pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportErro
         let name = path.display().to_string();
         if !report.files.contains(&name) {
             report.files.push(name);
-        }
-    }
-    if let Some(times) = &bus_times {
-        let source = format!("imported from DiskSim 4.0 file {}", file_name(&times.at.file));
-        for key in ["bus.read_mb_per_s", "bus.write_mb_per_s"] {
-            if spec.provenance.get(key).is_none_or(|entry| entry.kind != ProvenanceKind::Assumed) {
-                let entry = Provenance { kind: ProvenanceKind::Measured, source: source.clone() };
-                spec.provenance.insert(key.to_owned(), entry);
-            }
         }
     }
     if let Some(name) = &options.name {
@@ -155,9 +146,9 @@ fn bus_times(buses: &[&Block]) -> Result<Option<BusTimes>, ImportError> {
 
 /// The drive of a model and its electronics.
 fn drive(
-    model: &Block,
-    named: &Block,
+    (model, named): (&Block, &Block),
     electronics: controller::Electronics,
+    bus_times: Option<&BusTimes>,
     sources: &mut Sources,
     report: &mut Report,
 ) -> Result<DriveSpec, ImportError> {
@@ -201,8 +192,14 @@ fn drive(
         controller::fit_read_ahead(cache, &spec.layout);
     }
     provenance(&mut spec, model, named, &electronics.assumed);
-    let source = format!("imported from DiskSim 4.0 file {}", file_name(&mechanical.seek_from));
-    spec.provenance.insert("seek".to_owned(), Provenance { kind: ProvenanceKind::Measured, source });
+    let mut measured = |key: &str, file: &str| {
+        let source = format!("imported from DiskSim 4.0 file {}", file_name(file));
+        spec.provenance.insert(key.to_owned(), Provenance { kind: ProvenanceKind::Measured, source });
+    };
+    measured("seek", &mechanical.seek_from);
+    for key in electronics.of_bus {
+        measured(key, bus_times.map_or("", |times| &times.at.file));
+    }
     Ok(spec)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::ImportError;
 use crate::fields::{Fields, list, whole, wrong};
+use crate::layout_g2::second_generation;
 use crate::report::Report;
 use crate::spares::{self, Scheme};
 use crate::tree::{At, Block, Kind, Value};
@@ -71,8 +72,29 @@ pub(crate) fn layout(
 ) -> Result<LayoutSpec, ImportError> {
     match block.kind.as_str() {
         "dm_layout_g1" => first_generation(block, geometry, report),
+        "dm_layout_g2" => second_generation(block, geometry, report),
+        "dm_layout_g4" => Err(ImportError::at(&block.at, "layouts `dm_layout_g4` cannot be read").hint(
+            "their tree of track patterns does not say which head a track is under, nor the skews: describe the drive's \
+             zones by hand",
+        )),
         other => Err(ImportError::at(&block.at, format!("`{other}` is no layout that can be read"))
-            .hint("known: dm_layout_g1")),
+            .hint("known: dm_layout_g1, dm_layout_g2")),
+    }
+}
+
+/// A layout without zones.
+pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
+    LayoutSpec {
+        order,
+        heads,
+        group_cylinders: None,
+        cylinders: None,
+        capacity_sectors: None,
+        zone: Vec::new(),
+        region: Vec::new(),
+        slipped_sectors: Vec::new(),
+        slipped_tracks: Vec::new(),
+        remap: Vec::new(),
     }
 }
 
@@ -100,18 +122,7 @@ fn first_generation(
     if blocks.is_empty() {
         return Err(ImportError::at(fields.at(ZONES), "there is no zone"));
     }
-    let mut spec = LayoutSpec {
-        order,
-        heads: geometry.heads,
-        group_cylinders: None,
-        cylinders: None,
-        capacity_sectors: None,
-        zone: Vec::new(),
-        region: Vec::new(),
-        slipped_sectors: Vec::new(),
-        slipped_tracks: Vec::new(),
-        remap: Vec::new(),
-    };
+    let mut spec = empty(order, geometry.heads);
     let mut raw = Vec::new();
     for value in blocks {
         let (zone, spec_zone) = zone(value, units, report)?;

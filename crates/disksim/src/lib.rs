@@ -7,14 +7,15 @@
 //!
 //! Nothing is dropped in silence: a parameter is carried, listed as not carried, or an error. Errors name file and line.
 //!
-//! Not read: the rest of a `.parv` (system, workload, statistics), and third-generation layouts, which DiskSim 4.0 does
-//! not have either.
+//! Not read: the rest of a `.parv` (system, workload, statistics), the layout maps of second-generation layouts, and
+//! fourth-generation layouts (a third generation does not exist).
 
 mod controller;
 mod error;
 mod fields;
 mod import;
 mod layout;
+mod layout_g2;
 mod lexer;
 mod mechanics;
 mod parameters;

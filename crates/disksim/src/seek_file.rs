@@ -45,12 +45,11 @@ pub(crate) fn points(source: &Source, report: &mut Report) -> Result<Vec<[f64; 2
         report.refuse(problem, "those that are here count")?;
     }
     if more_columns > 2 {
-        let what = if more_columns == 4 {
-            "times of reads are taken; those of writes and"
-        } else {
-            "further columns"
-        };
-        report.warn(&at(head_line), format!("has {more_columns} columns: {what} the rest are left out"));
+        let left =
+            if more_columns == 4 { "the times of writes and the last column" } else { "further columns" };
+        let message =
+            format!("has {more_columns} columns: the second holds the times that count, left out are {left}");
+        report.warn(&at(head_line), message);
     }
     in_order(&mut points, &at(head_line), report)?;
     dips(&points, &at(head_line), report);

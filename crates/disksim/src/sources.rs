@@ -92,7 +92,9 @@ fn identity(path: &Path) -> PathBuf {
 
 fn read(path: &Path, at: &At) -> Result<Source, ImportError> {
     let name = path.display().to_string();
-    let problem = |what: String| ImportError::at(at, format!("cannot read `{name}`: {what}"));
+    // A file that the caller named is the place, too.
+    let what = if at.line == 0 { "cannot be read".to_owned() } else { format!("cannot read `{name}`") };
+    let problem = |why: String| ImportError::at(at, format!("{what}: {why}"));
     let size = fs::metadata(path).map_err(|error| problem(error.to_string()))?.len();
     if size > MAX_BYTES {
         return Err(problem(format!(

@@ -81,6 +81,9 @@ pub(crate) fn apply(
         let slips = slips_inside(zone, positions, report)?;
         match scheme.code {
             0 => {
+                if zone.front >= slots {
+                    return Err(front_too_large(zone));
+                }
                 spec.zone[number].empty_sectors_at_front = zone.front;
                 if !slips.is_empty() {
                     let message = "a drive without spares has no slips in DiskSim: they are left out";
@@ -316,7 +319,8 @@ pub(crate) fn remap(spec: &mut LayoutSpec, scheme: Scheme, zones: &[RawZone], re
         for (from, to) in pairs {
             if from == to {
                 idle += 1;
-            } else if let Some(remap) = (to < length).then(|| moved(spec, &layout, zone, from, to)).flatten()
+            } else if let Some(remap) =
+                (from.max(to) < length).then(|| moved(spec, &layout, zone, from, to)).flatten()
             {
                 spec.remap.push(remap);
             } else {

@@ -4,6 +4,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 mod convert;
+mod disksim;
 mod drive;
 mod error;
 mod explain;
@@ -22,6 +23,8 @@ mod validate;
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::disksim::import_disksim;
     #[pymodule_export]
     use crate::drive::{Drive, Place};
     #[pymodule_export]

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from headstack.cli import output
 from headstack.cli.options import Json, Overrides, pairs
 
-app = App(name="drives", help="The drive library; show and check drive files.")
+app = App(name="drives", help="The drive library; show, check and import drive files.")
 
 
 @app.command(name="list")
@@ -94,6 +94,49 @@ def check(*files: Path, json: Json = False) -> int:
     if json:
         output.print_json({"files": results})
     return 0 if all(result["ok"] for result in results) else 2
+
+
+@app.command(name="import")
+def import_(
+    *files: Path,
+    out: Annotated[
+        Path | None, Parameter(name=["--out", "-o"], help="Write the drive file here instead of printing it.")
+    ] = None,
+    lenient: Annotated[bool, Parameter(help="Go on where something sensible can be done, and say so.")] = False,
+    name: Annotated[str | None, Parameter(help="The drive's name; else that of its block.")] = None,
+    summary: Annotated[str | None, Parameter(help="One line on what the drive is.")] = None,
+    json: Json = False,
+) -> int:
+    """Make a drive file of the parameter files of DiskSim 4.0.
+
+    The first file is the drive's .diskspecs (or a .parv with one drive, or a .model alone); further ones, the .parv of a
+    simulation, add its bus. What is not carried over, and what is doubtful, is told on stderr.
+    """
+    from headstack import InputError
+    from headstack._core import import_disksim
+    from headstack.files import check_writable, write_whole
+
+    if not files:
+        raise InputError("no parameter file was named", "headstack drives import FILE.diskspecs")
+    if out is not None:
+        check_writable(out)
+    text, report = import_disksim(list(files), lenient=lenient, name=name, summary=summary)
+    if out is not None:
+        write_whole(out, text)
+    if json:
+        output.print_json({"file": None if out is None else str(out), "toml": text, **report})
+        return 0
+    if out is None:
+        output.line(text.rstrip())
+    for doubt in report["warnings"]:
+        output.warning(f"{doubt['place']}: {doubt['message']}")
+    for missing in report["not_carried"]:
+        if missing["matters"]:
+            output.note(f"not carried: {missing['parameter']} = {missing['value']}: {missing['reason']}")
+    carried, left = len(report["carried"]), len(report["not_carried"])
+    where = "" if out is None else f"; `{out}` is written"
+    output.note(f"{carried} parameters carried, {left} not{where}")
+    return 0
 
 
 def capacity(size_bytes: int) -> str:

@@ -166,6 +166,6 @@ impl DataMap {
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let slot = slot - self.first_slot;
         let number = self.groups.as_ref().map_or(slot, |groups| groups.data_before(slot));
-        self.first_data + number.saturating_sub(self.front).min(self.data)
+        self.first_data + number.saturating_sub(self.front)
     }
 }

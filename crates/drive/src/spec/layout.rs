@@ -43,7 +43,8 @@ pub struct LayoutSpec {
     /// Regions that hold data, in order; tracks outside are spares. Absent: everything holds data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub region: Vec<RegionSpec>,
-    /// Sectors skipped by slipping: positions in the sequence of all data sectors including the slipped ones, ascending.
+    /// Sectors skipped by slipping: positions in the sequence of all data sectors (spares and what the drive keeps for
+    /// itself left out) including the slipped ones, ascending. Each shortens the drive by a sector.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slipped_sectors: Vec<u64>,
     /// Tracks skipped by slipping, as `[cylinder, head]`.

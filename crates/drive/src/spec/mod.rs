@@ -5,6 +5,7 @@
 //! rejected where they stand.
 
 mod check;
+mod check_layout;
 mod controller;
 mod fidelity;
 mod file;
