@@ -268,8 +268,10 @@ mod tests {
     fn with(changed: &str) -> String {
         let at = At { file: "x.diskspecs".into(), line: 1 };
         let value = |name: &str| match name {
-            "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 0.0,
-            "High (read) water mark" | "Low (write) water mark" => 0.5,
+            "Read any free blocks" | "Set watermark by reqsize" => 0.0,
+            "High (read) water mark" | "Low (write) water mark" | "Extradisc seek delta" => 0.5,
+            "Number of buffer segments" | "Read hit over. after write" => 2.0,
+            "Buffer continuous read" => 3.0,
             "Segment size (in blks)" => 64.0,
             _ => 1.0,
         };
@@ -277,8 +279,16 @@ mod tests {
             TABLE.iter().filter(|(name, _)| !matches!(*name, "Model" | "Scheduler")).map(|&(name, _)| {
                 let usual = value(name);
                 let other = match name {
-                    "Enable caching in buffer" | "Never disconnect" | "Fast write level" => 0.0,
-                    "Buffer continuous read" | "Read any free blocks" | "Set watermark by reqsize" => 1.0,
+                    "Enable caching in buffer"
+                    | "Never disconnect"
+                    | "Fast write level"
+                    | "Extra write disconnect"
+                    | "Use separate write segment"
+                    | "Allow read hits on write data"
+                    | "Read-ahead over requested"
+                    | "Read-ahead on idle hit"
+                    | "Buffer continuous read" => 0.0,
+                    "Read any free blocks" | "Set watermark by reqsize" => 1.0,
                     _ => usual * 2.0,
                 };
                 let number =
