@@ -43,7 +43,7 @@ def validate(
     limit
         At most so many requests.
     ladder
-        Score the rungs M0 to M4 of the model ladder, too.
+        Score the rungs M0 to M5 of the model ladder, too.
     phase_lock
         Fit the spindle's speed, the skews and the zones' angles to the first half of the trace (or this share of it),
         follow the phase through the rest, and score that rest, with and without. Needs the measured replay.

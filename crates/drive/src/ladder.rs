@@ -1,4 +1,4 @@
-//! The ladder of models M0–M4 (Ruemmler & Wilkes 1994, Table 3) as presets over one model: each rung is the same drive
+//! The ladder of models M0–M5 (Ruemmler & Wilkes 1994, Table 3) as presets over one model: each rung is the same drive
 //! description with effects left out.
 
 use crate::mechanics::SeekCurve;
@@ -6,11 +6,11 @@ use crate::spec::{DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, T
 
 impl LadderStep {
     /// All rungs, lowest first.
-    pub const ALL: [Self; 5] = [Self::M0, Self::M1, Self::M2, Self::M3, Self::M4];
+    pub const ALL: [Self; 6] = [Self::M0, Self::M1, Self::M2, Self::M3, Self::M4, Self::M5];
 
-    /// "M0" … "M4".
+    /// "M0" … "M5".
     pub fn name(self) -> &'static str {
-        ["M0", "M1", "M2", "M3", "M4"][self as usize]
+        ["M0", "M1", "M2", "M3", "M4", "M5"][self as usize]
     }
 
     /// What the rung models, in one line.
@@ -20,7 +20,10 @@ impl LadderStep {
             Self::M1 => "linear seek, uniform rotational delay, linear transfer, fixed overhead",
             Self::M2 => "adds the drive's seek curve and a fixed cost per track switch",
             Self::M3 => "adds rotational position, skews, and overlap of media and bus",
-            Self::M4 => "adds read-ahead and early completion of writes: the drive file as it stands",
+            Self::M4 => "adds read-ahead and early completion of writes",
+            Self::M5 => {
+                "adds overheads by request and history, and measured bus rates: the drive file as it stands"
+            }
         }
     }
 }
@@ -30,6 +33,12 @@ impl DriveSpec {
     #[must_use]
     pub fn ladder(&self, step: LadderStep, constant_ms: f64) -> Self {
         let mut spec = self.clone();
+        if step < LadderStep::M5 {
+            spec.forget_history();
+            if let Some(rate) = self.published.bus_mb_per_s {
+                (spec.bus.read_mb_per_s, spec.bus.write_mb_per_s) = (rate, rate);
+            }
+        }
         if step < LadderStep::M4 {
             spec.cache = None;
             spec.write_policy = WritePolicy::WriteThrough {};
@@ -63,6 +72,18 @@ impl DriveSpec {
         }
         spec.cover_shadowed_values(step);
         spec
+    }
+
+    /// What a command costs does not depend on the one before, nor on where the arm comes from.
+    fn forget_history(&mut self) {
+        let controller = &mut self.controller;
+        controller.by_history = None;
+        controller.seek_after_ms = None;
+        controller.write_after_write_seek_delay_ms = 0.0;
+        controller.data_preparation_ms = 0.0;
+        self.buffer.write_start_ms = 0.0;
+        self.mechanics.inward_seek_extra_ms = 0.0;
+        self.mechanics.write_settle_by_distance_ms.clear();
     }
 
     /// A preset's own values need a provenance like any other.

@@ -111,4 +111,3 @@ impl RequestSource for InMemory {
         Ok(())
     }
 }
-

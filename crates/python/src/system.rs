@@ -100,14 +100,14 @@ impl System {
         }
     }
 
-    /// The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M4".
+    /// The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M5".
     #[pyo3(signature = (step, *, constant_ms))]
     fn ladder(&self, step: &str, constant_ms: f64) -> Result<Self, Error> {
         let rung = LadderStep::ALL.into_iter().find(|rung| rung.name() == step);
         let Some(rung) = rung else {
             return Err(Error::input(
                 format!("there is no rung `{step}`"),
-                "the rungs are M0, M1, M2, M3, M4",
+                "the rungs are M0, M1, M2, M3, M4, M5",
             ));
         };
         self.rung(rung, constant_ms)

@@ -27,7 +27,7 @@ def validate(
     trace: Annotated[Path, Parameter(group=TRACE, help="Trace that has measured times.")],
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     ladder: Annotated[
-        bool, Parameter(group=RUN, help="Score the rungs M0 to M4 of the ladder of models, too.")
+        bool, Parameter(group=RUN, help="Score the rungs M0 to M5 of the ladder of models, too.")
     ] = False,
     replay: Annotated[
         Replay | None,

@@ -20,7 +20,7 @@ PHASES = {
     "other": VERMILLION,
 }
 STEPS = {"wait": GREY, **{name: PHASES[name] for name in ("overhead", "seek", "rotation", "transfer", "bus")}}
-RUNGS = {"M0": VERMILLION, "M1": ORANGE, "M2": SKY, "M3": BLUE, "M4": GREEN}
+RUNGS = {"M0": VERMILLION, "M1": ORANGE, "M2": SKY, "M3": BLUE, "M4": GREEN, "M5": PURPLE}
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
 

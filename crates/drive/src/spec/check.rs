@@ -1,6 +1,9 @@
 //! Physics checks of a drive file: all problems at once.
 
-use super::{BusSpec, DriveSpec, SeekSpec, WritePolicy, ZoneSpec, check_layout, provenance};
+use super::{
+    BusSpec, DriveSpec, OverheadsByHistory, SeekSpec, WritePolicy, WrittenData, ZoneSpec, check_layout,
+    provenance,
+};
 use std::fmt;
 
 /// One value, or one pair of values, that cannot be.
@@ -146,6 +149,8 @@ fn ascending(path: &str, times: [f64; 3], findings: &mut Findings) {
 fn mechanics(spec: &DriveSpec, findings: &mut Findings) {
     let mechanics = &spec.mechanics;
     findings.time_ms("mechanics.head_switch_ms", mechanics.head_switch_ms);
+    write_settle_by_distance(&mechanics.write_settle_by_distance_ms, findings);
+    findings.range("mechanics.inward_seek_extra_ms", mechanics.inward_seek_extra_ms, -50.0, 50.0);
     if let Some(time) = mechanics.cylinder_switch_ms {
         findings.time_ms("mechanics.cylinder_switch_ms", time);
     }
@@ -163,8 +168,14 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
         ("read_completion_ms", controller.read_completion_ms),
         ("write_completion_ms", controller.write_completion_ms),
         ("overhead_beside_seek_ms", controller.overhead_beside_seek_ms),
+        ("seek_after_ms", controller.seek_after_ms.unwrap_or(0.0)),
+        ("write_after_write_seek_delay_ms", controller.write_after_write_seek_delay_ms),
+        ("data_preparation_ms", controller.data_preparation_ms),
     ] {
         findings.time_ms(&format!("controller.{key}"), value);
+    }
+    if let Some(history) = &controller.by_history {
+        overheads_by_history(history, findings);
     }
     if !(1..=1_000_000).contains(&controller.queue_depth) {
         findings.add(
@@ -180,7 +191,43 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
     }
 }
 
+fn overheads_by_history(history: &OverheadsByHistory, findings: &mut Findings) {
+    for (key, values) in [
+        ("read_hit_ms", history.read_hit_ms),
+        ("read_hit_at_rest_ms", [history.read_hit_at_rest_ms.unwrap_or(0.0); 2]),
+        ("read_miss_ms", history.read_miss_ms),
+        ("write_hit_ms", history.write_hit_ms),
+        ("write_miss_ms", history.write_miss_ms),
+        ("read_seek_after_ms", history.read_seek_after_ms.unwrap_or_default()),
+        ("write_seek_after_ms", history.write_seek_after_ms.unwrap_or_default()),
+    ] {
+        for value in values {
+            findings.time_ms(&format!("controller.by_history.{key}"), value);
+        }
+    }
+}
+
+fn write_settle_by_distance(points: &[[f64; 2]], findings: &mut Findings) {
+    let path = "mechanics.write_settle_by_distance_ms";
+    if !points.windows(2).all(|pair| pair[0][0] < pair[1][0]) {
+        findings.add(path, "the distances must ascend");
+    }
+    for &[distance, ms] in points {
+        if !(distance >= 0.0 && distance.fract() == 0.0 && distance <= f64::from(u32::MAX)) {
+            findings.add(path, format!("{distance} is no distance in cylinders"));
+        }
+        findings.range(path, ms, -100.0, 1e4);
+    }
+}
+
 fn cache(spec: &DriveSpec, findings: &mut Findings) {
+    findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
+    findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
+    findings.time_ms("buffer.write_start_ms", spec.buffer.write_start_ms);
+    if let WritePolicy::ImmediateReporting { pending_writes: Some(0), .. } = spec.write_policy {
+        let message = "0 writes cannot be pending; `write-through` reports none early";
+        findings.add("write_policy.immediate-reporting.pending_writes", message);
+    }
     let kib = 1e9;
     findings.range("buffer.size_kib", spec.buffer.size_kib, 0.0, kib);
     findings.range("buffer.read_fence_kib", spec.buffer.read_fence_kib, 0.0, kib);
@@ -192,6 +239,12 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     if let Some(cache) = &spec.cache {
         if !(1..=100_000).contains(&cache.segments) {
             findings.add("cache.segments", format!("{} is not between 1 and 100000", cache.segments));
+        }
+        if cache.written_data == WrittenData::OwnSegment && cache.segments < 2 {
+            findings.add(
+                "cache.written_data",
+                "a segment for writes alone leaves none for reads: segments must be 2",
+            );
         }
         findings.range("cache.segment_kib", cache.segment_kib, sector_kib, kib);
         findings.range("cache.read_ahead_limit_kib", cache.read_ahead_limit_kib.unwrap_or(1.0), 0.0, kib);

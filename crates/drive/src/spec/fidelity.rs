@@ -1,4 +1,4 @@
-//! `[fidelity]`: which effects the model leaves out, and the ladder M0–M4 as presets over the same model.
+//! `[fidelity]`: which effects the model leaves out, and the ladder M0–M5 as presets over the same model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct PublishedSpec {
     /// Seek over all cylinders, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_stroke_seek_ms: Option<f64>,
+    /// Nominal rate of the bus, in 10⁶ bytes per second, where `[bus]` has measured ones; for the rungs up to M4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_mb_per_s: Option<f64>,
 }
 
 /// A rung of S0's ladder of models (Ruemmler & Wilkes 1994, Table 3).
@@ -86,6 +89,9 @@ pub enum LadderStep {
     M2,
     /// Rotational position, skews and the buffer between media and bus.
     M3,
-    /// M3 with read-ahead and early completion of writes: the drive file as it stands.
+    /// M3 with read-ahead and early completion of writes.
     M4,
+    /// M4 with overheads that depend on the request and on the one before, and the bus as it was measured: the drive file
+    /// as it stands.
+    M5,
 }

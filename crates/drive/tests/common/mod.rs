@@ -149,32 +149,56 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 "until-full",
                 "aggressive",
                 "sequential-aware",
+                "once-sequential",
                 "on-arrival"
             ]),
             prop::sample::select(vec!["serve", "bypass"]),
             prop::sample::select(vec!["keep", "discard"]),
             4_u32..80,
+            (
+                any::<bool>(),
+                any::<bool>(),
+                any::<bool>(),
+                prop::sample::select(vec!["dropped", "shared", "own-segment"]),
+            ),
         )
-            .prop_map(|(segments, ahead, partial, after, kib)| format!(
-                "cache = {{ segments = {segments}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\" }}\n"
+            .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written))| format!(
+                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\" }}\n",
+                segments + 1
             )),
     ];
     let policy = prop_oneof![
         Just("write_policy.write-through = {}\n".to_owned()),
-        prop::sample::select(vec!["delay", "overwrite"])
-            .prop_map(|hit| format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\" }}\n")),
+        (prop::sample::select(vec!["delay", "overwrite"]), 0_u32..4).prop_map(|(hit, pending)| {
+            let pending = if pending > 0 { format!(", pending_writes = {pending}") } else { String::new() };
+            format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\"{pending} }}\n")
+        }),
         (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
             format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
         }),
     ];
-    let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>()).prop_map(
-        |(size, fence, track_end, write_fence, overlaps)| {
-            let write_fence = write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0"));
+    let shares = (0_u32..3, 0_u32..3, 0_u32..2);
+    let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(
+        |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start))| {
+            let mut write_fence =
+                write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0"));
+            if read_share > 0 {
+                write_fence += &format!(", read_fence_fraction = {}", f64::from(read_share) / 2.0);
+            }
+            if write_share > 0 {
+                write_fence += &format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0);
+            }
+            write_fence += &format!(", write_start_ms = {start}.2");
             format!("buffer = {{ size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
         },
     );
-    let controller = (0_u32..3, 0_u32..3, 0_u32..2, 1_u32..5).prop_map(|(read, write, beside, depth)| {
-        format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth} }}\n")
+    let history = prop::option::of((0_u32..3, 0_u32..3, 0_u32..3, any::<bool>()));
+    let controller = (0_u32..3, 0_u32..3, 0_u32..2, 1_u32..5, history).prop_map(|(read, write, beside, depth, history)| {
+        let history = history.map_or(String::new(), |(hit, miss, append, beside)| {
+            let seek = if beside { ", read_seek_after_ms = [0.1, 0.4], write_seek_after_ms = [0.2, 1.9]" } else { "" };
+            format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
+        });
+        format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth}{history} }}\n")
     });
     let bus = (1_u32..30, 1_u32..30, 0_u32..50).prop_map(|(read, write, reconnect)| {
         format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")

@@ -6,11 +6,11 @@ use headstack_phase::{Geometry, Observation, PhaseFit, Source};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
+use crate::SystemError;
 use crate::record::{CompletionRow, CompletionSink};
 use crate::run::{Input, Replay, RunOptions, run};
 use crate::spec::SystemConfig;
 use crate::system::System;
-use crate::SystemError;
 
 /// How often the replay and the fit are repeated: with better angles the model knows better which sectors it was that
 /// passed.

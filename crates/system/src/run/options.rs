@@ -103,7 +103,10 @@ impl RunOptions {
             );
         }
         if self.phase_lock.is_some() && self.replay != Replay::Measured {
-            return wrong("only a measured replay can be phase-locked", "use `--replay measured` with `--phase-lock`");
+            return wrong(
+                "only a measured replay can be phase-locked",
+                "use `--replay measured` with `--phase-lock`",
+            );
         }
         if let Warmup::Seconds(seconds) = self.warmup
             && !(seconds >= 0.0 && seconds.is_finite())

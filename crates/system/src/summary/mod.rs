@@ -4,8 +4,8 @@ mod phase;
 mod recorder;
 mod report;
 
-pub use recorder::Recorder;
 pub use phase::PhaseSummary;
+pub use recorder::Recorder;
 pub use report::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
     Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,
