@@ -33,3 +33,9 @@ fn paths_reach_list_elements_and_say_what_they_miss() {
         assert!(message.contains(says), "{path}={value}: {message}");
     }
 }
+
+#[test]
+fn a_value_may_be_set_to_its_default() {
+    let spec = set(&[("spindle.initial_turns", "0.0"), ("mechanics.inward_seek_extra_ms", "0")]).unwrap();
+    assert_eq!((spec.spindle.initial_turns, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));
+}
