@@ -7,10 +7,9 @@ use crate::system::System;
 use crate::trace::Trace;
 use crate::validate::Pairs;
 use headstack_system::{Input, Replay, RunOptions, run};
-use headstack_trace::{Request, RequestSource, TraceError};
+use headstack_trace::{InMemory, Request, RequestSource};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
 
 /// The requests of a trace that has measured times, in memory, to be replayed on one system after another.
 ///
@@ -24,7 +23,7 @@ use std::sync::Arc;
 ///     At most so many requests.
 #[pyclass(frozen, module = "headstack._core")]
 pub(crate) struct LockedReplay {
-    requests: Arc<[Request]>,
+    requests: Vec<Request>,
 }
 
 #[pymethods]
@@ -45,7 +44,7 @@ impl LockedReplay {
                 batch.clear();
                 source.next_batch(&mut batch)?;
                 if batch.is_empty() {
-                    return Ok(Self { requests: requests.into() });
+                    return Ok(Self { requests });
                 }
                 requests.append(&mut batch);
             }
@@ -77,7 +76,7 @@ impl LockedReplay {
                 phase_lock: Some(vec![Vec::new(); drives]),
                 ..RunOptions::default()
             };
-            let source = InMemory { requests: Arc::clone(&self.requests), next: 0, last };
+            let source = InMemory::new(self.requests[..last].to_vec());
             let mut pairs = Pairs::default();
             run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
             pairs.rows.retain(|(sample, _)| sample.id as usize >= first);
@@ -90,24 +89,5 @@ impl LockedReplay {
             scores(&measured, &model)
         })?;
         dict(py, &value)
-    }
-}
-
-/// Requests from memory.
-struct InMemory {
-    requests: Arc<[Request]>,
-    next: usize,
-    last: usize,
-}
-
-/// Requests in a batch.
-const BATCH: usize = 4096;
-
-impl RequestSource for InMemory {
-    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        let end = (self.next + BATCH).min(self.last);
-        batch.extend_from_slice(&self.requests[self.next.min(end)..end]);
-        self.next = end;
-        Ok(())
     }
 }

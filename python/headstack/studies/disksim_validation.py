@@ -98,12 +98,12 @@ def _replay(each: Measured, trace: Path) -> Replays:
     name = each.drive
     closed = [
         headstack.validate(
-            name, trace, replay="closed", overrides={"spindle.initial_turns": phase / PHASES}
+            name, trace, replay="closed", overrides={"spindle.initial_turns": (phase + 0.5) / PHASES}
         ).summary
         for phase in range(PHASES)
     ]
     fitted = f"{name}-fitted"
-    known = {drive["name"] for drive in headstack.library_drives()}
+    known = set(headstack.library_drives())
     return Replays(
         closed=closed,
         measured=headstack.validate(name, trace, replay="measured").summary,
