@@ -252,7 +252,7 @@ impl Drive {
         let cached = held.end - lba;
         let serves = media.model.cache().is_some_and(|cache| cache.partial_hit == PartialHit::Serve);
         let reading =
-            self.mechanism.stream.is_some_and(|stream| stream.segment == segment && !stream.finished(now));
+            self.mechanism.stream.is_some_and(|stream| stream.segment == segment && !stream.is_at_stop(now));
         let too_long = sectors > media.model.sizes.buffer;
         match (serves, reading && !too_long, cached) {
             (true, true, _) => Lookup::InFlight { cached },
@@ -300,7 +300,7 @@ impl Drive {
         let end = command.lba.0 + u64::from(command.sectors);
         let mut stream = self.mechanism.stream.expect("read-ahead is under way");
         let limit = self.read_ahead_stop(end, self.cache.get(stream.segment).start).max(end);
-        stream.stop = stream.stop.max(limit).min(media.model.layout.capacity());
+        stream = stream.on_to(stream.stop.max(limit).min(media.model.layout.capacity()));
         self.mechanism.stream = Some(stream);
         self.cache.touch(stream.segment, end);
         let mut passes = vec![stream.pass];
@@ -413,8 +413,22 @@ impl Drive {
         };
         if let Some(segment) = held {
             let stop = self.read_ahead_stop(lba + sectors, self.cache.get(segment).start);
-            self.mechanism.stream = Stream::begin(media, segment, end, arm, lba + sectors, stop);
+            let next = lba + sectors;
+            self.mechanism.stream = match self.before_landing(next, stop, landed) {
+                Some(before) => Some(Stream::whole_track(media, segment, end, arm, next, stop, before)),
+                None => Stream::begin(media, segment, end, arm, next, stop),
+            };
         }
+    }
+
+    /// What of the request's track had passed before the head landed at `landed`, where the drive reads that, too: one
+    /// that takes sectors as they come and reads ahead to the track's end has the whole track when it comes around.
+    fn before_landing(&self, next: u64, stop: u64, landed: u64) -> Option<(u64, u64)> {
+        let cache = self.model.cache().filter(|cache| cache.zero_latency)?;
+        let (first, end) = self.model.layout.track_range(next - 1);
+        let whole = stop == end && cache.read_ahead != ReadAhead::OnArrival;
+        let fits = end - first <= self.model.sizes.segment;
+        (whole && fits && (first + 1..end).contains(&landed)).then_some((first, landed))
     }
 
     /// After a hit: a drive that stays ahead reads on where the host made room.
@@ -428,13 +442,13 @@ impl Drive {
         if stop <= stream.stop {
             return;
         }
-        if stream.finished(now) {
+        if stream.is_at_stop(now) {
             let next = stream.stop;
             let arm = Arm::over(&stream.pass.extent);
             let begin = now.max(self.mechanism.free_at);
             self.mechanism.stream = Stream::begin(media, segment, begin, arm, next, stop);
         } else {
-            self.mechanism.stream = Some(Stream { stop, ..stream });
+            self.mechanism.stream = Some(stream.on_to(stop));
         }
     }
 

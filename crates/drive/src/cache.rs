@@ -99,6 +99,14 @@ impl Cache {
         segment.start = segment.start.max(segment.end.saturating_sub(self.size));
     }
 
+    /// Data before the start of a segment, as far as there is room.
+    pub(crate) fn extend_front(&mut self, index: usize, start: u64) {
+        let segment = &mut self.segments[index];
+        if segment.end > segment.start {
+            segment.start = segment.start.min(start.max(segment.end.saturating_sub(self.size)));
+        }
+    }
+
     /// A hit up to `end`.
     pub(crate) fn touch(&mut self, index: usize, end: u64) {
         self.uses += 1;

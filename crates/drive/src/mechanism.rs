@@ -52,6 +52,9 @@ impl Mechanism {
         if let Some(stream) = &mut self.stream {
             stream.advance(media, now);
             cache.extend(stream.segment, stream.end(media, now));
+            if let Some(first) = stream.front(now) {
+                cache.extend_front(stream.segment, first);
+            }
         }
     }
 

@@ -18,6 +18,11 @@ pub(crate) struct Stream {
     pub(crate) pass: Pass,
     /// Reading stops before this address.
     pub(crate) stop: u64,
+    /// What is read after that: the sectors of the track that had passed before the head landed, first and one after the
+    /// last. They join the segment when they are complete.
+    before: Option<(u64, u64)>,
+    /// That is being read now, or has been.
+    wrapped: bool,
 }
 
 /// What the mechanism needs to let go of a stream.
@@ -45,18 +50,47 @@ impl Stream {
             from: arm,
             pass: media.next_pass(begin, arm, lba, stop - lba, Op::Read),
             stop,
+            before: None,
+            wrapped: false,
         })
+    }
+
+    /// As [`Stream::begin`], and then the sectors `before.0..before.1` of the track that went by before the head landed.
+    pub(crate) fn whole_track(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        arm: Arm,
+        lba: u64,
+        stop: u64,
+        before: (u64, u64),
+    ) -> Self {
+        match Self::begin(media, segment, begin, arm, lba, stop) {
+            Some(stream) => Self { before: Some(before), ..stream },
+            None => Self {
+                segment,
+                from: arm,
+                pass: media.next_pass(begin, arm, before.0, before.1 - before.0, Op::Read),
+                stop: lba,
+                before: Some(before),
+                wrapped: true,
+            },
+        }
     }
 
     /// Brings the stream to `now`.
     pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
         while self.pass.end <= now {
             let next = self.pass.lba() + u64::from(self.pass.sectors);
-            if next >= self.stop {
-                return;
-            }
             let from = Arm::over(&self.pass.extent);
-            self.pass = self.following(media);
+            let (next, stop) = match self.before {
+                _ if !self.wrapped && next < self.stop => (next, self.stop),
+                Some(before) if !self.wrapped => before,
+                Some((_, landed)) if next < landed => (next, landed),
+                _ => return,
+            };
+            self.wrapped |= stop != self.stop;
+            self.pass = media.next_pass(self.pass.end, from, next, stop - next, Op::Read);
             self.from = from;
         }
     }
@@ -69,12 +103,32 @@ impl Stream {
 
     /// The first address not yet read at the instant of the last `advance`.
     pub(crate) fn end(&self, media: &Media<'_>, now: Nanos) -> u64 {
+        if self.wrapped {
+            return self.stop;
+        }
         self.pass.lba() + u64::from(self.pass.passed(&media.epoch, now))
     }
 
+    /// The first address of the track, once all that had passed before the head landed has been read.
+    pub(crate) fn front(&self, now: Nanos) -> Option<u64> {
+        let (first, landed) = self.before.filter(|_| self.wrapped)?;
+        (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= landed).then_some(first)
+    }
+
     /// Whether everything up to `stop` has been read at `now`.
+    pub(crate) fn is_at_stop(&self, now: Nanos) -> bool {
+        self.wrapped
+            || (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop)
+    }
+
+    /// Whether there is nothing left to read at `now`.
     pub(crate) fn finished(&self, now: Nanos) -> bool {
-        self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop
+        self.is_at_stop(now) && (self.before.is_none() || self.front(now).is_some())
+    }
+
+    /// Reading on to `stop`, and nothing after that.
+    pub(crate) fn on_to(self, stop: u64) -> Self {
+        Self { stop, before: None, ..self }
     }
 
     /// Stops at `now` (after `advance(now)`): a move in progress cannot be aborted (S0: head and track switches), a

@@ -162,7 +162,11 @@ fn a_zero_latency_read_keeps_what_came_before_its_first_sector() {
     serve(&mut drive, ms(2.0), command(0, Op::Read, 60, 4));
     assert_eq!(serve(&mut drive, ms(100.0), command(1, Op::Read, 25, 4)).cache, CacheResult::Hit);
     assert_eq!(serve(&mut drive, ms(200.0), command(2, Op::Read, 96, 4)).cache, CacheResult::Hit);
-    assert_eq!(serve(&mut drive, ms(300.0), command(3, Op::Read, 2, 4)).cache, CacheResult::Miss);
+    // And then from sector 0 to where it landed, complete at 12 ms.
+    assert_eq!(serve(&mut drive, ms(300.0), command(3, Op::Read, 2, 4)).cache, CacheResult::Hit);
+    let mut interrupted = common::drive(&format!("{cache}\n{FAST_BUS}"));
+    serve(&mut interrupted, ms(2.0), command(0, Op::Read, 60, 4));
+    assert_eq!(serve(&mut interrupted, ms(11.0), command(1, Op::Read, 2, 4)).cache, CacheResult::Miss);
 }
 
 #[test]

@@ -247,7 +247,8 @@ pub struct CacheSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_limit_kib: Option<f64>,
     /// The sectors of a track are taken as they come, from wherever the head lands, whatever is read ahead behind the
-    /// request ("zero-latency read").
+    /// request ("zero-latency read"). Where read-ahead ends with the track, what had passed before the head landed is read
+    /// last: the whole track comes in.
     #[serde(default, skip_serializing_if = "is_false")]
     pub zero_latency: bool,
     /// Read-ahead may fill a whole segment behind the request, in the place of what the host already has; with
