@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
     AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory,
-    PartialHit, ReadAhead, WritePolicy, WrittenData,
+    PartialHit, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
@@ -172,6 +172,7 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
         zero_latency: on_arrival,
         read_ahead_over_requested: from.value("Read-ahead over requested", 0.0) > 0.0,
         read_ahead_on_hit: (prefetch == 3).then(|| from.value("Read-ahead on idle hit", 0.0) != 0.0),
+        write_overlap: WriteOverlap::default(),
         written_data: match (readable, own) {
             (false, _) => WrittenData::Dropped,
             (true, false) => WrittenData::Shared,

@@ -1,6 +1,6 @@
 //! The read cache: segments of consecutive sectors, least recently used replaced first.
 
-use crate::spec::{AfterHit, CacheSpec, WrittenData};
+use crate::spec::{AfterHit, CacheSpec, WriteOverlap, WrittenData};
 
 /// Consecutive sectors in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) struct Cache {
     segments: Vec<Segment>,
     size: u64,
     discard: bool,
+    /// A write drops the segments it touches.
+    drop_touched: bool,
     /// What becomes of written data.
     written_data: WrittenData,
     /// The segment the last write went into.
@@ -33,6 +35,7 @@ impl Cache {
             segments: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
             size,
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
+            drop_touched: spec.is_some_and(|spec| spec.write_overlap == WriteOverlap::DropSegment),
             written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
             written: None,
             uses: 0,
@@ -117,13 +120,14 @@ impl Cache {
         }
     }
 
-    /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before.
+    /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before,
+    /// or nothing.
     pub(crate) fn invalidate(&mut self, start: u64, end: u64) -> bool {
         let mut any = false;
         for segment in &mut self.segments {
             if segment.start < end && start < segment.end {
                 any = true;
-                segment.end = segment.start.max(start);
+                segment.end = if self.drop_touched { segment.start } else { segment.start.max(start) };
                 if segment.end <= segment.start {
                     *segment = Segment::default();
                 }

@@ -117,8 +117,7 @@ impl Stream {
 
     /// Whether everything up to `stop` has been read at `now`.
     pub(crate) fn is_at_stop(&self, now: Nanos) -> bool {
-        self.wrapped
-            || (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop)
+        self.wrapped || (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop)
     }
 
     /// Whether there is nothing left to read at `now`.

@@ -218,3 +218,14 @@ fn a_completion_says_which_sector_it_waited_for() {
         serve(&mut drive(&format!("{early}\n{FAST_BUS}")), Nanos::ZERO, command(0, Op::Write, 30, 10));
     assert_eq!(write.passed, None);
 }
+
+#[test]
+fn a_write_may_drop_the_segment_it_touches() {
+    for (overlap, front) in [("keep-front", CacheResult::Hit), ("drop-segment", CacheResult::Miss)] {
+        let cache = format!("cache = {{ segments = 2, segment_kib = 16.0, write_overlap = \"{overlap}\" }}");
+        let mut drive = drive(&format!("{cache}\n{FAST_BUS}"));
+        serve(&mut drive, ms(0.0), command(0, Op::Read, 0, 20));
+        serve(&mut drive, ms(100.0), command(1, Op::Write, 10, 4));
+        assert_eq!(serve(&mut drive, ms(200.0), command(2, Op::Read, 0, 8)).cache, front, "{overlap}");
+    }
+}

@@ -219,6 +219,17 @@ pub enum AfterHit {
     Discard,
 }
 
+/// What a write leaves of a segment of read data that holds some of its sectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteOverlap {
+    /// What lies before the written sectors.
+    #[default]
+    KeepFront,
+    /// Nothing.
+    DropSegment,
+}
+
 /// Whether reads find written data in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -259,6 +270,9 @@ pub struct CacheSpec {
     /// `once-sequential`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_on_hit: Option<bool>,
+    /// What a write leaves of a segment that holds some of its sectors.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_overlap: WriteOverlap,
     /// Where written data stay, so that reads find them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub written_data: WrittenData,

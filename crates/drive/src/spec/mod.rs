@@ -17,7 +17,7 @@ mod provenance;
 pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory, PartialHit,
-    ReadAhead, WritePolicy, WrittenData,
+    ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
