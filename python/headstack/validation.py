@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.run import Replay, as_system
 
@@ -53,6 +54,8 @@ def validate(
         As for `simulate`.
     """
     source = _core.Trace(Path(trace)) if isinstance(trace, (str, Path)) else trace
+    if phase_lock:
+        _check_lock(phase_lock, replay, ladder)
     built = as_system(system, overrides)
     source, gap = settle_gap(built, source, note)
     result = _core.validate(
@@ -66,6 +69,22 @@ def validate(
         progress=progress,
     )
     return Validation(result, gap)
+
+
+def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -> None:
+    """Refuse what does not go together before anything is read."""
+    share = 0.5 if phase_lock is True else phase_lock
+    if not 0.05 <= share <= 0.95:
+        raise InputError(
+            f"the phase lock is fitted to {share:g} of the trace, which is not between 0.05 and 0.95",
+            "0.5 fits the first half and scores the second",
+        )
+    if replay in ("open", "closed"):
+        raise InputError("a phase lock needs the measured clock", "use `--replay measured` with `--phase-lock`")
+    if ladder:
+        raise InputError(
+            "the rungs of the ladder are not phase-locked", "use `--ladder` and `--phase-lock` one at a time"
+        )
 
 
 class Validation:
@@ -95,7 +114,6 @@ class Validation:
 
     def save_drive(self, path: str | Path) -> None:
         """Write the drive as a phase lock fitted it."""
-        from headstack.errors import InputError
         from headstack.files import write_whole
 
         if self.fitted_drive is None:

@@ -19,6 +19,7 @@ TITLE = "How much detail does a disk drive model need?"
 PAPER = "Ruemmler & Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994"
 
 TRACE = "hp/ajw.1week.srt"
+MICHIGAN_TRACE = "validate/hp_c2247a.trace"
 MISSING = f"needs {TRACE}, the C2200A week: give its directory with --data"
 
 # The C2200A as Table 2 prints it; the drive file has what the trace shows beyond that.
@@ -73,6 +74,8 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
         rows += _host(trace)
     say("the cache of the 97560")
     rows += _cache()
+    say("the C2247")
+    rows += _michigan(data)
     rows += _conclusions(rows)
     return rows, sections
 
@@ -255,6 +258,23 @@ def _cache() -> list[Row]:
                 note=f"{note}; it differs from the model in its spindle only, so this is a lower bound"),
         at_least("fig6-factor", "97560: the cache matters by an order of magnitude", 10.0,
                  percent["M3"] / percent["M5"], "times", note="the paper's factor is 20"),
+    ]  # fmt: skip
+
+
+def _michigan(data: Path | None) -> list[Row]:
+    """The C2247 with request-dependent overheads and measured bus rates (M5), on the trace published with DiskSim."""
+    trace = data_file(data, MICHIGAN_TRACE)
+    claim = "C2247, Michigan's model: demerit with overheads by request and measured bus rates"
+    if trace is None:
+        note = f"needs {MICHIGAN_TRACE}, from DiskSim's distribution: give its directory with --data"
+        return [not_testable("c2247-m5", claim, 1.9, "%", note)]
+    scores = headstack.validate("hp-c2247a", trace, replay="closed", ladder=True).summary
+    rung = {one["step"]: one["demerit_percent"] for one in scores["ladder"]}
+    return [
+        at_most("c2247-m5", claim, 1.9, rung["M5"], "%",
+                note="0.4 to 1.9 % in the paper, over several workloads; closed replay, imported parameters"),
+        at_least("c2247-overheads", "C2247: M5 is better than M4 by", 1.0, rung["M4"] / rung["M5"], "times",
+                 note="the paper gives no number"),
     ]  # fmt: skip
 
 
