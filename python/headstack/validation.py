@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from headstack.run import Replay, as_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
 
 def validate(
@@ -68,7 +71,8 @@ def validate(
         phase_lock=0.5 if phase_lock is True else phase_lock or None,
         progress=progress,
     )
-    return Validation(result, gap)
+    rotation_ms = _core.Drive(toml=built.drive_toml()).rotation_ms if len(built.drives) == 1 else None
+    return Validation(result, gap, rotation_ms)
 
 
 def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -> None:
@@ -94,18 +98,38 @@ class Validation:
     ----------
     summary
         The scores, as `headstack validate --json` prints them.
+    rotation_ms
+        Time of one revolution, as fitted by a phase lock or as in the drive file; `None` for several drives.
     """
 
-    def __init__(self, result: _core.ValidationResult, gap: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, result: _core.ValidationResult, gap: dict[str, Any] | None = None, rotation_ms: float | None = None
+    ) -> None:
         self._result = result
         self.summary: dict[str, Any] = result.summary()
         if gap is not None:
             self.summary["gap"] = gap
+        fits = [drive["fit"] for drive in self.summary.get("phase", {}).get("drives", [])]
+        fitted = len(fits) == 1 and fits[0]["period_found"]
+        self.rotation_ms: float | None = fits[0]["rotation_ms"] if fitted and rotation_ms is not None else rotation_ms
 
     @property
     def times(self) -> _core.Table:
         """One row a request: the measured service time, the model's (or each rung's), and what the model did."""
         return self._result.times()
+
+    @cached_property
+    def residuals(self) -> pl.DataFrame:
+        """The table of times with the model's error and the class of each request. Needs polars."""
+        from headstack.residuals import residual_frame
+
+        return residual_frame(self.times, self.rotation_ms)
+
+    def residual_classes(self) -> list[dict[str, Any]]:
+        """Where the error is: requests by class, the class with the largest share of the total error first. Needs polars."""
+        from headstack.residuals import classes
+
+        return classes(self.residuals)
 
     @property
     def fitted_drive(self) -> str | None:
@@ -124,7 +148,7 @@ class Validation:
         write_whole(Path(path), self.fitted_drive)
 
     def report(self, path: str | Path) -> None:
-        """Write the page: measured and model distributions over each other, and the scores."""
+        """Write the page: measured and model distributions over each other, the scores, and where the error is."""
         from headstack.report.validation import validation_page
 
         validation_page(self).write(Path(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -19,6 +19,9 @@ from headstack.cli.options import (
     TraceOptions,
     model_overrides,
 )
+
+if TYPE_CHECKING:
+    from headstack import Validation
 
 
 def validate(
@@ -83,14 +86,49 @@ def validate(
         validation.save_drive(save)
     if report is not None:
         validation.report(report)
+    residuals = _residual_classes(validation)
     if json:
-        output.print_json(validation.summary)
+        output.print_json({**validation.summary, "residuals": residuals})
     else:
         _show(validation.summary)
+        if residuals:
+            _show_residuals(validation, residuals)
     for path in (save, report):
         if path is not None:
             output.note(f"wrote {path}")
     return 0
+
+
+def _residual_classes(validation: Validation) -> list[dict[str, Any]] | None:
+    from importlib.util import find_spec
+
+    if find_spec("polars") is None:
+        output.note("where the error is needs the Python package `polars`: pip install 'headstack[report]'")
+        return None
+    return validation.residual_classes()
+
+
+def _show_residuals(validation: Validation, residuals: list[dict[str, Any]]) -> None:
+    from headstack.residuals import class_words, where
+
+    number = output.number
+    output.line()
+    output.table(
+        "Where the error is",
+        ["", "requests", "measured (ms)", "bias (ms)", "MAE (ms)", "of the error"],
+        [
+            (
+                class_words(group),
+                number(group["requests"]),
+                number(group["measured_mean_ms"]),
+                f"{group['bias_ms']:+.2f}",
+                number(group["mae_ms"]),
+                f"{100 * group['error_share']:.1f} %",
+            )
+            for group in residuals[:5]
+        ],
+        caption="; ".join(where(validation.residuals)),
+    )
 
 
 def _show(summary: dict[str, Any]) -> None:
@@ -146,9 +184,10 @@ def _show(summary: dict[str, Any]) -> None:
             ],
             text_columns=(0, 1),
         )
-    pairs = []
-    for drive in summary.get("phase", {}).get("drives", []):
-        pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
+    pairs = [
+        ("fitted", _fit(drive, summary["phase"]["fitted_to_requests"]))
+        for drive in summary.get("phase", {}).get("drives", [])
+    ]
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     if summary["unmeasured"]:

@@ -101,17 +101,17 @@ def phases(means: Mapping[str, Mapping[str, float]]) -> alt.Chart:
 
 def over_time(table: pl.DataFrame) -> alt.Chart:
     """Response against arrival: every request of a short run; median, 90 % and longest in windows of a long one."""
-    scale, unit = _time_unit(table["arrival_s"])
+    scale, unit = time_unit(table["arrival_s"])
     x = alt.X("time:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False))
     if len(table) <= MARKS:
         return (
             alt.Chart(table.select(time=pl.col("arrival_s") / scale, ms="response_ms", op="op"))
             .mark_circle(size=14, opacity=0.6)
-            .encode(x=x, y=_response_axis(table), color=_op_colour(table), tooltip=["op:N", "time:Q", "ms:Q"])
+            .encode(x=x, y=_response_axis(table), color=op_colour(table), tooltip=["op:N", "time:Q", "ms:Q"])
             .properties(width="container", height=HEIGHT)
         )
-    low = _real(table["arrival_s"].min())
-    width = (_real(table["arrival_s"].max()) - low) / 250 or 1.0
+    low = real(table["arrival_s"].min())
+    width = (real(table["arrival_s"].max()) - low) / 250 or 1.0
     names = {"median": pl.col("response_ms").median(), "90 %": pl.col("response_ms").quantile(0.9)}
     names["longest"] = pl.col("response_ms").max()
     windows = (
@@ -154,7 +154,7 @@ def over_lba(table: pl.DataFrame) -> alt.Chart:
                 axis=alt.Axis(format="~s", tickCount=8),
             ),
             y=_response_axis(table),
-            color=_op_colour(table),
+            color=op_colour(table),
             tooltip=["op:N", alt.Tooltip("lba:Q", format=","), alt.Tooltip("ms:Q", format=".3f")],
         )
         .properties(width="container", height=HEIGHT)
@@ -206,12 +206,14 @@ def timeline(steps: pl.DataFrame) -> alt.Chart:
     )
 
 
-def _real(value: Any) -> float:
+def real(value: Any) -> float:
+    """A number that a column gave, 0 where it gave none."""
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _time_unit(times: pl.Series) -> tuple[float, str]:
-    span = _real(times.max()) - _real(times.min())
+def time_unit(times: pl.Series) -> tuple[float, str]:
+    """The unit that suits an axis of times in s: how many seconds it has, and its name."""
+    span = real(times.max()) - real(times.min())
     for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if span >= 2 * size:
             return size, unit
@@ -219,11 +221,12 @@ def _time_unit(times: pl.Series) -> tuple[float, str]:
 
 
 def _response_axis(table: pl.DataFrame) -> alt.Y:
-    low, high = _real(table["response_ms"].quantile(0.001)), _real(table["response_ms"].max())
+    low, high = real(table["response_ms"].quantile(0.001)), real(table["response_ms"].max())
     scale = alt.Scale(type="log", nice=False) if low > 0 and high / low > 50 else alt.Scale(zero=True)
     return alt.Y("ms:Q", title="response (ms)", scale=scale, axis=alt.Axis(format="~g", tickCount=6))
 
 
-def _op_colour(table: pl.DataFrame) -> alt.Color:
+def op_colour(table: pl.DataFrame) -> alt.Color:
+    """Reads and writes in their colours."""
     ops = [op for op in style.OPS if op in set(table["op"].unique())]
     return alt.Color("op:N", sort=ops, scale=alt.Scale(domain=ops, range=[style.OPS[op] for op in ops]))

@@ -27,7 +27,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Section:
-    """A chart, a table, or both, under a title; `half` lets two stand side by side."""
+    """A chart, a table, or both, under a title.
+
+    `lead` is what to read if nothing else is; `half` lets two sections stand side by side, `dense` sets a wide table in
+    small type.
+    """
 
     title: str
     text: str = ""
@@ -36,6 +40,8 @@ class Section:
     rows: list[list[str]] = field(default_factory=list)
     text_columns: int = 1
     half: bool = False
+    dense: bool = False
+    lead: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,6 @@ CONFIG: dict[str, Any] = {
         "domainColor": "#999",
         "tickColor": "#999",
     },
-    "legend": {"labelFontSize": 12, "title": None, "orient": "top", "symbolStrokeWidth": 3},
+    "legend": {"labelFontSize": 12, "title": None, "orient": "top", "symbolStrokeWidth": 3, "symbolOpacity": 1},
     "line": {"strokeWidth": 2},
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
+from headstack.report.residuals import residual_sections
 from headstack.report.tables import assumed_notice, citation, number
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def validation_page(validation: Validation) -> Page:
-    """The page: measured and model distributions over each other, and the scores."""
+    """The page: measured and model distributions over each other, the scores, and where the error is."""
     import polars as pl
 
     summary = validation.summary
@@ -36,7 +37,7 @@ def validation_page(validation: Validation) -> Page:
             ),
             Number("correlation", number(errors["correlation"], 3), "model against measured"),
         ],
-        sections=[*sections(summary, times), _reads_and_writes(summary)],
+        sections=[*sections(summary, times), _reads_and_writes(summary), *residual_sections(validation)],
         cite=citation(summary),
     )
 
