@@ -102,11 +102,12 @@ impl Drive {
         decoded: Nanos,
     ) -> Approach {
         let recalibration = media.model.spec().recalibration.clone();
-        let (seek_from, decoded, lead) = self.seek_start(media.model, command, lead, at, decoded);
+        let (seek_from, arm_decoded, lead) = self.seek_start(media.model, command, lead, at, decoded);
         let claim = self.mechanism.claim(media, &mut self.cache, &recalibration, seek_from);
         let target = media.model.layout.extent(command.0, 1);
         let seek = media.model.reposition(claim.arm.track(), (target.cylinder, target.head), command.1);
-        Self::lay_path(&claim, seek, lead, decoded)
+        // What lies in the buffer does not wait for an arm that starts late.
+        Approach { decoded, ..Self::lay_path(&claim, seek, lead, arm_decoded) }
     }
 
     /// When the arm may start for a command, and when it counts as decoded for the mechanism: an arm that starts later

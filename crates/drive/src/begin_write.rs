@@ -50,7 +50,7 @@ impl Drive {
         self.cache.keep_written(lba, lba + sectors);
         let mut plan = WritePlan {
             command,
-            decoded,
+            decoded: decoded + way.media_lead.overhead.saturating_sub(overhead),
             bus_at: bus_free_at,
             bus_lead: Phases { other: lead.other + (bus_free_at - data_from), ..data_lead },
             media_base: way.base,

@@ -55,7 +55,9 @@ impl Drive {
     pub(crate) fn tell_plan(&mut self, plan: &ReadPlan) {
         if let Some(story) = &mut self.story {
             story.passes = plan.own_passes();
-            story.decoded = plan.decoded;
+            // An arm that starts later than the command is decoded: overhead all the same.
+            let later = plan.media_lead.overhead.saturating_sub(plan.lead.overhead);
+            story.decoded = plan.decoded + later;
             story.media_base = plan.media_base;
             story.bus_at = plan.bus_at;
         }

@@ -11,7 +11,7 @@ use headstack_units::{Nanos, Op};
 #[derive(Clone, Debug)]
 pub(crate) struct WritePlan {
     pub(crate) command: Command,
-    /// When the command is decoded.
+    /// When the command is decoded, as far as the arm is concerned.
     pub(crate) decoded: Nanos,
     /// The bus is wanted from here on, and the phases from submission to there.
     pub(crate) bus_at: Nanos,
