@@ -93,8 +93,11 @@ impl Drive {
             controller_free = end.received;
         }
         let submitted = finish - phases.total();
-        let last = plan.media_lba + plan.media_sectors - 1;
-        let passed = (!plan.early).then_some(SectorPassed { lba: Lba(last), at: end.written });
+        let last = end.passes.last().filter(|_| !plan.early);
+        let passed = last.map(|pass| {
+            let lba = Lba(pass.lba() + u64::from(pass.sectors) - 1);
+            SectorPassed { lba, at: end.written }
+        });
         let outcome = Outcome { id: plan.command.id, submitted, finish, phases, busy, cache, passed };
         Ended { outcome, bus_free: end.received, controller_free }
     }

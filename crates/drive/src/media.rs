@@ -84,6 +84,14 @@ pub(crate) struct Media<'a> {
 }
 
 impl Media<'_> {
+    /// Which slot of a pass's extent is the first that comes whole after the head has landed inside it, where there is
+    /// one but the first.
+    pub(crate) fn landed_inside(&self, pass: &Pass) -> Option<u32> {
+        let missed = self.epoch.angle(pass.ready) - pass.extent.start;
+        let late = (missed.0 / pass.extent.slot_width.0.max(1)) as u32 + 1;
+        (missed.0 != 0 && late < pass.extent.sectors && pass.start > pass.ready).then_some(late)
+    }
+
     /// The time to change to `to` in the middle of a transfer.
     pub(crate) fn switch(&self, from: Arm, to: Arm, op: Op) -> Nanos {
         if from == to {

@@ -233,9 +233,7 @@ pub(crate) fn passes_on_arrival(media: &Media<'_>, first: Pass, end: u64, passes
     let landed = landing(media, &first);
     loop {
         let extent = pass.extent;
-        let missed = media.epoch.angle(pass.ready) - extent.start;
-        let late = (missed.0 / extent.slot_width.0.max(1)) as u32 + 1;
-        if missed.0 != 0 && late < extent.sectors && pass.start > pass.ready {
+        if let Some(late) = media.landed_inside(&pass) {
             let tail =
                 media.pass_from(extent, late, extent.sectors - late, pass.begin, pass.ready, pass.ready);
             let head = media.pass_from(extent, 0, late, tail.end, tail.end, tail.end);

@@ -135,7 +135,10 @@ impl WritePlan {
         let mut pass = self.first_pass(media);
         let mut index = 0;
         loop {
-            index = walk.write_extent(media, &mut supply, pass, index, self.media_sectors);
+            index = match walk.landing(media, &supply, &pass, index, self.media_sectors) {
+                Some(late) => walk.write_around(media, pass, late, index),
+                None => walk.write_extent(media, &mut supply, pass, index, self.media_sectors),
+            };
             if index == self.media_sectors {
                 break;
             }
@@ -169,6 +172,39 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
+    fn landing(
+        &self,
+        media: &Media<'_>,
+        supply: &Supply,
+        pass: &Pass,
+        index: u64,
+        total: u64,
+    ) -> Option<u32> {
+        let last = index + u64::from(pass.sectors) - 1;
+        let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+        let whole = pass.offset == 0 && pass.sectors == pass.extent.sectors;
+        let wanted = media.model.spec().buffer.write_on_arrival && whole && !supply.bounded(total);
+        (wanted && supply.arrival(last).saturating_add(setup) <= pass.ready)
+            .then(|| media.landed_inside(pass))
+            .flatten()
+    }
+
+    /// Writes an extent from slot `late` on, and its beginning when that comes around; returns the index behind its last
+    /// sector.
+    fn write_around(&mut self, media: &Media<'_>, pass: Pass, late: u32, index: u64) -> u64 {
+        let (extent, ready) = (pass.extent, pass.ready);
+        let tail = media.pass_from(extent, late, extent.sectors - late, pass.begin, ready, ready);
+        let head = media.pass_from(extent, 0, late, tail.end, tail.end, tail.end);
+        self.phases.seek += ready - pass.begin;
+        for (part, from) in [(tail, ready), (head, tail.end)] {
+            self.phases.rotation += part.start - from;
+            self.phases.transfer += part.end - part.start;
+            self.passes.push(part);
+        }
+        index + u64::from(extent.sectors)
+    }
+
     /// Writes one extent, in several revolutions where data come late; returns the index behind its last sector.
     fn write_extent(
         &mut self,

@@ -229,3 +229,21 @@ fn a_write_may_drop_the_segment_it_touches() {
         assert_eq!(serve(&mut drive, ms(200.0), command(2, Op::Read, 0, 8)).cache, front, "{overlap}");
     }
 }
+
+#[test]
+fn a_write_may_begin_in_its_middle() {
+    // One cylinder on, sector 0 lags half a turn. On track at 2.0 ms, the head is at the beginning of sector 70: 71 to 79
+    // are written from 2.1 to 3.0 ms, 60 to 70 when they come, from 11.0 to 12.1 ms.
+    for (on_arrival, finish) in [(false, 13.0), (true, 12.1)] {
+        let mut drive = drive(&format!("buffer.write_on_arrival = {on_arrival}\n{FAST_BUS}"));
+        let write = serve(&mut drive, ms(0.0), command(0, Op::Write, 460, 20));
+        close(service(&write), finish);
+        close(write.phases.transfer, 2.0);
+        let last = write.passed.expect("a write to the media ends with a sector");
+        assert_eq!(last.lba.0, if on_arrival { 470 } else { 479 });
+    }
+    // Data that are not all there yet are written in order: 0.512 ms a sector.
+    let slow = "bus = { read_mb_per_s = 1.0, write_mb_per_s = 1.0 }\nbuffer.write_on_arrival = true";
+    let write = serve(&mut drive(slow), ms(0.0), command(0, Op::Write, 460, 20));
+    close(service(&write), 13.0);
+}

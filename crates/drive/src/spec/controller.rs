@@ -142,6 +142,10 @@ pub struct BufferSpec {
     /// As `write_fence_kib`, but a share of the write, of 1; takes its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_fence_fraction: Option<f64>,
+    /// A write whose data are all there takes the sectors of each track as they come, starting in its middle if that is
+    /// where the head lands.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub write_on_arrival: bool,
     /// From having that much of a write in the buffer to being able to write it, in ms (drives that leave the bus first).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_start_ms: f64,
@@ -159,6 +163,7 @@ impl Default for BufferSpec {
             read_fence_at_track_end: false,
             write_fence_kib: None,
             write_fence_fraction: None,
+            write_on_arrival: false,
             write_start_ms: 0.0,
             write_overlaps_seek: true,
         }

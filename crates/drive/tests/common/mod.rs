@@ -190,6 +190,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 write_fence += &format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0);
             }
             write_fence += &format!(", write_start_ms = {start}.2");
+            write_fence += if start > 0 { ", write_on_arrival = true" } else { "" };
             format!("buffer = {{ size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
         },
     );
