@@ -114,8 +114,8 @@ def import_(
     """Make a drive file of the parameter files of DiskSim 4.0, or a system and a workload of a simulation file.
 
     The first file is the drive's .diskspecs (or a .model alone); further ones, the .parv of a simulation, add its bus. A
-    .parv alone becomes a system file, with the files of its drives and its workload beside it. What is not carried over,
-    and what is doubtful, is told on stderr.
+    .parv first becomes a system file, with the files of its drives and its workload beside it; further files and
+    directories are places to look for what it sources. What is not carried over, and what is doubtful, is told on stderr.
     """
     from headstack import InputError
     from headstack._core import import_disksim
@@ -123,10 +123,10 @@ def import_(
 
     if not files:
         raise InputError("no parameter file was named", "headstack drives import FILE.diskspecs")
-    if len(files) == 1 and files[0].suffix == ".parv":
+    if files[0].suffix == ".parv":
         if name is not None or summary is not None:
             raise InputError("--name and --summary are a drive's", "name its .diskspecs file first to import a drive")
-        return _import_simulation(files[0], out, lenient=lenient, json=json)
+        return _import_simulation(files, out, lenient=lenient, json=json)
     if out is not None:
         check_writable(out)
     text, report = import_disksim(list(files), lenient=lenient, name=name, summary=summary)
@@ -142,17 +142,19 @@ def import_(
     return 0
 
 
-def _import_simulation(file: Path, out: Path | None, *, lenient: bool, json: bool) -> int:
+def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bool, json: bool) -> int:
     """Make a system file, drive files and a workload file of a simulation file."""
     from headstack import InputError
     from headstack._core import import_disksim_simulation
     from headstack.files import check_writable, write_together
 
+    file = files[0]
     if out is None and not json:
         raise InputError("a simulation becomes several files", f"say where: -o {file.stem}.toml, or -o DIRECTORY")
+    folders = [other if other.is_dir() else other.parent for other in files[1:]]
     into_directory = out is not None and out.is_dir()
     stem = out.stem if out is not None and not into_directory else file.stem
-    found = import_disksim_simulation(file, lenient=lenient, prefix="" if into_directory else f"{stem}.")
+    found = import_disksim_simulation(file, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders)
     written: dict[str, str] = {}
     if out is not None:
         directory = out if into_directory else out.parent

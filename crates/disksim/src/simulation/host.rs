@@ -43,7 +43,7 @@ pub(super) fn read(items: &[Item], report: &mut Report) -> Result<Host, ImportEr
 }
 
 /// The policies that headstack has, by DiskSim's code.
-const POLICIES: [(u64, &str); 2] = [(1, "fcfs"), (3, "c-look")];
+const POLICIES: [(u64, &str); 3] = [(1, "fcfs"), (3, "c-look"), (4, "sstf")];
 
 fn scheduler(block: &Block, host: &mut HostSpec, report: &mut Report) -> Result<(), ImportError> {
     let fields = Fields { block };

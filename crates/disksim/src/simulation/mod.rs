@@ -23,7 +23,7 @@ use crate::tree::{At, Block, Item};
 use crate::write::{comment, compact};
 use headstack_system::{SystemSpec, WorkloadSpec};
 use instances::Instances;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How to import a simulation.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,8 @@ pub struct SimulationOptions {
     pub lenient: bool,
     /// What the names of the drive files begin with.
     pub prefix: String,
+    /// Folders in which sourced files are looked for, after that of the file that sources them.
+    pub folders: Vec<PathBuf>,
 }
 
 /// A drive file that the system file names.
@@ -58,7 +60,7 @@ pub struct Simulation {
     pub report: Report,
 }
 
-/// Imports a `.parv`. Sourced files are looked for beside the file that sources them.
+/// Imports a `.parv`. Sourced files are looked for beside the file that sources them, then in the given folders.
 ///
 /// # Errors
 /// [`ImportError`] with file and line for the first thing that cannot be read, is unknown or contradicts itself, or that
@@ -67,6 +69,7 @@ pub fn import_simulation(path: &Path, options: &SimulationOptions) -> Result<Sim
     let mut report = Report { lenient: options.lenient, ..Report::default() };
     let paths = [path.to_path_buf()];
     let mut sources = Sources::new(&paths);
+    sources.also_in(&options.folders);
     let items = parse_files(&paths, &mut sources, &mut report)?;
     let whole = At { file: path.display().to_string().into(), line: 0 };
     let instances = Instances::new(&items)?;
