@@ -154,7 +154,9 @@ def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bo
     folders = [other if other.is_dir() else other.parent for other in files[1:]]
     into_directory = out is not None and out.is_dir()
     stem = out.stem if out is not None and not into_directory else file.stem
-    found = import_disksim_simulation(file, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders)
+    found = import_disksim_simulation(
+        file, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders
+    )
     written: dict[str, str] = {}
     if out is not None:
         directory = out if into_directory else out.parent
