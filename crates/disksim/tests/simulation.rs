@@ -90,7 +90,9 @@ fn the_slowest_bus_on_the_way_is_the_disks_bus() {
     // One drive file for all three.
     assert_eq!(simulation.drives.len(), 1);
     assert_eq!(simulation.drives[0].name, "run.small.toml");
-    assert!(system.volume.values().all(|volume| volume.drives == ["run.small.toml"] && volume.level == "single"));
+    assert!(
+        system.volume.values().all(|volume| volume.drives == ["run.small.toml"] && volume.level == "single")
+    );
     assert!(simulation.workload.is_none());
 }
 
@@ -106,7 +108,8 @@ fn the_files_build_a_system_that_runs_the_workload() {
     let system = headstack_system::System::load(path.to_str().unwrap(), &[]).unwrap();
     assert_eq!(system.devices().iter().map(|device| device.sectors).collect::<Vec<_>>(), [560; 3]);
     let text = simulation.workload_toml().unwrap();
-    let workload = headstack_system::WorkloadSpec::from_toml("w", &text).unwrap_or_else(|error| panic!("{error}"));
+    let workload =
+        headstack_system::WorkloadSpec::from_toml("w", &text).unwrap_or_else(|error| panic!("{error}"));
     assert!(workload.generate(&system.devices(), None, None).unwrap().closed.is_some());
 }
 
@@ -124,7 +127,10 @@ fn a_generator_is_a_stream() {
     assert_eq!(stream.local_shift, Some(ShiftLaw::Normal([0.0, 100.0])));
     assert_eq!(stream.time_limit, Some(TimeLaw::Normal([30.0, 10.0])));
     assert_eq!(stream.think, Some(TimeLaw::Exponential(25.0)));
-    assert_eq!((stream.sequential_think.clone(), stream.local_think.clone()), (Some(TimeLaw::Uniform([1.0, 3.0])), None));
+    assert_eq!(
+        (stream.sequential_think.clone(), stream.local_think.clone()),
+        (Some(TimeLaw::Uniform([1.0, 3.0])), None)
+    );
 }
 
 #[test]
@@ -156,8 +162,16 @@ fn every_distribution_has_its_law() {
     // The usual value, the other one, and how often it is the other one.
     assert_eq!(times("[ twovalue, 1.0, 9.0, 0.25 ]"), TimeLaw::TwoValue([9.0, 1.0, 0.25]));
     let text = format!("{HEAD}{PARTS}{WORK}");
-    refused(&changed(&text, "[ exponential, 0.0, 25.0 ]", "[ gamma, 1.0 ]"), 24, &["no distribution", "twovalue"]);
-    refused(&changed(&text, "[ exponential, 0.0, 25.0 ]", "[ poisson, 5.0, 4.0 ]"), 24, &["normal one", "--lenient"]);
+    refused(
+        &changed(&text, "[ exponential, 0.0, 25.0 ]", "[ gamma, 1.0 ]"),
+        24,
+        &["no distribution", "twovalue"],
+    );
+    refused(
+        &changed(&text, "[ exponential, 0.0, 25.0 ]", "[ poisson, 5.0, 4.0 ]"),
+        24,
+        &["normal one", "--lenient"],
+    );
 }
 
 #[test]
@@ -166,7 +180,10 @@ fn disks_one_after_the_other_are_a_volume() {
                  devices = [ disk0, disk1 ], Stripe unit = 8 }\n";
     let simulation = sound(&format!("{HEAD}{array}"));
     let volume = &simulation.system.volume["all"];
-    assert_eq!((volume.level.as_str(), volume.drives.len(), volume.bus.as_deref()), ("concatenation", 2, Some("bus1")));
+    assert_eq!(
+        (volume.level.as_str(), volume.drives.len(), volume.bus.as_deref()),
+        ("concatenation", 2, Some("bus1"))
+    );
     assert!(simulation.system.volume.contains_key("disk2"));
     // Stripes as large as a disk come to the same.
     let whole = array.replace("Asis", "Striped").replace("unit = 8", "unit = 560");
@@ -177,12 +194,18 @@ fn disks_one_after_the_other_are_a_volume() {
     refused(&parity, 17, &["redundancy Parity_rotated", "not built yet"]);
     let lenient = import(&parity, true).unwrap();
     assert_eq!(lenient.system.volume["all"].level, "concatenation");
-    assert!(lenient.report.not_carried.iter().any(|not| not.reason == "component not built yet" && not.matters));
+    assert!(
+        lenient.report.not_carried.iter().any(|not| not.reason == "component not built yet" && not.matters)
+    );
 }
 
 #[test]
 fn a_controller_with_a_cache_is_refused() {
-    let text = changed(HEAD, "disksim_ctlr CTLR { type = 1,", "disksim_ctlr CTLR { type = 3, Cache = disksim_cachemem { Cache size = 8 },");
+    let text = changed(
+        HEAD,
+        "disksim_ctlr CTLR { type = 1,",
+        "disksim_ctlr CTLR { type = 3, Cache = disksim_cachemem { Cache size = 8 },",
+    );
     refused(&text, 7, &["cache of controller ctlr0", "disksim_cachemem", "not built yet"]);
     assert_eq!(import(&text, true).unwrap().system.volume.len(), 3);
 }
@@ -194,7 +217,9 @@ fn the_driver_is_carried_or_named() {
     assert_eq!(sound(&order(4)).system.host.scheduler, "sstf");
     let other = sound(&order(17));
     assert_eq!(other.system.host.scheduler, "fcfs");
-    assert!(other.report.not_carried.iter().any(|not| not.parameter == "Scheduling policy" && not.value == "17"));
+    assert!(
+        other.report.not_carried.iter().any(|not| not.parameter == "Scheduling policy" && not.value == "17")
+    );
     let one = changed(HEAD, "subsystem = 1", "subsystem = 0");
     assert_eq!(sound(&one).system.host.outstanding_per_drive, Some(1));
     let constant = changed(HEAD, "access time = 0.0", "access time = 10.0");
@@ -206,7 +231,8 @@ fn the_driver_is_carried_or_named() {
 #[test]
 fn a_simple_disk_takes_a_constant_time() {
     let disk = "disksim_simpledisk SMALL { Block count = 1234, Access time = 9.5, Command overhead = 0.5 }\n";
-    let simulation = sound(&changed(HEAD, "source small.diskspecs\n", disk));
+    let simulation =
+        sound(&changed(HEAD, "source small.diskspecs\n", disk).replace("disksim_disk", "disksim_simpledisk"));
     let spec = headstack_drive::spec::DriveSpec::from_toml("simple", &simulation.drives[0].toml).unwrap();
     assert_eq!(spec.fidelity.constant_ms, Some(10.0));
     assert_eq!(headstack_drive::layout::Layout::new(&spec.layout).capacity(), 1234);

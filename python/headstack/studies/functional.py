@@ -15,15 +15,15 @@ from headstack.errors import InputError
 from headstack.studies.framework import Progress, Row, about, not_testable
 
 # DiskSim runs each synthetic test once; so many runs of the same length tell how far one run may be off.
-RUNS = 8
-STUDENT_95 = 2.365
+RUNS = 16
+STUDENT_95 = 2.131
 
 # Traces are the same requests for everyone: what is left is the model of the drive.
 TRACE_TOLERANCE = 0.02
 
 PROCESSORS = (
-    "in DiskSim generators are processes that compute on simulated processors; that component is not built here, and "
-    "every generator keeps its own pace"
+    "Likely cause: in DiskSim generators are processes that compute on simulated processors; that component is not "
+    "built here, and every generator keeps its own pace"
 )
 
 
@@ -41,29 +41,34 @@ class Test:
 
 
 SHARED = (
-    f"{PROCESSORS}. The file has one processor for three generators that never wait: were it never to leave the first "
-    "generator (the Atlas 10K alone), the mean here would be {first:.2f}"
+    f"{PROCESSORS}. The file has one processor for three generators that never wait; with the first generator (the "
+    "Atlas 10K) alone the mean here is {first:.2f}"
 )
 BLOCKED = (
-    f"{PROCESSORS}. As the files are documented, five generators 50 ms apart ask for about {{rate:.0f}} requests a second; "
-    "DiskSim's mean is what {needs} gives here, so its generators ask for less than half of that; why does not follow "
+    f"{PROCESSORS}. As documented, five generators with 50 ms between requests ask for {{rate:.0f}} requests a second "
+    "here, waits included; DiskSim's mean is what {needs} gives here. Why its generators ask for less does not follow "
     "from its files"
+)
+LATE = (
+    "Why ours is 0.3 ms lower is not settled. Three parameters of the imported drive whose meaning the import had to "
+    "choose are worth about as much each: when a read may go on the bus (0.24), when the arm starts (0.24), whether a "
+    "write's data come beside the seek (0.18)"
 )
 TESTS = (
     Test("synthopen", "open synthetic workload on three disks", 10.9, 10.937, note=SHARED),
     Test("synthclosed", "closed synthetic workload on one disk", 87.6, 87.819),
     Test("synthmixed", "mixed synthetic workload on one disk", 22.08, 22.087, 2,
-         note=BLOCKED.replace("{needs}", "one stream of about 40 a second")),
+         note=BLOCKED.replace("{needs}", "one open stream of about 33 a second")),
     Test("synthraid5", "RAID 5 at the driver", 22.8, 22.861),
     Test("syntharrays", "a set of arrays at the driver", 34.3, 34.272),
     Test("synthcachemem", "memory cache at the controller", 24.6, 24.651),
     Test("synthcachedev", "cache device at the controller", 28.9, 28.939),
     Test("synthsimpledisk", "disk of constant access time", 13.5, 13.712,
-         note=BLOCKED.replace("{needs}", "a load of about 43 a second (10 ms each, M/D/1)")),
+         note=BLOCKED.replace("{needs}", "one open stream of about 42 a second")),
     Test("3disks", "three disks on one controller", 10.937, 10.937, 3, note=SHARED),
     Test("3disks2", "three disks on separate controllers", 10.937, 10.937, 3,
          note=SHARED + "; the file is the same as 3disks.parv"),
-    Test("ascii", "ASCII trace on 18 disks", 13.8, 13.767, trace="validate/ascii.trace"),
+    Test("ascii", "ASCII trace on 18 disks", 13.8, 13.767, trace="validate/ascii.trace", note=LATE),
     Test("hplajw", "HP SRT trace on two disks", 48.8, 48.787, trace="hp/ajw.1week.srt"),
 )  # fmt: skip
 
@@ -100,7 +105,10 @@ def _row(test: Test, data: Path | None, folder: Path) -> Row:
             return untestable(f"needs {test.trace}: give its directory with --data")
         mean = _mean(system, _trace(trace, found["trace_options"]))
         within = TRACE_TOLERANCE * test.announced + rounding
-        return about(id_, claim, test.announced, mean, "ms", within=within, note=test.note)
+        note = f"DiskSim's run {test.original:.3f}"
+        if test.note and abs(mean - test.announced) > within:
+            note += f". {test.note}"
+        return about(id_, claim, test.announced, mean, "ms", within=within, note=note)
     runs = [_summary(system, workload, seed) for seed in range(1, RUNS + 1)]
     means = [run["response_ms"]["mean"] for run in runs]
     spread = stdev(means)

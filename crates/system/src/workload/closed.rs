@@ -94,8 +94,9 @@ mod tests {
 
     /// When one user issues its requests, if each takes `service_ms`, in ms.
     fn issues(stream: &str, service_ms: f64, count: usize) -> Vec<f64> {
-        let text =
-            format!("requests = {count}\n[[stream]]\nread_fraction = 1\nsize.fixed_kib = 4\nalign_kib = 4\n{stream}");
+        let text = format!(
+            "requests = {count}\n[[stream]]\nread_fraction = 1\nsize.fixed_kib = 4\nalign_kib = 4\n{stream}"
+        );
         let spec = WorkloadSpec::from_toml("test", &text).unwrap_or_else(|error| panic!("{error}"));
         let devices = [DeviceShape { name: "a".to_owned(), sectors: 1 << 20, sector_bytes: 512 }];
         let mut users = spec.generate(&devices, None, None).unwrap().closed.unwrap();
@@ -133,7 +134,10 @@ mod tests {
     #[test]
     fn a_user_waits_for_all_of_its_requests_or_for_none() {
         assert_eq!(issues("think.constant_ms = 50", 20.0, 3), [50.0, 120.0, 190.0]);
-        assert_eq!(issues("think.constant_ms = 50\nwaits_fraction = 0.0", 70.0, 4), [50.0, 100.0, 150.0, 200.0]);
+        assert_eq!(
+            issues("think.constant_ms = 50\nwaits_fraction = 0.0", 70.0, 4),
+            [50.0, 100.0, 150.0, 200.0]
+        );
     }
 
     #[test]

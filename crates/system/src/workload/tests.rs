@@ -234,7 +234,8 @@ fn a_stream_over_several_volumes_goes_on_where_it_was() {
 #[test]
 fn waiting_is_for_closed_streams() {
     let base = "requests = 1\n[[stream]]\nread_fraction = 1\nsize.fixed_kib = 1\n";
-    let refused = |rest: &str| WorkloadSpec::from_toml("t", &format!("{base}{rest}")).unwrap_err().to_string();
+    let refused =
+        |rest: &str| WorkloadSpec::from_toml("t", &format!("{base}{rest}")).unwrap_err().to_string();
     assert!(refused("inter_arrival.constant_ms = 1\nwaits_fraction = 0.5\n").contains("waits_fraction"));
     assert!(refused("think.constant_ms = 1\nlimited_fraction = 0.5\n").contains("belong together"));
     let both = "think.constant_ms = 1\nlimited_fraction = 0.5\ntime_limit.constant_ms = 1\n";
