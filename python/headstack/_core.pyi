@@ -451,6 +451,16 @@ def import_disksim(files: SupportsGetItem[int, str | PathLike[str]], *, lenient:
     `warnings`. Raises `InputError` with file and line.
     """
 
+def import_disksim_simulation(file: str | PathLike[str], *, lenient: bool = False, prefix: str = ..., folders: SupportsGetItem[int, str | PathLike[str]] = ...) -> dict:
+    """
+    Read a simulation file of DiskSim 4.0 (a `.parv`) into a system file, the files of its drives, and a workload file.
+
+    The names of the drive files begin with `prefix`. What the file sources is looked for beside it and in `folders`. With `lenient`, components that headstack does not have are left
+    out. Returns a mapping: the text of the `system`, `drives` (pairs of file name and text), the text of the `workload` or
+    `None`, `trace_options` with which a trace runs as the file means it, and the report as `import_disksim` gives it.
+    Raises `InputError` with file and line.
+    """
+
 def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.

@@ -31,6 +31,18 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
+def write_together(texts: dict[Path, str]) -> None:
+    """Write several text files: all of them, or, if one cannot be written, none that was not there before."""
+    fresh = [path for path in texts if not path.exists()]
+    try:
+        for path, text in texts.items():
+            write_whole(path, text)
+    except BaseException:
+        for path in fresh:
+            path.unlink(missing_ok=True)
+        raise
+
+
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
     check_writable(path)

@@ -65,11 +65,7 @@ pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportErro
     let bus_times = bus_times(&buses)?;
     let (disks, models) = (of_kind("disksim_disk"), of_kind("dm_disk"));
     let mut spec = match (disks.as_slice(), models.as_slice()) {
-        ([disk], _) => {
-            let parameters = Parameters::new(disk, &mut report)?;
-            let electronics = controller::electronics(&parameters, bus_times.as_ref(), &mut report)?;
-            drive((parameters.model()?, disk), electronics, bus_times.as_ref(), &mut sources, &mut report)?
-        }
+        ([disk], _) => of_disk(disk, bus_times.as_ref(), &mut sources, &mut report)?,
         ([], [model]) => {
             let electronics = controller::assumed(bus_times.as_ref(), &mut report);
             drive((model, model), electronics, bus_times.as_ref(), &mut sources, &mut report)?
@@ -89,12 +85,7 @@ pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportErro
                 .hint("import them one by one, each from its own file"));
         }
     };
-    for path in &sources.read {
-        let name = path.display().to_string();
-        if !report.files.contains(&name) {
-            report.files.push(name);
-        }
-    }
+    report.read(&sources);
     if let Some(name) = &options.name {
         spec.name.clone_from(name);
     }
@@ -105,7 +96,19 @@ pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportErro
     Ok(Import { spec, report, note: options.note.clone() })
 }
 
-fn blocks(items: &[Item]) -> impl Iterator<Item = &Block> {
+/// The drive that a `disksim_disk` describes, behind buses of these times.
+pub(crate) fn of_disk(
+    disk: &Block,
+    bus_times: Option<&BusTimes>,
+    sources: &mut Sources,
+    report: &mut Report,
+) -> Result<DriveSpec, ImportError> {
+    let parameters = Parameters::new(disk, report)?;
+    let electronics = controller::electronics(&parameters, bus_times, report)?;
+    drive((parameters.model()?, disk), electronics, bus_times, sources, report)
+}
+
+pub(crate) fn blocks(items: &[Item]) -> impl Iterator<Item = &Block> {
     items.iter().filter_map(|item| match item {
         Item::Block(block) => Some(block),
         Item::Wiring(_) => None,
@@ -113,7 +116,7 @@ fn blocks(items: &[Item]) -> impl Iterator<Item = &Block> {
 }
 
 /// What the drive crate would refuse is refused here.
-fn checked(spec: &DriveSpec, whole: &At) -> Result<(), ImportError> {
+pub(crate) fn checked(spec: &DriveSpec, whole: &At) -> Result<(), ImportError> {
     let problems = spec.check();
     if problems.is_empty() {
         return Ok(());

@@ -3,11 +3,12 @@
 //! DiskSim describes a drive in up to three files: `.diskspecs` (controller, cache, bus side), `.model` (geometry and
 //! mechanics) and `.seek` (measured seek times); a simulation's `.parv` adds the bus. [`import`] reads them and gives a
 //! [`DriveSpec`](headstack_drive::spec::DriveSpec) with the provenance of every value, and a [`Report`] of what was
-//! carried over, what was not and why, and what is doubtful.
+//! carried over, what was not and why, and what is doubtful. [`import_simulation`] makes a whole `.parv` a system file, the
+//! files of its drives, and a workload file.
 //!
 //! Nothing is dropped in silence: a parameter is carried, listed as not carried, or an error. Errors name file and line.
 //!
-//! Not read: the rest of a `.parv` (system, workload, statistics), the layout maps of second-generation layouts, and
+//! Not read: what a `.parv` says of statistics, the layout maps of second-generation layouts, and
 //! fourth-generation layouts (a third generation does not exist).
 
 mod controller;
@@ -22,6 +23,7 @@ mod parameters;
 mod parser;
 mod report;
 mod seek_file;
+mod simulation;
 mod sources;
 mod spares;
 mod tree;
@@ -30,3 +32,4 @@ mod write;
 pub use error::ImportError;
 pub use import::{Import, Options, import};
 pub use report::{Carried, NotCarried, Report, Warning};
+pub use simulation::{DriveFile, Simulation, SimulationOptions, import_simulation};

@@ -1,6 +1,7 @@
 //! What became of each parameter, and what is doubtful.
 
 use crate::error::ImportError;
+use crate::sources::Sources;
 use crate::tree::At;
 
 /// A value that was taken over.
@@ -72,6 +73,31 @@ impl Report {
     ) {
         let (parameter, value, reason) = (parameter.into(), value.into(), reason.into());
         self.not_carried.push(NotCarried { parameter, value, reason, matters: false });
+    }
+
+    /// Notes the files that have been read.
+    pub(crate) fn read(&mut self, sources: &Sources) {
+        for path in &sources.read {
+            let name = path.display().to_string();
+            if !self.files.contains(&name) {
+                self.files.push(name);
+            }
+        }
+    }
+
+    /// A report for a part of what is imported.
+    pub(crate) fn part(&self) -> Self {
+        Self { lenient: self.lenient, ..Self::default() }
+    }
+
+    /// Takes in what a part, called `name`, came to.
+    pub(crate) fn merge(&mut self, name: &str, part: Self) {
+        let named = |parameter: String| format!("{name}: {parameter}");
+        let carried = part.carried.into_iter();
+        self.carried.extend(carried.map(|one| Carried { parameter: named(one.parameter), ..one }));
+        let left = part.not_carried.into_iter();
+        self.not_carried.extend(left.map(|one| NotCarried { parameter: named(one.parameter), ..one }));
+        self.warnings.extend(part.warnings);
     }
 
     pub(crate) fn warn(&mut self, at: &At, message: impl Into<String>) {

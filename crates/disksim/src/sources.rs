@@ -33,6 +33,11 @@ impl Sources {
         Self { folders: named.iter().filter_map(folder).collect(), ..Self::default() }
     }
 
+    /// Sourced files are looked for in these folders, too.
+    pub(crate) fn also_in(&mut self, folders: &[PathBuf]) {
+        self.folders.extend_from_slice(folders);
+    }
+
     /// Opens a file that the caller named; `None` if it has been read already.
     pub(crate) fn open(&mut self, path: &Path) -> Result<Option<Source>, ImportError> {
         let key = identity(path);

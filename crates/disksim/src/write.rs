@@ -64,7 +64,7 @@ impl Import {
 }
 
 /// A basic string of TOML.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = "\"".to_owned();
     for c in text.chars() {
         match c {
@@ -80,7 +80,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A comment, wrapped.
-fn comment(text: &mut String, words: &str) {
+pub(crate) fn comment(text: &mut String, words: &str) {
     let mut line = "#".to_owned();
     for word in words.split(' ') {
         if line.len() + 1 + word.len() > WIDTH && line.len() > 1 {
@@ -96,7 +96,7 @@ fn comment(text: &mut String, words: &str) {
 }
 
 /// Joins the lists that the TOML writer spreads over one line for each element.
-fn compact(text: &str) -> String {
+pub(crate) fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut lines = text.lines();
     while let Some(line) = lines.next() {

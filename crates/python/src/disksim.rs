@@ -2,7 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
-use headstack_disksim::{ImportError, Options, Report, import};
+use headstack_disksim::{ImportError, Options, Report, SimulationOptions, import, import_simulation};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -35,6 +35,40 @@ pub(crate) fn import_disksim(
         Ok((drive.to_toml(), report_values(&drive.report)))
     })?;
     Ok((text, dict(py, &report)?))
+}
+
+/// Read a simulation file of DiskSim 4.0 (a `.parv`) into a system file, the files of its drives, and a workload file.
+///
+/// The names of the drive files begin with `prefix`. What the file sources is looked for beside it and in `folders`. With `lenient`, components that headstack does not have are left
+/// out. Returns a mapping: the text of the `system`, `drives` (pairs of file name and text), the text of the `workload` or
+/// `None`, `trace_options` with which a trace runs as the file means it, and the report as `import_disksim` gives it.
+/// Raises `InputError` with file and line.
+#[pyfunction]
+#[pyo3(signature = (file, *, lenient=false, prefix=String::new(), folders=Vec::new()))]
+pub(crate) fn import_disksim_simulation(
+    py: Python<'_>,
+    file: PathBuf,
+    lenient: bool,
+    prefix: String,
+    folders: Vec<PathBuf>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let values = guarded(py, || {
+        let simulation = import_simulation(&file, &SimulationOptions { lenient, prefix, folders })?;
+        let drives: Vec<_> = simulation.drives.iter().map(|drive| json!([drive.name, drive.toml])).collect();
+        let mut values = json!({
+            "system": simulation.system_toml(),
+            "drives": drives,
+            "workload": simulation.workload_toml(),
+            "trace_options": simulation.trace_options,
+        });
+        if let (Value::Object(values), Value::Object(report)) =
+            (&mut values, report_values(&simulation.report))
+        {
+            values.extend(report);
+        }
+        Ok(values)
+    })?;
+    dict(py, &values)
 }
 
 fn report_values(report: &Report) -> Value {

@@ -24,7 +24,7 @@ mod validate;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::disksim::import_disksim;
+    use crate::disksim::{import_disksim, import_disksim_simulation};
     #[pymodule_export]
     use crate::drive::{Drive, Place};
     #[pymodule_export]

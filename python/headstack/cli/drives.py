@@ -100,17 +100,22 @@ def check(*files: Path, json: Json = False) -> int:
 def import_(
     *files: Path,
     out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="Write the drive file here instead of printing it.")
+        Path | None,
+        Parameter(
+            name=["--out", "-o"],
+            help="Write the drive file here instead of printing it; of a .parv the system file, or into this directory.",
+        ),
     ] = None,
     lenient: Annotated[bool, Parameter(help="Go on where something sensible can be done, and say so.")] = False,
     name: Annotated[str | None, Parameter(help="The drive's name; else that of its block.")] = None,
     summary: Annotated[str | None, Parameter(help="One line on what the drive is.")] = None,
     json: Json = False,
 ) -> int:
-    """Make a drive file of the parameter files of DiskSim 4.0.
+    """Make a drive file of the parameter files of DiskSim 4.0, or a system and a workload of a simulation file.
 
-    The first file is the drive's .diskspecs (or a .parv with one drive, or a .model alone); further ones, the .parv of a
-    simulation, add its bus. What is not carried over, and what is doubtful, is told on stderr.
+    The first file is the drive's .diskspecs (or a .model alone); further ones, the .parv of a simulation, add its bus. A
+    .parv first becomes a system file, with the files of its drives and its workload beside it; further files and
+    directories are places to look for what it sources. What is not carried over, and what is doubtful, is told on stderr.
     """
     from headstack import InputError
     from headstack._core import import_disksim
@@ -118,6 +123,10 @@ def import_(
 
     if not files:
         raise InputError("no parameter file was named", "headstack drives import FILE.diskspecs")
+    if files[0].suffix == ".parv":
+        if name is not None or summary is not None:
+            raise InputError("--name and --summary are a drive's", "name its .diskspecs file first to import a drive")
+        return _import_simulation(files, out, lenient=lenient, json=json)
     if out is not None:
         check_writable(out)
     text, report = import_disksim(list(files), lenient=lenient, name=name, summary=summary)
@@ -128,15 +137,59 @@ def import_(
         return 0
     if out is None:
         output.line(text.rstrip())
+    where = "" if out is None else f"; `{out}` is written"
+    _tell(report, where)
+    return 0
+
+
+def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bool, json: bool) -> int:
+    """Make a system file, drive files and a workload file of a simulation file."""
+    from headstack import InputError
+    from headstack._core import import_disksim_simulation
+    from headstack.files import check_writable, write_together
+
+    file = files[0]
+    if out is None and not json:
+        raise InputError("a simulation becomes several files", f"say where: -o {file.stem}.toml, or -o DIRECTORY")
+    folders = [other if other.is_dir() else other.parent for other in files[1:]]
+    into_directory = out is not None and out.is_dir()
+    stem = out.stem if out is not None and not into_directory else file.stem
+    found = import_disksim_simulation(
+        file, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders
+    )
+    written: dict[str, str] = {}
+    if out is not None:
+        directory = out if into_directory else out.parent
+        system = directory / "system.toml" if into_directory else out
+        workload = directory / ("workload.toml" if into_directory else f"{stem}.workload.toml")
+        texts = {directory / drive: text for drive, text in found["drives"]} | {system: found["system"]}
+        if found["workload"] is not None:
+            texts[workload] = found["workload"]
+        for path in texts:
+            check_writable(path)
+        write_together(texts)
+        written = {"system": str(system)} | ({"workload": str(workload)} if found["workload"] is not None else {})
+    if json:
+        output.print_json({"files_written": written, **found})
+        return 0
+    _tell(found, f"; {', '.join(f'`{path}`' for path in written.values())} written")
+    if "workload" in written:
+        output.note(f"run it: headstack simulate {written['system']} --workload {written['workload']}")
+    if found["trace_options"] or "workload" not in written:
+        words = " ".join(found["trace_options"])
+        output.note(f"run a trace: headstack simulate {written['system']} --trace FILE {words}".rstrip())
+    return 0
+
+
+def _tell(report: dict[str, Any], where: str) -> None:
+    """Say on stderr what became of the parameters."""
     for doubt in report["warnings"]:
         output.warning(f"{doubt['place']}: {doubt['message']}")
     for missing in report["not_carried"]:
         if missing["matters"]:
             output.note(f"not carried: {missing['parameter']} = {missing['value']}: {missing['reason']}")
     carried, left = len(report["carried"]), len(report["not_carried"])
-    where = "" if out is None else f"; `{out}` is written"
     output.note(f"{carried} parameters carried, {left} not{where}")
-    return 0
 
 
 def capacity(size_bytes: int) -> str:

@@ -5,12 +5,14 @@ mod c_scan;
 mod cpu;
 mod fcfs;
 mod queue;
+mod sstf;
 
 pub use c_look::CLook;
 pub use c_scan::CScan;
 pub use cpu::Cpu;
 pub use fcfs::Fcfs;
 pub use queue::DriverQueue;
+pub use sstf::Sstf;
 
 use headstack_drive::command::Command;
 
@@ -95,6 +97,7 @@ schedulers! {
     Fcfs = "fcfs",
     CLook = "c-look",
     CScan = "c-scan",
+    Sstf = "sstf",
 }
 
 #[cfg(test)]
@@ -113,6 +116,10 @@ mod tests {
     fn naive(name: &str, queue: &[Waiting], position: Position) -> usize {
         let from = match name {
             "fcfs" => return 0,
+            "sstf" => {
+                let far = |i: &usize| queue[*i].command.lba.0.abs_diff(position.last_end);
+                return (0..queue.len()).min_by_key(|i| (far(i), queue[*i].sequence)).expect("not empty");
+            }
             "c-look" => position.last_start,
             _ => position.last_end,
         };

@@ -38,17 +38,16 @@ pub(super) fn run(
     run.finish()
 }
 
-/// Users and what each of them will issue next.
+/// Users, and how many of them are to be called.
 struct Closed {
     users: ClosedLoop,
-    pending: Vec<Option<Request>>,
+    calls: u64,
     left: u64,
 }
 
 impl Closed {
     fn new(users: ClosedLoop, limit: Option<u64>) -> Self {
-        let pending = vec![None; users.users() as usize];
-        Self { users, pending, left: limit.unwrap_or(u64::MAX) }
+        Self { users, calls: 0, left: limit.unwrap_or(u64::MAX) }
     }
 }
 
@@ -66,9 +65,10 @@ struct EventRun<'a, 'b> {
 impl EventRun<'_, '_> {
     fn start_users(&mut self) {
         if let Some(closed) = &mut self.closed {
-            for issue in closed.users.start() {
-                closed.pending[issue.user as usize] = Some(issue.request);
-                self.engine.call_at(issue.request.arrival, issue.user);
+            let starts: Vec<_> =
+                (0..closed.users.users()).map(|user| (user, closed.users.start(user))).collect();
+            for (user, at) in starts {
+                self.call_at(user, at);
             }
         }
     }
@@ -104,10 +104,7 @@ impl EventRun<'_, '_> {
                     self.submit(request, None)?;
                 }
             } else if let Some(user) = self.engine.step() {
-                let request = self.closed.as_mut().and_then(|closed| closed.pending[user as usize].take());
-                if let Some(request) = request {
-                    self.submit(request, Some(user))?;
-                }
+                self.call(user, event)?;
             } else {
                 self.collect()?;
             }
@@ -115,16 +112,37 @@ impl EventRun<'_, '_> {
     }
 
     fn has_pending_users(&self) -> bool {
-        self.closed.as_ref().is_some_and(|closed| closed.pending.iter().any(Option::is_some))
+        self.closed.as_ref().is_some_and(|closed| closed.calls > 0)
+    }
+
+    /// A user's time has come: it asks for something, or begins to wait.
+    fn call(&mut self, user: u32, now: Nanos) -> Result<(), SystemError> {
+        let Some(closed) = &mut self.closed else { return Ok(()) };
+        closed.calls -= 1;
+        let next = match closed.users.call(user, now) {
+            Err(next) => next,
+            Ok(request) => {
+                if closed.left == 0 {
+                    return Ok(());
+                }
+                closed.left -= 1;
+                let id = self.engine.next_id();
+                self.submit(request, Some(user))?;
+                self.closed.as_mut().and_then(|closed| closed.users.issued(user, id, now))
+            }
+        };
+        self.call_at(user, next);
+        Ok(())
+    }
+
+    fn call_at(&mut self, user: u32, at: Option<Nanos>) {
+        if let (Some(closed), Some(at)) = (&mut self.closed, at) {
+            closed.calls += 1;
+            self.engine.call_at(at, user);
+        }
     }
 
     fn submit(&mut self, request: Request, user: Option<u32>) -> Result<(), SystemError> {
-        if let (Some(_), Some(closed)) = (user, &mut self.closed) {
-            if closed.left == 0 {
-                return Ok(());
-            }
-            closed.left -= 1;
-        }
         let at = request.arrival;
         if !self.is_counting && self.output.recorder.counts(self.engine.next_id(), at) {
             self.is_counting = true;
@@ -146,11 +164,9 @@ impl EventRun<'_, '_> {
         for (row, user) in completed.drain(..) {
             self.output.push(row)?;
             self.end.at = self.end.at.max(row.finish);
-            if let (Some(user), Some(closed)) = (user, &mut self.closed)
-                && let Some(request) = closed.users.on_completion(user, row.finish)
-            {
-                closed.pending[user as usize] = Some(request);
-                self.engine.call_at(request.arrival, user);
+            if let (Some(user), Some(closed)) = (user, &mut self.closed) {
+                let next = closed.users.completed(user, row.id, row.finish);
+                self.call_at(user, next);
             }
         }
         self.engine.completed = completed;

@@ -14,7 +14,7 @@ use crate::random::Stream;
 /// drawn: two workloads that differ in their arrivals ask for the same sectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
-    device: u32,
+    devices: Vec<u32>,
     first: u64,
     /// Sectors in the range.
     span: u64,
@@ -25,15 +25,32 @@ pub(crate) struct Addresses {
     local: f64,
     force_media: f64,
     size: Law,
+    /// Sizes are multiples of so many sectors.
+    step: u64,
     distance: Law,
+    shift: Option<Law>,
+    device_stream: Stream,
     address_stream: Stream,
     size_stream: Stream,
     op_stream: Stream,
     last: Option<Last>,
 }
 
+/// Where a request lies, seen from the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where that one ended.
+    Sequential,
+    /// A short way from it.
+    Local,
+    /// Anywhere.
+    Elsewhere,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Last {
+    device: u32,
+    kind: Place,
     offset: u64,
     end: u64,
     op: Op,
@@ -47,25 +64,15 @@ impl Addresses {
         seed: u64,
     ) -> Result<Self, SystemError> {
         let wrong = |problem: String, hint: String| SystemError::Options { problem, hint };
-        let device = match &spec.volume {
-            None => spec.device.unwrap_or(0),
-            Some(name) => {
-                let found = devices.iter().position(|device| &device.name == name);
-                found.ok_or_else(|| {
-                    SystemError::unknown("volume", name, devices.iter().map(|device| device.name.clone()))
-                })? as u32
-            }
+        let places = devices_of(spec, component, devices)?;
+        let shapes = places.iter().map(|&device| &devices[device as usize]);
+        // A range in percent is one of the smallest, so that it is the same on all.
+        let Some(shape) = shapes.min_by_key(|shape| shape.sectors) else {
+            return Err(wrong(
+                format!("the workload's {component} goes nowhere"),
+                "name a volume".to_owned(),
+            ));
         };
-        let shape = devices.get(device as usize).ok_or_else(|| {
-            wrong(
-                format!(
-                    "the workload's {component} goes to device {device}, but the system has {}",
-                    devices.len()
-                ),
-                "devices are counted from 0; change `device` in the workload (`--set stream.0.device=0`)"
-                    .into(),
-            )
-        })?;
         let (first, end) = match (spec.range_percent, spec.range_lba) {
             (Some([from, to]), _) => {
                 let at = |percent: f64| (shape.sectors as f64 * percent / 100.0) as u64;
@@ -90,7 +97,7 @@ impl Addresses {
             |law: Result<Law, String>| law.map_err(|problem| wrong(problem, "change the workload".into()));
         let stream = |part: &str| Stream::new(seed, &format!("{component}.{part}"));
         Ok(Self {
-            device,
+            devices: places,
             first,
             span: end - first,
             align: spec.align_kib.map_or(1, |align| ((align / sector_kib).round() as u64).max(1)),
@@ -100,7 +107,10 @@ impl Addresses {
             local: spec.local_fraction,
             force_media: spec.force_media_fraction,
             size: law(spec.size.law())?,
+            step: spec.size_step_kib.map_or(1, |step| ((step / sector_kib).round() as u64).max(1)),
             distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
+            shift: spec.local_shift.as_ref().map(|shift| law(shift.law())).transpose()?,
+            device_stream: stream("device"),
             address_stream: stream("address"),
             size_stream: stream("size"),
             op_stream: stream("op"),
@@ -112,26 +122,41 @@ impl Addresses {
     #[inline]
     pub(crate) fn next(&mut self, arrival: Nanos) -> Request {
         let kib = self.size.sample(&mut self.size_stream);
-        let sectors = ((kib / self.sector_kib).ceil() as u64).clamp(1, self.span.min(u64::from(u32::MAX)));
+        let sectors =
+            ((kib / self.sector_kib).ceil() as u64).max(1).div_ceil(self.step).saturating_mul(self.step);
+        let sectors = sectors.min(self.span.min(u64::from(u32::MAX)));
         let kind = self.address_stream.unit();
         // A sequential request that would leave the range begins a run elsewhere.
         let continued = self.last.filter(|last| kind < self.sequential && last.end + sectors <= self.span);
         let is_read = self.op_stream.chance(self.read_fraction);
         let is_forced = self.op_stream.chance(self.force_media);
-        let (offset, op) = match (continued, self.last) {
-            (Some(last), _) => (last.end, last.op),
+        let device = self.device();
+        let (kind, device, offset, op) = match (continued, self.last) {
+            (Some(last), _) => (Place::Sequential, last.device, last.end, last.op),
             (None, Some(last)) if kind >= self.sequential && kind < self.sequential + self.local => {
-                (self.near(last.offset, sectors), direction(is_read))
+                (Place::Local, last.device, self.near(last.offset, sectors), direction(is_read))
             }
-            _ => (self.anywhere(sectors), direction(is_read)),
+            _ => (Place::Elsewhere, device, self.anywhere(sectors), direction(is_read)),
         };
-        self.last = Some(Last { offset, end: offset + sectors, op });
+        self.last = Some(Last { device, kind, offset, end: offset + sectors, op });
         let mut request = Request::new(arrival, op, Lba(self.first + offset), sectors as u32);
-        request.device = self.device;
+        request.device = device;
         if is_forced && op == Op::Write {
             request.flags = RequestFlags::FORCE_MEDIA;
         }
         request
+    }
+
+    /// Where the last request lay.
+    pub(crate) fn last_place(&self) -> Option<Place> {
+        self.last.map(|last| last.kind)
+    }
+
+    fn device(&mut self) -> u32 {
+        match self.devices.as_slice() {
+            [only] => *only,
+            several => several[self.device_stream.below(several.len() as u64) as usize],
+        }
     }
 
     fn anywhere(&mut self, sectors: u64) -> u64 {
@@ -141,6 +166,10 @@ impl Addresses {
 
     /// A place some distance up or down from `offset`, reflected at the ends of the range.
     fn near(&mut self, offset: u64, sectors: u64) -> u64 {
+        if let Some(shift) = &self.shift {
+            let sectors_away = (shift.sample(&mut self.address_stream) / self.sector_kib).round() as i64;
+            return self.reflected(offset, sectors_away, sectors);
+        }
         let distance = (self.distance.sample(&mut self.address_stream) / self.sector_kib).round() as u64;
         let is_up = self.address_stream.chance(0.5);
         let most = self.span - sectors;
@@ -155,6 +184,43 @@ impl Addresses {
         };
         place.min(most) / self.align * self.align
     }
+
+    /// `offset` moved by so many sectors, the other way where that would leave the range.
+    fn reflected(&self, offset: u64, away: i64, sectors: u64) -> u64 {
+        let most = self.span - sectors;
+        let inside = |place: Option<u64>| place.filter(|&place| place <= most);
+        let there = inside(offset.checked_add_signed(away));
+        let place = there.or_else(|| inside(offset.checked_add_signed(away.saturating_neg())));
+        place.unwrap_or(offset.min(most)) / self.align * self.align
+    }
+}
+
+/// The devices a stream goes to.
+fn devices_of(spec: &StreamSpec, component: &str, devices: &[DeviceShape]) -> Result<Vec<u32>, SystemError> {
+    let named = |name: &String| {
+        let found = devices.iter().position(|device| &device.name == name);
+        found.map(|found| found as u32).ok_or_else(|| {
+            SystemError::unknown("volume", name, devices.iter().map(|device| device.name.clone()))
+        })
+    };
+    if !spec.volumes.is_empty() {
+        return spec.volumes.iter().map(named).collect();
+    }
+    let device = match &spec.volume {
+        None => spec.device.unwrap_or(0),
+        Some(name) => named(name)?,
+    };
+    if device as usize >= devices.len() {
+        return Err(SystemError::Options {
+            problem: format!(
+                "the workload's {component} goes to device {device}, but the system has {}",
+                devices.len()
+            ),
+            hint: "devices are counted from 0; change `device` in the workload (`--set stream.0.device=0`)"
+                .to_owned(),
+        });
+    }
+    Ok(vec![device])
 }
 
 fn direction(is_read: bool) -> Op {

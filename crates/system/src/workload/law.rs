@@ -20,6 +20,9 @@ pub enum TimeLaw {
     /// Exponential with this mean, in ms: independent arrivals.
     #[serde(rename = "exponential_ms")]
     Exponential(f64),
+    /// `[base, mean]` in ms: the base and, on top of it, an exponential with this mean.
+    #[serde(rename = "shifted_exponential_ms")]
+    ShiftedExponential([f64; 2]),
     /// Normal with `[mean, standard deviation]`, in ms; what falls below zero becomes zero.
     #[serde(rename = "normal_ms")]
     Normal([f64; 2]),
@@ -44,6 +47,9 @@ pub enum SizeLaw {
     /// Exponential with this mean, in KiB.
     #[serde(rename = "exponential_kib")]
     Exponential(f64),
+    /// `[base, mean]` in KiB: the base and, on top of it, an exponential with this mean.
+    #[serde(rename = "shifted_exponential_kib")]
+    ShiftedExponential([f64; 2]),
     /// Normal with `[mean, standard deviation]`, in KiB; what falls below zero becomes zero.
     #[serde(rename = "normal_kib")]
     Normal([f64; 2]),
@@ -83,6 +89,10 @@ pub(crate) enum Law {
     Uniform(f64, f64),
     Exponential(f64),
     Normal(Normal<f64>),
+    /// A normal distribution that may go below zero.
+    Signed(Normal<f64>),
+    /// So much more than another law says.
+    Shifted(f64, Box<Law>),
     Poisson(Option<Poisson<f64>>),
     TwoValue(f64, f64, f64),
     /// Values with the cumulated weights up to and including them.
@@ -100,12 +110,22 @@ impl Law {
         Ok(Self::Uniform(low, high))
     }
 
+    /// Exponential with this mean.
+    pub(super) fn exponential(mean: f64) -> Result<Self, String> {
+        not_negative(mean).map(Self::Exponential)
+    }
+
+    fn shifted_exponential([base, mean]: [f64; 2]) -> Result<Self, String> {
+        Ok(Self::Shifted(not_negative(base)?, Box::new(Self::exponential(mean)?)))
+    }
+
     fn normal([mean, deviation]: [f64; 2]) -> Result<Self, String> {
         let law = Normal::new(not_negative(mean)?, not_negative(deviation)?);
         law.map(Self::Normal).map_err(|error| error.to_string())
     }
 
-    fn poisson(mean: f64) -> Result<Self, String> {
+    /// Poisson-distributed with this mean.
+    pub(super) fn poisson(mean: f64) -> Result<Self, String> {
         if not_negative(mean)? > MAX_POISSON {
             return Err(format!("a Poisson mean of {mean} is beyond {MAX_POISSON}"));
         }
@@ -129,7 +149,8 @@ impl Law {
         if total > 0.0 { Ok(Self::Weighted(cumulated)) } else { Err("no choice has a weight".to_owned()) }
     }
 
-    /// Draws a value, never negative. Takes at least one draw of the stream, unless it is constant.
+    /// Draws a value, never negative unless the law is signed. Takes at least one draw of the stream, unless it is
+    /// constant.
     #[inline]
     pub(crate) fn sample(&self, stream: &mut Stream) -> f64 {
         match self {
@@ -138,6 +159,8 @@ impl Law {
             // 1 − u lies in (0, 1]: its logarithm is finite.
             Self::Exponential(mean) => -mean * (1.0 - stream.unit()).ln(),
             Self::Normal(law) => law.sample(stream.generator()).max(0.0),
+            Self::Signed(law) => law.sample(stream.generator()),
+            Self::Shifted(base, law) => base + law.sample(stream),
             Self::Poisson(law) => law.as_ref().map_or(0.0, |law| law.sample(stream.generator())),
             Self::TwoValue(a, b, p) => {
                 if stream.chance(*p) {
@@ -161,6 +184,11 @@ impl Law {
     }
 }
 
+/// A finite number of either sign.
+pub(super) fn finite(value: f64) -> Result<f64, String> {
+    if value.is_finite() { Ok(value) } else { Err(format!("{value} must be a finite number")) }
+}
+
 fn not_negative(value: f64) -> Result<f64, String> {
     if value >= 0.0 && value.is_finite() {
         Ok(value)
@@ -175,7 +203,8 @@ impl TimeLaw {
         match *self {
             Self::Constant(value) => not_negative(value).map(Law::Constant),
             Self::Uniform(bounds) => Law::uniform(bounds),
-            Self::Exponential(mean) => not_negative(mean).map(Law::Exponential),
+            Self::Exponential(mean) => Law::exponential(mean),
+            Self::ShiftedExponential(parameters) => Law::shifted_exponential(parameters),
             Self::Normal(parameters) => Law::normal(parameters),
             Self::Poisson(mean) => Law::poisson(mean),
             Self::TwoValue(parameters) => Law::two_value(parameters),
@@ -189,7 +218,8 @@ impl SizeLaw {
         match self {
             Self::Fixed(value) => not_negative(*value).map(Law::Constant),
             Self::Uniform(bounds) => Law::uniform(*bounds),
-            Self::Exponential(mean) => not_negative(*mean).map(Law::Exponential),
+            Self::Exponential(mean) => Law::exponential(*mean),
+            Self::ShiftedExponential(parameters) => Law::shifted_exponential(*parameters),
             Self::Normal(parameters) => Law::normal(*parameters),
             Self::Poisson(mean) => Law::poisson(*mean),
             Self::TwoValue(parameters) => Law::two_value(*parameters),
@@ -204,7 +234,7 @@ impl CountLaw {
         match *self {
             Self::Fixed(value) => not_negative(value).map(Law::Constant),
             Self::Uniform(bounds) => Law::uniform(bounds),
-            Self::Exponential(mean) => not_negative(mean).map(Law::Exponential),
+            Self::Exponential(mean) => Law::exponential(mean),
             Self::Normal(parameters) => Law::normal(parameters),
             Self::Poisson(mean) => Law::poisson(mean),
             Self::TwoValue(parameters) => Law::two_value(parameters),
@@ -227,6 +257,7 @@ mod tests {
             ("poisson", time(TimeLaw::Poisson(9.0)), 9.0, 3.0),
             ("two-value", time(TimeLaw::TwoValue([1.0, 5.0, 0.75])), 2.0, 3f64.sqrt()),
             ("weighted", SizeLaw::Weighted(vec![[1.0, 1.0], [8.0, 3.0]]).law().unwrap(), 6.25, 3.031),
+            ("shifted-exponential", time(TimeLaw::ShiftedExponential([3.0, 4.0])), 7.0, 4.0),
         ]
     }
 

@@ -2,20 +2,23 @@
 //!
 //! A workload is a list of streams. An *open* stream issues at instants of its own (`inter_arrival`, possibly in
 //! bursts); a *closed* one is a number of users, each of whom waits for a completion, thinks, and issues the next
-//! request. Streams are merged by time; equal times in the order of the file.
+//! request. A user may also go on without waiting, or wait only when a time limit has passed. Streams are merged by time; equal times in the order of the file.
 
 mod addresses;
 mod closed;
 mod file;
 mod law;
 mod open;
+mod shift;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod user;
 
-pub use closed::{ClosedLoop, Issue};
+pub use closed::ClosedLoop;
 pub use law::{CountLaw, SizeLaw, TimeLaw};
 pub use open::OpenWorkload;
+pub use shift::ShiftLaw;
 pub use spec::{BurstSpec, StreamSpec, WorkloadSpec};
 
 /// What a generator must know of a device it sends requests to.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::law::{CountLaw, SizeLaw, TimeLaw};
+use super::shift::ShiftLaw;
 
 /// A workload, as in its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +36,9 @@ pub struct StreamSpec {
     /// …or by name. Neither: device 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
+    /// …or several volumes by name, of which each request that is neither sequential nor local takes one at random.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<String>,
     /// How many requests this stream issues at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
@@ -55,8 +59,14 @@ pub struct StreamSpec {
     /// How far local requests lie from the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_distance: Option<SizeLaw>,
+    /// How far local requests lie from the one before, and which way (up if positive), instead of `local_distance`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_shift: Option<ShiftLaw>,
     /// Sizes; rounded up to whole sectors, at least one.
     pub size: SizeLaw,
+    /// Sizes are rounded up to multiples of this, in KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_step_kib: Option<f64>,
     /// Requests that are not sequential begin at multiples of this, counted from the range's beginning, in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align_kib: Option<f64>,
@@ -78,6 +88,23 @@ pub struct StreamSpec {
     /// Closed stream: from a completion to the user's next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<TimeLaw>,
+    /// Closed stream: the time before a sequential request, if another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_think: Option<TimeLaw>,
+    /// Closed stream: the time before a local request, if another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_think: Option<TimeLaw>,
+    /// Closed stream: share of requests whose completion the user waits for before thinking on (all if absent). After
+    /// the others it thinks on at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_fraction: Option<f64>,
+    /// Closed stream: share of requests that the user comes to wait for when `time_limit` has passed and they are not
+    /// complete; what was left of its thinking comes after.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub limited_fraction: f64,
+    /// Closed stream: how long the user goes on without such a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<TimeLaw>,
     /// Closed stream: how many users (1 if absent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
@@ -142,6 +169,8 @@ impl StreamSpec {
             ("sequential_fraction", self.sequential_fraction),
             ("local_fraction", self.local_fraction),
             ("force_media_fraction", self.force_media_fraction),
+            ("waits_fraction", self.waits_fraction.unwrap_or(0.0)),
+            ("limited_fraction", self.limited_fraction),
         ] {
             if !(0.0..=1.0).contains(&fraction) {
                 add(key, format!("{fraction} is not between 0 and 1"));
@@ -150,14 +179,22 @@ impl StreamSpec {
         if self.sequential_fraction + self.local_fraction > 1.0 + 1e-9 {
             add("local_fraction", "sequential and local requests together are more than all".to_owned());
         }
-        if self.local_fraction > 0.0 && self.local_distance.is_none() {
+        if self.local_distance.is_some() && self.local_shift.is_some() {
+            add("local_shift", "give `local_distance` or `local_shift`, not both".to_owned());
+        }
+        if self.local_fraction > 0.0 && self.local_distance.is_none() && self.local_shift.is_none() {
             add(
                 "local_fraction",
                 "needs `local_distance`, such as local_distance.normal_kib = [0, 64]".into(),
             );
         }
-        if self.device.is_some() && self.volume.is_some() {
-            add("device", "give `device` or `volume`, not both".to_owned());
+        if [self.device.is_some(), self.volume.is_some(), !self.volumes.is_empty()]
+            .iter()
+            .filter(|is| **is)
+            .count()
+            > 1
+        {
+            add("device", "give one of `device`, `volume` and `volumes`".to_owned());
         }
         if self.range_percent.is_some() && self.range_lba.is_some() {
             add("range_lba", "give `range_percent` or `range_lba`, not both".to_owned());
@@ -172,10 +209,12 @@ impl StreamSpec {
         {
             add("range_lba", format!("[{first}, {last}] must ascend"));
         }
-        if let Some(align) = self.align_kib
-            && !(align > 0.0 && align.is_finite())
-        {
-            add("align_kib", format!("{align} must be positive"));
+        for (key, step) in [("align_kib", self.align_kib), ("size_step_kib", self.size_step_kib)] {
+            if let Some(step) = step
+                && !(step > 0.0 && step.is_finite())
+            {
+                add(key, format!("{step} must be positive"));
+            }
         }
         if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
             add("start_s", format!("{} must not be negative", self.start_s));
@@ -188,6 +227,10 @@ impl StreamSpec {
         let laws = [
             ("size", Some(self.size.law())),
             ("local_distance", self.local_distance.as_ref().map(SizeLaw::law)),
+            ("local_shift", self.local_shift.as_ref().map(ShiftLaw::law)),
+            ("sequential_think", self.sequential_think.as_ref().map(TimeLaw::law)),
+            ("local_think", self.local_think.as_ref().map(TimeLaw::law)),
+            ("time_limit", self.time_limit.as_ref().map(TimeLaw::law)),
             ("inter_arrival", self.inter_arrival.as_ref().map(TimeLaw::law)),
             ("think", self.think.as_ref().map(TimeLaw::law)),
             ("burst.every", self.burst.as_ref().and_then(|burst| burst.every.as_ref()).map(TimeLaw::law)),
@@ -222,6 +265,26 @@ impl StreamSpec {
         }
         if self.users.is_some() && self.think.is_none() {
             found.push(("users", "only closed streams (with `think`) have users".to_owned()));
+        }
+        let of_users = [
+            ("sequential_think", self.sequential_think.is_some()),
+            ("local_think", self.local_think.is_some()),
+            ("waits_fraction", self.waits_fraction.is_some()),
+            ("limited_fraction", self.limited_fraction > 0.0),
+            ("time_limit", self.time_limit.is_some()),
+        ];
+        if self.think.is_none() {
+            let given = of_users.iter().filter(|(_, is_given)| *is_given);
+            found.extend(
+                given.map(|(key, _)| (*key, "only closed streams (with `think`) have it".to_owned())),
+            );
+        } else if (self.limited_fraction > 0.0) != self.time_limit.is_some() {
+            found.push(("time_limit", "`limited_fraction` and `time_limit` belong together".to_owned()));
+        } else if self.limited_fraction > 0.0
+            && self.waits_fraction.unwrap_or(1.0) + self.limited_fraction > 1.0 + 1e-9
+        {
+            let all = "waits_fraction (1 if absent) and limited_fraction together are more than all";
+            found.push(("limited_fraction", all.to_owned()));
         }
         if self.users == Some(0) {
             found.push(("users", "must be at least 1".to_owned()));

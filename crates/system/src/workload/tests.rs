@@ -167,3 +167,79 @@ fn the_unix_like_workload_is_mostly_writes_in_bursts() {
     let mean = requests.last().unwrap().arrival.0 / 100_000;
     assert!(gaps[50_000] * 4 < mean, "{} {mean}", gaps[50_000]);
 }
+
+#[test]
+fn sizes_are_rounded_up_to_whole_steps() {
+    let requests = make(
+        "requests = 50_000\n[[stream]]\nread_fraction = 1\nsize.exponential_kib = 4\nsize_step_kib = 4\nalign_kib = 4\n\
+         inter_arrival.constant_ms = 1\n",
+    );
+    assert!(requests.iter().all(|request| request.sectors % 8 == 0 && request.lba.0 % 8 == 0));
+    // An exponential rounded up to steps of its mean is geometric: 1 / (1 - 1/e) steps.
+    let mean = requests.iter().map(|request| f64::from(request.sectors)).sum::<f64>() / 5e4;
+    let expected = 8.0 / (1.0 - (-1.0_f64).exp());
+    assert!((mean - expected).abs() < 0.1, "{mean}, not {expected}");
+    near_share(share(&requests, |request| request.sectors == 8), 1.0 - (-1.0_f64).exp());
+}
+
+fn near_share(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() < 0.012, "{found}, not {wanted}");
+}
+
+/// The choice between sequential, local and elsewhere, written down again from the same random numbers.
+#[test]
+fn sequential_and_local_requests_are_those_of_a_naive_twin() {
+    use crate::random::Stream;
+    let text = "seed = 7\nrequests = 5_000\n[[stream]]\nread_fraction = 0.5\nsequential_fraction = 0.2\n\
+                local_fraction = 0.3\nlocal_shift.uniform_kib = [-64, 32]\nsize.fixed_kib = 4\nsize_step_kib = 4\n\
+                inter_arrival.constant_ms = 1\n";
+    let (mut address, mut op) = (Stream::new(7, "stream.0.address"), Stream::new(7, "stream.0.op"));
+    let mut last: Option<(i64, Op)> = None;
+    for request in make(text) {
+        let kind = address.unit();
+        let read = if op.unit() < 0.5 { Op::Read } else { Op::Write };
+        op.unit();
+        let most = SECTORS as i64 - 8;
+        let expected = match last {
+            Some((lba, was)) if kind < 0.2 && lba + 8 <= most => (lba + 8, was),
+            Some((lba, _)) if (0.2..0.5).contains(&kind) => {
+                let shift = ((-64.0 + 96.0 * address.unit()) / 0.5).round() as i64;
+                let there = lba + shift;
+                (if (0..=most).contains(&there) { there } else { lba - shift }, read)
+            }
+            _ => (address.below(most as u64 + 1) as i64, read),
+        };
+        assert_eq!((request.lba.0 as i64, request.op), expected);
+        last = Some(expected);
+    }
+}
+
+#[test]
+fn a_stream_over_several_volumes_goes_on_where_it_was() {
+    let requests = make(
+        "requests = 20_000\n[[stream]]\nvolumes = [\"a\", \"b\"]\nread_fraction = 1\nsequential_fraction = 0.5\n\
+         size.fixed_kib = 4\ninter_arrival.constant_ms = 1\n",
+    );
+    near_share(share(&requests, |request| request.device == 0), 0.5);
+    let runs = requests.windows(2).filter(|pair| pair[1].lba.0 == pair[0].lba.0 + 8);
+    let (mut all, mut stayed) = (0_u32, 0_u32);
+    for pair in runs {
+        all += 1;
+        stayed += u32::from(pair[0].device == pair[1].device);
+    }
+    near_share(f64::from(all) / 2e4, 0.5);
+    assert_eq!(all, stayed);
+}
+
+#[test]
+fn waiting_is_for_closed_streams() {
+    let base = "requests = 1\n[[stream]]\nread_fraction = 1\nsize.fixed_kib = 1\n";
+    let refused =
+        |rest: &str| WorkloadSpec::from_toml("t", &format!("{base}{rest}")).unwrap_err().to_string();
+    assert!(refused("inter_arrival.constant_ms = 1\nwaits_fraction = 0.5\n").contains("waits_fraction"));
+    assert!(refused("think.constant_ms = 1\nlimited_fraction = 0.5\n").contains("belong together"));
+    let both = "think.constant_ms = 1\nlimited_fraction = 0.5\ntime_limit.constant_ms = 1\n";
+    assert!(refused(both).contains("more than all"));
+    assert!(refused("think.constant_ms = 1\nvolume = \"a\"\nvolumes = [\"b\"]\n").contains("one of"));
+    assert!(refused("think.constant_ms = 1\nsize_step_kib = 0\n").contains("size_step_kib"));
+}

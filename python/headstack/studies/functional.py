@@ -1,0 +1,163 @@
+"""DiskSim 4.0's functional tests: its simulation files imported, run, and their mean response compared with its own."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import headstack
+from headstack._core import import_disksim_simulation
+from headstack.errors import InputError
+from headstack.studies.framework import Progress, Row, about, not_testable
+
+# DiskSim runs each synthetic test once; so many runs of the same length tell how far one run may be off.
+RUNS = 16
+STUDENT_95 = 2.131
+
+# Traces are the same requests for everyone: what is left is the model of the drive.
+TRACE_TOLERANCE = 0.02
+
+PROCESSORS = (
+    "Likely cause: in DiskSim generators are processes that compute on simulated processors; that component is not "
+    "built here, and every generator keeps its own pace"
+)
+
+
+@dataclass(frozen=True)
+class Test:
+    """A simulation file, the mean response that DiskSim's suite announces, and what the original program gives."""
+
+    name: str
+    claim: str
+    announced: float
+    original: float
+    decimals: int = 1
+    trace: str | None = None
+    note: str = ""
+
+
+SHARED = (
+    f"{PROCESSORS}. The file has one processor for three generators that never wait; with the first generator (the "
+    "Atlas 10K) alone the mean here is {first:.2f}"
+)
+BLOCKED = (
+    f"{PROCESSORS}. As documented, five generators with 50 ms between requests ask for {{rate:.0f}} requests a second "
+    "here, waits included; DiskSim's mean is what {needs} gives here. Why its generators ask for less does not follow "
+    "from its files"
+)
+LATE = (
+    "Why ours is 0.3 ms lower is not settled. Three parameters of the imported drive whose meaning the import had to "
+    "choose are worth about as much each: when a read may go on the bus (0.24), when the arm starts (0.24), whether a "
+    "write's data come beside the seek (0.18)"
+)
+TESTS = (
+    Test("synthopen", "open synthetic workload on three disks", 10.9, 10.937, note=SHARED),
+    Test("synthclosed", "closed synthetic workload on one disk", 87.6, 87.819),
+    Test("synthmixed", "mixed synthetic workload on one disk", 22.08, 22.087, 2,
+         note=BLOCKED.replace("{needs}", "one open stream of about 33 a second")),
+    Test("synthraid5", "RAID 5 at the driver", 22.8, 22.861),
+    Test("syntharrays", "a set of arrays at the driver", 34.3, 34.272),
+    Test("synthcachemem", "memory cache at the controller", 24.6, 24.651),
+    Test("synthcachedev", "cache device at the controller", 28.9, 28.939),
+    Test("synthsimpledisk", "disk of constant access time", 13.5, 13.712,
+         note=BLOCKED.replace("{needs}", "one open stream of about 42 a second")),
+    Test("3disks", "three disks on one controller", 10.937, 10.937, 3, note=SHARED),
+    Test("3disks2", "three disks on separate controllers", 10.937, 10.937, 3,
+         note=SHARED + "; the file is the same as 3disks.parv"),
+    Test("ascii", "ASCII trace on 18 disks", 13.8, 13.767, trace="validate/ascii.trace", note=LATE),
+    Test("hplajw", "HP SRT trace on two disks", 48.8, 48.787, trace="hp/ajw.1week.srt"),
+)  # fmt: skip
+
+
+def functional_rows(data: Path | None, progress: Progress | None = None) -> list[Row]:
+    """One row for each functional test of DiskSim's suite; `data` holds `validate`, `drives` and `hp`."""
+    say = progress or (lambda _: None)
+    rows = []
+    for test in TESTS:
+        say(f"functional test {test.name}")
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(_row(test, data, Path(folder)))
+    return rows
+
+
+def _row(test: Test, data: Path | None, folder: Path) -> Row:
+    id_, claim = f"functional-{test.name}", f"{test.claim} ({test.name}.parv): mean response"
+
+    def untestable(why: str) -> Row:
+        return not_testable(id_, claim, test.announced, "ms", why)
+
+    file = None if data is None else data / "validate" / f"{test.name}.parv"
+    if data is None or file is None or not file.is_file():
+        return untestable(f"needs validate/{test.name}.parv: give its directory with --data")
+    try:
+        found = import_disksim_simulation(file, folders=[data / "drives"])
+    except InputError as problem:
+        return untestable(_short(str(problem), data))
+    system, workload = _written(found, folder)
+    rounding = 0.5 * 10**-test.decimals
+    if test.trace is not None:
+        trace = data / test.trace
+        if not trace.is_file():
+            return untestable(f"needs {test.trace}: give its directory with --data")
+        mean = _mean(system, _trace(trace, found["trace_options"]))
+        within = TRACE_TOLERANCE * test.announced + rounding
+        note = f"DiskSim's run {test.original:.3f}"
+        if test.note and abs(mean - test.announced) > within:
+            note += f". {test.note}"
+        return about(id_, claim, test.announced, mean, "ms", within=within, note=note)
+    runs = [_summary(system, workload, seed) for seed in range(1, RUNS + 1)]
+    means = [run["response_ms"]["mean"] for run in runs]
+    spread = stdev(means)
+    ci95 = STUDENT_95 * spread / sqrt(RUNS)
+    within = STUDENT_95 * spread * sqrt(1 + 1 / RUNS) + rounding
+    note = f"{fmean(means):.3f} ± {ci95:.3f} (95 %, {RUNS} runs); DiskSim's one run {test.original:.3f}"
+    if test.note and abs(fmean(means) - test.announced) > within:
+        rate = fmean(run["requests"] / run["simulated_s"] for run in runs)
+        first = fmean(_summary(system, _first(workload), seed)["response_ms"]["mean"] for seed in range(1, 4))
+        note += ". " + test.note.format(rate=rate, first=first)
+    return about(id_, claim, test.announced, fmean(means), "ms", within=within, note=note)
+
+
+def _written(found: dict[str, Any], folder: Path) -> tuple[headstack.System, str]:
+    for name, text in found["drives"]:
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "system.toml").write_text(found["system"], encoding="utf-8")
+    return headstack.System(str(folder / "system.toml")), found["workload"] or ""
+
+
+def _summary(system: headstack.System, workload: str, seed: int) -> dict[str, Any]:
+    return headstack.simulate(system, headstack.Workload(toml=workload), seed=seed, keep=False).summary
+
+
+def _mean(system: headstack.System, trace: headstack.Trace) -> float:
+    return headstack.simulate(system, trace, keep=False).summary["response_ms"]["mean"]
+
+
+def _first(workload: str) -> str:
+    """The first generator of a workload alone."""
+    head, first = workload.split("[[stream]]")[:2]
+    return f"{head}[[stream]]{first}"
+
+
+def _trace(path: Path, options: list[str]) -> headstack.Trace:
+    """The trace with the options that the import names."""
+    devices: list[tuple[int, int | None]] = []
+    scales: dict[str, float] = {}
+    for option in options:
+        name, value = option.split()
+        if name == "--device":
+            source, target = value.split("=")
+            devices.append((int(source), int(target)))
+        else:
+            scales[name.removeprefix("--").replace("-", "_")] = float(value)
+    return headstack.Trace(
+        path, devices=devices, lba_scale=scales.get("lba_scale"), time_scale=scales.get("time_scale")
+    )
+
+
+def _short(problem: str, data: Path) -> str:
+    return problem.replace(f"{data}/", "")
