@@ -91,6 +91,7 @@ pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
         cylinders: None,
         capacity_sectors: None,
         zone: Vec::new(),
+        run: Vec::new(),
         region: Vec::new(),
         slipped_sectors: Vec::new(),
         slipped_tracks: Vec::new(),
