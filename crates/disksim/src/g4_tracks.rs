@@ -6,8 +6,8 @@ use crate::layout::Geometry;
 use crate::tree::At;
 use headstack_drive::spec::TrackRunSpec;
 
-/// More runs make a drive file that takes too long to read.
-const MAX_RUNS: usize = 200_000;
+/// More runs make a drive file that takes more than a second to read.
+const MAX_RUNS: usize = 100_000;
 /// More than any drive has.
 const MAX_TRACKS: u64 = 20_000_000;
 
@@ -27,7 +27,7 @@ pub(crate) struct Tracks<'a> {
     skews: Skews,
     /// By cylinder: how many tracks have been on it.
     visits: Vec<u16>,
-    tracks: u64,
+    count: u64,
     runs: Vec<TrackRunSpec>,
     last: Option<Last>,
 }
@@ -43,7 +43,7 @@ struct Last {
 
 impl<'a> Tracks<'a> {
     pub(crate) fn new(geometry: &'a Geometry, patterns: &'a [Pattern], skews: Skews) -> Self {
-        Self { geometry, patterns, skews, visits: Vec::new(), tracks: 0, runs: Vec::new(), last: None }
+        Self { geometry, patterns, skews, visits: Vec::new(), count: 0, runs: Vec::new(), last: None }
     }
 
     /// The runs, in the order of blocks.
@@ -53,8 +53,8 @@ impl<'a> Tracks<'a> {
 
     /// Adds the next track: to the last run if it goes on there.
     pub(crate) fn add(&mut self, cylinder: i64, pattern: usize, at: &At) -> Result<(), ImportError> {
-        self.tracks += 1;
-        if self.tracks > MAX_TRACKS {
+        self.count += 1;
+        if self.count > MAX_TRACKS {
             return Err(ImportError::at(at, format!("the tree has more than {MAX_TRACKS} tracks")));
         }
         let cylinder = self.cylinder(cylinder, at)?;
@@ -99,7 +99,7 @@ impl<'a> Tracks<'a> {
         let head = u32::from(self.visits[index]);
         if head >= self.geometry.heads {
             let message = format!(
-                "the tree has more than {} tracks on cylinder {cylinder}, but the drive has that many surfaces",
+                "the tree has more than {} tracks on cylinder {cylinder}, but the drive has only that many surfaces",
                 self.geometry.heads
             );
             return Err(ImportError::at(at, message).hint("correct the entry or `Number of data surfaces`"));

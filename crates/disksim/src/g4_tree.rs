@@ -22,7 +22,7 @@ pub(crate) struct Pattern {
     pub(crate) slots: u32,
 }
 
-/// What an entry repeats: the type as the file has it, and the index.
+/// What an entry repeats, as the file has it: by name, or by number (whether it is 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Type {
     Node,
@@ -97,6 +97,15 @@ impl Tree {
         self.nodes[self.root()].length
     }
 
+    /// Where the nodes go, and how the numbers of child types were read.
+    pub(crate) fn reading(&self) -> &'static str {
+        if self.one_is_pattern {
+            "layout.run (child type 0 being IDX, 1 being TP)"
+        } else {
+            "layout.run (child type 0 being TP, 1 being IDX, which alone fits the lengths)"
+        }
+    }
+
     /// How many nodes the root does not lead to.
     pub(crate) fn unused_nodes(&self) -> usize {
         self.used.iter().filter(|used| !**used).count()
@@ -149,6 +158,7 @@ impl Tree {
         Ok(())
     }
 
+    /// Checks a node and, once each, those below it.
     fn check_node(&self, node: usize, states: &mut [State], depth: usize) -> Result<(), ImportError> {
         if depth > MAX_DEPTH {
             let message = format!("the tree of nodes is more than {MAX_DEPTH} deep");
@@ -156,30 +166,7 @@ impl Tree {
         }
         states[node] = State::Open;
         for entry in &self.nodes[node].entries {
-            let (length, name) = match self.child(entry) {
-                Child::Pattern(child) => {
-                    let length = self.patterns.get(child).map(|pattern| u64::from(pattern.sectors));
-                    (length, format!("track pattern {child}"))
-                }
-                Child::Node(child) => {
-                    (self.nodes.get(child).map(|node| node.length), format!("node {child}"))
-                }
-            };
-            match length {
-                None => {
-                    let (patterns, nodes) = (self.patterns.len(), self.nodes.len());
-                    let message = format!(
-                        "the entry repeats {name}, but there are {patterns} patterns and {nodes} nodes, counted from 0"
-                    );
-                    return Err(ImportError::at(&entry.at, message));
-                }
-                Some(length) if length != entry.length => {
-                    let message =
-                        format!("the entry says {} LBNs per instance, but {name} has {length}", entry.length);
-                    return Err(ImportError::at(&entry.at, message));
-                }
-                Some(_) => {}
-            }
+            self.check_length(entry)?;
             let Child::Node(child) = self.child(entry) else { continue };
             match states[child] {
                 State::Open => {
@@ -192,6 +179,29 @@ impl Tree {
         }
         states[node] = State::Done;
         Ok(())
+    }
+
+    /// Whether the child is there and as long as its entry says.
+    fn check_length(&self, entry: &Entry) -> Result<(), ImportError> {
+        let (length, name) = match self.child(entry) {
+            Child::Pattern(child) => {
+                let length = self.patterns.get(child).map(|pattern| u64::from(pattern.sectors));
+                (length, format!("track pattern {child}"))
+            }
+            Child::Node(child) => (self.nodes.get(child).map(|node| node.length), format!("node {child}")),
+        };
+        let problem = match length {
+            Some(length) if length == entry.length => return Ok(()),
+            Some(length) => {
+                format!("the entry says {} LBNs per instance, but {name} has {length}", entry.length)
+            }
+            None => format!(
+                "the entry repeats {name}, but there are {} patterns and {} nodes, counted from 0",
+                self.patterns.len(),
+                self.nodes.len()
+            ),
+        };
+        Err(ImportError::at(&entry.at, problem))
     }
 }
 

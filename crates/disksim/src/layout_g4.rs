@@ -39,7 +39,7 @@ pub(crate) fn fourth_generation(
     let fields = Fields::new(block, lists.chain(TRACK_SKEW).chain(CYLINDER_SKEW), report)?;
     let tree = Tree::new(&fields)?;
     report.carried(PATTERNS, "layout.run.*.sectors_per_track, first_sector, data_sectors");
-    report.carried(NODES, "layout.run");
+    report.carried(NODES, tree.reading());
     if tree.unused_nodes() > 0 {
         let message = format!("nodes that the root does not lead to, left out: {}", tree.unused_nodes());
         report.warn(fields.at(NODES), message);
@@ -154,13 +154,19 @@ struct ByTrack(BTreeMap<(u32, u32), (u32, u32)>);
 
 impl ByTrack {
     fn new(runs: &[TrackRunSpec]) -> Self {
-        let entry = |run: &TrackRunSpec| {
-            let (low, high) = run.cylinder_range();
-            ((run.head, low), (high, run.sectors_per_track))
-        };
-        Self(runs.iter().map(entry).collect())
+        let mut tracks = Self(BTreeMap::new());
+        for run in runs {
+            tracks.add(run);
+        }
+        tracks
     }
 
+    fn add(&mut self, run: &TrackRunSpec) {
+        let (low, high) = run.cylinder_range();
+        self.0.insert((run.head, low), (high, run.sectors_per_track));
+    }
+
+    /// Sectors of a track.
     fn sectors(&self, cylinder: u32, head: u32) -> Option<u32> {
         let (&(of, _), &(high, sectors)) = self.0.range(..=(head, cylinder)).next_back()?;
         (of == head && cylinder <= high).then_some(sectors)
@@ -191,25 +197,15 @@ fn remaps(
     for row in rows(name, fields.list(name)?, REMAP)? {
         let remap = remap(name, row, geometry)?;
         let problem = |message: String| ImportError::at(&row[0].at, message);
-        let Remap { lba, length, cylinder, head, sector, sectors_per_track } = remap;
-        if lba + length > layout.capacity() {
-            let message =
-                format!("{length} remaps from LBN {lba} on go beyond the drive's {}", layout.capacity());
-            report.refuse(problem(message), "they are left out")?;
-            continue;
-        }
-        let there = tracks.sectors(cylinder, head).unwrap_or_else(|| {
-            tracks.0.insert((head, cylinder), (cylinder, sectors_per_track));
-            spec.run.push(spare_track(&remap));
-            sectors_per_track
-        });
-        if there != sectors_per_track {
-            let message = format!(
-                "the remap leads to track {cylinder}/{head} (cylinder/head) with {sectors_per_track} sectors, but by \
-                 the tree it has {there} (heads are counted, not given)"
-            );
+        let Remap { lba, length, cylinder, head, sector, .. } = remap;
+        if let Some(message) = misfit(&remap, &tracks, layout.capacity()) {
             report.refuse(problem(message), "it is left out")?;
             continue;
+        }
+        if tracks.sectors(cylinder, head).is_none() {
+            let spare = spare_track(&remap);
+            tracks.add(&spare);
+            spec.run.push(spare);
         }
         for (lba, sector) in (lba..lba + length).zip(sector..) {
             if !seen.insert(lba) {
@@ -230,6 +226,19 @@ fn remaps(
         report.warn(fields.at(name), message);
     }
     Ok(())
+}
+
+/// Why a remap does not go with the tree.
+fn misfit(remap: &Remap, tracks: &ByTrack, capacity: u64) -> Option<String> {
+    let Remap { lba, length, cylinder, head, sectors_per_track, .. } = *remap;
+    if lba + length > capacity {
+        return Some(format!("{length} remaps from LBN {lba} on go beyond the drive's {capacity}"));
+    }
+    let there = tracks.sectors(cylinder, head).filter(|&there| there != sectors_per_track)?;
+    Some(format!(
+        "the remap leads to track {cylinder}/{head} (cylinder/head) with {sectors_per_track} sectors, but by the tree it \
+         has {there} (heads are counted, not given)"
+    ))
 }
 
 fn remap(name: &str, row: &[Value; 6], geometry: &Geometry) -> Result<Remap, ImportError> {

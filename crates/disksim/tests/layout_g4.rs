@@ -76,7 +76,10 @@ fn child_types_may_be_names_or_numbers_of_either_meaning() {
         }
         let files = small().files();
         files.write("small.model", &text);
-        same_places(&Layout::new(&files.import().unwrap().spec.layout), &places);
+        let drive = files.import().unwrap();
+        same_places(&Layout::new(&drive.spec.layout), &places);
+        let reading = drive.report.carried.iter().find(|carried| carried.parameter == "IDX").unwrap();
+        assert_eq!(reading.to.contains("0 being TP"), pattern == "0", "{}", reading.to);
     }
 }
 
@@ -133,12 +136,12 @@ fn any_tree(random: &mut Random) -> Lists {
         let low = random.below(slots);
         [low, low + random.below(slots - low), slots]
     };
-    lists.patterns = (0..1 + random.below(3)).map(|_| pattern(random)).collect();
+    lists.patterns = (0..=random.below(3)).map(|_| pattern(random)).collect();
     lists.nodes = vec![];
     let depth = 1 + random.below(3);
     for number in 0..depth {
         let mut node: Vec<[i64; 8]> = Vec::new();
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             let is_pattern = number == 0 || random.below(2) == 0;
             let child = random.below(if is_pattern { lists.patterns.len() as i64 } else { number });
             let each = if is_pattern {
@@ -167,7 +170,7 @@ fn any_tree(random: &mut Random) -> Lists {
 fn any_tree_leads_where_its_descent_leads() {
     let mut random = Random(7);
     let (mut sound, mut refused) = (0, 0);
-    while sound < 300 {
+    while sound < 200 {
         let lists = any_tree(&mut random);
         match (lists.files().import(), lists.places()) {
             (Ok(drive), Some(places)) => {
@@ -200,14 +203,10 @@ fn refuses(change: impl Fn(&mut Lists), line_of: &str, words: &[&str]) {
 
 #[test]
 fn trees_that_cannot_be() {
+    refuses(|lists| lists.nodes[2][0][4] = 60, "0, 0, 240", &["60 LBNs per instance", "node 0 has 120"]);
     refuses(
-        |lists| lists.nodes[1][0] = [0, 0, 32, 2, 32, 1, 0, 2],
-        "0, 0, 32",
-        &["32 LBNs per instance", "336"],
-    );
-    refuses(
-        |lists| lists.nodes = vec![vec![[0, 0, 20, 1, 20, 1, 0, 1]], vec![[0, 0, 20, 1, 20, 1, 0, 0]]],
-        "0, 0, 20, 1, 20, 1, 0, 1",
+        |lists| lists.nodes = vec![vec![[0, 0, 30, 1, 30, 1, 0, 1]], vec![[0, 0, 30, 1, 30, 1, 0, 0]]],
+        "0, 0, 30, 1, 30, 1, 0, 1",
         &["node 1 contains itself"],
     );
     refuses(|lists| lists.nodes[0][0][4] = 0, "0, 0, 60", &["LBNs per instance", "between 1 and"]);
@@ -228,7 +227,7 @@ fn trees_that_cannot_be() {
         &["334", "336 LBNs", "3 are slipped: 333", "--lenient"],
     );
     refuses(|lists| lists.nodes[2][0][1] = -1, "0, 0, 60", &["cylinder -1", "14 cylinders"]);
-    refuses(|lists| lists.nodes[2][1][1] = 5, "16, 1, 16", &["more than 2 tracks on cylinder 5"]);
+    refuses(|lists| lists.nodes[2][1][1] = 5, "0, 0, 16", &["more than 2 tracks on cylinder 5"]);
     refuses(|lists| lists.cylinders = 11, "0, 0, 16", &["cylinder 11", "11 cylinders"]);
 }
 
@@ -237,9 +236,9 @@ fn trees_without_anything() {
     for (empty, words) in [("nodes", "no node, so no root"), ("node", "the node has no entries")] {
         let mut lists = small();
         if empty == "nodes" {
-            lists.nodes.clear()
+            lists.nodes.clear();
         } else {
-            lists.nodes[1].clear()
+            lists.nodes[1].clear();
         }
         let message = lists.files().refused();
         assert!(message.contains(words), "{message}");
@@ -292,7 +291,7 @@ fn too_many_runs_are_refused() {
     lists.nodes = vec![vec![[0, 0, 60, 1, 20, 0, 1, 0]], vec![[0, 0, 5_400_000, 1, 60, 1, 0, 0]]];
     (lists.slips, lists.remaps, lists.blocks) = (vec![], vec![], 5_400_000);
     let message = lists.files().refused();
-    assert!(message.contains("more than 200000 runs"), "{message}");
+    assert!(message.contains("more than 100000 runs"), "{message}");
 }
 
 /// Any damage and any cut is an error or another drive; a panic fails the test.
@@ -308,9 +307,9 @@ fn no_damage_is_too_strange() {
     let mut random = Random(3);
     let strange = ["0", "1", "9", "-", ",", "\n", "[", "]", "TP", " ", "99999999"];
     let mut sound = 0;
-    for round in 0..1500 {
+    for round in 0..500 {
         let mut text = model.clone();
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             let at = random.below(text.len() as i64 - 2) as usize;
             let with = strange[random.below(strange.len() as i64) as usize];
             text.replace_range(at..at + random.below(2) as usize, with);
