@@ -1,8 +1,8 @@
 //! Layouts in runs, by hand, and what they cost.
 
-use super::super::Layout;
-use super::{layout, track_run};
-use crate::spec::{LayoutSpec, Order, RemapSpec, TrackRunSpec};
+use super::super::{Layout, Place};
+use super::{layout, track_run, zone};
+use crate::spec::{LayoutSpec, Order, RemapSpec, TrackRunSpec, ZoneSpec};
 use headstack_units::Angle;
 
 fn in_runs(heads: u32, run: Vec<TrackRunSpec>) -> LayoutSpec {
@@ -68,6 +68,40 @@ fn slips_and_remaps_are_as_in_zones() {
     assert_eq!((layout.extent(0, 100).sectors, layout.extent(2, 100).sectors), (2, 3));
 }
 
+#[test]
+fn a_zone_spelt_out_in_runs_is_that_zone() {
+    let only = ZoneSpec { track_skew_sectors: 3.0, cylinder_skew_sectors: 7.5, ..zone(5, 24, 12) };
+    // Groups of three cylinders; the last one is of two.
+    let zones = layout(Order::SerpentineBySurface, 3, vec![only]);
+    let by_zone = Layout::new(&zones);
+    let mut runs = Vec::new();
+    for group in (5..25_u32).step_by(3) {
+        let cylinders = 3.min(25 - group);
+        for head in 0..3 {
+            let back = head == 1;
+            let first_cylinder = if back { group + cylinders - 1 } else { group };
+            let lba = by_zone.lba_at(first_cylinder, head, 0).unwrap();
+            runs.push(TrackRunSpec {
+                step: if back { -1 } else { 1 },
+                skew_sectors: 7.5,
+                first_sector_turns: by_zone.locate(lba).start.as_turns(),
+                ..track_run(head, first_cylinder, cylinders, 12)
+            });
+        }
+    }
+    let by_run = Layout::new(&in_runs(3, runs));
+    assert_eq!(by_run.capacity(), by_zone.capacity());
+    assert!(by_run.zones().eq(by_zone.zones()));
+    for lba in 0..by_zone.capacity() {
+        let (zone, run) = (by_zone.locate(lba), by_run.locate(lba));
+        let apart = (zone.start - run.start).0.min((run.start - zone.start).0);
+        assert!(apart < 1 << 12, "sector {lba}: {zone:?} {run:?}");
+        assert_eq!(Place { start: zone.start, ..run }, zone);
+        assert_eq!(by_run.track_range(lba), by_zone.track_range(lba));
+        assert_eq!(by_run.cylinder_end(lba), by_zone.cylinder_end(lba));
+    }
+}
+
 /// What the checks say to a layout of runs.
 fn problems(spec: &LayoutSpec) -> String {
     let drive = include_str!("../../../../../drives/hp-97560.toml");
@@ -104,7 +138,7 @@ fn runs_that_cannot_be_are_refused() {
         ),
         ("skew of 10 sectors", changed(|spec| spec.run[0].skew_sectors = 10.0)),
         ("first_sector_turns`: -1 is not", changed(|spec| spec.run[0].first_sector_turns = -1.0)),
-        ("not both", changed(|spec| spec.zone = vec![super::zone(0, 1, 5)])),
+        ("not both", changed(|spec| spec.zone = vec![zone(0, 1, 5)])),
         ("layout.order`: does not go with", changed(|spec| spec.order = Order::SerpentineByZone)),
         ("layout.slipped_tracks`: does not go with", changed(|spec| spec.slipped_tracks = vec![[10, 0]])),
         (
