@@ -193,7 +193,7 @@ pub(crate) fn fit_read_ahead(cache: &mut CacheSpec, layout: &LayoutSpec) {
     if cache.read_ahead != ReadAhead::SequentialAware {
         return;
     }
-    let longest = layout.zone.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(1);
+    let longest = layout.most_data_sectors_per_track().max(1);
     let tracks = cache.segment_kib / (f64::from(longest) * BLOCK_KIB);
     if tracks >= 2.0 {
         cache.read_ahead = ReadAhead::UntilFull;

@@ -208,12 +208,17 @@ fn drive(
 
 /// Where every value comes from.
 fn provenance(spec: &mut DriveSpec, model: &Block, named: &Block, assumed: &[(&'static str, String)]) {
+    let has_runs = !spec.layout.run.is_empty();
     let mut add = |key: &str, kind, source: String| {
         spec.provenance.insert(key.to_owned(), Provenance { kind, source });
     };
     let from = |block: &Block| format!("imported from DiskSim 4.0 file {}", file_name(&block.at.file));
     for key in ["layout", "rotation_rpm", "mechanics"] {
         add(key, ProvenanceKind::Measured, from(model));
+    }
+    if has_runs {
+        let open = "heads counted by visits of each cylinder; skews 0 where the file has none";
+        add("layout.run", ProvenanceKind::Assumed, format!("{}; {open}", from(model)));
     }
     let mut electronics = vec!["controller", "buffer", "write_policy", "bus"];
     electronics.extend(spec.cache.is_some().then_some("cache"));

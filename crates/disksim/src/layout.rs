@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::fields::{Fields, list, whole, wrong};
 use crate::layout_g2::second_generation;
+use crate::layout_g4::fourth_generation;
 use crate::report::Report;
 use crate::spares::{self, Scheme};
 use crate::tree::{At, Block, Kind, Value};
@@ -73,16 +74,13 @@ pub(crate) fn layout(
     match block.kind.as_str() {
         "dm_layout_g1" => first_generation(block, geometry, report),
         "dm_layout_g2" => second_generation(block, geometry, report),
-        "dm_layout_g4" => Err(ImportError::at(&block.at, "layouts `dm_layout_g4` cannot be read").hint(
-            "their tree of track patterns does not say which head a track is under, nor the skews: describe the drive's \
-             zones by hand",
-        )),
+        "dm_layout_g4" => fourth_generation(block, geometry, report),
         other => Err(ImportError::at(&block.at, format!("`{other}` is no layout that can be read"))
-            .hint("known: dm_layout_g1, dm_layout_g2")),
+            .hint("known: dm_layout_g1, dm_layout_g2, dm_layout_g4")),
     }
 }
 
-/// A layout without zones.
+/// A layout without zones or runs.
 pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
     LayoutSpec {
         order,
@@ -91,6 +89,7 @@ pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
         cylinders: None,
         capacity_sectors: None,
         zone: Vec::new(),
+        run: Vec::new(),
         region: Vec::new(),
         slipped_sectors: Vec::new(),
         slipped_tracks: Vec::new(),

@@ -8,15 +8,18 @@
 //!
 //! Nothing is dropped in silence: a parameter is carried, listed as not carried, or an error. Errors name file and line.
 //!
-//! Not read: what a `.parv` says of statistics, the layout maps of second-generation layouts, and
-//! fourth-generation layouts (a third generation does not exist).
+//! Not read: what a `.parv` says of statistics, and the layout maps of second-generation layouts. A third generation of
+//! layouts does not exist; of the fourth, heads are counted and skews assumed, since its files have neither.
 
 mod controller;
 mod error;
 mod fields;
+mod g4_tracks;
+mod g4_tree;
 mod import;
 mod layout;
 mod layout_g2;
+mod layout_g4;
 mod lexer;
 mod mechanics;
 mod parameters;

@@ -215,7 +215,7 @@ fn several_drives_in_one_file() {
 #[test]
 fn layouts_of_other_generations() {
     let files = Files::with_model(&[("dm_layout_g1 {", "dm_layout_g4 {")]);
-    says(&files.refused(), "small.model:5 ", &["dm_layout_g4", "which head"]);
+    says(&files.refused(), "small.model:6 ", &["is no parameter of `dm_layout_g4`"]);
     let files = Files::with_model(&[("dm_layout_g1 {", "dm_layout_g3 {")]);
     says(&files.refused(), "small.model:5 ", &["dm_layout_g3", "dm_layout_g1"]);
     let files = Files::with_model(&[("dm_mech_g1", "dm_mech_g2")]);

@@ -56,10 +56,8 @@ impl DriveSpec {
                 published.write_overhead_ms.unwrap_or(controller.write_overhead_ms);
         }
         if step < LadderStep::M2 {
-            let cylinders = spec
-                .layout
-                .cylinders
-                .unwrap_or_else(|| spec.layout.zone.last().map_or(1, |zone| zone.last_cylinder + 1));
+            let cylinders =
+                spec.layout.cylinders.unwrap_or_else(|| spec.layout.cylinders_with_tracks().max(1));
             spec.seek = SeekCurve::new(&self.seek, cylinders).linearised();
             if let SeekSpec::Linear { single_cylinder_ms, full_stroke_ms } = &mut spec.seek {
                 *single_cylinder_ms = self.published.single_cylinder_seek_ms.unwrap_or(*single_cylinder_ms);

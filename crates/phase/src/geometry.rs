@@ -79,14 +79,15 @@ impl Geometry {
         self
     }
 
-    /// Where a sector is; `None` beyond the drive's capacity.
+    /// Where a sector is; `None` beyond the drive's capacity, and for drives that are described in runs of tracks: what
+    /// is fitted are the angles of zones.
     pub fn site(&self, lba: u64) -> Option<Site> {
         if lba >= self.layout.capacity() {
             return None;
         }
         let place = self.layout.locate(lba);
         let zone = place.zone as usize;
-        let steps = self.steps(&self.zones[zone], place.cylinder, place.head);
+        let steps = self.steps(self.zones.get(zone)?, place.cylinder, place.head);
         let end_turns = (f64::from(place.slot) + 1.0) / f64::from(place.slots);
         Some(Site { zone, end_turns, steps })
     }
@@ -198,6 +199,7 @@ mod tests {
             cylinders: None,
             capacity_sectors: None,
             zone: vec![zone(0, 12, 20), zone(15, 30, 16)],
+            run: Vec::new(),
             region: Vec::new(),
             slipped_sectors: vec![100, 200],
             slipped_tracks: Vec::new(),

@@ -4,7 +4,7 @@ mod common;
 
 use common::synthetic::{Random, Seen, Truth, layout, spares, zone};
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::{DriveSpec, LayoutSpec, Order, ProvenanceKind};
+use headstack_drive::spec::{DriveSpec, LayoutSpec, Order, ProvenanceKind, TrackRunSpec};
 use headstack_phase::{Geometry, Observation, PhaseFit, Source};
 use headstack_units::Nanos;
 use proptest::prelude::*;
@@ -93,6 +93,27 @@ proptest! {
         prop_assert!(fit.period_ns.is_finite() && fit.coherence.fitted.is_finite());
         prop_assert!(fit.zones.iter().all(|zone| zone.first_sector.turns.is_finite()));
     }
+}
+
+#[test]
+fn a_drive_described_in_runs_keeps_its_speed_and_angles() {
+    let run = TrackRunSpec {
+        first_cylinder: 0,
+        head: 0,
+        cylinders: 500,
+        step: 1,
+        sectors_per_track: 100,
+        first_sector: 0,
+        data_sectors: None,
+        first_sector_turns: 0.0,
+        skew_sectors: 7.0,
+    };
+    let file = LayoutSpec { run: vec![run], ..layout(Order::Classical, 1, vec![]) };
+    let seen: Vec<Observation> = (0..500_u64)
+        .map(|index| Observation { index, at: Nanos(index * 12_345_678), lba: index * 97 })
+        .collect();
+    let fit = PhaseFit::new(&seen, &Geometry::new(&file), 7200.0);
+    assert_eq!((fit.observations, fit.period_found, fit.zones.len()), (0, false, 0));
 }
 
 #[test]

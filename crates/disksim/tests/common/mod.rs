@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) mod g4;
+
 use headstack_disksim::{Import, ImportError, Options, import};
 use std::fs;
 use std::path::PathBuf;

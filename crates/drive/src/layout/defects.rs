@@ -2,6 +2,7 @@
 //!
 //! A *raw* number counts the data sectors including the slipped ones; a logical address leaves them out.
 
+use super::runs::Finder;
 use super::zone::Zone;
 use crate::spec::RemapSpec;
 
@@ -67,12 +68,12 @@ pub(super) struct Remaps {
 
 impl Remaps {
     /// Remaps of addresses below `capacity`; of several for one address the first counts.
-    pub(super) fn new(remaps: &[RemapSpec], zones: &[Zone], capacity: u64) -> Self {
+    pub(super) fn new(remaps: &[RemapSpec], zones: &[Zone], finder: &Finder, capacity: u64) -> Self {
         let mut found: Vec<(u64, Target)> = remaps
             .iter()
             .filter(|remap| remap.lba < capacity)
             .filter_map(|remap| {
-                let zone = zone_of(zones, remap.cylinder)?;
+                let zone = finder.zone_of(zones, remap.cylinder, remap.head)?;
                 let (cylinder, head, slot) = (remap.cylinder, remap.head, remap.sector);
                 Some((remap.lba, Target { zone, cylinder, head, slot }))
             })
@@ -109,11 +110,4 @@ impl Remaps {
             .ok()
             .map(|found| self.residents[found].1)
     }
-}
-
-/// The zone that holds a cylinder.
-pub(super) fn zone_of(zones: &[Zone], cylinder: u32) -> Option<usize> {
-    let after = zones.partition_point(|zone| zone.first_cylinder <= cylinder);
-    let zone = after.checked_sub(1)?;
-    (cylinder <= zones[zone].last_cylinder).then_some(zone)
 }

@@ -3,7 +3,7 @@
 //! One [`Layout`] describes the surfaces of one actuator. It is built once, does not change, and answers by arithmetic
 //! and binary search over *spans*: runs of tracks within a zone that hold data without a gap. There is one span per
 //! zone, and one more for each region border and slipped track inside it, so that a drive of ten million tracks costs
-//! no more memory than one of a thousand.
+//! no more memory than one of a thousand. A layout that is given run by run has a zone, and so a span, for each run.
 //!
 //! Conventions:
 //! - Tracks follow each other in the order of the drive file ([`crate::spec::Order`]). Serpentine orders and groups of
@@ -22,6 +22,7 @@ mod defects;
 mod divisor;
 mod groups;
 mod place;
+mod runs;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -30,10 +31,11 @@ mod zone;
 pub use place::{Extent, Place, ZoneSummary};
 
 use crate::spec::LayoutSpec;
-use defects::{Remaps, Slips, Target, zone_of};
+use defects::{Remaps, Slips, Target};
 use groups::DataMap;
 pub(crate) use groups::group_slots;
 use headstack_units::Angle;
+use runs::Finder;
 use sequence::Track;
 use zone::Zone;
 
@@ -50,6 +52,7 @@ struct Span {
 #[derive(Clone, Debug)]
 pub struct Layout {
     zones: Vec<Zone>,
+    finder: Finder,
     spans: Vec<Span>,
     /// Number of each span's first slot, counted over the data tracks of the drive.
     starts: Vec<u64>,
@@ -79,8 +82,13 @@ struct Home {
 impl Layout {
     /// The layout of a checked description.
     pub fn new(spec: &LayoutSpec) -> Self {
-        let zones: Vec<Zone> = spec.zone.iter().map(|zone| Zone::new(spec, zone)).collect();
-        let spans = spans(spec, &zones);
+        let finder = Finder::new(&spec.run);
+        let zones: Vec<Zone> = if finder.is_of_runs() {
+            runs::zones(&spec.run)
+        } else {
+            spec.zone.iter().zip(0..).map(|(zone, number)| Zone::new(spec, zone, number)).collect()
+        };
+        let spans = spans(spec, &zones, &finder);
         let mut lengths = vec![0_u64; zones.len()];
         let mut starts = Vec::with_capacity(spans.len());
         let mut slots = 0_u64;
@@ -94,21 +102,11 @@ impl Layout {
         let slips = Slips::new(&spec.slipped_sectors, ends.last().copied().unwrap_or(0));
         let held = ends.last().map_or(0, |&end| slips.logical_before(end));
         let capacity = spec.capacity_sectors.map_or(held, |capacity| capacity.min(held));
-        let mut first_lba = 0;
-        let mut summaries = Vec::with_capacity(zones.len());
-        for (zone, &end) in zones.iter().zip(&ends) {
-            let end_lba = slips.logical_before(end).min(capacity);
-            summaries.push(ZoneSummary {
-                first_lba,
-                sectors: end_lba - first_lba,
-                first_cylinder: zone.first_cylinder,
-                last_cylinder: zone.last_cylinder,
-                sectors_per_track: zone.sectors.value() as u32,
-            });
-            first_lba = end_lba;
-        }
-        let remaps = Remaps::new(&spec.remap, &zones, capacity);
+        let end_lbas = ends.iter().map(|&end| slips.logical_before(end).min(capacity));
+        let summaries = runs::summaries(&zones, end_lbas);
+        let remaps = Remaps::new(&spec.remap, &zones, &finder, capacity);
         Self {
+            finder,
             spans,
             starts,
             maps,
@@ -132,7 +130,7 @@ impl Layout {
         self.heads
     }
 
-    /// Physical cylinders: how far the arm can go, at least to the end of the last zone.
+    /// Physical cylinders: how far the arm can go, at least to the last track.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
@@ -147,8 +145,9 @@ impl Layout {
             return self.place(target.zone, &self.target_track(target), u64::from(target.slot));
         }
         let home = self.home(lba);
-        let zone = self.spans[home.span].zone;
-        self.place(zone, &self.zones[zone].sequence.track(home.index), home.slot)
+        let number = self.spans[home.span].zone;
+        let zone = &self.zones[number];
+        self.place(number, &zone.sequence.track(home.index), zone.first_slot + home.slot)
     }
 
     /// The logical sector at a place; `None` where there is none: spare, slipped, or beyond the drive.
@@ -156,9 +155,10 @@ impl Layout {
         if let Some(lba) = self.remaps.resident(cylinder, head, slot) {
             return Some(lba);
         }
-        let number = zone_of(&self.zones, cylinder)?;
+        let number = self.finder.zone_of(&self.zones, cylinder, head)?;
         let zone = &self.zones[number];
-        if head >= self.heads || u64::from(slot) >= zone.sectors.value() {
+        let slot = u64::from(slot).checked_sub(zone.first_slot)?;
+        if head >= self.heads || slot >= zone.sectors.value() {
             return None;
         }
         let index = zone.sequence.find(cylinder, head).1?;
@@ -168,7 +168,7 @@ impl Layout {
         if span.zone != number || index - span.first_index >= span.tracks {
             return None;
         }
-        let number = self.starts[at] + (index - span.first_index) * zone.sectors.value() + u64::from(slot);
+        let number = self.starts[at] + (index - span.first_index) * zone.sectors.value() + slot;
         let data = self.data_before(number);
         if self.data_before(number + 1) == data || self.slips.contains(data) {
             return None;
@@ -197,7 +197,7 @@ impl Layout {
             .min(home.run)
             .min(self.capacity - lba)
             .min(self.remaps.next(lba) - lba);
-        self.run(number, &zone.sequence.track(home.index), home.slot, lba, sectors)
+        self.run(number, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
     }
 
     /// The logical sectors of the track that is home to `lba`: the first, and the one after the last.
@@ -219,6 +219,9 @@ impl Layout {
     /// As [`Layout::locate`].
     pub fn cylinder_end(&self, lba: u64) -> u64 {
         let home = self.home(lba);
+        if self.finder.is_of_runs() {
+            return self.logical_before(self.cylinder_end_over_runs(&home));
+        }
         let number = self.spans[home.span].zone;
         let zone = &self.zones[number];
         let end = zone.sequence.cylinder_run_end(home.index);
@@ -230,7 +233,23 @@ impl Layout {
         self.logical_before(self.starts[home.span + more] + tracks * zone.sectors.value())
     }
 
-    /// The zones, outermost first.
+    /// The slot after the last one of the tracks in one cylinder that follow a home, whichever runs they belong to.
+    fn cylinder_end_over_runs(&self, home: &Home) -> u64 {
+        let track = |span: &Span, index| self.zones[span.zone].sequence.track(index);
+        let cylinder = track(&self.spans[home.span], home.index).cylinder;
+        let (mut at, mut tracks) = (home.span, home.index + 1);
+        // In a run every track has a cylinder of its own.
+        while tracks == self.spans[at].tracks
+            && self.spans.get(at + 1).is_some_and(|next| track(next, 0).cylinder == cylinder)
+        {
+            at += 1;
+            tracks = 1;
+        }
+        self.starts[at] + tracks * self.zones[self.spans[at].zone].sectors.value()
+    }
+
+    /// The zones, outermost first. In a layout given run by run: consecutive runs with equally many sectors on a track,
+    /// with the cylinders they lie between and the data sectors of their fullest track.
     pub fn zones(&self) -> impl Iterator<Item = ZoneSummary> {
         self.summaries.iter().copied()
     }
@@ -276,7 +295,7 @@ impl Layout {
             head: track.head,
             slot: slot as u32,
             slots: zone.slots,
-            zone: number as u32,
+            zone: zone.number,
             start: zone.start(track, slot),
         }
     }
@@ -292,13 +311,20 @@ impl Layout {
             sectors: sectors as u32,
             start,
             slot_width: zone.slot_width,
-            zone: number as u32,
+            zone: zone.number,
         }
     }
 }
 
 /// The map of each zone, none if they change nothing; and the number of data sectors up to each zone's end.
 fn maps(spec: &LayoutSpec, lengths: &[u64]) -> (Vec<DataMap>, Vec<u64>) {
+    if !spec.run.is_empty() {
+        let sum = |end: &mut u64, length: &u64| {
+            *end += length;
+            Some(*end)
+        };
+        return (Vec::new(), lengths.iter().scan(0, sum).collect());
+    }
     let mut maps: Vec<DataMap> = Vec::with_capacity(lengths.len());
     let mut ends = Vec::with_capacity(lengths.len());
     let (mut data, mut slots) = (0, 0);
@@ -317,18 +343,18 @@ fn maps(spec: &LayoutSpec, lengths: &[u64]) -> (Vec<DataMap>, Vec<u64>) {
 
 /// How many cylinders the arm can reach.
 pub(crate) fn physical_cylinders(spec: &LayoutSpec) -> u32 {
-    let end = spec.zone.last().map_or(0, |zone| zone.last_cylinder.saturating_add(1));
+    let end = spec.cylinders_with_tracks();
     spec.cylinders.unwrap_or(end).max(end)
 }
 
 /// The runs of tracks that hold data, in the order of addresses.
-fn spans(spec: &LayoutSpec, zones: &[Zone]) -> Vec<Span> {
+fn spans(spec: &LayoutSpec, zones: &[Zone], finder: &Finder) -> Vec<Span> {
     let mut slipped: Vec<(usize, u64)> = spec
         .slipped_tracks
         .iter()
         .filter(|track| track[1] < spec.heads)
         .filter_map(|track| {
-            let zone = zone_of(zones, track[0])?;
+            let zone = finder.zone_of(zones, track[0], track[1])?;
             Some((zone, zones[zone].sequence.find(track[0], track[1]).1?))
         })
         .collect();

@@ -5,7 +5,7 @@
 //! addresses are runs of indices.
 
 use super::divisor::Divisor;
-use crate::spec::{LayoutSpec, Order, ZoneSpec};
+use crate::spec::{LayoutSpec, Order, TrackRunSpec, ZoneSpec};
 
 /// One track of a zone and how the sequence got there from the zone's first track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ enum Kind {
         /// Cylinders in the last group.
         last_width: Divisor,
     },
+    /// Along one surface, from the first cylinder on or back.
+    Run { head: u32, outwards: bool },
 }
 
 /// The order of a zone's tracks.
@@ -85,6 +87,17 @@ impl Sequence {
         Self { kind, first_cylinder: zone.first_cylinder, cylinders, heads, data_heads }
     }
 
+    /// The tracks of a run.
+    pub(super) fn of_run(run: &TrackRunSpec) -> Self {
+        Self {
+            kind: Kind::Run { head: run.head, outwards: run.step < 0 },
+            first_cylinder: run.first_cylinder,
+            cylinders: u64::from(run.cylinders.max(1)),
+            heads: 1,
+            data_heads: 1,
+        }
+    }
+
     /// Tracks of a cylinder that are not its spares.
     pub(super) fn indices_per_cylinder(&self) -> u64 {
         self.data_heads
@@ -115,6 +128,12 @@ impl Sequence {
                 let within = if head % 2 == 0 { along } else { narrow.value() - 1 - along };
                 self.by_surface(group * width.value(), group, narrow.value(), within, head)
             }
+            Kind::Run { head, outwards } => {
+                let along = index as u32;
+                let cylinder =
+                    if outwards { self.first_cylinder - along } else { self.first_cylinder + along };
+                Track { cylinder, head, head_changes: 0, cylinder_changes: index }
+            }
         }
     }
 
@@ -142,6 +161,10 @@ impl Sequence {
                 let index = group * indices_per_group.value() + head * narrow + along;
                 (track, (head < self.data_heads).then_some(index))
             }
+            Kind::Run { .. } => {
+                let index = u64::from(cylinder.abs_diff(self.first_cylinder));
+                (Track { cylinder, head, head_changes: 0, cylinder_changes: index }, Some(index))
+            }
         }
     }
 
@@ -163,6 +186,7 @@ impl Sequence {
                     index + 1
                 }
             }
+            Kind::Run { .. } => index + 1,
         }
     }
 

@@ -1,13 +1,15 @@
-//! One zone: its tracks in order, and the angle at which each begins.
+//! One zone, or one run of a layout that is given run by run: its tracks in order, and the angle at which each begins.
 
 use super::divisor::Divisor;
 use super::sequence::{Sequence, Track};
-use crate::spec::{LayoutSpec, ZoneSpec};
+use crate::spec::{LayoutSpec, TrackRunSpec, ZoneSpec};
 use headstack_units::Angle;
 
 /// A zone, precomputed.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
+    /// Number of the zone as it appears to the outside.
+    pub(super) number: u32,
     pub(super) sequence: Sequence,
     pub(super) first_cylinder: u32,
     pub(super) last_cylinder: u32,
@@ -15,6 +17,8 @@ pub(super) struct Zone {
     pub(super) sectors: Divisor,
     /// Slots on a track, spares included.
     pub(super) slots: u32,
+    /// The slot of a track's first data sector.
+    pub(super) first_slot: u64,
     /// Indices before the spare tracks at the zone's end.
     pub(super) indices: u64,
     /// Angular width of a slot, rounded down.
@@ -28,15 +32,17 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    pub(super) fn new(layout: &LayoutSpec, zone: &ZoneSpec) -> Self {
+    pub(super) fn new(layout: &LayoutSpec, zone: &ZoneSpec, number: u32) -> Self {
         let sequence = Sequence::new(layout, zone);
         let slots = zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track).max(1);
         Self {
+            number,
             sequence,
             first_cylinder: zone.first_cylinder,
             last_cylinder: zone.last_cylinder,
             sectors: Divisor::new(u64::from(zone.sectors_per_track)),
             slots,
+            first_slot: 0,
             indices: sequence.len().saturating_sub(u64::from(zone.spare_tracks_at_end)),
             slot_width: slot_width(slots),
             origin: Angle::from_turns(zone.first_sector_turns),
@@ -49,6 +55,34 @@ impl Zone {
                 .and_then(|spares| Some((spares.cylinders?, spares.range_skew_sectors)))
                 .map(|(cylinders, skew)| (u64::from(cylinders.max(1)), sectors_to_angle(skew, slots))),
         }
+    }
+
+    /// A run as a zone of one surface. Its spare tracks have no indices.
+    pub(super) fn of_run(run: &TrackRunSpec, number: u32) -> Self {
+        let sequence = Sequence::of_run(run);
+        let slots = run.sectors_per_track.max(1);
+        let (first_cylinder, last_cylinder) = run.cylinder_range();
+        let data = run.data_sectors();
+        Self {
+            number,
+            sequence,
+            first_cylinder,
+            last_cylinder,
+            sectors: Divisor::new(u64::from(data)),
+            slots,
+            first_slot: u64::from(run.first_sector),
+            indices: if data == 0 { 0 } else { sequence.len() },
+            slot_width: slot_width(slots),
+            origin: Angle::from_turns(run.first_sector_turns),
+            track_skew: Angle::ZERO,
+            cylinder_skew: sectors_to_angle(run.skew_sectors, slots),
+            range_skew: None,
+        }
+    }
+
+    /// Whether it is a run of spare tracks.
+    pub(super) fn is_spare(&self) -> bool {
+        self.indices == 0
     }
 
     /// Where a slot of a track begins. Slots of a track lie exactly `slot_width` apart; what is left of the turn

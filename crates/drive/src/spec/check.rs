@@ -1,8 +1,7 @@
 //! Physics checks of a drive file: all problems at once.
 
 use super::{
-    BusSpec, DriveSpec, OverheadsByHistory, SeekSpec, WritePolicy, WrittenData, ZoneSpec, check_layout,
-    provenance,
+    BusSpec, DriveSpec, OverheadsByHistory, SeekSpec, WritePolicy, WrittenData, check_layout, provenance,
 };
 use std::fmt;
 
@@ -268,8 +267,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }
     if spec.buffer.size_kib == 0.0 {
-        let slots = |z: &ZoneSpec| f64::from(z.sectors_per_track) + f64::from(z.spare_sectors_per_track);
-        let densest = spec.layout.zone.iter().map(slots).fold(0.0, f64::max);
+        let densest = f64::from(spec.layout.most_sectors_per_track());
         let media = densest * f64::from(spec.sector_bytes) * spec.rotation_rpm / 60e6;
         if spec.bus.read_mb_per_s.min(spec.bus.write_mb_per_s) < media {
             findings.add(

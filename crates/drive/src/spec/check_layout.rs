@@ -1,8 +1,10 @@
-//! Checks of `[layout]`: zones, spares, slips, regions and remaps.
+//! Checks of `[layout]`: zones, spares, slips, regions and remaps. Those of runs are in [`super::check_runs`].
 
 use super::check::Findings;
-use super::{LayoutSpec, Order, SpareGroup, SparesSpec, ZoneSpec};
+use super::check_runs::{self, RunTracks};
+use super::{LayoutSpec, Order, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
 use crate::layout::{Layout, group_slots};
+use std::collections::BTreeSet;
 
 /// Largest capacity that is believed: 2^50 sectors.
 const MAX_SECTORS: u64 = 1 << 50;
@@ -11,8 +13,8 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
     if !(1..=1024).contains(&layout.heads) {
         findings.add("layout.heads", format!("{} is not between 1 and 1024", layout.heads));
     }
-    if layout.zone.is_empty() {
-        findings.add("layout.zone", "there must be at least one [[layout.zone]]");
+    if layout.zone.is_empty() && layout.run.is_empty() {
+        findings.add("layout.zone", "there must be at least one [[layout.zone]] (or one [[layout.run]])");
     }
     match (layout.order, layout.group_cylinders) {
         (Order::SerpentineBySurface, None | Some(0)) => findings.add(
@@ -26,7 +28,7 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
         ),
         _ => {}
     }
-    let mut sectors = 0_u64;
+    let mut sectors = check_runs::runs(layout, findings);
     for (index, zone) in layout.zone.iter().enumerate() {
         one_zone(&format!("layout.zone.{index}"), zone, layout, findings);
         let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
@@ -52,7 +54,7 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
             .add("layout.slipped_sectors", format!("the drive has only {sectors} sectors, counted from 0"));
     }
     if sectors > MAX_SECTORS {
-        findings.add("layout.zone", format!("{sectors} sectors in all is beyond belief (at most 2^50)"));
+        findings.add("layout", format!("{sectors} sectors in all is beyond belief (at most 2^50)"));
     }
     if layout.capacity_sectors.is_some_and(|capacity| capacity == 0 || capacity > sectors) {
         findings.add(
@@ -60,12 +62,14 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
             format!("is not between 1 and the {sectors} sectors of the tracks"),
         );
     }
-    if let (Some(cylinders), Some(last)) = (layout.cylinders, layout.zone.last())
-        && cylinders <= last.last_cylinder
+    let with_tracks = layout.cylinders_with_tracks();
+    if let Some(cylinders) = layout.cylinders
+        && cylinders < with_tracks
     {
+        let what = if layout.run.is_empty() { "the last zone goes" } else { "the runs go" };
         findings.add(
             "layout.cylinders",
-            format!("{cylinders} cylinders, but the last zone goes up to cylinder {}", last.last_cylinder),
+            format!("{cylinders} cylinders, but {what} up to cylinder {}", with_tracks - 1),
         );
     }
     defects(layout, findings);
@@ -221,7 +225,7 @@ fn defects(layout: &LayoutSpec, findings: &mut Findings) {
     if !layout.slipped_sectors.windows(2).all(|pair| pair[0] < pair[1]) {
         findings.add("layout.slipped_sectors", "must ascend without repetition");
     }
-    let cylinders = layout.zone.last().map_or(0, |zone| zone.last_cylinder + 1);
+    let cylinders = layout.cylinders_with_tracks();
     for track in &layout.slipped_tracks {
         if track[0] >= cylinders || track[1] >= layout.heads {
             findings.add("layout.slipped_tracks", format!("there is no track {}/{}", track[0], track[1]));
@@ -245,19 +249,23 @@ fn defects(layout: &LayoutSpec, findings: &mut Findings) {
         findings
             .add("layout.region", "regions are given in classical track order: order must be \"classical\"");
     }
+    remaps(layout, findings);
+}
+
+fn remaps(layout: &LayoutSpec, findings: &mut Findings) {
+    let tracks = RunTracks::new(&layout.run);
+    let slots = |remap: &RemapSpec| {
+        let inside = |zone: &&ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&remap.cylinder);
+        let zone = layout.zone.iter().find(inside);
+        zone.map(|zone| u64::from(zone.sectors_per_track) + u64::from(zone.spare_sectors_per_track))
+            .or_else(|| tracks.sectors_at(remap.cylinder, remap.head).map(u64::from))
+    };
+    let mut seen = BTreeSet::new();
     for (index, remap) in layout.remap.iter().enumerate() {
-        let zone = layout
-            .zone
-            .iter()
-            .find(|zone| (zone.first_cylinder..=zone.last_cylinder).contains(&remap.cylinder));
-        let fits = zone.is_some_and(|zone| {
-            let slots = u64::from(zone.sectors_per_track) + u64::from(zone.spare_sectors_per_track);
-            u64::from(remap.sector) < slots && remap.head < layout.heads
-        });
-        if layout.remap[..index].iter().any(|other| other.lba == remap.lba) {
+        if !seen.insert(remap.lba) {
             findings.add(format!("layout.remap.{index}"), format!("sector {} is remapped twice", remap.lba));
         }
-        if !fits {
+        if remap.head >= layout.heads || slots(remap).is_none_or(|slots| u64::from(remap.sector) >= slots) {
             findings.add(format!("layout.remap.{index}"), "leads to no sector of this drive");
         }
     }

@@ -1,4 +1,4 @@
-//! `[layout]`: zones, skews, spares, and the order of tracks.
+//! `[layout]`: zones, skews, spares, and the order of tracks; or the tracks themselves, run by run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,14 +32,19 @@ pub struct LayoutSpec {
     /// Cylinders in one group of `serpentine-by-surface` order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_cylinders: Option<u32>,
-    /// Physical cylinders, where the arm can go farther than the last zone; absent: the last zone's end.
+    /// Physical cylinders, where the arm can go farther than the last zone or run; absent: where these end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cylinders: Option<u32>,
     /// Addressable sectors, where the drive announces fewer than its tracks hold; absent: all. The rest are spares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_sectors: Option<u64>,
-    /// Zones, outermost first, without overlap.
+    /// Zones, outermost first, without overlap. A layout has either zones or runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zone: Vec<ZoneSpec>,
+    /// Runs of tracks in the order of addresses, without overlap, where zones cannot say where the sectors are.
+    /// `order`, regions and slipped tracks do not go with them: the runs say it all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run: Vec<TrackRunSpec>,
     /// Regions that hold data, in order; tracks outside are spares. Absent: everything holds data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub region: Vec<RegionSpec>,
@@ -89,6 +94,77 @@ pub struct ZoneSpec {
     /// Spare sectors that a group of tracks shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spares: Option<SparesSpec>,
+}
+
+/// Tracks of one surface, one cylinder after the other, with the same sectors on each. Addresses run along the tracks of
+/// a run, then along the next run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrackRunSpec {
+    /// Cylinder of the run's first track.
+    pub first_cylinder: u32,
+    /// Head that reads all its tracks.
+    pub head: u32,
+    /// How many cylinders, and so tracks, the run has.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub cylinders: u32,
+    /// Cylinders from one track to the next: 1, or −1 for a run towards cylinder 0.
+    #[serde(default = "inwards", skip_serializing_if = "is_inwards")]
+    pub step: i32,
+    /// Sectors on a track, those that hold no data included.
+    pub sectors_per_track: u32,
+    /// The first sector that holds data, on every track of the run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_sector: u32,
+    /// Sectors that hold data, from `first_sector` on; absent: all up to the track's end. 0 for spare tracks, which
+    /// remapped sectors may live on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sectors: Option<u32>,
+    /// Where, in turns from the index, sector 0 of the run's first track begins.
+    #[serde(default, skip_serializing_if = "is_zero_real")]
+    pub first_sector_turns: f64,
+    /// By how many sectors (may be a fraction) sector 0 lags from one track of the run to the next.
+    #[serde(default, skip_serializing_if = "is_zero_real")]
+    pub skew_sectors: f64,
+}
+
+impl TrackRunSpec {
+    /// Sectors of a track that hold data.
+    pub fn data_sectors(&self) -> u32 {
+        self.data_sectors.unwrap_or_else(|| self.sectors_per_track.saturating_sub(self.first_sector))
+    }
+
+    /// The lowest and the highest cylinder of the run.
+    pub fn cylinder_range(&self) -> (u32, u32) {
+        let more = self.cylinders.saturating_sub(1);
+        if self.step < 0 {
+            (self.first_cylinder.saturating_sub(more), self.first_cylinder)
+        } else {
+            (self.first_cylinder, self.first_cylinder.saturating_add(more))
+        }
+    }
+}
+
+impl LayoutSpec {
+    /// How many cylinders lie up to the end of the last zone, or of the run that reaches farthest.
+    pub fn cylinders_with_tracks(&self) -> u32 {
+        let zones = self.zone.last().map(|zone| zone.last_cylinder);
+        let runs = self.run.iter().map(|run| run.cylinder_range().1);
+        zones.into_iter().chain(runs).max().map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// Data sectors of the track that holds most.
+    pub fn most_data_sectors_per_track(&self) -> u32 {
+        let zones = self.zone.iter().map(|zone| zone.sectors_per_track);
+        zones.chain(self.run.iter().map(TrackRunSpec::data_sectors)).max().unwrap_or(0)
+    }
+
+    /// Sectors of the longest track, spares included.
+    pub fn most_sectors_per_track(&self) -> u32 {
+        let slots = |zone: &ZoneSpec| zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track);
+        let runs = self.run.iter().map(|run| run.sectors_per_track);
+        self.zone.iter().map(slots).chain(runs).max().unwrap_or(0)
+    }
 }
 
 /// What shares spare sectors.
@@ -154,6 +230,24 @@ pub struct RemapSpec {
     pub head: u32,
     /// Where it lives: slot on the track, spares included, counted from the track's first sector.
     pub sector: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn inwards() -> i32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_inwards(value: &i32) -> bool {
+    *value == 1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

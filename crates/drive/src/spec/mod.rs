@@ -6,6 +6,7 @@
 
 mod check;
 mod check_layout;
+mod check_runs;
 mod controller;
 mod fidelity;
 mod file;
@@ -21,7 +22,7 @@ pub use controller::{
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
-pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
+pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, TrackRunSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use overrides::set_value;
 pub use provenance::{Provenance, ProvenanceKind};

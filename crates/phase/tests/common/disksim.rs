@@ -108,6 +108,7 @@ pub fn model(path: &Path) -> (LayoutSpec, f64) {
         cylinders: None,
         capacity_sectors: None,
         zone,
+        run: Vec::new(),
         region: Vec::new(),
         slipped_sectors: Vec::new(),
         slipped_tracks: Vec::new(),

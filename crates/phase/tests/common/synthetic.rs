@@ -91,6 +91,7 @@ pub fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
         cylinders: None,
         capacity_sectors: None,
         zone,
+        run: Vec::new(),
         region: Vec::new(),
         slipped_sectors: Vec::new(),
         slipped_tracks: Vec::new(),

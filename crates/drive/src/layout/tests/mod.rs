@@ -1,10 +1,12 @@
 //! Does every sector lie where the drive file says, and does the way back lead to it?
 
+mod any_runs;
 mod drives;
+mod runs;
 mod twin;
 mod versus_twin;
 
-use crate::spec::{LayoutSpec, Order, ZoneSpec};
+use crate::spec::{LayoutSpec, Order, TrackRunSpec, ZoneSpec};
 
 /// A zone without skew and spares.
 fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> ZoneSpec {
@@ -32,9 +34,25 @@ fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
         cylinders: None,
         capacity_sectors: None,
         zone,
+        run: Vec::new(),
         region: Vec::new(),
         slipped_sectors: Vec::new(),
         slipped_tracks: Vec::new(),
         remap: Vec::new(),
+    }
+}
+
+/// A run inwards without skew, every sector of it data.
+fn track_run(head: u32, first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> TrackRunSpec {
+    TrackRunSpec {
+        first_cylinder,
+        head,
+        cylinders,
+        step: 1,
+        sectors_per_track,
+        first_sector: 0,
+        data_sectors: None,
+        first_sector_turns: 0.0,
+        skew_sectors: 0.0,
     }
 }

@@ -12,10 +12,12 @@ pub(super) struct TwinTrack {
     pub(super) cylinder: u32,
     pub(super) head: u32,
     pub(super) zone: usize,
+    /// Slots, spares included.
+    pub(super) slots: u32,
     /// Where the first slot begins, in turns.
     pub(super) turns: f64,
     /// The last of its cylinder in track order, or on a surface without data.
-    spare_of_cylinder: bool,
+    pub(super) spare_of_cylinder: bool,
     pub(super) data: bool,
 }
 
@@ -33,22 +35,8 @@ pub(super) struct Twin {
 
 impl Twin {
     pub(super) fn new(spec: &LayoutSpec) -> Self {
-        let mut tracks = Vec::new();
-        for (number, zone) in spec.zone.iter().enumerate() {
-            tracks.extend(zone_tracks(spec, number, zone));
-        }
-        for track in &mut tracks {
-            let at = (track.cylinder, track.head);
-            let inside = spec.region.is_empty()
-                || spec.region.iter().any(|region| {
-                    (region.first_cylinder, region.first_head) <= at
-                        && at <= (region.last_cylinder, region.last_head)
-                });
-            let slipped = spec.slipped_tracks.contains(&[track.cylinder, track.head]);
-            track.data &= inside && !slipped;
-        }
-        let sequence: Vec<(usize, u32)> =
-            (0..spec.zone.len()).flat_map(|number| data_sectors(spec, &tracks, number)).collect();
+        let (tracks, sequence) =
+            if spec.run.is_empty() { of_zones(spec) } else { super::any_runs::of_runs(spec) };
         let mut homes: Vec<(usize, u32)> = (0..)
             .zip(sequence)
             .filter(|(number, _)| !spec.slipped_sectors.contains(number))
@@ -76,10 +64,7 @@ impl Twin {
     pub(super) fn cylinder_end(&self, lba: u64) -> u64 {
         let track = self.homes[lba as usize].0;
         let here = &self.tracks[track];
-        let more = self.tracks[track..]
-            .iter()
-            .take_while(|next| next.cylinder == here.cylinder && next.zone == here.zone)
-            .count();
+        let more = self.tracks[track..].iter().take_while(|next| next.cylinder == here.cylinder).count();
         self.range(|number| (track..track + more).contains(&number)).1
     }
 
@@ -111,6 +96,26 @@ impl Twin {
         let last = self.homes.iter().rposition(|&(track, _)| on(track)).expect("an address lies on it");
         (first as u64, last as u64 + 1)
     }
+}
+
+/// All tracks, and the data sectors in order: number of the track, slot there.
+fn of_zones(spec: &LayoutSpec) -> (Vec<TwinTrack>, Vec<(usize, u32)>) {
+    let mut tracks = Vec::new();
+    for (number, zone) in spec.zone.iter().enumerate() {
+        tracks.extend(zone_tracks(spec, number, zone));
+    }
+    for track in &mut tracks {
+        let at = (track.cylinder, track.head);
+        let inside = spec.region.is_empty()
+            || spec.region.iter().any(|region| {
+                (region.first_cylinder, region.first_head) <= at
+                    && at <= (region.last_cylinder, region.last_head)
+            });
+        let slipped = spec.slipped_tracks.contains(&[track.cylinder, track.head]);
+        track.data &= inside && !slipped;
+    }
+    let sequence = (0..spec.zone.len()).flat_map(|number| data_sectors(spec, &tracks, number)).collect();
+    (tracks, sequence)
 }
 
 /// The data sectors of a zone in order: number of the track, slot there.
@@ -172,7 +177,8 @@ fn zone_tracks(spec: &LayoutSpec, number: usize, zone: &ZoneSpec) -> Vec<TwinTra
             turns = (turns + skew / slots).fract();
         }
         let data = !spare_of_cylinder;
-        tracks.push(TwinTrack { cylinder, head, zone: number, turns, spare_of_cylinder, data });
+        let slots = zone.sectors_per_track + zone.spare_sectors_per_track;
+        tracks.push(TwinTrack { cylinder, head, zone: number, slots, turns, spare_of_cylinder, data });
     }
     let mut at_end = zone.spare_tracks_at_end;
     for track in tracks.iter_mut().rev().filter(|track| !track.spare_of_cylinder) {

@@ -1,6 +1,7 @@
 //! Random layouts of every order, with spares, slips, regions and remaps, against the naive twin.
 
 use super::super::{Extent, Layout};
+use super::any_runs::any_runs;
 use super::twin::Twin;
 use super::zone;
 use crate::spec::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
@@ -97,6 +98,7 @@ prop_compose! {
             group_cylinders: (order == Order::SerpentineBySurface).then_some(group),
             cylinders: beyond.map(|beyond| cylinders + beyond),
             capacity_sectors: None,
+            run: Vec::new(),
             region: if order == Order::Classical { regions(&cuts, heads, cylinders) } else { vec![] },
             slipped_sectors,
             slipped_tracks: slipped_tracks
@@ -177,12 +179,11 @@ fn add_spares(spec: &mut LayoutSpec, number: usize, (wish, front): &RawSpares) {
 }
 
 /// Remaps of different sectors to different slots that hold nothing.
-fn add_remaps(spec: &mut LayoutSpec, wishes: &[(Index, Index)]) {
+pub(super) fn add_remaps(spec: &mut LayoutSpec, wishes: &[(Index, Index)]) {
     let twin = Twin::new(spec);
     let mut free: Vec<(u32, u32, u32)> = Vec::new();
     for track in &twin.tracks {
-        let zone = &spec.zone[track.zone];
-        free.extend((0..zone.sectors_per_track + zone.spare_sectors_per_track).filter_map(|slot| {
+        free.extend((0..track.slots).filter_map(|slot| {
             let at = (track.cylinder, track.head, slot);
             (!twin.residents.contains_key(&at)).then_some(at)
         }));
@@ -207,18 +208,22 @@ fn apart(a: Angle, b: f64) -> f64 {
     ahead.min(1.0 - ahead)
 }
 
+/// Zones or runs.
+fn any_spec() -> impl Strategy<Value = LayoutSpec> {
+    prop_oneof![2 => any_layout(), 1 => any_runs()]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn every_sector_lies_where_the_walk_over_all_tracks_finds_it(spec in any_layout()) {
+    fn every_sector_lies_where_the_walk_over_all_tracks_finds_it(spec in any_spec()) {
         let (layout, twin) = (Layout::new(&spec), Twin::new(&spec));
         prop_assert_eq!(layout.capacity(), twin.homes.len() as u64);
         for (lba, &at) in (0_u64..).zip(&twin.places) {
             let place = layout.locate(lba);
             let track = twin.track_at(at);
-            let zone = &spec.zone[track.zone];
-            let slots = zone.sectors_per_track + zone.spare_sectors_per_track;
+            let slots = track.slots;
             prop_assert_eq!((place.cylinder, place.head, place.slot), at, "sector {}", lba);
             prop_assert_eq!((place.zone as usize, place.slots), (track.zone, slots));
             let turns = track.turns + f64::from(at.2) / f64::from(slots);
@@ -227,9 +232,9 @@ proptest! {
     }
 
     #[test]
-    fn every_slot_leads_back_to_its_sector_and_to_no_other(spec in any_layout()) {
+    fn every_slot_leads_back_to_its_sector_and_to_no_other(spec in any_spec()) {
         let (layout, twin) = (Layout::new(&spec), Twin::new(&spec));
-        let most = spec.zone.iter().map(|z| z.sectors_per_track + z.spare_sectors_per_track).max().unwrap_or(0);
+        let most = twin.tracks.iter().map(|track| track.slots).max().unwrap_or(0);
         for cylinder in 0..layout.cylinders() + 2 {
             for head in 0..spec.heads + 2 {
                 for slot in 0..most + 2 {
@@ -243,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn runs_tracks_and_cylinders_end_where_the_walk_says(spec in any_layout(), limit in 1_u64..20) {
+    fn runs_tracks_and_cylinders_end_where_the_walk_says(spec in any_spec(), limit in 1_u64..20) {
         let (layout, twin) = (Layout::new(&spec), Twin::new(&spec));
         for lba in 0..layout.capacity() {
             let place = layout.locate(lba);
@@ -287,7 +292,7 @@ proptest! {
     }
 
     #[test]
-    fn extents_cover_the_drive_without_gap_or_overlap(spec in any_layout(), limit in 1_u64..20) {
+    fn extents_cover_the_drive_without_gap_or_overlap(spec in any_spec(), limit in 1_u64..20) {
         let layout = Layout::new(&spec);
         let mut lba = 0;
         while lba < layout.capacity() {

@@ -141,6 +141,7 @@ fn tracks(slots: u32, spares: u32) -> Layout {
             empty_sectors_at_front: 0,
             spares: None,
         }],
+        run: Vec::new(),
         region: vec![],
         slipped_sectors: vec![],
         slipped_tracks: vec![],
