@@ -24,7 +24,8 @@ pub(crate) fn check_share(share: f64) -> Result<(), Error> {
     if (0.05..=0.95).contains(&share) {
         return Ok(());
     }
-    let problem = format!("the phase lock is fitted to {share} of the trace, which is not between 0.05 and 0.95");
+    let problem =
+        format!("the phase lock is fitted to {share} of the trace, which is not between 0.05 and 0.95");
     Err(Error::input(problem, "0.5 fits the first half and scores the second"))
 }
 

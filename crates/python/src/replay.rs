@@ -7,10 +7,9 @@ use crate::system::System;
 use crate::trace::Trace;
 use crate::validate::Pairs;
 use headstack_system::{Input, Replay, RunOptions, run};
-use headstack_trace::{Request, RequestSource, TraceError};
+use headstack_trace::{InMemory, Request, RequestSource};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
 
 /// The requests of a trace that has measured times, in memory, to be replayed on one system after another.
 ///
@@ -24,7 +23,7 @@ use std::sync::Arc;
 ///     At most so many requests.
 #[pyclass(frozen, module = "headstack._core")]
 pub(crate) struct LockedReplay {
-    requests: Arc<[Request]>,
+    requests: Vec<Request>,
 }
 
 #[pymethods]
@@ -45,7 +44,7 @@ impl LockedReplay {
                 batch.clear();
                 source.next_batch(&mut batch)?;
                 if batch.is_empty() {
-                    return Ok(Self { requests: requests.into() });
+                    return Ok(Self { requests });
                 }
                 requests.append(&mut batch);
             }
@@ -69,17 +68,9 @@ impl LockedReplay {
         last: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let system = system.get();
-        let last = last.unwrap_or(self.requests.len()).min(self.requests.len());
+        let last = self.last(last);
         let value = guarded(py, || {
-            let drives = system.system.config().drives.len();
-            let options = RunOptions {
-                replay: Replay::Measured,
-                phase_lock: Some(vec![Vec::new(); drives]),
-                ..RunOptions::default()
-            };
-            let source = InMemory { requests: Arc::clone(&self.requests), next: 0, last };
-            let mut pairs = Pairs::default();
-            run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
+            let mut pairs = self.pairs(system, last)?;
             pairs.rows.retain(|(sample, _)| sample.id as usize >= first);
             if pairs.rows.is_empty() {
                 let problem = format!("no request from number {first} to {last} has a measured time");
@@ -91,24 +82,45 @@ impl LockedReplay {
         })?;
         dict(py, &value)
     }
-}
 
-/// Requests from memory.
-struct InMemory {
-    requests: Arc<[Request]>,
-    next: usize,
-    last: usize,
-}
-
-/// Requests in a batch.
-const BATCH: usize = 4096;
-
-impl RequestSource for InMemory {
-    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        let end = (self.next + BATCH).min(self.last);
-        batch.extend_from_slice(&self.requests[self.next.min(end)..end]);
-        self.next = end;
-        Ok(())
+    /// Replays as `scores` does, and tells by how much the model's time of each request is longer than the measured one, in
+    /// ms; `None` for a request that has no measured time.
+    #[pyo3(signature = (system, last=None))]
+    fn errors_ms(
+        &self,
+        py: Python<'_>,
+        system: &Bound<'_, System>,
+        last: Option<usize>,
+    ) -> PyResult<Vec<Option<f64>>> {
+        let system = system.get();
+        let last = self.last(last);
+        guarded(py, || {
+            let mut errors = vec![None; last];
+            for (sample, model) in self.pairs(system, last)?.rows {
+                errors[sample.id as usize] = Some(model.as_ms() - sample.measured.as_ms());
+            }
+            Ok(errors)
+        })
     }
 }
 
+impl LockedReplay {
+    /// The end of the part to replay.
+    fn last(&self, last: Option<usize>) -> usize {
+        last.unwrap_or(self.requests.len()).min(self.requests.len())
+    }
+
+    /// Measured and model times of the requests up to number `last`, in order of completion.
+    fn pairs(&self, system: &System, last: usize) -> Result<Pairs, Error> {
+        let drives = system.system.config().drives.len();
+        let options = RunOptions {
+            replay: Replay::Measured,
+            phase_lock: Some(vec![Vec::new(); drives]),
+            ..RunOptions::default()
+        };
+        let source = InMemory::new(self.requests[..last].to_vec());
+        let mut pairs = Pairs::default();
+        run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
+        Ok(pairs)
+    }
+}

@@ -76,6 +76,7 @@ impl DriveSpec {
                 spec.provenance
                     .insert(path.replace(".*", ""), Provenance { kind: ProvenanceKind::Assumed, source });
             }
+            spec.forget_defaults(overrides);
             spec.cover_defaults_beside(overrides);
         }
         let problems = spec.check();
@@ -83,6 +84,16 @@ impl DriveSpec {
             Ok(spec)
         } else {
             Err(SpecError::Physics { name: name.to_owned(), problems })
+        }
+    }
+
+    /// A value set to what it is when the file does not mention it needs no provenance.
+    fn forget_defaults(&mut self, overrides: &[(String, String)]) {
+        for unused in provenance::gaps(self).1 {
+            let set = |path: &str| unused == path || unused.starts_with(&format!("{path}."));
+            if overrides.iter().any(|(path, _)| set(&path.replace(".*", ""))) {
+                self.provenance.remove(&unused);
+            }
         }
     }
 

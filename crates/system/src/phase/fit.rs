@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use headstack_phase::{Geometry, Observation, PhaseFit, Source};
+use headstack_phase::{Geometry, Observation, PhaseFit, Source, ZoneFit};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
+use crate::SystemError;
 use crate::record::{CompletionRow, CompletionSink};
 use crate::run::{Input, Replay, RunOptions, run};
 use crate::spec::SystemConfig;
 use crate::system::System;
-use crate::SystemError;
 
 /// How often the replay and the fit are repeated: with better angles the model knows better which sectors it was that
 /// passed.
@@ -57,8 +57,7 @@ pub fn fit(
             let geometry = Geometry::new(&spec.layout);
             let fit = PhaseFit::new(observations, &geometry, spec.rotation_rpm);
             config.drives[number].spec = fit.apply(spec);
-            let unseen = fit.zones.iter().filter(|zone| zone.first_sector.source == Source::None);
-            let unseen_zones = unseen.map(|zone| zone.zone as u32).collect();
+            let unseen_zones = unseen_zones(&fit);
             // What the file said and what became of it shows in the first round.
             drives[number] = Some(match drives[number].take() {
                 Some(first) if round > 0 => DriveFit { unseen_zones, ..first },
@@ -68,6 +67,15 @@ pub fn fit(
         system = Arc::new(System::new(config)?);
     }
     Ok(Fitted { config: system.config().clone(), drives })
+}
+
+/// Zones whose angles against the others are unknown; none where there are no others to measure against.
+fn unseen_zones(fit: &PhaseFit) -> Vec<u32> {
+    let is_unseen = |zone: &&ZoneFit| zone.first_sector.source == Source::None;
+    if fit.zones.iter().all(|zone| is_unseen(&zone)) {
+        return Vec::new();
+    }
+    fit.zones.iter().filter(is_unseen).map(|zone| zone.zone as u32).collect()
 }
 
 /// Replays a trace on the measured clock; for each drive, which sector must have passed when.
