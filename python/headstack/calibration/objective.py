@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.errors import InputError, Interrupted
-import itertools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
