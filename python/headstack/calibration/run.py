@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headstack import _core
 from headstack.calibration.drivefile import drive_file, with_phases_of
 from headstack.calibration.objective import Objective
-from headstack.calibration.parameters import Values, choices, chosen, numbers
+from headstack.calibration.parameters import KNOT_PATH, Values, choices, chosen, numbers
 from headstack.calibration.plan import fit_round
 from headstack.calibration.result import Calibration
 from headstack.calibration.search import Point, prune
@@ -113,7 +113,9 @@ def calibrate(
             point = Point(point.values, errors)
         if begun - point.mae_ms < LEAST_SHARE_OF_A_ROUND * begun:
             break
-    point = prune(objective, point, original_values, [*fitted_numbers, *fitted_choices])
+    # The points of a curve stay or go together.
+    alone = [number for number in fitted_numbers if number.path != KNOT_PATH]
+    point = prune(objective, point, original_values, [*alone, *fitted_choices])
     table = rows(objective, point, original_values, fitted_numbers, fitted_choices)
     toml = _core.System(toml=base, overrides=point.values.overrides()).drive_toml()
     corrected, _ = locked(toml)

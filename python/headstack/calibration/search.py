@@ -101,11 +101,16 @@ def choose(objective: Objective, start: Point, choice: Choice) -> Point:
 
 
 def descend_together(objective: Objective, start: Point, numbers: Sequence[Number], least_share: float) -> Point:
-    """Fit several parameters that make sense only together (the points of a curve), and keep all of them or none."""
+    """Fit the points of a curve, and keep all of them or none.
+
+    Neighbours are moved together before each is moved alone: a curve is smooth unless the times say otherwise.
+    """
     point = start
-    for small in (False, True):
-        for number in numbers:
-            point = descend(objective, point, single(number), small=small)
+    for width in (len(numbers), 5, 4, 3, 2, 1, 3, 1):
+        for first in range(len(numbers) - width + 1):
+            parts = tuple((number, 1.0) for number in numbers[first : first + width])
+            if parts:
+                point = descend(objective, point, Line(parts, parts[0][0].steps))
     enough = start.mae_ms - point.mae_ms >= least_share * start.mae_ms
     return point if enough and is_better(start, point, t=3.0) else start
 
