@@ -9,9 +9,9 @@ from headstack import _core
 from headstack.calibration.drivefile import drive_file, with_phases_of
 from headstack.calibration.objective import Objective
 from headstack.calibration.parameters import KNOT_PATH, Values, choices, chosen, numbers
-from headstack.calibration.plan import fit_round
+from headstack.calibration.plan import LEAST_SHARE_OF_A_START, fit_round, other_starts
 from headstack.calibration.result import Calibration
-from headstack.calibration.search import Point, prune
+from headstack.calibration.search import Point, is_better, prune
 from headstack.calibration.split import cut
 from headstack.calibration.table import describe_head, rows, sources
 from headstack.errors import InputError, InternalError
@@ -99,6 +99,11 @@ def calibrate(
     for done in range(1, rounds + 1):
         begun = point.mae_ms
         point = fit_round(objective, point, fitted_numbers, fitted_choices, small=done > 1)
+        if done == 1:
+            for other in other_starts(objective, point, fitted_numbers):
+                end = fit_round(objective, other, fitted_numbers, (), small=False)
+                enough = end.mae_ms < (1.0 - LEAST_SHARE_OF_A_START) * point.mae_ms
+                point = end if enough and is_better(point, end) else point
         if note is not None:
             note(
                 f"round {done}: error per request {begun:.4f} to {point.mae_ms:.4f} ms on the first {part.train:,} requests"

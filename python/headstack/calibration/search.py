@@ -97,7 +97,7 @@ def choose(objective: Objective, start: Point, choice: Choice) -> Point:
         point = _point(objective, start.values.with_(choice.path, option))
         if point is not None and point.mae_ms < best.mae_ms:
             best = point
-    return best if is_better(start, best, t=3.0) else start
+    return best if is_better(start, best) else start
 
 
 def descend_together(objective: Objective, start: Point, numbers: Sequence[Number], least_share: float) -> Point:
