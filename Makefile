@@ -154,13 +154,24 @@ format: $(STAMPS)/dev
 
 # ---- the rest -------------------------------------------------------------------------------------------------------
 
-.PHONY: study docs bench wheel develop clean library-from-disksim
+.PHONY: study docs bench wheel develop clean library-from-disksim library-fitted
 study: $(STAMPS)/install
 	$(BIN)/headstack study ruemmler-wilkes $(if $(DATA),--data $(DATA))
 
 # The drives of the library that come from DiskSim's parameter files; after this, their files are as imported.
 library-from-disksim:
 	cargo run --quiet --locked --package headstack-disksim --example library -- $(DATA) drives
+
+# The drives of the library that were corrected by measured times: each fitted to the first half of its trace. The core
+# that fits must hold the drives as imported; `make install` afterwards embeds the fitted ones.
+FITTED := hp-c2247a:hp_c2247a dec-rz26:dec_rz26 seagate-st32171w:barracuda cheetah-9lp:cheetah9LP \
+  atlas-iii:atlas_III atlas-10k:atlas10k
+library-fitted: $(STAMPS)/install
+	$(call say,Fitting $(words $(FITTED)) drives: about half a minute each)
+	@for pair in $(FITTED); do \
+	  $(BIN)/headstack calibrate "$${pair%%:*}" --trace "$(DATA)/validate/$${pair##*:}.trace" \
+	    --save "drives/$${pair%%:*}-fitted.toml"; \
+	done
 
 docs: $(STAMPS)/docs
 	$(call say,Documentation: about 1 minute)

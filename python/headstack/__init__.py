@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         per_request_error,
         trace_formats,
     )
+    from headstack.calibration import Calibration, calibrate
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
 
 __all__ = [
+    "Calibration",
     "Completion",
     "Drive",
     "Explanation",
@@ -54,6 +56,7 @@ __all__ = [
     "Validation",
     "Workload",
     "__version__",
+    "calibrate",
     "demerit",
     "explain",
     "explain_completion",
@@ -68,6 +71,8 @@ __all__ = [
 
 # Loaded on first use, so that `headstack --help` and `import headstack` stay fast.
 _HOMES = {
+    "Calibration": "headstack.calibration",
+    "calibrate": "headstack.calibration",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",

@@ -137,6 +137,37 @@ class Drive:
         """
 
 @final
+class LockedReplay:
+    """
+    The requests of a trace that has measured times, in memory, to be replayed on one system after another.
+
+    Parameters
+    ----------
+    system
+        The system whose volumes the trace is fitted to.
+    trace
+        The trace.
+    limit
+        At most so many requests.
+    """
+    def __new__(cls, /, system: System, trace: Trace, *, limit: SupportsIndex | None = None) -> LockedReplay: ...
+    def errors_ms(self, /, system: System, last: SupportsIndex | None = None) -> list[float | None]:
+        """
+        Replays as `scores` does, and tells by how much the model's time of each request is longer than the measured one, in
+        ms; `None` for a request that has no measured time.
+        """
+    @property
+    def requests(self, /) -> int:
+        """
+        How many requests there are.
+        """
+    def scores(self, /, system: System, first: SupportsIndex = 0, last: SupportsIndex | None = None) -> dict:
+        """
+        Replays the requests up to number `last` on the measured clock, the spindle's phase followed but nothing fitted,
+        and scores those from number `first` on.
+        """
+
+@final
 class Place:
     """
     Where one sector is.
@@ -364,6 +395,11 @@ class Trace:
         """
         The name of its format.
         """
+    @property
+    def gap_is_open(self, /) -> bool:
+        """
+        Whether it has gaps, and nobody has said which request they belong to: "auto" or nothing was given.
+        """
     def info(self, /, *, progress: Any | None = None) -> dict:
         """
         Reads the trace through and tells what is in it; the shaping does not apply.
@@ -378,20 +414,31 @@ class Trace:
         """
         The size of the sectors in which its addresses are counted.
         """
+    def with_gap(self, /, gap: str) -> Trace:
+        """
+        The same trace with its gaps "after" or "before" their requests.
+        """
 
 @final
 class ValidationResult:
     """
     How a model compares with measured times.
     """
+    @property
+    def fitted_drive(self, /) -> str | None:
+        """
+        The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and
+        for systems that are not one drive.
+        """
     def summary(self, /) -> dict:
         """
         The scores.
         """
     def times(self, /) -> Table:
         """
-        One row a request: number, arrival, operation, address, measured service time, and the model's, or one column for
-        each rung of the ladder; times in ms.
+        One row a request: number, arrival, operation, address and size; measured service time, and the model's, or one
+        column for each rung of the ladder; what the cache did and the phases in the (first) model; times in ms. Systems of
+        one drive also have the distance of the seek from the request before, in cylinders.
         """
 
 @final
@@ -429,6 +476,12 @@ class Workload:
         """
         Everything that describes it.
         """
+
+def decide_trace_gap(system: System, trace: Trace) -> dict:
+    """
+    Which request the gaps of a disksim-validate trace belong to, as its measured times and the drive's rotation tell:
+    "after", "before" or "undecided", with the coherence of either reading.
+    """
 
 def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
     """
@@ -503,11 +556,13 @@ def trace_formats() -> list[tuple[str, str]]:
     Names and descriptions of the trace formats.
     """
 
-def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, ladder: bool = False, progress: Any | None = None) -> ValidationResult:
+def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, ladder: bool = False, phase_lock: SupportsFloat | SupportsIndex | None = None, progress: Any | None = None) -> ValidationResult:
     """
     Runs a trace that has measured times through a model, and scores the model.
 
-    `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs M0 to M4 too.
+    `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs of the ladder
+    of models too. `phase_lock` is the share of the trace to which speed, skews and zone offsets are fitted; the rest is
+    scored, with the spindle's phase followed from request to request.
     """
 
 def __getattr__(name: str) -> Incomplete: ...

@@ -68,17 +68,9 @@ impl LockedReplay {
         last: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let system = system.get();
-        let last = last.unwrap_or(self.requests.len()).min(self.requests.len());
+        let last = self.last(last);
         let value = guarded(py, || {
-            let drives = system.system.config().drives.len();
-            let options = RunOptions {
-                replay: Replay::Measured,
-                phase_lock: Some(vec![Vec::new(); drives]),
-                ..RunOptions::default()
-            };
-            let source = InMemory::new(self.requests[..last].to_vec());
-            let mut pairs = Pairs::default();
-            run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
+            let mut pairs = self.pairs(system, last)?;
             pairs.rows.retain(|(sample, _)| sample.id as usize >= first);
             if pairs.rows.is_empty() {
                 let problem = format!("no request from number {first} to {last} has a measured time");
@@ -89,5 +81,46 @@ impl LockedReplay {
             scores(&measured, &model)
         })?;
         dict(py, &value)
+    }
+
+    /// Replays as `scores` does, and tells by how much the model's time of each request is longer than the measured one, in
+    /// ms; `None` for a request that has no measured time.
+    #[pyo3(signature = (system, last=None))]
+    fn errors_ms(
+        &self,
+        py: Python<'_>,
+        system: &Bound<'_, System>,
+        last: Option<usize>,
+    ) -> PyResult<Vec<Option<f64>>> {
+        let system = system.get();
+        let last = self.last(last);
+        guarded(py, || {
+            let mut errors = vec![None; last];
+            for (sample, model) in self.pairs(system, last)?.rows {
+                errors[sample.id as usize] = Some(model.as_ms() - sample.measured.as_ms());
+            }
+            Ok(errors)
+        })
+    }
+}
+
+impl LockedReplay {
+    /// The end of the part to replay.
+    fn last(&self, last: Option<usize>) -> usize {
+        last.unwrap_or(self.requests.len()).min(self.requests.len())
+    }
+
+    /// Measured and model times of the requests up to number `last`, in order of completion.
+    fn pairs(&self, system: &System, last: usize) -> Result<Pairs, Error> {
+        let drives = system.system.config().drives.len();
+        let options = RunOptions {
+            replay: Replay::Measured,
+            phase_lock: Some(vec![Vec::new(); drives]),
+            ..RunOptions::default()
+        };
+        let source = InMemory::new(self.requests[..last].to_vec());
+        let mut pairs = Pairs::default();
+        run(&system.system, Input::Source(Box::new(source)), &options, &mut pairs, &mut |_| {})?;
+        Ok(pairs)
     }
 }

@@ -48,6 +48,11 @@ app.command(
     help="Replay a trace that has measured times, and score the model against them.",
 )
 app.command(
+    "headstack.cli.calibrate:calibrate",
+    name="calibrate",
+    help="Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.",
+)
+app.command(
     "headstack.cli.explain:explain",
     name="explain",
     help="Tell the story of one request, or of a few, phase by phase.",

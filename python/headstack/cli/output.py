@@ -164,7 +164,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int, float], No
         if not shown and time.monotonic() - begun > 0.5:
             bar.start()
             shown = True
-        bar.update(task, completed=done, simulated=f"{simulated_s:,.0f} s simulated")
+        bar.update(task, completed=done, simulated=f"{simulated_s:,.0f} s simulated" if simulated_s else "")
 
     try:
         yield report

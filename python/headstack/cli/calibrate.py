@@ -1,0 +1,152 @@
+"""`headstack calibrate`: a drive fitted to measured times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions, pairs
+from headstack.errors import InputError
+
+
+def calibrate(
+    system: Annotated[str, Parameter(help="Library name or drive file of one drive.")],
+    *,
+    trace: Annotated[Path, Parameter(group=TRACE, help="Trace that has measured times.")],
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    split: Annotated[
+        str, Parameter(group=RUN, help="The first part of the trace, which is fitted: `half`, or a share as `0.3`.")
+    ] = "half",
+    parameters: Annotated[
+        str | None,
+        Parameter(
+            group=MODEL,
+            help="What to fit: dotted paths with commas between them, `controller` for all in a table; else everything "
+            "that makes sense for the drive.",
+        ),
+    ] = None,
+    rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = 3,
+    set_: Overrides = (),
+    save: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file.")] = None,
+    json: Json = False,
+) -> int:
+    """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
+
+    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which it does
+    not tell at all. The part that is scored is not looked at until the parameters stand.
+    """
+    from headstack import System, calibrate
+    from headstack.files import check_writable
+
+    if save is not None:
+        check_writable(save)
+    share = _share(split)
+    names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
+    built = System(system, overrides=pairs(set_, "--set"))
+    with output.progress("trying drives", None) as progress:
+        found = calibrate(
+            built,
+            how.open(trace),
+            split=share,
+            parameters=names,
+            rounds=rounds,
+            note=output.note,
+            progress=progress,
+        )
+    if save is not None:
+        found.save_drive(save)
+    if json:
+        output.print_json(found.summary)
+    else:
+        _show(found.summary)
+    if save is not None:
+        output.note(f"wrote {save}")
+    return 0
+
+
+def _share(split: str) -> float:
+    if split == "half":
+        return 0.5
+    try:
+        return float(split)
+    except ValueError:
+        raise InputError(f"--split `{split}` is no part of a trace", "`half`, or a share as `0.3`") from None
+
+
+def _show(summary: dict[str, Any]) -> None:
+    from headstack.calibration.table import not_told
+
+    number = output.number
+    split = summary["split"]
+    output.line(
+        f"{summary['system']} fitted to the first {number(split['train_requests'])} measured requests of "
+        f"{summary['workload']}, scored on the other {number(split['test_requests'])}"
+    )
+    output.line()
+    output.table(
+        "Scores, phase-locked",
+        ["", "requests", "error per request (ms)", "error", "demerit", "model (ms)", "measured (ms)"],
+        [
+            (
+                f"{part}{kind}, {when}",
+                number(scores["requests"]),
+                number(scores["per_request"]["mae_ms"], 3),
+                f"{number(scores['per_request']['mae_percent'])} %",
+                f"{number(scores['demerit_percent'])} %",
+                number(scores["model_mean_ms"]),
+                number(scores["measured_mean_ms"]),
+            )
+            for part, label in (("train", ""), ("test", ""), ("test", "reads"), ("test", "writes"))
+            for when in ("before", "after")
+            for kind, scores in [_part(summary[part][when], label)]
+            if scores["requests"]
+        ],
+    )
+    rows = summary["parameters"]
+    changed = [row for row in rows if row["before"] != row["after"]]
+    output.table(
+        "Parameters that were changed",
+        ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"],
+        [
+            (
+                row["name"] + (f" ({row['at_cylinders']} cylinders)" if "at_cylinders" in row else ""),
+                _value(row["before"]),
+                _value(row["after"]),
+                _range(row),
+                number(row["gain_ms"], 4),
+                f"{number(row['gain_percent'], 1)} %",
+                "yes" if row["wrong"] else "not clear",
+            )
+            for row in changed
+        ],
+        caption="worth: how much larger the error per request is on the fitted part with the old value; 95 %: the values "
+        "that cannot be told from the fitted one, the others held",
+    )
+    unknown = not_told(rows)
+    facts = [
+        ("kept", f"{number(len(rows) - len(changed))} of {number(len(rows))} parameters as they were"),
+        ("not told", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
+        ("run", f"{number(summary['evaluations'])} drives tried in {summary['rounds']} round(s), seed {summary['seed']}, "
+                f"headstack {summary['version']}"),
+    ]  # fmt: skip
+    output.facts("", facts)
+
+
+def _part(scores: dict[str, Any], kind: str) -> tuple[str, dict[str, Any]]:
+    return (f", {kind}", scores[kind]) if kind else ("", scores)
+
+
+def _value(value: Any) -> str:
+    from headstack.calibration.table import value as written
+
+    return written(value)
+
+
+def _range(row: dict[str, Any]) -> str:
+    if row["ci95"] is None:
+        return "–"
+    low, high = row["ci95"]
+    return f"{'…' if low is None else _value(low)} to {'…' if high is None else _value(high)}"

@@ -1,0 +1,145 @@
+"""Calibration: finds what was altered, looks at nothing that it scores, and refuses what it cannot use."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import headstack
+from conftest import data_file, refused
+from conftest import headstack as run
+
+DRIVE = "hp-c2247a"
+# What the "real" drive is like; the file says 0, 0.50742 and 3.009994.
+REAL = {
+    "mechanics.inward_seek_extra_ms": 0.5,
+    "controller.write_completion_ms": 0.8,
+    "bus.read_mb_per_s": 2.5,
+}
+# Beside them one that the file has right, and one that no request depends on.
+RIGHT, UNUSED = "controller.read_completion_ms", "controller.by_history.write_hit_ms.0"
+FITTED = [*REAL, RIGHT, UNUSED]
+REQUESTS = """
+requests = 3000
+[[stream]]
+read_fraction = 0.6
+size.weighted_kib = [[1.0, 1.0], [4.0, 2.0], [8.0, 1.0], [16.0, 1.0]]
+align_kib = 1
+inter_arrival.exponential_ms = 40
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace whose measured times are those of a drive that is not as its file says."""
+    path = tmp_path_factory.mktemp("measured") / "measured.parquet"
+    headstack.simulate(DRIVE, headstack.Workload(toml=REQUESTS), overrides=REAL, out=path, keep=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(measured: Path) -> headstack.Calibration:
+    return headstack.calibrate(DRIVE, measured, parameters=FITTED)
+
+
+def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:
+    rows = {row["name"]: row for row in found.summary["parameters"]}
+    assert set(rows) == set(FITTED)
+    for name, real in REAL.items():
+        row = rows[name]
+        assert row["after"] == pytest.approx(real, rel=0.02, abs=0.03), row
+        assert row["wrong"], row
+        assert row["identifiable"], row
+        low, high = row["ci95"]
+        assert low <= row["after"] <= high
+        assert not low <= row["before"] <= high
+    assert rows[RIGHT]["after"] == pytest.approx(0.05665, abs=0.05)
+    assert rows[UNUSED]["after"] == rows[UNUSED]["before"]
+    assert not rows[UNUSED]["identifiable"]
+    test = found.summary["test"]
+    assert test["after"]["per_request"]["mae_ms"] < 0.25 * test["before"]["per_request"]["mae_ms"]
+
+
+def test_the_saved_drive_is_whole_and_says_where_its_values_come_from(
+    found: headstack.Calibration, tmp_path: Path
+) -> None:
+    path = tmp_path / "fitted.toml"
+    found.save_drive(path)
+    drive = headstack.Drive(str(path))
+    assert drive.name == "HP C2247A, fitted"
+    entries = drive.provenance()["entries"]
+    for name in REAL:
+        assert entries[name]["kind"] == "fitted"
+        assert "measured.parquet" in entries[name]["source"]
+    assert entries["mechanics"] == headstack.Drive(DRIVE).provenance()["entries"]["mechanics"]
+    checked = run("drives", "check", path)
+    assert checked.code == 0, checked.err
+    # Nothing but what was fitted has moved.
+    old, new = headstack.Drive(DRIVE).spec(), drive.spec()
+    for table in ("cache", "seek", "write_policy"):
+        assert old[table] == new[table]
+
+
+def test_nothing_is_fitted_to_the_part_that_is_scored(
+    found: headstack.Calibration, measured: Path, tmp_path: Path
+) -> None:
+    table = pl.read_parquet(measured)
+    half = table.height // 2
+    late = list(range(half, table.height))
+    random.Random(7).shuffle(late)
+    what = ["op", "lba", "sectors"]
+    mixed = pl.concat([table.select(what)[:half], table.select(what)[late]])
+    path = tmp_path / "measured.parquet"
+    table.with_columns(mixed).write_parquet(path)
+    again = headstack.calibrate(DRIVE, path, parameters=FITTED)
+    assert again.summary["parameters"] == found.summary["parameters"]
+    assert again.summary["train"] == found.summary["train"]
+    assert again.summary["test"] != found.summary["test"]
+
+
+def test_the_command_prints_and_saves_the_same(measured: Path, tmp_path: Path) -> None:
+    path = tmp_path / "fitted.toml"
+    words = ("calibrate", DRIVE, "--trace", measured, "--parameters", "mechanics.inward_seek_extra_ms")
+    printed = run(*words, "--split", "0.4", "--rounds", "1", "--save", path, "--json").json()
+    assert printed["split"] == {"share": 0.4, "train_requests": 1200, "test_requests": 1800}
+    row = printed["parameters"][0]
+    assert set(row) >= {"name", "before", "after", "ci95", "identifiable"}
+    assert set(printed["test"]) == {"before", "after"}
+    assert headstack.Drive(str(path)).spec()["mechanics"]["inward_seek_extra_ms"] == row["after"]
+    shown = run(*words, "--rounds", "1")
+    assert "mechanics.inward_seek_extra_ms" in shown.out
+    json.dumps(printed, allow_nan=False)
+
+
+def test_what_cannot_be_calibrated_is_refused(measured: Path, ascii_trace: Path, tmp_path: Path) -> None:
+    words = ("calibrate", DRIVE, "--trace", measured)
+    save = tmp_path / "fitted.toml"
+    unknown = refused(*words, "--parameters", "mechanics.magic_ms", "--save", save)
+    assert "mechanics.magic_ms" in unknown
+    assert "mechanics.inward_seek_extra_ms" in unknown
+    assert "measured" in refused("calibrate", DRIVE, "--trace", ascii_trace, "--save", save)
+    assert "too few" in refused(*words, "--split", "0.05", "--save", save)
+    assert "--split" in refused(*words, "--split", "most")
+    assert "0.99" in refused(*words, "--split", "0.99")
+    assert "rounds" in refused(*words, "--rounds", "0")
+    assert "no directory" in refused(*words, "--save", tmp_path / "no" / "fitted.toml")
+    assert not save.exists()
+
+
+def test_a_system_of_several_drives_is_refused(measured: Path) -> None:
+    assert "2 drives" in refused("calibrate", "two-97560-one-bus", "--trace", measured)
+
+
+def test_real_times_correct_a_drive_of_the_library() -> None:
+    trace = data_file("validate/hp_c2247a.trace")
+    found = headstack.calibrate(DRIVE, trace, parameters=["mechanics"], rounds=1)
+    rows = {row["name"]: row for row in found.summary["parameters"]}
+    inward = rows["mechanics.inward_seek_extra_ms"]
+    assert inward["wrong"]
+    assert inward["after"] == pytest.approx(0.55, abs=0.1)
+    assert found.summary["test"]["before"]["per_request"]["mae_percent"] == pytest.approx(3.39, abs=0.1)
+    assert found.summary["test"]["after"]["per_request"]["mae_percent"] <= 1.95
