@@ -85,7 +85,10 @@ impl Sources {
         let others = self.folders.iter().map(|folder| folder.join(name));
         std::iter::once(beside.clone()).chain(others).find(|path| path.is_file()).ok_or_else(|| {
             ImportError::at(at, format!("`{name}` is sourced, but there is no file `{}`", beside.display()))
-                .hint("a sourced path counts from the folder of the file that sources it: put the file there")
+                .hint(
+                    "a sourced path counts from the folder of the file that sources it: put the file there, \
+                       or name its folder behind the .parv",
+                )
         })
     }
 }

@@ -48,16 +48,13 @@ const POLICIES: [(u64, &str); 3] = [(1, "fcfs"), (3, "c-look"), (4, "sstf")];
 fn scheduler(block: &Block, host: &mut HostSpec, report: &mut Report) -> Result<(), ImportError> {
     let fields = Fields { block };
     let policy = fields.need_whole("Scheduling policy", 1, 1000)?;
-    match POLICIES.iter().find(|(code, _)| *code == policy) {
-        Some((_, name)) => {
-            (*name).clone_into(&mut host.scheduler);
-            report.carried("Scheduling policy", format!("host.scheduler: {name}"));
-        }
-        None => {
-            let reason = "the host's driver has no such order; it serves first come, first served";
-            report.warn(fields.at("Scheduling policy"), format!("scheduling policy {policy}: {reason}"));
-            report.not_carried("Scheduling policy", policy.to_string(), reason);
-        }
+    if let Some((_, name)) = POLICIES.iter().find(|(code, _)| *code == policy) {
+        (*name).clone_into(&mut host.scheduler);
+        report.carried("Scheduling policy", format!("host.scheduler: {name}"));
+    } else {
+        let reason = "the host's driver has no such order; it serves first come, first served";
+        report.warn(fields.at("Scheduling policy"), format!("scheduling policy {policy}: {reason}"));
+        report.not_carried("Scheduling policy", policy.to_string(), reason);
     }
     for (name, reason) in [
         ("Sequential stream scheme", "the driver does not join requests"),

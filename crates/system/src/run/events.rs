@@ -10,7 +10,7 @@ use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
 use crate::engine::Engine;
 use crate::system::System;
-use crate::workload::ClosedLoop;
+use crate::workload::{Call, ClosedLoop};
 
 /// How many events pass between two looks at the stop flag.
 const EVENTS_PER_LOOK: u32 = 4096;
@@ -120,8 +120,9 @@ impl EventRun<'_, '_> {
         let Some(closed) = &mut self.closed else { return Ok(()) };
         closed.calls -= 1;
         let next = match closed.users.call(user, now) {
-            Err(next) => next,
-            Ok(request) => {
+            Call::Again(next) => Some(next),
+            Call::Nothing => None,
+            Call::Issue(request) => {
                 if closed.left == 0 {
                     return Ok(());
                 }

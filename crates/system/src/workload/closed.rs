@@ -7,6 +7,17 @@ use super::user::User;
 use super::{DeviceShape, WorkloadSpec};
 use crate::SystemError;
 
+/// What comes of calling a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// It issues this now.
+    Issue(Request),
+    /// It is to be called again then.
+    Again(Nanos),
+    /// It waits for a completion, or is through.
+    Nothing,
+}
+
 /// The users of the closed streams of a workload.
 ///
 /// Whoever runs it calls a user at the instants it gets back, and tells it what became of its requests. No user has more
@@ -51,13 +62,13 @@ impl ClosedLoop {
         self.users[user as usize].calls_at()
     }
 
-    /// A user is called: the request it issues now, or else when to call it again (`None`: it waits, or is through).
-    ///
-    /// # Errors
-    /// Not an error but the other outcome: the next call.
-    pub fn call(&mut self, user: u32, now: Nanos) -> Result<Request, Option<Nanos>> {
-        let Some(user) = self.users.get_mut(user as usize) else { return Err(None) };
-        user.called(now).ok_or_else(|| user.calls_at())
+    /// A user is called.
+    pub fn call(&mut self, user: u32, now: Nanos) -> Call {
+        let Some(user) = self.users.get_mut(user as usize) else { return Call::Nothing };
+        match user.called(now) {
+            Some(request) => Call::Issue(request),
+            None => user.calls_at().map_or(Call::Nothing, Call::Again),
+        }
     }
 
     /// What a user asked for is under way as request `id`: when to call it next, unless it waits.
@@ -109,8 +120,9 @@ mod tests {
                 (None, None) => return found,
                 (Some(at), done) if done.is_none_or(|(done, _)| at < done) => {
                     call = match users.call(0, at) {
-                        Err(next) => next,
-                        Ok(request) => {
+                        Call::Again(next) => Some(next),
+                        Call::Nothing => None,
+                        Call::Issue(request) => {
                             assert_eq!(request.arrival, at);
                             let id = found.len() as u64;
                             found.push(at.as_ms());

@@ -15,7 +15,7 @@ mod spec;
 mod tests;
 mod user;
 
-pub use closed::ClosedLoop;
+pub use closed::{Call, ClosedLoop};
 pub use law::{CountLaw, SizeLaw, TimeLaw};
 pub use open::OpenWorkload;
 pub use shift::ShiftLaw;
