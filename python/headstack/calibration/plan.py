@@ -131,7 +131,19 @@ def _gauge(by_path: dict[str, list[Number]]) -> list[Line]:
             before += [(number, -1.0) for number in by_path.get(path, [])]
     before += [(number, -1.0) for number in by_path.get(f"{history}read_hit_at_rest_ms", [])]
     after = [by_path.get(f"controller.{operation}_completion_ms", []) for operation in ("read", "write")]
-    if not (before and all(after)):
+    # Part of it would be no shift but a change.
+    whole = any(
+        all(path in by_path for path in paths)
+        for paths in (
+            [
+                f"{history}{operation}_{kind}_ms"
+                for operation in ("read", "write")
+                for kind in ("miss", "hit", "seek_after")
+            ],
+            ["controller.read_overhead_ms", "controller.write_overhead_ms"],
+        )
+    )
+    if not (whole and all(after)):
         return []
     reads, writes = ((numbers[0], 1.0) for numbers in after)
     return [Line((*before, *behind), TIMES_MS) for behind in ((reads,), (writes,), (reads, writes))]
