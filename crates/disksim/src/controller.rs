@@ -170,6 +170,7 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
         read_ahead,
         read_ahead_limit_kib: from.has("Maximum read-ahead (blks)").then_some(limit as f64 * BLOCK_KIB),
         zero_latency: on_arrival,
+        whole_track: on_arrival,
         read_ahead_over_requested: from.value("Read-ahead over requested", 0.0) > 0.0,
         read_ahead_on_hit: (prefetch == 3).then(|| from.value("Read-ahead on idle hit", 0.0) != 0.0),
         write_overlap: WriteOverlap::default(),

@@ -88,7 +88,7 @@ pub(crate) const TABLE: [(&str, Use); 65] = [
     ("Maximum read-ahead (blks)", Carried("cache.read_ahead_limit_kib")),
     ("Read-ahead over requested", Carried("cache.read_ahead_over_requested")),
     ("Read-ahead on idle hit", Carried("cache.read_ahead_on_hit")),
-    ("Read any free blocks", Carried("cache.zero_latency")),
+    ("Read any free blocks", Carried("cache.zero_latency, cache.whole_track")),
     ("Stop prefetch in sector", Only(0.0, "read-ahead ends with a sector")),
     ("Write hit stop prefetch", Only(1.0, "a write always stops read-ahead")),
     ("Read directly to buffer", Only(1.0, "reads always go through the buffer")),

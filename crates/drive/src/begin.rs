@@ -425,7 +425,7 @@ impl Drive {
     /// What of the request's track had passed before the head landed at `landed`, where the drive reads that, too: one
     /// that takes sectors as they come and reads ahead to the track's end has the whole track when it comes around.
     fn before_landing(&self, next: u64, stop: u64, landed: u64) -> Option<(u64, u64)> {
-        let cache = self.model.cache().filter(|cache| cache.zero_latency)?;
+        let cache = self.model.cache().filter(|cache| cache.zero_latency && cache.whole_track)?;
         let (first, end) = self.model.layout.track_range(next - 1);
         let whole = stop == end && cache.read_ahead != ReadAhead::OnArrival;
         let fits = end - first <= self.model.sizes.segment;

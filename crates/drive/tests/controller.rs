@@ -155,8 +155,8 @@ fn read_ahead_may_push_out_what_the_host_has() {
 
 #[test]
 fn a_zero_latency_read_keeps_what_came_before_its_first_sector() {
-    let cache =
-        "cache = { segments = 1, segment_kib = 64.0, read_ahead = \"to-track-end\", zero_latency = true }";
+    let cache = "cache = { segments = 1, segment_kib = 64.0, read_ahead = \"to-track-end\", zero_latency = true, \
+                 whole_track = true }";
     let mut drive = drive(&format!("{cache}\n{FAST_BUS}"));
     // The head lands before sector 20 at 2 ms and waits for sector 60: everything from 20 to the track's end comes in.
     serve(&mut drive, ms(2.0), command(0, Op::Read, 60, 4));

@@ -275,7 +275,10 @@ def _transfers(values: Values) -> list[Number]:
 
 def choices(values: Values) -> list[Choice]:
     """Return the words and switches that make sense for a drive."""
-    found = [Choice("buffer.write_overlaps_seek", (True, False), True)]
+    found = [
+        Choice("buffer.write_overlaps_seek", (True, False), True),
+        Choice("buffer.write_on_arrival", (True, False), False),
+    ]
     if not values.has("cache"):
         return found
     ahead = "none to-track-end to-cylinder-end until-full aggressive sequential-aware once-sequential on-arrival"
@@ -287,6 +290,8 @@ def choices(values: Values) -> list[Choice]:
         Choice("cache.read_ahead_on_hit", switch, reads_on),
         Choice("cache.written_data", ("dropped", "shared", "own-segment"), "dropped"),
         Choice("cache.zero_latency", switch, False),
+        Choice("cache.whole_track", switch, False),
+        Choice("cache.write_overlap", ("keep-front", "drop-segment"), "keep-front"),
         Choice("cache.partial_hit", ("serve", "bypass"), "serve"),
         Choice("cache.segments", (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32), 1),
         *found,

@@ -10,6 +10,7 @@ import headstack
 from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, at_most, data_file, not_testable
+from headstack.studies.functional import functional_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +92,7 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
         replays = _replay(each, trace)
         rows += _rows(each, replays)
         table += _table(each, replays)
+    rows += functional_rows(data, progress)
     return rows, [_section(table)] if table else []
 
 

@@ -263,10 +263,13 @@ pub struct CacheSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_limit_kib: Option<f64>,
     /// The sectors of a track are taken as they come, from wherever the head lands, whatever is read ahead behind the
-    /// request ("zero-latency read"). Where read-ahead ends with the track, what had passed before the head landed is read
-    /// last: the whole track comes in.
+    /// request ("zero-latency read").
     #[serde(default, skip_serializing_if = "is_false")]
     pub zero_latency: bool,
+    /// With `zero_latency`, where read-ahead ends with the track: what had passed before the head landed is read last, so
+    /// that the whole track comes in.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub whole_track: bool,
     /// Read-ahead may fill a whole segment behind the request, in the place of what the host already has; with
     /// `until-full`, which otherwise keeps the request and fills up the rest.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -164,7 +164,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
             ),
         )
             .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written, overlap))| format!(
-                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\" }}\n",
+                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, whole_track = {over}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\" }}\n",
                 segments + 1
             )),
     ];
