@@ -303,7 +303,7 @@ class System:
         """
     def ladder(self, /, step: str, *, constant_ms: SupportsFloat | SupportsIndex) -> System:
         """
-        The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M4".
+        The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M5".
         """
     @property
     def name(self, /) -> str:

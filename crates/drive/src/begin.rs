@@ -462,12 +462,11 @@ impl Drive {
         match cache.read_ahead {
             ReadAhead::None | ReadAhead::OnArrival => end,
             ReadAhead::OnceSequential if !self.history.sequential => end,
-            ReadAhead::OnceSequential => bounded(end + sizes.segment),
             ReadAhead::ToTrackEnd => bounded(layout.track_range(end - 1).1),
             ReadAhead::ToCylinderEnd => bounded(layout.cylinder_end(end - 1)),
             ReadAhead::UntilFull if cache.read_ahead_over_requested => bounded(end + sizes.segment),
             ReadAhead::UntilFull => bounded((segment_start + sizes.segment).max(end)),
-            ReadAhead::Aggressive => bounded(end + sizes.segment),
+            ReadAhead::Aggressive | ReadAhead::OnceSequential => bounded(end + sizes.segment),
             ReadAhead::SequentialAware => {
                 if self.history.sequential {
                     bounded(end + sizes.segment)

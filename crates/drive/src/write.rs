@@ -135,7 +135,7 @@ impl WritePlan {
         let mut pass = self.first_pass(media);
         let mut index = 0;
         loop {
-            index = match walk.landing(media, &supply, &pass, index, self.media_sectors) {
+            index = match landing(media, &supply, &pass, (index, self.media_sectors)) {
                 Some(late) => walk.write_around(media, pass, late, index),
                 None => walk.write_extent(media, &mut supply, pass, index, self.media_sectors),
             };
@@ -172,24 +172,6 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
-    fn landing(
-        &self,
-        media: &Media<'_>,
-        supply: &Supply,
-        pass: &Pass,
-        index: u64,
-        total: u64,
-    ) -> Option<u32> {
-        let last = index + u64::from(pass.sectors) - 1;
-        let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
-        let whole = pass.offset == 0 && pass.sectors == pass.extent.sectors;
-        let wanted = media.model.spec().buffer.write_on_arrival && whole && !supply.bounded(total);
-        (wanted && supply.arrival(last).saturating_add(setup) <= pass.ready)
-            .then(|| media.landed_inside(pass))
-            .flatten()
-    }
-
     /// Writes an extent from slot `late` on, and its beginning when that comes around; returns the index behind its last
     /// sector.
     fn write_around(&mut self, media: &Media<'_>, pass: Pass, late: u32, index: u64) -> u64 {
@@ -245,6 +227,17 @@ impl Walk<'_> {
             pass = media.pass_from(pass.extent, offset, rest, end, end, end);
         }
     }
+}
+
+/// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
+fn landing(media: &Media<'_>, supply: &Supply, pass: &Pass, (index, total): (u64, u64)) -> Option<u32> {
+    let last = index + u64::from(pass.sectors) - 1;
+    let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+    let whole = pass.offset == 0 && pass.sectors == pass.extent.sectors;
+    let wanted = media.model.spec().buffer.write_on_arrival && whole && !supply.bounded(total);
+    (wanted && supply.arrival(last).saturating_add(setup) <= pass.ready)
+        .then(|| media.landed_inside(pass))
+        .flatten()
 }
 
 /// The earliest instant at which the data allow the pass to begin.

@@ -181,16 +181,14 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
     let shares = (0_u32..3, 0_u32..3, 0_u32..2);
     let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(
         |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start))| {
-            let mut write_fence =
-                write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0"));
-            if read_share > 0 {
-                write_fence += &format!(", read_fence_fraction = {}", f64::from(read_share) / 2.0);
-            }
-            if write_share > 0 {
-                write_fence += &format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0);
-            }
-            write_fence += &format!(", write_start_ms = {start}.2");
-            write_fence += if start > 0 { ", write_on_arrival = true" } else { "" };
+            let option = |given: bool, text: String| if given { text } else { String::new() };
+            let write_fence = [
+                write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0")),
+                option(read_share > 0, format!(", read_fence_fraction = {}", f64::from(read_share) / 2.0)),
+                option(write_share > 0, format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0)),
+                format!(", write_start_ms = {start}.2, write_on_arrival = {}", start > 0),
+            ]
+            .concat();
             format!("buffer = {{ size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
         },
     );

@@ -10,7 +10,6 @@ use headstack_trace::{InMemory, Op, Request, RequestSource};
 use headstack_units::{Lba, Nanos, RequestFlags};
 
 use super::{decide_gap, fit};
-use crate::SystemError;
 use crate::random::component_seed;
 use crate::record::Keep;
 use crate::run::{Input, Replay, RunOptions, run};
@@ -43,10 +42,10 @@ fn measured(real: &DriveSpec, count: u64, jump_at: u64) -> Vec<Request> {
     (0..count)
         .map(|id| {
             now += Nanos(8_000_000 + draw("think", id) % 60_000_000);
-            let near = draw("near", id) % 2 == 0;
+            let near = draw("near", id).is_multiple_of(2);
             let away = draw("where", id) % if near { 2_000 } else { model.layout.capacity() - 64 };
             lba = if near { (lba + away) % (model.layout.capacity() - 64) } else { away };
-            let op = if draw("op", id) % 3 == 0 { Op::Write } else { Op::Read };
+            let op = if draw("op", id).is_multiple_of(3) { Op::Write } else { Op::Read };
             let sectors = 1 + (draw("size", id) % 24) as u32;
             if id == jump_at {
                 drive.relock(now, headstack_units::Angle::fraction(1, 3));
@@ -62,8 +61,8 @@ fn measured(real: &DriveSpec, count: u64, jump_at: u64) -> Vec<Request> {
         .collect()
 }
 
-fn open(requests: &[Request]) -> Result<Box<dyn RequestSource>, SystemError> {
-    Ok(Box::new(InMemory::new(requests.to_vec())))
+fn open(requests: &[Request]) -> Box<dyn RequestSource> {
+    Box::new(InMemory::new(requests.to_vec()))
 }
 
 /// Errors of the model's service times, in ms.
@@ -74,7 +73,7 @@ fn errors(system: &Arc<System>, requests: &[Request], phase_lock: bool) -> Vec<f
         ..RunOptions::default()
     };
     let mut kept = Keep::default();
-    run(system, Input::Source(open(requests).unwrap()), &options, &mut kept, &mut |_| {}).unwrap();
+    run(system, Input::Source(open(requests)), &options, &mut kept, &mut |_| {}).unwrap();
     let error = |row: &crate::CompletionRow| {
         row.service().as_ms() - row.measured_finish.saturating_sub(row.measured_start).as_ms()
     };
@@ -90,7 +89,7 @@ fn a_drive_that_is_not_as_its_file_says_is_found_out_and_predicted() {
     let (file, real) = drives();
     let requests = measured(&real, 4000, u64::MAX);
     let options = RunOptions { requests: Some(2000), ..RunOptions::default() };
-    let fitted = fit(&file, &options, || open(&requests)).unwrap();
+    let fitted = fit(&file, &options, || Ok(open(&requests))).unwrap();
     let found = fitted.config.drives[0].spec.rotation_rpm;
     assert!((found / real.rotation_rpm - 1.0).abs() < 5e-6, "{found} rpm instead of {}", real.rotation_rpm);
     let locked = Arc::new(System::new(fitted.config).unwrap());
@@ -105,7 +104,7 @@ fn after_a_jump_of_the_phase_the_lock_is_found_again() {
     let (file, real) = drives();
     let requests = measured(&real, 3000, 2500);
     let options = RunOptions { requests: Some(2000), ..RunOptions::default() };
-    let fitted = fit(&file, &options, || open(&requests)).unwrap();
+    let fitted = fit(&file, &options, || Ok(open(&requests))).unwrap();
     let locked = Arc::new(System::new(fitted.config).unwrap());
     let all = errors(&locked, &requests, true);
     assert!(mean_size(&all[2600..]) < 0.4, "{} ms after the jump", mean_size(&all[2600..]));
@@ -150,7 +149,7 @@ fn the_gaps_are_read_the_right_way() {
     }
     let options = RunOptions::default();
     let verdict = |after: &[Request], before: &[Request]| {
-        decide_gap(&file, &options, open(after).unwrap(), open(before).unwrap()).unwrap().gap
+        decide_gap(&file, &options, open(after), open(before)).unwrap().gap
     };
     assert_eq!(verdict(&right, &other), Gap::After);
     assert_eq!(verdict(&other, &right), Gap::Before);
@@ -162,7 +161,7 @@ fn only_a_measured_replay_can_be_locked() {
     let requests = measured(&real, 10, u64::MAX);
     let options =
         RunOptions { replay: Replay::Closed, phase_lock: Some(Vec::new()), ..RunOptions::default() };
-    let source = Input::Source(open(&requests).unwrap());
+    let source = Input::Source(open(&requests));
     let error = run(&file, source, &options, &mut Keep::default(), &mut |_| {}).unwrap_err();
     assert!(error.hint().unwrap().contains("--replay measured"));
 }
