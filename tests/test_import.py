@@ -215,3 +215,14 @@ def test_the_closed_workload_of_disksim_takes_as_long_here() -> None:
         row = rows[f"functional-{name}"]
         assert row.verdict == "not-testable"
         assert "not built yet" in row.note
+
+
+def test_the_folder_of_the_output_is_made(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder" / "drive.toml"
+    source = data_file("drives/ibm18es.diskspecs")
+    assert headstack("drives", "import", source, "-o", out).code == 0
+    assert "is sound" in headstack("drives", "check", out).out
+    # Not for an import that fails.
+    missing = tmp_path / "other" / "drive.toml"
+    refused("drives", "import", tmp_path / "nothing.diskspecs", "-o", missing)
+    assert not missing.parent.exists()

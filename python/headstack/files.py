@@ -43,6 +43,24 @@ def write_together(texts: dict[Path, str]) -> None:
         raise
 
 
+def make_folder(path: Path) -> None:
+    """Make the folder that a file goes into, and those above it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot create the folder `{path.parent}`: {problem.strerror}") from None
+
+
+def check_creatable(path: Path) -> None:
+    """Refuse, before any work is done, an output whose folder neither is there nor could be made."""
+    above = path.parent
+    while not above.exists() and above != above.parent:
+        above = above.parent
+    if not above.is_dir():
+        raise InputError(f"cannot create `{path}`: `{above}` is not a directory")
+    check_writable(path if above == path.parent else above / path.name)
+
+
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
     check_writable(path)

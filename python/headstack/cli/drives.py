@@ -119,7 +119,7 @@ def import_(
     """
     from headstack import InputError
     from headstack._core import import_disksim
-    from headstack.files import check_writable, write_whole
+    from headstack.files import check_creatable, make_folder, write_whole
 
     if not files:
         raise InputError("no parameter file was named", "headstack drives import FILE.diskspecs")
@@ -128,9 +128,10 @@ def import_(
             raise InputError("--name and --summary are a drive's", "name its .diskspecs file first to import a drive")
         return _import_simulation(files, out, lenient=lenient, json=json)
     if out is not None:
-        check_writable(out)
+        check_creatable(out)
     text, report = import_disksim(list(files), lenient=lenient, name=name, summary=summary)
     if out is not None:
+        make_folder(out)
         write_whole(out, text)
     if json:
         output.print_json({"file": None if out is None else str(out), "toml": text, **report})
@@ -146,7 +147,7 @@ def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bo
     """Make a system file, drive files and a workload file of a simulation file."""
     from headstack import InputError
     from headstack._core import import_disksim_simulation
-    from headstack.files import check_writable, write_together
+    from headstack.files import check_creatable, make_folder, write_together
 
     file = files[0]
     if out is None and not json:
@@ -166,7 +167,8 @@ def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bo
         if found["workload"] is not None:
             texts[workload] = found["workload"]
         for path in texts:
-            check_writable(path)
+            check_creatable(path)
+        make_folder(system)
         write_together(texts)
         written = {"system": str(system)} | ({"workload": str(workload)} if found["workload"] is not None else {})
     if json:
