@@ -156,7 +156,7 @@ format: $(STAMPS)/dev
 
 .PHONY: study docs bench wheel develop clean library-from-disksim library-fitted
 study: $(STAMPS)/install
-	$(BIN)/headstack study ruemmler-wilkes $(if $(DATA),--data $(DATA))
+	$(BIN)/headstack study all $(if $(DATA),--data $(DATA))
 
 # The drives of the library that come from DiskSim's parameter files; after this, their files are as imported.
 library-from-disksim:
