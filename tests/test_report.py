@@ -69,7 +69,7 @@ def test_the_page_of_a_validation(tmp_path: Path) -> None:
     headstack.validate("hp-c2200a", trace, ladder=True, limit=5000).report(path)
     page = path.read_text()
     self_contained(page)
-    assert charts(page) == 12
+    assert charts(page) == 13
     assert "The ladder of models" in page
 
 
