@@ -3,6 +3,7 @@
 //! The model does no I/O and owns no clock: it is entered with an instant and answers with effects ([`command`]).
 //! [`Drive::serve`] is the closed form for a drive that has its bus to itself.
 
+mod ahead;
 mod begin;
 mod begin_write;
 mod cache;
