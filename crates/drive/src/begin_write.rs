@@ -26,7 +26,10 @@ impl Drive {
     ) -> Begun {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
-        let kinds = if self.is_write_hit(lba) { &model.overhead.append } else { &model.overhead.write };
+        // Asked only where it makes a difference: it takes a look at the layout.
+        let differ = model.overhead.append != model.overhead.write;
+        let kinds =
+            if differ && self.is_write_hit(lba) { &model.overhead.append } else { &model.overhead.write };
         let overhead = kinds[self.after_what()];
         let decoded = at + overhead;
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
