@@ -23,8 +23,8 @@ use std::sync::Arc;
 enum Controller {
     /// From this instant on.
     FreeAt(Nanos),
-    /// When the command it has begun has got the bus.
-    Waiting,
+    /// When the command it has begun, which asks for the bus by this ticket, has got it.
+    Waiting(Ticket),
 }
 
 /// How late the drive was called, over all calls of `advance` and `bus_granted`.
@@ -152,7 +152,7 @@ impl Drive {
     pub fn controller_free_at(&self) -> Option<Nanos> {
         match self.controller {
             Controller::FreeAt(at) => Some(at),
-            Controller::Waiting => None,
+            Controller::Waiting(_) => None,
         }
     }
 
@@ -199,7 +199,8 @@ impl Drive {
         let ended = self.end(plan, granted, bus);
         effects.push(Effect::ReleaseBus { ticket, at: ended.bus_free });
         self.announce(&ended, effects);
-        if self.controller == Controller::Waiting {
+        // Another command's transfer may come first: it frees nothing.
+        if self.controller == Controller::Waiting(ticket) {
             self.controller = Controller::FreeAt(ended.controller_free);
             self.idle_since = ended.controller_free;
         }
@@ -234,7 +235,8 @@ impl Drive {
     }
 
     fn start_plan(&mut self, begun: Begun, effects: &mut Vec<Effect>) {
-        self.controller = begun.controller_free.map_or(Controller::Waiting, Controller::FreeAt);
+        let ticket = Ticket(self.next_ticket);
+        self.controller = begun.controller_free.map_or(Controller::Waiting(ticket), Controller::FreeAt);
         if let Some(free) = begun.controller_free {
             self.idle_since = free;
         }
@@ -246,7 +248,6 @@ impl Drive {
                 );
             }
             plan => {
-                let ticket = Ticket(self.next_ticket);
                 self.next_ticket += 1;
                 effects.push(Effect::NeedBus {
                     ticket,

@@ -247,3 +247,43 @@ fn a_write_may_begin_in_its_middle() {
     let write = serve(&mut drive(slow), ms(0.0), command(0, Op::Write, 460, 20));
     close(service(&write), 13.0);
 }
+
+#[test]
+fn a_transfer_of_another_command_does_not_free_the_controller() {
+    // A read lies in the buffer and waits for the bus; the next is larger than the buffer, and the controller waits with
+    // it. When the first gets the bus, the last read must not begin: read-ahead that has not begun yet would serve it.
+    let options = "bus = { read_mb_per_s = 1.0, write_mb_per_s = 4.0, arbitration_us = 3.0 }\n\
+                   buffer = { size_kib = 23.0, read_fence_at_track_end = true, write_overlaps_seek = false, \
+                   read_fence_fraction = 0.5, write_start_ms = 0.2 }\n\
+                   cache = { segments = 2, segment_kib = 4.0, read_ahead = \"to-track-end\" }\n\
+                   controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, \
+                   read_completion_ms = 0.05 }";
+    let commands = [
+        (46_800_002, Op::Read, 3_000, 183),
+        (0, Op::Write, 35_893, 2),
+        (38_296_022, Op::Write, 0, 2),
+        (46_751_076, Op::Write, 0, 2),
+        (0, Op::Write, 0, 2),
+        (9_032_939, Op::Read, 2_107, 88),
+        (34_072_198, Op::Read, 424, 5),
+        (54_488_892, Op::Write, 0, 2),
+        (0, Op::Read, 4_550, 2),
+        (13_272_176, Op::Read, 0, 51),
+        (19_886_696, Op::Read, 51, 2),
+    ];
+    let mut at = Nanos::ZERO;
+    let arrivals: Vec<_> = (0..)
+        .zip(commands)
+        .map(|(id, (gap, op, lba, sectors))| {
+            at += Nanos(gap);
+            (at, command(id, op, lba, sectors))
+        })
+        .collect();
+    let mut drive = drive(options);
+    let bus = drive.model().bus();
+    let (outcomes, _) = common::run_events(&mut drive, &bus, &arrivals);
+    assert_eq!(outcomes.len(), arrivals.len());
+    for outcome in outcomes {
+        assert_eq!(outcome.submitted, arrivals[outcome.id as usize].0, "{outcome:?}");
+    }
+}
