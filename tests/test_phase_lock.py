@@ -86,7 +86,14 @@ def test_a_trace_that_does_not_tell_is_read_as_disksim_reads_it(tmp_path: Path) 
 def test_a_gap_is_refused_where_there_is_none(tmp_path: Path) -> None:
     table = tmp_path / "trace.csv"
     table.write_text("arrival_s,op,lba,sectors\n0.0,R,0,8\n")
-    assert "disksim-validate" in refused("trace", "info", table, "--gap", "auto")
+    assert "disksim-validate" in refused("validate", "cheetah-9lp", "--trace", table, "--gap", "auto")
+
+
+def test_gap_auto_is_refused_where_nothing_could_tell(tmp_path: Path) -> None:
+    small = tmp_path / "small.trace"
+    small.write_text("".join(f"R Hit {1000 * i} 8 9000 20000\n" for i in range(40)))
+    for words in (["trace", "info", small], ["simulate", "cheetah-9lp", "--trace", small]):
+        assert "validate" in refused(*words, "--gap", "auto")
 
 
 # Where the imported drives miss the bar; each has its cause in VALIDATION.md.

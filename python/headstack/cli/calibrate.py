@@ -49,7 +49,7 @@ def calibrate(
     with output.progress("trying drives", None) as progress:
         found = calibrate(
             built,
-            how.open(trace),
+            how.open(trace, settles_gap=True),
             split=share,
             parameters=names,
             rounds=rounds,

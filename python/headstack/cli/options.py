@@ -48,8 +48,8 @@ class TraceOptions:
         Literal["after", "before", "auto"] | None,
         Parameter(
             group=TRACE,
-            help="For disksim-validate: the request the gap on a line belongs to; `auto` (the default where a drive is "
-            "at hand) lets the measured times tell.",
+            help="For disksim-validate: the request the gap on a line belongs to; `auto` (the default of validate and "
+            "calibrate, and theirs alone) lets the measured times tell.",
         ),
     ] = None
     sector_bytes: Annotated[
@@ -89,10 +89,15 @@ class TraceOptions:
         changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
         return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
 
-    def open(self, path: Path) -> Trace:
-        """Open the trace with these options."""
+    def open(self, path: Path, *, settles_gap: bool = False) -> Trace:
+        """Open the trace with these options; `settles_gap` says that the caller can let the measured times tell."""
         from headstack import Trace
 
+        if self.gap == "auto" and not settles_gap:
+            raise InputError(
+                "`--gap auto` compares a disksim-validate trace with a drive, which only validate and calibrate do",
+                "`headstack validate DRIVE --trace …` tells; then give `--gap after` or `--gap before`",
+            )
         return Trace(
             path,
             format=self.format,

@@ -73,7 +73,7 @@ def validate(
     with output.progress("replaying", requests) as progress:
         validation = validate(
             built,
-            how.open(trace),
+            how.open(trace, settles_gap=True),
             replay=replay,
             seed=seed,
             limit=requests,
