@@ -119,18 +119,9 @@ impl Drive {
         at: Nanos,
         decoded: Nanos,
     ) -> (Nanos, Nanos, Phases) {
-        let overhead = &model.overhead;
-        let mut from = match overhead.seek_after[usize::from(op == Op::Write)] {
-            Some(delays) => at + delays[self.after_what()],
-            None => decoded.saturating_sub(overhead.beside_seek.min(decoded - at)),
-        };
-        if op == Op::Write && self.history.last_was_write && self.history.write_end != Some(lba) {
-            from += overhead.write_after_write;
-        }
-        if from <= decoded {
-            return (from, decoded, lead);
-        }
-        (from, from, Phases { overhead: lead.overhead + (from - decoded), ..lead })
+        let continues = self.history.write_end == Some(lba);
+        let (from, not_before) = model.arm_start(op, self.after_what(), continues, at, decoded);
+        (from, not_before, Phases { overhead: lead.overhead + (not_before - decoded), ..lead })
     }
 
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or

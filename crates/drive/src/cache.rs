@@ -42,6 +42,12 @@ impl Cache {
         }
     }
 
+    /// What the segments hold: first address, and one after the last.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let held = self.segments.iter().filter(|segment| segment.end > segment.start);
+        held.map(|segment| (segment.start, segment.end))
+    }
+
     /// The segment that holds `lba`, or whose end is `lba` (data that are being read just now).
     pub(crate) fn find(&self, lba: u64) -> Option<usize> {
         let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;

@@ -10,6 +10,11 @@ pub(crate) struct Dirty {
 }
 
 impl Dirty {
+    /// The runs: first address, and one after the last.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.runs.iter().map(|(&start, &end)| (start, end))
+    }
+
     /// Sectors held.
     pub(crate) fn sectors(&self) -> u64 {
         self.sectors

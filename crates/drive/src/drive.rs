@@ -13,9 +13,9 @@ use crate::mechanism::Mechanism;
 use crate::media::{Arm, Media};
 use crate::model::DriveModel;
 use crate::plan::{Begun, Plan};
+use crate::scheduler::{Needs, Queue, Waiting};
 use crate::spec::WritePolicy;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// When the controller can turn to the next command.
@@ -81,7 +81,9 @@ pub struct Drive {
     pub(crate) draws: u64,
     pub(crate) seed: u64,
     controller: Controller,
-    queue: VecDeque<(Nanos, Command)>,
+    queue: Queue,
+    /// Room for what a scheduler that knows the cache is told.
+    buffered: Vec<(u64, u64)>,
     plans: Vec<(Ticket, Plan)>,
     next_ticket: u64,
     lateness: Lateness,
@@ -109,7 +111,8 @@ impl Drive {
             draws: 0,
             seed,
             controller: Controller::FreeAt(Nanos::ZERO),
-            queue: VecDeque::new(),
+            queue: model.new_queue(),
+            buffered: Vec::new(),
             plans: Vec::new(),
             next_ticket: 0,
             lateness: Lateness::default(),
@@ -162,10 +165,12 @@ impl Drive {
     /// If the command reaches beyond the last sector or has no sectors: the sender checks.
     pub fn submit(&mut self, now: Nanos, command: Command, effects: &mut Vec<Effect>) {
         self.admit(&command);
+        // What the drive turned to before `now` it chose without knowing of this one.
+        self.pump(now, effects);
         if command.flags.contains(RequestFlags::HEAD_OF_QUEUE) {
-            self.queue.push_front((now, command));
+            self.queue.push_front(command, now);
         } else {
-            self.queue.push_back((now, command));
+            self.queue.push(command, now);
         }
         self.pump(now, effects);
     }
@@ -221,17 +226,35 @@ impl Drive {
 
     /// Begins waiting commands for which the controller is free.
     fn pump(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
-        while let Some(&(submitted, command)) = self.queue.front() {
+        while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
                 effects.push(Effect::WakeAt(free));
                 return;
             }
-            self.queue.pop_front();
+            let Some(next) = self.choose(free) else { return };
             // The drive's own timeline: it turned to the command when it could, not when it was called.
-            let begun = self.begin(command, submitted, submitted.max(free));
+            let begun = self.begin(next.command, next.arrived, next.arrived.max(free));
             self.start_plan(begun, effects);
         }
+    }
+
+    /// Takes the next command out of the queue; the controller is free since `free`.
+    fn choose(&mut self, free: Nanos) -> Option<Waiting> {
+        let at = free.max(self.queue.newest_arrival());
+        let needs = self.queue.policy().needs();
+        if needs == Needs::Addresses {
+            return self.queue.pop(at, &[], &[]).map(|taken| taken.waiting);
+        }
+        let mut buffered = std::mem::take(&mut self.buffered);
+        if needs == Needs::Cache {
+            self.buffered(at, &mut buffered);
+        }
+        let model = Arc::clone(&self.model);
+        let reach = self.reach(&model, at);
+        let next = self.queue.pop(at, &[reach], &buffered).map(|taken| taken.waiting);
+        self.buffered = buffered;
+        next
     }
 
     fn start_plan(&mut self, begun: Begun, effects: &mut Vec<Effect>) {

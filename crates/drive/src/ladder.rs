@@ -2,6 +2,7 @@
 //! description with effects left out.
 
 use crate::mechanics::SeekCurve;
+use crate::scheduler::{Needs, Policy};
 use crate::spec::{DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel, WritePolicy};
 
 impl LadderStep {
@@ -48,6 +49,11 @@ impl DriveSpec {
             spec.fidelity.switch = SwitchModel::Fixed;
             spec.fidelity.transfer = TransferModel::Linear;
             spec.physical_sector_bytes = None;
+            let policy = spec.controller.scheduler.parse::<Policy>();
+            if policy.is_ok_and(|policy| policy.needs() > Needs::Addresses) {
+                // Who does not know the rotation can go by the seek.
+                "sstf".clone_into(&mut spec.controller.scheduler);
+            }
             spec.controller.overhead_beside_seek_ms = 0.0;
             let published = &self.published;
             let controller = &mut spec.controller;

@@ -50,11 +50,7 @@ impl Mechanism {
     /// Brings read-ahead to `now`, and what it has read into its segment.
     pub(crate) fn settle_stream(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
         if let Some(stream) = &mut self.stream {
-            stream.advance(media, now);
-            cache.extend(stream.segment, stream.end(media, now));
-            if let Some(first) = stream.front(now) {
-                cache.extend_front(stream.segment, first);
-            }
+            stream.settle(media, cache, now);
         }
     }
 

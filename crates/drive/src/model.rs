@@ -3,8 +3,10 @@
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::Mechanics;
+use crate::scheduler::{Knowledge, Policy, Queue};
 use crate::spec::{CacheSpec, DriveSpec, OverheadsByHistory, SpecError, SwitchModel};
 use headstack_units::{Nanos, Op};
+use std::sync::{Arc, OnceLock};
 
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
 #[derive(Debug)]
@@ -18,6 +20,9 @@ pub struct DriveModel {
     pub(crate) overhead: Overheads,
     /// Sizes of buffer and cache.
     pub(crate) sizes: Sizes,
+    policy: Policy,
+    /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
+    moves: OnceLock<[Vec<u64>; 2]>,
 }
 
 /// The controller's times.
@@ -88,6 +93,8 @@ impl DriveModel {
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
             sizes: sizes(spec),
+            policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
+            moves: OnceLock::new(),
             spec: spec.clone(),
         })
     }
@@ -105,6 +112,16 @@ impl DriveModel {
     /// Independent actuators, each with an equal, contiguous part of the addresses.
     pub fn actuators(&self) -> u32 {
         self.spec.actuators
+    }
+
+    /// Order in which the drive serves its queue.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// An empty queue of the drive, which knows its own layout.
+    pub(crate) fn new_queue(self: &Arc<Self>) -> Queue {
+        Queue::new(self.policy, Knowledge::Layout(Arc::clone(self)), None)
     }
 
     /// Commands the drive accepts at a time.
@@ -133,6 +150,47 @@ impl DriveModel {
             SwitchModel::Skewed => self.mechanics.reposition(from, to, op),
             SwitchModel::Fixed | SwitchModel::Free => self.mechanics.curve.time(from.0.abs_diff(to.0)),
         }
+    }
+
+    /// When the arm may start for a command that the controller turns to at `at` and has decoded at `decoded`, and the
+    /// instant before which it does not count as on track: an arm that starts late holds everything up. `after`: 0 after
+    /// a read, 1 after a write; `continues` if a write goes on where the one before ended.
+    pub(crate) fn arm_start(
+        &self,
+        op: Op,
+        after: usize,
+        continues: bool,
+        at: Nanos,
+        decoded: Nanos,
+    ) -> (Nanos, Nanos) {
+        let overhead = &self.overhead;
+        let mut from = match overhead.seek_after[usize::from(op == Op::Write)] {
+            Some(delays) => at + delays[after],
+            None => decoded.saturating_sub(overhead.beside_seek.min(decoded - at)),
+        };
+        if op == Op::Write && after == 1 && !continues {
+            from += overhead.write_after_write;
+        }
+        (from, decoded.max(from))
+    }
+
+    /// No move over `distance` cylinders or more takes less than this before an operation, settle included.
+    #[inline]
+    pub(crate) fn move_at_least(&self, op: Op, distance: u32) -> Nanos {
+        let moves = self.moves.get_or_init(|| [Op::Read, Op::Write].map(|op| self.shortest_moves(op)));
+        let moves = &moves[usize::from(op == Op::Write)];
+        Nanos(moves[(distance as usize).min(moves.len() - 1)])
+    }
+
+    fn shortest_moves(&self, op: Op) -> Vec<u64> {
+        let cylinders = self.layout.cylinders().max(1);
+        let mut moves: Vec<u64> = (0..cylinders)
+            .map(|d| self.reposition((0, 0), (d, 0), op).min(self.reposition((d, 0), (0, 0), op)).0)
+            .collect();
+        for d in (1..moves.len()).rev() {
+            moves[d - 1] = moves[d - 1].min(moves[d]);
+        }
+        moves
     }
 }
 

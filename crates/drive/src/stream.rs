@@ -3,6 +3,7 @@
 //! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
 //! out when somebody asks.
 
+use crate::cache::Cache;
 use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
 use headstack_units::{Nanos, Op};
@@ -92,6 +93,15 @@ impl Stream {
             self.wrapped |= stop != self.stop;
             self.pass = media.next_pass(self.pass.end, from, next, stop - next, Op::Read);
             self.from = from;
+        }
+    }
+
+    /// Brings the stream to `now`, and what it has read into its segment.
+    pub(crate) fn settle(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
+        self.advance(media, now);
+        cache.extend(self.segment, self.end(media, now));
+        if let Some(first) = self.front(now) {
+            cache.extend_front(self.segment, first);
         }
     }
 

@@ -77,7 +77,7 @@ impl Epoch {
 
     /// How far the disk turns in a nanosecond, rounded up.
     #[inline]
-    fn tick(&self) -> Angle {
+    pub(crate) fn tick(&self) -> Angle {
         Angle((self.rate >> 64) as u64 + 1)
     }
 

@@ -1,8 +1,10 @@
 //! Physics checks of a drive file: all problems at once.
 
 use super::{
-    BusSpec, DriveSpec, OverheadsByHistory, SeekSpec, WritePolicy, WrittenData, check_layout, provenance,
+    BusSpec, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, WritePolicy, WrittenData, check_layout,
+    provenance,
 };
+use crate::scheduler::{Needs, Policy};
 use std::fmt;
 
 /// One value, or one pair of values, that cannot be.
@@ -182,11 +184,17 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
             format!("{} is not between 1 and 1000000", controller.queue_depth),
         );
     }
-    if controller.scheduler != "fcfs" {
-        findings.add(
-            "controller.scheduler",
-            format!("`{}` is not a known scheduler; the drive knows: fcfs", controller.scheduler),
-        );
+    match controller.scheduler.parse::<Policy>() {
+        Err(error) => findings.add("controller.scheduler", format!("{error}; {}", error.hint)),
+        Ok(policy)
+            if policy.needs() > Needs::Addresses && spec.fidelity.rotation != RotationModel::Tracked =>
+        {
+            findings.add(
+                "controller.scheduler",
+                format!("{policy} chooses by the rotation, which `fidelity.rotation` leaves out: take sstf"),
+            );
+        }
+        Ok(_) => {}
     }
 }
 

@@ -193,12 +193,25 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         },
     );
     let history = prop::option::of((0_u32..3, 0_u32..3, 0_u32..3, any::<bool>()));
-    let controller = (0_u32..3, 0_u32..3, 0_u32..2, 1_u32..5, history).prop_map(|(read, write, beside, depth, history)| {
+    let scheduler = prop::sample::select(vec![
+        "fcfs",
+        "sstf",
+        "look",
+        "vscan(0.2)",
+        "sptf",
+        "spctf+age-limit(30 ms)",
+        "asptf(0.1)+concatenate(16 KiB)",
+        "wstf(50 ms)+reads-first",
+        "gsptf(10 cylinders)",
+        "batch-fcfs(3 commands)",
+    ]);
+    let times = (0_u32..3, 0_u32..3, 0_u32..2);
+    let controller = (times, 1_u32..9, history, scheduler).prop_map(|((read, write, beside), depth, history, scheduler)| {
         let history = history.map_or(String::new(), |(hit, miss, append, beside)| {
             let seek = if beside { ", read_seek_after_ms = [0.1, 0.4], write_seek_after_ms = [0.2, 1.9]" } else { "" };
             format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
         });
-        format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth}{history} }}\n")
+        format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth}, scheduler = \"{scheduler}\"{history} }}\n")
     });
     let bus = (1_u32..30, 1_u32..30, 0_u32..50).prop_map(|(read, write, reconnect)| {
         format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")

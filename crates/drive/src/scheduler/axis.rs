@@ -1,0 +1,62 @@
+//! Waiting commands along a line: by address, or by cylinder where the layout is known.
+
+use super::order::Pick;
+use super::waiting::Slot;
+use std::collections::BTreeMap;
+
+/// Waiting commands by coordinate, those at the same one in order of arrival.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Axis(BTreeMap<(u64, u64), Slot>);
+
+/// A command on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) at: u64,
+    pub(super) sequence: u64,
+    pub(super) slot: Slot,
+}
+
+impl Point {
+    pub(super) fn pick(self) -> Pick {
+        Pick::of(self.slot)
+    }
+}
+
+impl Axis {
+    pub(super) fn insert(&mut self, at: u64, sequence: u64, slot: Slot) {
+        self.0.insert((at, sequence), slot);
+    }
+
+    pub(super) fn remove(&mut self, at: u64, sequence: u64) {
+        self.0.remove(&(at, sequence));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The lowest at or above `from`.
+    pub(super) fn from_up(&self, from: u64) -> Option<Point> {
+        self.0.range((from, 0)..).next().map(point)
+    }
+
+    /// The highest below `from`; of several at its place the oldest.
+    pub(super) fn below(&self, from: u64) -> Option<Point> {
+        let &(at, _) = self.0.range(..(from, 0)).next_back()?.0;
+        self.from_up(at)
+    }
+
+    /// The highest at or below `from`; of several at its place the oldest.
+    pub(super) fn from_down(&self, from: u64) -> Option<Point> {
+        self.below(from.saturating_add(1))
+    }
+
+    /// The lowest of all.
+    pub(super) fn lowest(&self) -> Option<Point> {
+        self.0.first_key_value().map(point)
+    }
+}
+
+fn point((&(at, sequence), &slot): (&(u64, u64), &Slot)) -> Point {
+    Point { at, sequence, slot }
+}

@@ -1,0 +1,44 @@
+//! Reads that the buffer could serve.
+
+use super::candidates::{Best, Prospect};
+use super::order::Choice;
+use super::waiting::{Slot, Waiting};
+use headstack_units::{Nanos, Op};
+use std::collections::BTreeMap;
+
+/// Waiting reads by address.
+///
+/// Cache-aware schedulers (SPCTF of Worthington, Ganger & Patt 1994) know what lies in the buffer: such a read needs no
+/// positioning at all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hits(BTreeMap<(u64, u64), Slot>);
+
+impl Hits {
+    pub(super) fn insert(&mut self, waiting: &Waiting, slot: Slot) {
+        if waiting.command.op == Op::Read {
+            self.0.insert((waiting.command.lba.0, waiting.sequence), slot);
+        }
+    }
+
+    pub(super) fn remove(&mut self, waiting: &Waiting) {
+        if waiting.command.op == Op::Read {
+            self.0.remove(&(waiting.command.lba.0, waiting.sequence));
+        }
+    }
+
+    /// The best of the reads that lie whole in one of the buffered ranges.
+    pub(super) fn best(&self, choice: &Choice<'_>, cost: &impl Fn(&Prospect) -> u128) -> Best {
+        let mut best = Best::NONE;
+        for &(start, end) in choice.buffered {
+            for (&(_, sequence), &slot) in self.0.range((start, 0)..(end, 0)) {
+                let waiting = &choice.slots[slot];
+                if waiting.end() <= end {
+                    let prospect =
+                        Prospect { start: choice.now, transfer: Nanos::ZERO, arrived: waiting.arrived };
+                    best = best.min(Best { cost: cost(&prospect), sequence, slot, arm: 0 });
+                }
+            }
+        }
+        best
+    }
+}

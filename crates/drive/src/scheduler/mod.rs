@@ -1,0 +1,36 @@
+//! The order in which waiting commands are served, in the drive and in the host's driver.
+//!
+//! A [`Queue`] holds what waits in one place and chooses by a [`Policy`]: a scheduler with its parameter, and what
+//! modifies it. What it may look at depends on the place ([`Knowledge`]): addresses; the cylinders they lie in; or the
+//! whole layout and the rotation, by which [`Reach`] tells when a command's first sector could come under the head.
+//!
+//! One scheduler is one file.
+
+mod asptf;
+mod axis;
+mod batch_fcfs;
+mod c_look;
+mod c_scan;
+mod candidates;
+mod fcfs;
+mod group;
+mod hits;
+mod look;
+mod order;
+mod policy;
+mod positional;
+mod queue;
+mod reach;
+mod satf;
+mod scan;
+mod sptf;
+mod sstf;
+mod vscan;
+mod waiting;
+mod wstf;
+
+pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
+pub use queue::{Knowledge, Queue, Taken};
+pub use reach::Reach;
+pub(crate) use reach::Way;
+pub use waiting::{Target, Waiting};

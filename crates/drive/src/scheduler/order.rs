@@ -1,0 +1,130 @@
+//! One order of service, and the list of all.
+
+use super::asptf::Asptf;
+use super::batch_fcfs::BatchFcfs;
+use super::c_look::CLook;
+use super::c_scan::CScan;
+use super::fcfs::Fcfs;
+use super::look::Look;
+use super::policy::Kind;
+use super::positional::Positional;
+use super::reach::Reach;
+use super::satf::Satf;
+use super::scan::Scan;
+use super::sptf::Sptf;
+use super::sstf::Sstf;
+use super::vscan::Vscan;
+use super::waiting::{Slot, Slots, Waiting};
+use super::wstf::Wstf;
+use headstack_units::Nanos;
+
+/// What an order may look at when it chooses.
+pub(super) struct Choice<'a> {
+    /// When.
+    pub(super) now: Nanos,
+    /// Where the last command began, and where it ended: addresses, or cylinders where the layout is known.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// The mechanism, for each arm that could serve any of the commands, where the layout and the rotation are known.
+    pub(super) arms: &'a [Reach<'a>],
+    /// Ranges of addresses in the buffer, where the cache is known: first, and one after the last.
+    pub(super) buffered: &'a [(u64, u64)],
+    /// What waits.
+    pub(super) slots: &'a Slots,
+}
+
+/// What was chosen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pick {
+    pub(super) slot: Slot,
+    /// The arm that is to serve it.
+    pub(super) arm: u32,
+}
+
+impl Pick {
+    /// A command for whichever arm.
+    pub(super) fn of(slot: Slot) -> Self {
+        Self { slot, arm: 0 }
+    }
+}
+
+/// One scheduler.
+pub(super) trait Order {
+    /// A command begins to wait; `at` is its coordinate.
+    fn insert(&mut self, waiting: &Waiting, at: u64, slot: Slot);
+
+    /// It waits no more.
+    fn remove(&mut self, waiting: &Waiting, at: u64);
+
+    /// Which is the next.
+    fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick>;
+
+    /// The one at `at` was taken, whoever chose it.
+    fn taken(&mut self, _choice: &Choice<'_>, _at: u64) {}
+}
+
+/// The line or surface that a scheduler works on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// Addresses, or cylinders where the layout is known.
+    pub(super) coordinates: u64,
+    /// Cylinders.
+    pub(super) cylinders: u32,
+}
+
+/// One scheduler is one file, one entry in the policy's list, and one line here.
+macro_rules! orders {
+    ($($kind:ident($order:ty) = |$value:ident, $extent:ident| $new:expr;)+) => {
+        /// Any scheduler.
+        #[derive(Clone, Debug)]
+        pub(super) enum AnyOrder {
+            $($kind(Box<$order>)),+
+        }
+
+        impl AnyOrder {
+            /// An empty one. `value` is its parameter.
+            pub(super) fn new(kind: Kind, value: f64, extent: Extent) -> Self {
+                match kind {
+                    $(Kind::$kind => {
+                        let ($value, $extent) = (value, extent);
+                        let _ = ($value, $extent);
+                        Self::$kind(Box::new($new))
+                    })+
+                }
+            }
+        }
+
+        impl Order for AnyOrder {
+            fn insert(&mut self, waiting: &Waiting, at: u64, slot: Slot) {
+                match self { $(Self::$kind(order) => order.insert(waiting, at, slot)),+ }
+            }
+            fn remove(&mut self, waiting: &Waiting, at: u64) {
+                match self { $(Self::$kind(order) => order.remove(waiting, at)),+ }
+            }
+            fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
+                match self { $(Self::$kind(order) => order.choose(choice)),+ }
+            }
+            fn taken(&mut self, choice: &Choice<'_>, at: u64) {
+                match self { $(Self::$kind(order) => order.taken(choice, at)),+ }
+            }
+        }
+    };
+}
+
+orders! {
+    Fcfs(Fcfs) = |v, x| Fcfs::default();
+    BatchFcfs(BatchFcfs) = |v, x| BatchFcfs::new(v as usize);
+    Sstf(Sstf) = |v, x| Sstf::default();
+    Scan(Scan) = |v, x| Scan::default();
+    Look(Look) = |v, x| Look::default();
+    CScan(CScan) = |v, x| CScan::default();
+    CLook(CLook) = |v, x| CLook::default();
+    Vscan(Vscan) = |v, x| Vscan::new((v * x.coordinates as f64) as u64);
+    Sptf(Positional<Sptf>) = |v, x| Positional::new(Sptf, x.cylinders);
+    Satf(Positional<Satf>) = |v, x| Positional::new(Satf, x.cylinders);
+    Spctf(Positional<Sptf>) = |v, x| Positional::new(Sptf, x.cylinders).cache_aware();
+    Asptf(Positional<Asptf>) = |v, x| Positional::new(Asptf::new(v), x.cylinders);
+    Aspctf(Positional<Asptf>) = |v, x| Positional::new(Asptf::new(v), x.cylinders).cache_aware();
+    Wstf(Positional<Wstf>) = |v, x| Positional::new(Wstf::new(Nanos::from_ms(v)), x.cylinders);
+    Gsptf(Positional<Sptf>) = |v, x| Positional::new(Sptf, x.cylinders).grouped(v as u32);
+}

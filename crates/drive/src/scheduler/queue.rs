@@ -1,0 +1,370 @@
+//! What waits in one place, in the order of a policy.
+
+use super::order::{AnyOrder, Choice, Extent, Order, Pick};
+use super::policy::{Kind, Needs, Policy};
+use super::reach::Reach;
+use super::waiting::{Slot, Slots, Target, Waiting};
+use crate::command::Command;
+use crate::model::DriveModel;
+use headstack_units::{Nanos, Op, RequestFlags};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// What the place of a scheduler tells it about the drive.
+#[derive(Clone, Debug)]
+pub enum Knowledge {
+    /// How many addresses there are, and how large a sector is.
+    Addresses {
+        /// Sectors of the drive (of its actuator).
+        sectors: u64,
+        /// Bytes in a sector.
+        sector_bytes: u32,
+    },
+    /// In which cylinder an address lies.
+    Cylinders(Arc<DriveModel>),
+    /// Layout, seek times, overheads, and where the disk is.
+    Layout(Arc<DriveModel>),
+}
+
+impl Knowledge {
+    fn model(&self) -> Option<&DriveModel> {
+        match self {
+            Self::Addresses { .. } => None,
+            Self::Cylinders(model) | Self::Layout(model) => Some(model),
+        }
+    }
+
+    /// Where an address lies on the line that schedulers go up and down.
+    fn coordinate(&self, lba: u64) -> u64 {
+        match self.model() {
+            None => lba,
+            Some(model) => u64::from(model.layout.extent(lba, 1).cylinder),
+        }
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        match self {
+            Self::Addresses { sector_bytes, .. } => *sector_bytes,
+            Self::Cylinders(model) | Self::Layout(model) => model.sector_bytes(),
+        }
+    }
+
+    /// As much of it as an order of arrival needs: nothing is looked up in the layout.
+    fn forgotten(&self) -> Self {
+        Self::Addresses { sectors: self.extent().coordinates, sector_bytes: self.sector_bytes() }
+    }
+
+    fn extent(&self) -> Extent {
+        match self {
+            Self::Addresses { sectors, .. } => Extent { coordinates: *sectors, cylinders: 1 },
+            Self::Cylinders(model) | Self::Layout(model) => {
+                let cylinders = model.layout.cylinders();
+                Extent { coordinates: u64::from(cylinders), cylinders }
+            }
+        }
+    }
+}
+
+/// What waits for one drive, in the driver or in the drive itself.
+///
+/// The scheduler chooses from at most `limit` commands. A command marked `ORDERED` neither overtakes nor is overtaken:
+/// it enters the scheduler only when that is empty, and nothing enters after it until it has left.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    policy: Policy,
+    knowledge: Knowledge,
+    slots: Slots,
+    /// One, or for reads and for writes.
+    orders: Vec<AnyOrder>,
+    /// By age, where that is asked for.
+    by_age: Option<BTreeMap<u64, Slot>>,
+    /// By direction and address, where that is asked for.
+    by_address: Option<ByAddress>,
+    /// Served before all others, the last first.
+    heads: Vec<Waiting>,
+    /// What the scheduler must not see yet.
+    backlog: VecDeque<(Nanos, Command)>,
+    limit: usize,
+    /// The scheduler holds an ordered command (and nothing else).
+    is_closed: bool,
+    next_sequence: u64,
+    held_back: u64,
+    newest: Nanos,
+    last: Last,
+}
+
+/// A command chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The command.
+    pub waiting: Waiting,
+    /// The arm that is to serve it, of those offered.
+    pub arm: usize,
+}
+
+/// The last command taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    op: Op,
+    lba: u64,
+    end: u64,
+    /// Sectors of the commands joined so far, this one included.
+    joined: u64,
+}
+
+/// Waiting commands by address.
+#[derive(Clone, Debug, Default)]
+struct ByAddress {
+    ops: [BTreeMap<(u64, u64), Slot>; 2],
+    /// Sectors of the largest command that ever waited.
+    largest: u64,
+}
+
+impl Queue {
+    /// An empty queue. The scheduler sees at most `limit` commands.
+    ///
+    /// # Panics
+    /// If the policy needs to know more than is given (see [`Policy::needs`]); who places it checks.
+    pub fn new(policy: Policy, knowledge: Knowledge, limit: Option<u32>) -> Self {
+        assert!(
+            policy.needs() == Needs::Addresses || matches!(knowledge, Knowledge::Layout(_)),
+            "{policy} needs the layout"
+        );
+        let knowledge = if policy.kind == Kind::Fcfs { knowledge.forgotten() } else { knowledge };
+        let order = AnyOrder::new(policy.kind, policy.value, knowledge.extent());
+        let count = if policy.reads_first { 2 } else { 1 };
+        Self {
+            slots: Slots::default(),
+            orders: vec![order; count],
+            by_age: policy.age_limit.map(|_| BTreeMap::new()),
+            by_address: (policy.reads_first || policy.concatenate_kib.is_some()).then(ByAddress::default),
+            heads: Vec::new(),
+            backlog: VecDeque::new(),
+            limit: limit.map_or(usize::MAX, |limit| limit as usize),
+            is_closed: false,
+            next_sequence: 0,
+            held_back: 0,
+            newest: Nanos::ZERO,
+            last: Last::default(),
+            policy,
+            knowledge,
+        }
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.slots.len() + self.heads.len() + self.backlog.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// When the newest command came that ever did.
+    pub fn newest_arrival(&self) -> Nanos {
+        self.newest
+    }
+
+    /// How many commands had to wait because the scheduler saw as many as it may.
+    pub fn held_back(&self) -> u64 {
+        self.held_back
+    }
+
+    /// The last sector of the command taken last, and whether it was a write; `None` before the first.
+    pub fn last_sector(&self) -> Option<(u64, Op)> {
+        self.last.end.checked_sub(1).map(|sector| (sector, self.last.op))
+    }
+
+    /// Takes a command in that arrives at `now`.
+    pub fn push(&mut self, command: Command, now: Nanos) {
+        self.newest = now;
+        if self.backlog.is_empty() && self.may_enter(&command) {
+            self.enter(command, now);
+            return;
+        }
+        self.held_back += u64::from(self.slots.len() >= self.limit);
+        self.backlog.push_back((now, command));
+    }
+
+    /// Takes a command in that goes before all others.
+    pub fn push_front(&mut self, command: Command, now: Nanos) {
+        self.newest = now;
+        let waiting = self.waiting(command, now);
+        self.heads.push(waiting);
+    }
+
+    fn may_enter(&self, command: &Command) -> bool {
+        let is_free = self.slots.len() == 0;
+        !self.is_closed && self.slots.len() < self.limit && (is_free || !is_ordered(command))
+    }
+
+    fn waiting(&mut self, command: Command, arrived: Nanos) -> Waiting {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        let target = match self.knowledge.model() {
+            None => Target::default(),
+            Some(model) => Target::of(model, &command),
+        };
+        Waiting { command, sequence, arrived, target }
+    }
+
+    fn enter(&mut self, command: Command, arrived: Nanos) {
+        self.is_closed = is_ordered(&command);
+        let waiting = self.waiting(command, arrived);
+        let slot = self.slots.insert(waiting);
+        let at = self.at(&waiting);
+        self.order_of(command.op).insert(&waiting, at, slot);
+        if let Some(by_age) = &mut self.by_age {
+            by_age.insert(waiting.sequence, slot);
+        }
+        if let Some(by_address) = &mut self.by_address {
+            by_address.insert(&waiting, slot);
+        }
+    }
+
+    fn at(&self, waiting: &Waiting) -> u64 {
+        match self.knowledge {
+            Knowledge::Addresses { .. } => waiting.command.lba.0,
+            Knowledge::Cylinders(_) | Knowledge::Layout(_) => u64::from(waiting.target.cylinder),
+        }
+    }
+
+    fn order_of(&mut self, op: Op) -> &mut AnyOrder {
+        let index = usize::from(self.orders.len() == 2 && op == Op::Write);
+        &mut self.orders[index]
+    }
+
+    /// Chooses the next command at `now` and takes it out. `arms` and `buffered` (ranges of addresses, first and one after
+    /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
+    /// of the commands, the best pair is chosen, and the arm's number is in the answer.
+    pub fn pop(&mut self, now: Nanos, arms: &[Reach<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
+        if let Some(waiting) = self.heads.pop() {
+            self.remember(&waiting.command);
+            return Some(Taken { waiting, arm: 0 });
+        }
+        let choice = Choice {
+            now,
+            start: self.knowledge.coordinate(self.last.lba),
+            end: self.end_coordinate(),
+            arms,
+            buffered,
+            slots: &self.slots,
+        };
+        let chosen = self.overdue(now).or_else(|| self.follower()).map(Pick::of);
+        let Pick { slot, arm } = match chosen {
+            Some(pick) => pick,
+            None => {
+                let pick = self.orders.iter_mut().find_map(|order| order.choose(&choice))?;
+                let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
+                older.map_or(pick, Pick::of)
+            }
+        };
+        let at = self.at(&self.slots[slot]);
+        for order in &mut self.orders {
+            order.taken(&choice, at);
+        }
+        Some(Taken { waiting: self.take(slot), arm: arm as usize })
+    }
+
+    /// Takes out the command that continues the last one, if the policy joins them.
+    pub fn pop_follower(&mut self) -> Option<Waiting> {
+        let slot = self.follower()?;
+        Some(self.take(slot))
+    }
+
+    /// Where the last command ended: behind it for addresses, its last cylinder where the layout is known.
+    fn end_coordinate(&self) -> u64 {
+        match self.knowledge {
+            Knowledge::Addresses { .. } => self.last.end,
+            Knowledge::Cylinders(_) | Knowledge::Layout(_) => {
+                self.knowledge.coordinate(self.last.end.saturating_sub(1))
+            }
+        }
+    }
+
+    fn take(&mut self, slot: Slot) -> Waiting {
+        let waiting = self.slots.remove(slot);
+        let at = self.at(&waiting);
+        self.order_of(waiting.command.op).remove(&waiting, at);
+        if let Some(by_age) = &mut self.by_age {
+            by_age.remove(&waiting.sequence);
+        }
+        if let Some(by_address) = &mut self.by_address {
+            by_address.remove(&waiting);
+        }
+        self.remember(&waiting.command);
+        self.is_closed = false;
+        while let Some((arrived, next)) = self.backlog.front().copied()
+            && self.may_enter(&next)
+        {
+            self.backlog.pop_front();
+            self.enter(next, arrived);
+        }
+        waiting
+    }
+
+    fn remember(&mut self, command: &Command) {
+        let sectors = u64::from(command.sectors);
+        let follows = self.last.op == command.op && self.last.end == command.lba.0;
+        let joined = if follows { self.last.joined + sectors } else { sectors };
+        self.last = Last { op: command.op, lba: command.lba.0, end: command.lba.0 + sectors, joined };
+    }
+
+    /// The oldest, if it has waited for too long.
+    fn overdue(&self, now: Nanos) -> Option<Slot> {
+        let limit = self.policy.age_limit?;
+        let &slot = self.by_age.as_ref()?.first_key_value()?.1;
+        (now.saturating_sub(self.slots[slot].arrived) > limit).then_some(slot)
+    }
+
+    /// The oldest that continues the last command, if that is not too much yet.
+    fn follower(&self) -> Option<Slot> {
+        let kib = self.policy.concatenate_kib?;
+        let by_address = self.by_address.as_ref()?;
+        let Last { op, end, joined, .. } = self.last;
+        let slot = by_address.of(op).range((end, 0)..=(end, u64::MAX)).next().map(|(_, &slot)| slot)?;
+        let sectors = joined + u64::from(self.slots[slot].command.sectors);
+        let bytes = sectors as f64 * f64::from(self.knowledge.sector_bytes());
+        (bytes <= kib * 1024.0).then_some(slot)
+    }
+}
+
+impl ByAddress {
+    fn of(&self, op: Op) -> &BTreeMap<(u64, u64), Slot> {
+        &self.ops[usize::from(op == Op::Write)]
+    }
+
+    fn insert(&mut self, waiting: &Waiting, slot: Slot) {
+        let Command { op, lba, sectors, .. } = waiting.command;
+        self.ops[usize::from(op == Op::Write)].insert((lba.0, waiting.sequence), slot);
+        self.largest = self.largest.max(u64::from(sectors));
+    }
+
+    fn remove(&mut self, waiting: &Waiting) {
+        let Command { op, lba, .. } = waiting.command;
+        self.ops[usize::from(op == Op::Write)].remove(&(lba.0, waiting.sequence));
+    }
+}
+
+/// The oldest write that came before the chosen read and shares sectors with it, where reads go first.
+fn older_write(policy: Policy, by_address: Option<&ByAddress>, slots: &Slots, chosen: Slot) -> Option<Slot> {
+    let read = &slots[chosen];
+    let by_address = by_address.filter(|_| policy.reads_first && read.command.op == Op::Read)?;
+    let from = read.command.lba.0.saturating_sub(by_address.largest);
+    by_address
+        .of(Op::Write)
+        .range((from, 0)..(read.end(), 0))
+        .filter(|((_, sequence), slot)| *sequence < read.sequence && slots[**slot].end() > read.command.lba.0)
+        .min_by_key(|((_, sequence), _)| *sequence)
+        .map(|(_, &slot)| slot)
+}
+
+fn is_ordered(command: &Command) -> bool {
+    command.flags.contains(RequestFlags::ORDERED)
+}

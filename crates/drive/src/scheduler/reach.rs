@@ -1,0 +1,137 @@
+//! What it takes to reach a waiting command from where the mechanism is.
+
+use crate::command::BusTiming;
+use crate::mechanics::Epoch;
+use crate::media::Arm;
+use crate::model::DriveModel;
+use crate::scheduler::Target;
+use headstack_units::{Nanos, Op};
+
+/// The mechanism at an instant of decision: when the first sector of any command would come under the head, if that
+/// command were chosen now.
+///
+/// Overheads, the wait for the mechanism, seek, head switch, settle, the data of a write on their way over a free bus,
+/// and rotation are in it; what the cache might save is not.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'a> {
+    model: &'a DriveModel,
+    epoch: Epoch,
+    /// For reads, for writes.
+    ways: [Way; 2],
+    supply: Supply,
+}
+
+/// How the arm sets out for a direction of transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// The arm starts here,
+    pub(crate) from: Nanos,
+    /// and counts as on track no sooner than this.
+    pub(crate) not_before: Nanos,
+    /// Where it is when it starts.
+    pub(crate) arm: Arm,
+}
+
+/// How the data of a write come.
+#[derive(Clone, Copy, Debug)]
+struct Supply {
+    bus: BusTiming,
+    /// The first byte comes here, if the bus need not wait for the arm.
+    begin: Nanos,
+    /// Otherwise this long after the arm is on track.
+    after_arm: Option<Nanos>,
+    /// From the data's being there to the media's readiness.
+    start: Nanos,
+    sector_bytes: u64,
+}
+
+impl<'a> Reach<'a> {
+    /// From the ways of reads and writes. The data of a write are asked for at `data_from`.
+    pub(crate) fn new(model: &'a DriveModel, epoch: Epoch, ways: [Way; 2], data_from: Nanos) -> Self {
+        let bus = model.bus();
+        let setup = bus.arbitration + model.overhead.preparation;
+        let beside_arm = model.spec().buffer.write_overlaps_seek && model.sizes.buffer > 0;
+        let supply = Supply {
+            bus,
+            begin: data_from + setup,
+            after_arm: (!beside_arm)
+                .then_some(setup + if bus.disconnects { bus.reconnect } else { Nanos::ZERO }),
+            start: model.overhead.write_start,
+            sector_bytes: u64::from(model.sector_bytes()),
+        };
+        Self { model, epoch, ways, supply }
+    }
+
+    /// When the first sector of a command begins to pass under its head.
+    #[inline]
+    pub fn start(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
+        self.epoch.next(self.ready(op, target, sectors), target.start)
+    }
+
+    /// When the media take for `sectors` sectors, track changes left out.
+    pub fn transfer(&self, target: &Target, sectors: u32) -> Nanos {
+        Nanos((target.slot_width.as_turns() * f64::from(sectors) * self.epoch.period()) as u64)
+    }
+
+    /// When the mechanism and the data of a command are ready for its first sector.
+    #[inline]
+    pub(super) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
+        let way = &self.ways[usize::from(op == Op::Write)];
+        let to = (target.cylinder, target.head);
+        let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);
+        match op {
+            Op::Read => on_track,
+            Op::Write => on_track.max(self.data_ready(on_track, target, sectors)),
+        }
+    }
+
+    /// When enough of a write's data are in the buffer for the media to begin.
+    fn data_ready(&self, on_track: Nanos, target: &Target, sectors: u32) -> Nanos {
+        let supply = &self.supply;
+        let begin = supply.after_arm.map_or(supply.begin, |setup| supply.begin.max(on_track + setup));
+        let arrival = |count: u64| begin + supply.bus.transfer(Op::Write, count * supply.sector_bytes);
+        let sectors = u64::from(sectors);
+        let needed = match self.model.sizes.write_fence_of(sectors) {
+            Some(fence) => arrival(fence.min(sectors)),
+            None => {
+                let lead = self.transfer(target, sectors as u32 - 1);
+                arrival(1).max(arrival(sectors).saturating_sub(lead))
+            }
+        };
+        needed + supply.start
+    }
+
+    /// No command of this direction at least `distance` cylinders away can be ready sooner.
+    #[inline]
+    pub(super) fn ready_at_least(&self, op: Op, distance: u32) -> Nanos {
+        let way = &self.ways[usize::from(op == Op::Write)];
+        let on_track = (way.from + self.model.move_at_least(op, distance)).max(way.not_before);
+        match op {
+            Op::Read => on_track,
+            Op::Write => on_track.max(self.supply.begin + self.supply.start),
+        }
+    }
+
+    /// No command of this direction in `cylinder` can be ready sooner; tighter than by the distance alone.
+    #[inline]
+    pub(super) fn ready_in(&self, op: Op, cylinder: u32) -> Nanos {
+        let way = &self.ways[usize::from(op == Op::Write)];
+        let (from, head) = way.arm.track();
+        // A change of head never makes a move shorter.
+        let on_track =
+            (way.from + self.model.reposition((from, head), (cylinder, head), op)).max(way.not_before);
+        match op {
+            Op::Read => on_track,
+            Op::Write => on_track.max(self.supply.begin + self.supply.start),
+        }
+    }
+
+    /// The cylinder from which the arm sets out.
+    pub(super) fn cylinder(&self, op: Op) -> u32 {
+        self.ways[usize::from(op == Op::Write)].arm.cylinder
+    }
+
+    pub(super) fn epoch(&self) -> &Epoch {
+        &self.epoch
+    }
+}

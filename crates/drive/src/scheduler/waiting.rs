@@ -1,0 +1,103 @@
+//! A command that waits, and where it wants to go.
+
+use crate::command::Command;
+use crate::model::DriveModel;
+use headstack_units::{Angle, Nanos, Op};
+use std::ops::{Index, IndexMut};
+
+/// A command that waits to be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The command.
+    pub command: Command,
+    /// Ascending in order of arrival at this queue.
+    pub sequence: u64,
+    /// When it came.
+    pub arrived: Nanos,
+    /// Where its first sector is; all zero where the scheduler does not know the layout.
+    pub target: Target,
+}
+
+impl Waiting {
+    /// The address after its last sector.
+    pub fn end(&self) -> u64 {
+        self.command.lba.0 + u64::from(self.command.sectors)
+    }
+}
+
+/// The place of a command's first sector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Physical cylinder.
+    pub cylinder: u32,
+    /// Head.
+    pub head: u32,
+    /// The angle at which the sector begins.
+    pub start: Angle,
+    /// Angular width of a sector.
+    pub slot_width: Angle,
+}
+
+impl Target {
+    /// Of a command on a drive. A write that covers part of a physical sector begins with reading that.
+    pub fn of(model: &DriveModel, command: &Command) -> Self {
+        let physical = if command.op == Op::Write { model.sizes.physical } else { 1 };
+        let extent = model.layout.extent(command.lba.0 - command.lba.0 % physical, 1);
+        Self {
+            cylinder: extent.cylinder,
+            head: extent.head,
+            start: extent.start,
+            slot_width: extent.slot_width,
+        }
+    }
+}
+
+/// Number of a waiting command while it waits.
+pub(super) type Slot = u32;
+
+/// The waiting commands under numbers that stay valid until they are removed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    waiting: Vec<Waiting>,
+    free: Vec<Slot>,
+}
+
+impl Slots {
+    /// Keeps a command; its number.
+    ///
+    /// # Panics
+    /// Beyond 2^32 commands.
+    pub(super) fn insert(&mut self, waiting: Waiting) -> Slot {
+        if let Some(slot) = self.free.pop() {
+            self.waiting[slot as usize] = waiting;
+            return slot;
+        }
+        let slot = Slot::try_from(self.waiting.len()).expect("fewer than 2^32 commands wait");
+        self.waiting.push(waiting);
+        slot
+    }
+
+    /// Takes a command out.
+    pub(super) fn remove(&mut self, slot: Slot) -> Waiting {
+        self.free.push(slot);
+        self.waiting[slot as usize]
+    }
+
+    /// How many are kept.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len() - self.free.len()
+    }
+}
+
+impl Index<Slot> for Slots {
+    type Output = Waiting;
+    fn index(&self, slot: Slot) -> &Waiting {
+        &self.waiting[slot as usize]
+    }
+}
+
+impl IndexMut<Slot> for Slots {
+    fn index_mut(&mut self, slot: Slot) -> &mut Waiting {
+        &mut self.waiting[slot as usize]
+    }
+}
