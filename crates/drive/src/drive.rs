@@ -81,6 +81,8 @@ pub struct Drive {
     pub(crate) draws: u64,
     pub(crate) seed: u64,
     controller: Controller,
+    /// The wake asked for last.
+    wake_at: Option<Nanos>,
     queue: Queue,
     /// Room for what a scheduler that knows the cache is told.
     buffered: Vec<(u64, u64)>,
@@ -111,6 +113,7 @@ impl Drive {
             draws: 0,
             seed,
             controller: Controller::FreeAt(Nanos::ZERO),
+            wake_at: None,
             queue: model.new_queue(),
             buffered: Vec::new(),
             plans: Vec::new(),
@@ -229,7 +232,11 @@ impl Drive {
         while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
-                effects.push(Effect::WakeAt(free));
+                // Once is enough, however many commands come in the meantime.
+                if self.wake_at != Some(free) {
+                    self.wake_at = Some(free);
+                    effects.push(Effect::WakeAt(free));
+                }
                 return;
             }
             let Some(next) = self.choose(free) else { return };
@@ -379,6 +386,7 @@ impl Drive {
     }
 
     fn move_work(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.wake_at = None;
         if let Controller::FreeAt(at) = &mut self.controller {
             *at = moved(*at);
         }

@@ -59,7 +59,14 @@ impl Naive<'_> {
     }
 
     /// Index of the command that the bare scheduler chooses among `rows`, and the arm.
-    fn choose(&mut self, name: &str, value: f64, rows: &[usize], now: Nanos, sight: &Sight<'_>) -> (usize, usize) {
+    fn choose(
+        &mut self,
+        name: &str,
+        value: f64,
+        rows: &[usize],
+        now: Nanos,
+        sight: &Sight<'_>,
+    ) -> (usize, usize) {
         let nearest = |this: &Self, from: u64, penalty: u64| {
             let cost = |&i: &usize| {
                 let at = this.at(&this.rows[i]);
@@ -87,8 +94,11 @@ impl Naive<'_> {
             "fcfs" => rows[0],
             "sstf" => nearest(self, self.end(), 0),
             "vscan" => {
-                let stroke =
-                    if self.by_cylinder { u64::from(self.model.layout.cylinders()) } else { self.model.layout.capacity() };
+                let stroke = if self.by_cylinder {
+                    u64::from(self.model.layout.cylinders())
+                } else {
+                    self.model.layout.capacity()
+                };
                 nearest(self, self.end(), (value * stroke as f64) as u64)
             }
             "scan" => sweep(self, self.end()),
@@ -108,7 +118,14 @@ impl Naive<'_> {
         (index, 0)
     }
 
-    fn positional(&self, name: &str, value: f64, rows: &[usize], now: Nanos, sight: &Sight<'_>) -> (usize, usize) {
+    fn positional(
+        &self,
+        name: &str,
+        value: f64,
+        rows: &[usize],
+        now: Nanos,
+        sight: &Sight<'_>,
+    ) -> (usize, usize) {
         let group = |cylinder: u64| cylinder / value.max(1.0) as u64;
         let present = group(self.end());
         let of_row = |&i: &usize| {
@@ -134,7 +151,9 @@ impl Naive<'_> {
                 let (start_ns, waited_ns) = (start.0 as f64, waited.0 as f64);
                 let cost = match name {
                     "satf" => start_ns + reach.transfer(&place, row.command.sectors).0 as f64,
-                    "asptf" | "aspctf" => start_ns - (value * 4_294_967_296.0).round() / 4_294_967_296.0 * waited_ns,
+                    "asptf" | "aspctf" => {
+                        start_ns - (value * 4_294_967_296.0).round() / 4_294_967_296.0 * waited_ns
+                    }
                     "wstf" => start.saturating_sub(now).0 as f64 * (value * 1e6 - waited_ns).max(0.0),
                     _ => start_ns,
                 };
@@ -155,9 +174,10 @@ impl Naive<'_> {
             index = Some(0);
         }
         if index.is_none() && case.concatenate_kib > 0.0 {
-            index = self.rows.iter().position(|row| {
-                row.command.op == self.last_op && row.command.lba.0 == self.last_end
-            });
+            index = self
+                .rows
+                .iter()
+                .position(|row| row.command.op == self.last_op && row.command.lba.0 == self.last_end);
             index = index.filter(|&i| {
                 (self.joined + u64::from(self.rows[i].command.sectors)) as f64 / 2.0 <= case.concatenate_kib
             });
@@ -241,7 +261,10 @@ fn any_case() -> impl Strategy<Value = Case> {
         prop::sample::select(vec!["sptf", "spctf"]).prop_map(|name| (name, -1.0, "")),
         prop::sample::select(vec![0.0, 0.1, 0.2, 1.0]).prop_map(|value| ("vscan", value, "")),
         (1_u32..6).prop_map(|size| ("batch-fcfs", f64::from(size), "commands")),
-        (prop::sample::select(vec!["asptf", "aspctf"]), prop::sample::select(vec![0.0, 0.015625, 0.25, 1.0, 30.0]))
+        (
+            prop::sample::select(vec!["asptf", "aspctf"]),
+            prop::sample::select(vec![0.0, 0.015625, 0.25, 1.0, 30.0])
+        )
             .prop_map(|(name, value)| (name, value, "")),
         prop::sample::select(vec![20.0, 200.0, 2000.0]).prop_map(|value| ("wstf", value, "ms")),
         (1_u32..60).prop_map(|size| ("gsptf", f64::from(size), "cylinders")),
@@ -266,7 +289,10 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
     let seek = prop_oneof![
         Just("[seek.linear]\nsingle_cylinder_ms = 2.0\nfull_stroke_ms = 11.8".to_owned()),
         Just("[seek.constant]\ntime_ms = 4.0".to_owned()),
-        Just("[seek.two-piece]\nboundary_cylinders = 20\nshort_ms = [0.5, 0.7]\nlong_ms = [3.0, 0.01]".to_owned()),
+        Just(
+            "[seek.two-piece]\nboundary_cylinders = 20\nshort_ms = [0.5, 0.7]\nlong_ms = [3.0, 0.01]"
+                .to_owned()
+        ),
         // A measured curve goes up and down.
         prop::collection::vec(0.3_f64..9.0, 3..12).prop_map(|times| {
             let points: Vec<String> =
@@ -315,7 +341,13 @@ fn any_steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![3 => push, 2 => pop], 1..count)
 }
 
-fn twins_agree(spec: &DriveSpec, case: &Case, by_cylinder: bool, arms: usize, steps: &[Step]) -> Result<(), TestCaseError> {
+fn twins_agree(
+    spec: &DriveSpec,
+    case: &Case,
+    by_cylinder: bool,
+    arms: usize,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
     let Ok(model) = DriveModel::new(spec) else { return Ok(()) };
     let model = Arc::new(model);
     let capacity = model.layout.capacity();
@@ -406,6 +438,8 @@ fn every_scheduler_equals_its_naive_twin_over_many_drives() {
     let mut runner = TestRunner::new(ProptestConfig::with_cases(20_000));
     let strategy = (any_drive(), any_case(), any::<bool>(), 1_usize..3, any_steps(400));
     runner
-        .run(&strategy, |(spec, case, by_cylinder, arms, steps)| twins_agree(&spec, &case, by_cylinder, arms, &steps))
+        .run(&strategy, |(spec, case, by_cylinder, arms, steps)| {
+            twins_agree(&spec, &case, by_cylinder, arms, &steps)
+        })
         .unwrap_or_else(|failure| panic!("{failure}"));
 }

@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::library::{json_schema, library_drives, library_systems, library_workloads};
+    use crate::library::{json_schema, library_drives, library_systems, library_workloads, schedulers};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
     #[pymodule_export]

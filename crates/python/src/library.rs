@@ -1,10 +1,12 @@
 //! Names in the library, and drive files by name or path.
 
 use crate::error::Error;
+use headstack_drive::scheduler::{MODIFIERS, Needs, Parameter, SCHEDULERS};
 use headstack_drive::spec::DriveSpec;
 use headstack_system::library::{self, Entry, Source};
 use headstack_system::{SystemSpec, WorkloadSpec};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::Path;
 
 /// A drive file, with values replaced; and what to call the drive.
@@ -34,6 +36,43 @@ pub(crate) fn library_systems() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn library_workloads() -> Vec<&'static str> {
     names(library::workloads())
+}
+
+/// The schedulers that the host's driver and drives know, and the modifiers that may follow their names after a `+`.
+///
+/// Returns a list of dicts: `name`, `what` (one line), `needs` (`addresses`, `rotation`, `cache`; `any` for a modifier),
+/// `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
+#[pyfunction]
+pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let entry = |name: &str, what: &str, needs: &str, parameter: Option<&Parameter>, is_modifier: bool| {
+        let entry = PyDict::new(py);
+        entry.set_item("name", name)?;
+        entry.set_item("what", what)?;
+        entry.set_item("needs", needs)?;
+        entry.set_item("is_modifier", is_modifier)?;
+        let parameter = parameter.map(|parameter| {
+            let values = PyDict::new(py);
+            values.set_item("what", parameter.what)?;
+            values.set_item("unit", parameter.unit)?;
+            values.set_item("default", parameter.default)?;
+            values.set_item("least", parameter.allowed[0])?;
+            values.set_item("most", parameter.allowed[1])?;
+            PyResult::Ok(values)
+        });
+        entry.set_item("parameter", parameter.transpose()?)?;
+        PyResult::Ok(entry)
+    };
+    let needs = |needs| match needs {
+        Needs::Addresses => "addresses",
+        Needs::Rotation => "rotation",
+        Needs::Cache => "cache",
+    };
+    let schedulers = SCHEDULERS
+        .iter()
+        .map(|info| entry(info.name, info.what, needs(info.needs), info.parameter.as_ref(), false));
+    let modifiers =
+        MODIFIERS.iter().map(|(name, parameter, what)| entry(name, what, "any", parameter.as_ref(), true));
+    schedulers.chain(modifiers).collect()
 }
 
 /// The JSON Schema of a kind of file, for editors that complete and check TOML.

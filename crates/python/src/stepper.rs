@@ -94,7 +94,7 @@ impl Stepper {
     #[new]
     #[pyo3(signature = (system, *, seed=1))]
     fn new(system: &Bound<'_, System>, seed: u64) -> Result<Self, Error> {
-        Ok(Self { stepper: headstack_system::Stepper::new(&system.get().system, seed)? })
+        Ok(Self { stepper: headstack_system::Stepper::new(&system.get().system, seed) })
     }
 
     /// The instant it has reached.

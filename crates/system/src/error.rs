@@ -1,5 +1,6 @@
 //! What can be wrong with a system, a workload or a run.
 
+use headstack_drive::scheduler::PolicyError;
 use headstack_drive::spec::SpecError;
 use headstack_trace::TraceError;
 use std::path::PathBuf;
@@ -55,6 +56,9 @@ pub enum SystemError {
         /// What would do.
         hint: Option<String>,
     },
+    /// A scheduler with a value or a modifier that cannot be. Nothing was built.
+    #[error("`host.scheduler`: {0}")]
+    Scheduler(#[source] PolicyError),
     /// A drive file is unusable. Nothing was built.
     #[error(transparent)]
     Drive(#[from] SpecError),
@@ -91,12 +95,13 @@ impl SystemError {
             Self::UnknownName { close, known, .. } => Some(match (close.as_slice(), known.as_slice()) {
                 ([], []) => "none are known: give the path of a `.toml` file".to_owned(),
                 ([], known) => format!("known: {}", known.join(", ")),
-                (close, known) if known.len() <= close.len() + 3 => {
+                (close, known) if known.len() <= 20 => {
                     format!("did you mean `{}`? known: {}", close[0], known.join(", "))
                 }
                 (close, _) => format!("did you mean {}?", close.join(" or ")),
             }),
             Self::Override { hint, .. } => hint.clone(),
+            Self::Scheduler(error) => Some(error.hint.clone()),
             Self::Request { hint, .. } | Self::Options { hint, .. } => Some(hint.clone()),
             Self::Trace(error) => error.hint().map(str::to_owned),
             _ => None,

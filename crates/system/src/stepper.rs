@@ -22,11 +22,8 @@ pub struct Stepper {
 
 impl Stepper {
     /// A system at rest at time 0.
-    ///
-    /// # Errors
-    /// [`SystemError::UnknownName`] if the configuration names a scheduler that does not exist.
-    pub fn new(system: &Arc<System>, seed: u64) -> Result<Self, SystemError> {
-        Ok(Self { engine: Engine::new(system, seed)?, now: Nanos::ZERO })
+    pub fn new(system: &Arc<System>, seed: u64) -> Self {
+        Self { engine: Engine::new(system, seed), now: Nanos::ZERO }
     }
 
     /// The instant it has reached.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use headstack_drive::command::BusTiming;
+use headstack_drive::scheduler::{Policy, Queue};
 use headstack_drive::{Drive, DriveModel};
 use headstack_trace::Request;
 use headstack_units::Nanos;
 
 use crate::SystemError;
 use crate::bus::Bus;
-use crate::host::{DriverQueue, Scheduler};
 use crate::random::component_seed;
 use crate::spec::SystemConfig;
 use crate::volume::{Part, Volume};
@@ -34,6 +34,7 @@ pub struct System {
     config: SystemConfig,
     host_sector_bytes: u32,
     cpu_cost: Nanos,
+    policy: Policy,
     models: Vec<Arc<DriveModel>>,
     pub(crate) units: Vec<UnitPlace>,
     pub(crate) volumes: Vec<Volume>,
@@ -48,7 +49,10 @@ impl System {
     /// smaller than one of the host's sectors.
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
         // A check that `SystemConfig::load` has made already, for configurations built by hand.
-        Scheduler::named(&config.host.scheduler)?;
+        let policy = crate::host::policy(&config.host)?;
+        if let Some(problem) = crate::host::check(&config, &policy) {
+            return Err(SystemError::Contradiction { origin: config.name.clone(), problems: vec![problem] });
+        }
         let mut models: Vec<Arc<DriveModel>> = Vec::new();
         for (index, drive) in config.drives.iter().enumerate() {
             let twin = config.drives[..index].iter().position(|earlier| earlier.spec == drive.spec);
@@ -93,7 +97,7 @@ impl System {
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
-        Ok(Self { config, host_sector_bytes, cpu_cost, models, units, volumes, timings })
+        Ok(Self { config, host_sector_bytes, cpu_cost, policy, models, units, volumes, timings })
     }
 
     /// Finds, reads and builds a system; see [`SystemConfig::load`].
@@ -148,10 +152,14 @@ impl System {
             .collect()
     }
 
-    /// An empty driver queue.
-    pub(crate) fn new_queue(&self) -> Result<DriverQueue, SystemError> {
-        let scheduler = Scheduler::named(&self.config.host.scheduler)?;
-        Ok(DriverQueue::new(scheduler, self.config.host.queue_limit))
+    /// The driver's order of service.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// The driver's empty queue for a unit.
+    pub(crate) fn new_queue(&self, unit: usize) -> Queue {
+        crate::host::queue(&self.config.host, self.policy, &self.models[self.units[unit].drive])
     }
 
     /// CPU time per request.

@@ -129,10 +129,18 @@ def pairs(words: Iterable[str], option: str) -> list[tuple[str, str]]:
 
 
 def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[str, str]]:
-    """Values to replace in the system."""
+    """Values to replace in the system; `scheduler` is `NAME` or `host:NAME` for the driver, `drive:NAME` for the drives."""
     overrides = pairs(set_, "--set")
     if scheduler is not None:
-        overrides.append(("host.scheduler", scheduler))
+        place, colon, name = scheduler.partition(":")
+        if not colon:
+            place, name = "host", scheduler
+        if place not in ("host", "drive"):
+            raise InputError(
+                f"--scheduler `{scheduler}`: there are no schedulers in a `{place}`",
+                "NAME or host:NAME for the host's driver, drive:NAME for the drives",
+            )
+        overrides.append(("host.scheduler" if place == "host" else "drive.*.controller.scheduler", name))
     return overrides
 
 

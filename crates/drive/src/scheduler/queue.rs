@@ -106,6 +106,7 @@ pub struct Taken {
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     op: Op,
+    flags: RequestFlags,
     lba: u64,
     end: u64,
     /// Sectors of the commands joined so far, this one included.
@@ -313,7 +314,13 @@ impl Queue {
         let sectors = u64::from(command.sectors);
         let follows = self.last.op == command.op && self.last.end == command.lba.0;
         let joined = if follows { self.last.joined + sectors } else { sectors };
-        self.last = Last { op: command.op, lba: command.lba.0, end: command.lba.0 + sectors, joined };
+        self.last = Last {
+            op: command.op,
+            flags: command.flags,
+            lba: command.lba.0,
+            end: command.lba.0 + sectors,
+            joined,
+        };
     }
 
     /// The oldest, if it has waited for too long.
@@ -327,11 +334,11 @@ impl Queue {
     fn follower(&self) -> Option<Slot> {
         let kib = self.policy.concatenate_kib?;
         let by_address = self.by_address.as_ref()?;
-        let Last { op, end, joined, .. } = self.last;
+        let Last { op, flags, end, joined, .. } = self.last;
         let slot = by_address.of(op).range((end, 0)..=(end, u64::MAX)).next().map(|(_, &slot)| slot)?;
         let sectors = joined + u64::from(self.slots[slot].command.sectors);
         let bytes = sectors as f64 * f64::from(self.knowledge.sector_bytes());
-        (bytes <= kib * 1024.0).then_some(slot)
+        (bytes <= kib * 1024.0 && self.slots[slot].command.flags == flags).then_some(slot)
     }
 }
 

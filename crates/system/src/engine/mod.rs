@@ -1,11 +1,13 @@
 //! The general case: drives, buses and driver queues over one calendar.
 
+mod dispatch;
 mod slab;
 
 use std::sync::Arc;
 
 use headstack_drive::Drive;
-use headstack_drive::command::{Command, Effect, Outcome, Ticket};
+use headstack_drive::command::{Busy, Command, Effect, Outcome, Ticket};
+use headstack_drive::scheduler::Queue;
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op};
 
@@ -13,7 +15,7 @@ use crate::SystemError;
 use crate::bus::{Bus, BusUse, Claim, Purpose};
 use crate::calendar::Calendar;
 use crate::gauge::Gauge;
-use crate::host::{Cpu, DriverQueue};
+use crate::host::Cpu;
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::System;
 use slab::Slab;
@@ -55,8 +57,9 @@ struct Flight {
     issued: Nanos,
     /// Commands not complete.
     left: u32,
-    /// The command that finished last so far, and its unit.
-    critical: Option<(Outcome, usize)>,
+    /// The command that finished last so far: its outcome's number, and its unit. The outcomes of a queue of a million
+    /// that has yet to be served would take most of the memory.
+    critical: Option<(usize, usize)>,
 }
 
 /// A command on its way.
@@ -64,14 +67,19 @@ struct Flight {
 struct Child {
     flight: usize,
     unit: usize,
-    outcome: Outcome,
+    /// Number of its outcome, once that is known.
+    outcome: usize,
+    /// The driver joined it with this one: they are one command of the drive.
+    joined: Option<usize>,
 }
 
 /// An actuator with its driver queue.
 #[derive(Clone, Debug)]
 struct Unit {
     drive: Drive,
-    queue: DriverQueue,
+    queue: Queue,
+    /// When the driver expects the drive to be through with what it gave it.
+    expected_free: Nanos,
     bus: usize,
     limit: u32,
     at_drive: u32,
@@ -82,6 +90,8 @@ struct Unit {
     /// Work of the mechanism up to the last completion, and up to the last restart of the statistics.
     busy_at_done: Nanos,
     busy_before: Nanos,
+    /// Commands held back before the last restart of the statistics.
+    held_back_before: u64,
 }
 
 /// How a unit was used.
@@ -95,6 +105,8 @@ pub(crate) struct UnitUse {
     pub(crate) load_area: u128,
     /// Most of them at a time.
     pub(crate) load_max: u64,
+    /// Commands that had to wait outside the scheduler, which saw as many as it may.
+    pub(crate) held_back: u64,
 }
 
 /// A system in motion.
@@ -107,6 +119,7 @@ pub(crate) struct Engine {
     buses: Vec<Bus>,
     flights: Slab<Flight>,
     children: Slab<Child>,
+    outcomes: Slab<Outcome>,
     next_id: u64,
     now: Nanos,
     effects: Vec<Effect>,
@@ -117,12 +130,13 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(system: &Arc<System>, seed: u64) -> Result<Self, SystemError> {
+    pub(crate) fn new(system: &Arc<System>, seed: u64) -> Self {
         let mut units = Vec::new();
-        for (place, drive) in system.units.iter().zip(system.new_drives(seed)) {
+        for (unit, (place, drive)) in system.units.iter().zip(system.new_drives(seed)).enumerate() {
             units.push(Unit {
                 drive,
-                queue: system.new_queue()?,
+                queue: system.new_queue(unit),
+                expected_free: Nanos::ZERO,
                 bus: place.bus,
                 limit: place.limit,
                 at_drive: 0,
@@ -131,6 +145,7 @@ impl Engine {
                 commands: 0,
                 busy_at_done: Nanos::ZERO,
                 busy_before: Nanos::ZERO,
+                held_back_before: 0,
             });
         }
         let mut calendar = Calendar::new();
@@ -139,20 +154,21 @@ impl Engine {
                 calendar.schedule(interval, Event::Recalibrate(unit));
             }
         }
-        Ok(Self {
+        Self {
             calendar,
             cpu: Cpu::new(system.cpu_cost()),
             units,
             buses: system.new_buses(),
             flights: Slab::default(),
             children: Slab::default(),
+            outcomes: Slab::default(),
             next_id: 0,
             now: Nanos::ZERO,
             effects: Vec::new(),
             completed: Vec::new(),
             background: Vec::new(),
             system: Arc::clone(system),
-        })
+        }
     }
 
     /// When the next event happens.
@@ -217,16 +233,16 @@ impl Engine {
         let mut count = 0;
         let mut first = None;
         system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
-            let child =
-                self.children.insert(Child { flight, unit: extent.unit, outcome: Outcome::default() });
+            let child = self.children.insert(Child { flight, unit: extent.unit, outcome: 0, joined: None });
             let unit = &mut self.units[extent.unit];
-            unit.queue.push(Command {
+            let command = Command {
                 id: child as u64,
                 op: request.op,
                 lba: extent.lba,
                 sectors: extent.sectors,
                 flags: request.flags,
-            });
+            };
+            unit.queue.push(command, now);
             unit.load.rise(now);
             unit.commands += 1;
             count += 1;
@@ -262,8 +278,8 @@ impl Engine {
                 }
                 unit.hold = Hold::Held;
             }
-            let Some(command) = unit.queue.pop() else { return };
-            unit.at_drive += 1;
+            let Some(command) = self.next_command(now, index) else { return };
+            self.units[index].at_drive += 1;
             self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
         }
     }
@@ -289,7 +305,7 @@ impl Engine {
                 }
                 Effect::Done(outcome) => {
                     let child = outcome.id as usize;
-                    self.children[child].outcome = outcome;
+                    self.children[child].outcome = self.outcomes.insert(outcome);
                     self.calendar.schedule(outcome.finish.max(now), Event::Done(child));
                 }
                 Effect::Background(work) => self.background.push(background(&self.system, index, work)),
@@ -329,29 +345,27 @@ impl Engine {
         }
     }
 
-    fn done(&mut self, now: Nanos, child: usize) {
-        let Child { flight, unit: index, outcome } = self.children.remove(child);
+    fn done(&mut self, now: Nanos, first: usize) {
+        let Child { unit: index, outcome, .. } = self.children[first];
+        let outcome = self.outcomes.remove(outcome);
         let unit = &mut self.units[index];
         unit.at_drive -= 1;
-        unit.load.fall(now);
         unit.busy_at_done = unit.drive.mechanism_busy();
         let bus = unit.bus;
         let had_hold = unit.hold == Hold::Held;
         if had_hold {
             unit.hold = Hold::None;
         }
-        let is_idle = unit.load.value() == 0;
-        if is_idle && unit.drive.wants_recalibration(now) {
+        let mut next = Some(first);
+        while let Some(child) = next {
+            next = self.children[child].joined;
+            // The work of joined requests is counted with the first.
+            let busy = if child == first { outcome.busy } else { Busy::default() };
+            self.child_done(now, child, &Outcome { busy, ..outcome });
+        }
+        let unit = &mut self.units[index];
+        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
             unit.drive.recalibrate(now);
-        }
-        let entry = &mut self.flights[flight];
-        entry.left -= 1;
-        if entry.critical.is_none_or(|(last, _)| outcome.finish >= last.finish) {
-            entry.critical = Some((outcome, index));
-        }
-        if entry.left == 0 {
-            let flight = self.flights.remove(flight);
-            self.complete(&flight);
         }
         if had_hold {
             self.release(now, bus);
@@ -359,8 +373,28 @@ impl Engine {
         self.pump(now, index);
     }
 
-    fn complete(&mut self, flight: &Flight) {
-        let Some((outcome, unit)) = flight.critical else { return };
+    fn child_done(&mut self, now: Nanos, child: usize, outcome: &Outcome) {
+        let Child { flight, unit, .. } = self.children.remove(child);
+        self.units[unit].load.fall(now);
+        let entry = &mut self.flights[flight];
+        entry.left -= 1;
+        let is_last = entry.left == 0;
+        let critical = entry.critical;
+        let stays = critical.filter(|&(before, _)| outcome.finish < self.outcomes[before].finish);
+        if !is_last {
+            if stays.is_none() {
+                if let Some((before, _)) = critical {
+                    self.outcomes.remove(before);
+                }
+                self.flights[flight].critical = Some((self.outcomes.insert(*outcome), unit));
+            }
+            return;
+        }
+        let (outcome, unit) = stays.map_or((*outcome, unit), |(before, unit)| (self.outcomes[before], unit));
+        if let Some((before, _)) = critical {
+            self.outcomes.remove(before);
+        }
+        let flight = self.flights.remove(flight);
         let row = row(&self.system, flight.id, &flight.request, &outcome, unit, flight.issued);
         self.completed.push((row, flight.user));
     }
@@ -382,6 +416,7 @@ impl Engine {
             unit.load.restart(now);
             unit.commands = 0;
             unit.busy_before = unit.busy_at_done;
+            unit.held_back_before = unit.queue.held_back();
         }
         for bus in &mut self.buses {
             bus.restart(now);
@@ -405,6 +440,7 @@ impl Engine {
             mechanism: unit.busy_at_done.saturating_sub(unit.busy_before),
             load_area: unit.load.area_until(end),
             load_max: unit.load.max(),
+            held_back: unit.queue.held_back() - unit.held_back_before,
         };
         self.units.iter().map(unit_use).collect()
     }

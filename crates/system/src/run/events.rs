@@ -24,7 +24,7 @@ pub(super) fn run(
     output: &mut Output<'_>,
 ) -> Result<RunEnd, SystemError> {
     let mut run = EventRun {
-        engine: Engine::new(system, options.seed)?,
+        engine: Engine::new(system, options.seed),
         arrivals: source.map(|source| Arrivals::new(source, options.requests)),
         closed: closed.map(|users| Closed::new(users, options.requests)),
         output,

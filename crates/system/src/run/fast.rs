@@ -16,7 +16,6 @@ use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
 use crate::bus::BusUse;
 use crate::engine::{UnitUse, background, recalibration_interval, row};
-use crate::host::Scheduler;
 use crate::record::BackgroundRow;
 use crate::system::System;
 
@@ -28,7 +27,8 @@ pub(super) fn applies(system: &System) -> bool {
     let units = &system.units;
     let is_alone = |bus: usize| units.iter().filter(|unit| unit.bus == bus).count() == 1;
     system.cpu_cost() == Nanos::ZERO
-        && matches!(Scheduler::named(&system.config().host.scheduler), Ok(Scheduler::Fcfs(_)))
+        && system.policy().is_fcfs()
+        && system.config().host.queue_limit.is_none()
         && units.iter().all(|unit| {
             unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
         })

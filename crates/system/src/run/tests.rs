@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use headstack_drive::scheduler::{Needs, SCHEDULERS};
 use headstack_trace::{InMemory, Op, Request, RequestFlags, RequestSource, TraceError};
 use headstack_units::{Lba, Nanos};
 use proptest::prelude::*;
@@ -167,7 +168,8 @@ proptest! {
     #[test]
     fn any_system_serves_each_request_once(
         drafts in drafts(80),
-        scheduler in 0..crate::host::Scheduler::NAMES.len(),
+        (scheduler, in_drive) in (0..SCHEDULERS.len(), 0..SCHEDULERS.len()),
+        modifier in prop::sample::select(vec!["", "+reads-first", "+concatenate(8 KiB)", "+age-limit(100 ms)"]),
         disconnects in any::<bool>(),
         depth in 1..5_u32,
         cpu in 0..2_u32,
@@ -178,9 +180,13 @@ proptest! {
             "{TWO_ON_ONE_BUS}[volume.more]\nlevel = \"concatenation\"\n\
              drives = [\"mock-disk\", \"dual-actuator-18tb\"]\nbus = \"b\"\n"
         );
+        let host = SCHEDULERS[scheduler];
+        // A host cannot see the cache.
+        let host = if host.needs == Needs::Cache { "sptf" } else { host.name };
         let arbitration = if priority { "priority" } else { "fifo" };
         let system = system(&text, &[
-            ("host.scheduler", crate::host::Scheduler::NAMES[scheduler]),
+            ("host.scheduler", &format!("{host}{modifier}")),
+            ("drive.*.controller.scheduler", &format!("{}{modifier}", SCHEDULERS[in_drive].name)),
             ("host.cpu_ms_per_request", &cpu.to_string()),
             ("host.queue_limit", &limit.to_string()),
             ("host.sector_bytes", "512"),
@@ -204,7 +210,7 @@ proptest! {
         let system = system(TWO_ON_ONE_BUS, &[("host.scheduler", "c-look")]);
         let requests = requests(&drafts, &system);
         let (kept, _) = go(&system, source(&requests), &event_path());
-        let mut stepper = crate::Stepper::new(&system, 0).unwrap();
+        let mut stepper = crate::Stepper::new(&system, 0);
         let mut rows = Vec::new();
         for (id, request) in (0..).zip(&requests) {
             rows.extend(stepper.advance(request.arrival));

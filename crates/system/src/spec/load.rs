@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VOLUME_LEVELS, VolumeConfig};
 use crate::bus::Arbitration;
-use crate::host::Scheduler;
 use crate::library::{self, Source};
 use crate::{SystemError, overrides};
 
@@ -202,7 +201,8 @@ fn drive(model: &str, directory: Option<&Path>, set: &Overrides) -> Result<Drive
 /// Checks what concerns the system as a whole.
 fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemError> {
     let mut problems = Vec::new();
-    Scheduler::named(&config.host.scheduler)?;
+    let policy = crate::host::policy(&config.host)?;
+    problems.extend(crate::host::check(&config, &policy));
     let host = &config.host;
     if !(0.0..=60_000.0).contains(&host.cpu_ms_per_request) {
         problems.push(format!(

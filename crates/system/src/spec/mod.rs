@@ -38,9 +38,13 @@ pub struct HostSpec {
     /// Bytes in a sector of the host's requests; absent: that of the drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sector_bytes: Option<u32>,
-    /// Order in which the driver hands waiting requests to a drive.
+    /// Order in which the driver hands waiting requests to a drive: `fcfs`, `c-look`, `vscan(0.2)`,
+    /// `sptf+age-limit(500 ms)`, …
     #[serde(default = "fcfs")]
     pub scheduler: String,
+    /// What the driver knows of the drives. Absent: addresses; the layout, where the scheduler is one that needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knowledge: Option<HostKnowledge>,
     /// CPU time to issue a request, in ms; one request at a time.
     #[serde(default)]
     pub cpu_ms_per_request: f64,
@@ -53,11 +57,31 @@ pub struct HostSpec {
     pub outstanding_per_drive: Option<u32>,
 }
 
+/// What a driver knows of its drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostKnowledge {
+    /// Addresses: the nearest address counts as the nearest sector.
+    Addresses,
+    /// The cylinder of each address.
+    Cylinders,
+    /// Layout, seek times and overheads, and where the disk is at any instant.
+    Layout,
+}
+
+impl HostKnowledge {
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        ["addresses", "cylinders", "layout"][self as usize]
+    }
+}
+
 impl Default for HostSpec {
     fn default() -> Self {
         Self {
             sector_bytes: None,
             scheduler: fcfs(),
+            knowledge: None,
             cpu_ms_per_request: 0.0,
             queue_limit: None,
             outstanding_per_drive: None,

@@ -177,6 +177,9 @@ pub struct DriveSummary {
     pub queue_mean: f64,
     /// Most of them at a time (the largest of its actuators).
     pub queue_max: u64,
+    /// Commands that the driver's scheduler could not see when they came, because it saw `host.queue_limit` already: they
+    /// waited outside, in order of arrival.
+    pub held_back: u64,
     /// The share of its values that is assumed.
     pub assumed_share: f64,
 }
@@ -328,6 +331,7 @@ impl Recorder {
                     utilisation: ratio(mechanism, span_ns * units().count() as u128),
                     queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
                     queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
+                    held_back: units().map(|unit| unit.held_back).sum(),
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),
