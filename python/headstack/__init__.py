@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         library_systems,
         library_workloads,
         per_request_error,
+        schedulers,
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
@@ -64,6 +65,7 @@ __all__ = [
     "library_systems",
     "library_workloads",
     "per_request_error",
+    "schedulers",
     "simulate",
     "trace_formats",
     "validate",
