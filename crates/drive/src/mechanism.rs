@@ -49,7 +49,9 @@ impl Mechanism {
 
     /// Brings read-ahead to `now`, and what it has read into its segment.
     pub(crate) fn settle_stream(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
-        if let Some(stream) = &mut self.stream {
+        if let Some(stream) = &mut self.stream
+            && stream.falls_due(now)
+        {
             stream.advance(media, now);
             cache.extend(stream.segment, stream.end(media, now));
             if let Some(first) = stream.front(now) {
@@ -64,9 +66,9 @@ impl Mechanism {
         &mut self,
         media: &Media<'_>,
         cache: &mut Cache,
-        recalibration: &RecalibrationSpec,
         at: Nanos,
     ) -> Claim {
+        let recalibration = &media.model.spec().recalibration;
         if recalibration.mode == RecalibrationMode::ByDrive {
             while self.recalibration_due.max(self.free_at) <= at {
                 let begin = self.recalibration_due.max(self.free_at);
