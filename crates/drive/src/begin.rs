@@ -2,6 +2,7 @@
 
 use crate::command::{CacheResult, Command, Outcome, Phases};
 use crate::drive::Drive;
+use crate::layout::Extent;
 use crate::mechanism::Claim;
 use crate::media::{Arm, Media, Pass};
 use crate::model::DriveModel;
@@ -21,6 +22,8 @@ pub(crate) struct Approach {
     /// The arm counts as on track no sooner than this.
     pub(crate) not_before: Nanos,
     pub(crate) arm: Arm,
+    /// What moving it takes.
+    pub(crate) seek: Nanos,
     /// Arm movement hidden under the overhead.
     pub(crate) hidden_seek: Nanos,
 }
@@ -45,13 +48,25 @@ impl Drive {
     /// Begins `command` (submitted at `submitted`) at `at`.
     pub(crate) fn begin(&mut self, command: Command, submitted: Nanos, at: Nanos) -> Begun {
         let model = Arc::clone(&self.model);
+        self.begin_by(&model, command, submitted, at)
+    }
+
+    /// As [`Drive::begin`], the model being at hand.
+    #[inline]
+    pub(crate) fn begin_by(
+        &mut self,
+        model: &DriveModel,
+        command: Command,
+        submitted: Nanos,
+        at: Nanos,
+    ) -> Begun {
         let fidelity = &model.spec().fidelity;
         if let Some(ms) = fidelity.constant_ms {
             return self.begin_constant(command, submitted, at, Nanos::from_ms(ms));
         }
         self.run_background(at);
-        self.change_speed(&model, at);
-        let media = Self::media(&model, &mut self.spindle, at);
+        self.change_speed(model, at);
+        let media = Self::media(model, &mut self.spindle, at);
         if fidelity.transfer == TransferModel::Linear {
             return self.begin_linear(media, command, submitted, at);
         }
@@ -72,9 +87,12 @@ impl Drive {
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
     fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
+        if self.mechanism.stream.is_none() {
+            return;
+        }
         let old = Media { model, epoch: self.spindle.present_epoch() };
         let epoch = self.spindle.epoch_at(at);
-        if epoch != old.epoch && self.mechanism.stream.is_some() {
+        if epoch != old.epoch {
             self.mechanism.settle_stream(&old, &mut self.cache, at);
             if let Some(stream) = &mut self.mechanism.stream {
                 stream.continue_at(&epoch);
@@ -90,21 +108,21 @@ impl Drive {
         Begun { plan: Plan::Constant(outcome), controller_free: Some(finish) }
     }
 
-    /// The mechanism for a command decoded at `decoded`, of whose overhead `at`..`decoded` the arm need not wait for the
-    /// last part.
+    /// The mechanism for a command whose media work begins with `target`, decoded at `decoded`, of whose overhead
+    /// `at`..`decoded` the arm need not wait for the last part.
+    #[inline]
     pub(crate) fn approach(
         &mut self,
         media: &Media<'_>,
-        command: (u64, Op),
+        (target, op): (&Extent, Op),
         lead: Phases,
         at: Nanos,
         decoded: Nanos,
     ) -> Approach {
-        let recalibration = media.model.spec().recalibration.clone();
-        let (seek_from, arm_decoded, lead) = self.seek_start(media.model, command, lead, at, decoded);
-        let claim = self.mechanism.claim(media, &mut self.cache, &recalibration, seek_from);
-        let target = media.model.layout.extent(command.0, 1);
-        let seek = media.model.reposition(claim.arm.track(), (target.cylinder, target.head), command.1);
+        let (seek_from, arm_decoded, lead) =
+            self.seek_start(media.model, (target.lba, op), lead, at, decoded);
+        let claim = self.mechanism.claim(media, &mut self.cache, seek_from);
+        let seek = media.seek(claim.arm, target, op);
         // What lies in the buffer does not wait for an arm that starts late.
         Approach { decoded, ..Self::lay_path(&claim, seek, lead, arm_decoded) }
     }
@@ -138,17 +156,17 @@ impl Drive {
         } else {
             (decoded, seek)
         };
-        Approach { decoded, base, media_lead, not_before: decoded, arm: claim.arm, hidden_seek }
+        Approach { decoded, base, media_lead, not_before: decoded, arm: claim.arm, seek, hidden_seek }
     }
 
-    /// The first pass of a transfer after an approach.
-    pub(crate) fn first_pass(media: &Media<'_>, way: &Approach, lba: u64, limit: u64, op: Op) -> Pass {
+    /// The first pass of a transfer, over `extent`, after an approach to it.
+    #[inline]
+    pub(crate) fn first_pass(media: &Media<'_>, way: &Approach, extent: Extent) -> Pass {
         if way.hidden_seek > Nanos::ZERO {
             // The arm is there before the command is decoded: no seek shows on the path.
-            let extent = media.model.layout.extent(lba, limit);
             return media.pass_from(extent, 0, extent.sectors, way.base, way.base, way.base);
         }
-        media.first_pass(way.base, way.not_before, way.arm, lba, limit, op)
+        media.first_pass(way.base, way.not_before, way.seek, extent)
     }
 
     /// Where the rotational delay is drawn, the spindle's phase is set so that the drawn delay comes out.
@@ -157,13 +175,12 @@ impl Drive {
         media: Media<'a>,
         at: Nanos,
         way: &Approach,
-        lba: u64,
-        op: Op,
+        target: Extent,
     ) -> Media<'a> {
         if media.model.spec().fidelity.rotation == RotationModel::Tracked {
             return media;
         }
-        let pass = Self::first_pass(&media, way, lba, 1, op);
+        let pass = Self::first_pass(&media, way, target);
         self.draws += 1;
         let wanted = pass.extent.start - Angle(crate::mechanics::hash(self.seed, self.draws));
         let shift = wanted - media.epoch.angle(pass.ready);
@@ -178,9 +195,10 @@ impl Drive {
         let overhead =
             if command.op == Op::Read { model.overhead.read[after] } else { model.overhead.write[after] };
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
-        let way = self.approach(&media, (lba, command.op), lead, at, at + overhead);
-        let media = self.draw_rotation(media, at, &way, lba, command.op);
-        let position = Self::first_pass(&media, &way, lba, sectors, command.op);
+        let target = model.layout.extent(lba, sectors);
+        let way = self.approach(&media, (&target, command.op), lead, at, at + overhead);
+        let media = self.draw_rotation(media, at, &way, target);
+        let position = Self::first_pass(&media, &way, target);
         let mut phases = way.media_lead;
         phases.seek += position.ready - position.begin;
         phases.rotation += position.start - position.ready;
@@ -210,7 +228,7 @@ impl Drive {
         let at_rest = after == 0 && !streaming;
         let hit = if at_rest { model.overhead.hit_at_rest } else { model.overhead.hit[after] };
         let miss = model.overhead.read[after];
-        if matches!(self.look_up(&media, lba, sectors, at + hit.min(miss)), Lookup::Hit) {
+        if self.is_hit(&media, lba, sectors, at + hit.min(miss)) {
             return self.begin_hit(&media, command, lead(hit), at + hit);
         }
         // What was not there when a hit would have been noticed may have come in while the command was decoded.
@@ -225,10 +243,49 @@ impl Drive {
         }
     }
 
+    /// Writes that are on the media by `now` are no longer under way.
+    #[inline]
+    pub(crate) fn forget_written(&mut self, now: Nanos) {
+        if !self.underway.is_empty() {
+            self.underway.retain(|write| write.at > now);
+        }
+    }
+
+    /// Whether written data that are not on the media yet hold all of `lba..end`.
+    #[inline]
+    fn is_unwritten(&self, lba: u64, end: u64) -> bool {
+        self.dirty.covers(lba, end) || self.underway.iter().any(|w| w.start <= lba && end <= w.end)
+    }
+
+    /// Whether [`Drive::look_up`] finds a hit, where another look-up at `now` or later follows if it does not: read-ahead
+    /// that is nowhere near is left alone.
+    #[inline]
+    fn is_hit(&mut self, media: &Media<'_>, lba: u64, sectors: u64, now: Nanos) -> bool {
+        let end = lba + sectors;
+        self.forget_written(now);
+        if self.is_unwritten(lba, end) {
+            return true;
+        }
+        if let Some(stream) = &self.mechanism.stream
+            && stream.may_hold(lba, self.cache.get(stream.segment).start)
+        {
+            self.mechanism.settle_stream(media, &mut self.cache, now);
+        }
+        if sectors > media.model.sizes.bypass {
+            return false;
+        }
+        let hit = self.cache.find(lba).is_some_and(|segment| end <= self.cache.get(segment).end);
+        if hit {
+            self.mechanism.settle_stream(media, &mut self.cache, now);
+        }
+        hit
+    }
+
+    #[inline]
     fn look_up(&mut self, media: &Media<'_>, lba: u64, sectors: u64, now: Nanos) -> Lookup {
         let end = lba + sectors;
-        self.underway.retain(|write| write.at > now);
-        if self.dirty.covers(lba, end) || self.underway.iter().any(|w| w.start <= lba && end <= w.end) {
+        self.forget_written(now);
+        if self.is_unwritten(lba, end) {
             return Lookup::Hit;
         }
         self.mechanism.settle_stream(media, &mut self.cache, now);
@@ -294,7 +351,8 @@ impl Drive {
         stream = stream.on_to(stream.stop.max(limit).min(media.model.layout.capacity()));
         self.mechanism.stream = Some(stream);
         self.cache.touch(stream.segment, end);
-        let mut passes = vec![stream.pass];
+        let mut passes = self.spare_passes.pop().unwrap_or_default();
+        passes.push(stream.pass);
         let mut ahead = stream;
         while ahead.pass.lba() + u64::from(ahead.pass.sectors) < end {
             ahead.pass = ahead.following(media);
@@ -338,13 +396,14 @@ impl Drive {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let from = lba + cached;
         self.make_way_for_read(lba, lba + sectors, decoded);
-        let way = self.approach(&media, (from, Op::Read), lead, at, decoded);
-        let media = self.draw_rotation(media, at, &way, from, Op::Read);
-        let first = Self::first_pass(&media, &way, from, lba + sectors - from, Op::Read);
+        let target = model.layout.extent(from, lba + sectors - from);
+        let way = self.approach(&media, (&target, Op::Read), lead, at, decoded);
+        let media = self.draw_rotation(media, at, &way, target);
+        let first = Self::first_pass(&media, &way, target);
         let mut plan = ReadPlan {
             command,
             cached,
-            passes: Vec::new(),
+            passes: self.spare_passes.pop().unwrap_or_default(),
             decoded: way.decoded,
             lead,
             media_base: way.base,

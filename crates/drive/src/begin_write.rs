@@ -48,7 +48,8 @@ impl Drive {
         let data_from = at + before_data;
         let data_lead = Phases { overhead: before_data, ..lead };
         let (bus_free_at, early) = self.admission(&command, data_from);
-        let way = self.approach(&media, (lba, Op::Write), lead, at, decoded);
+        let target = model.layout.extent(lba, sectors);
+        let way = self.approach(&media, (&target, Op::Write), lead, at, decoded);
         // Read-ahead has come to its end by now: the segment may be another's.
         self.cache.keep_written(lba, lba + sectors);
         let mut plan = WritePlan {
@@ -59,6 +60,8 @@ impl Drive {
             media_base: way.base,
             media_lead: way.media_lead,
             arm: way.arm,
+            seek: way.seek,
+            target,
             not_before: way.not_before,
             hidden_seek: way.hidden_seek,
             media_lba: lba,
@@ -68,7 +71,7 @@ impl Drive {
             after_mechanics: false,
         };
         if way.hidden_seek > Nanos::ZERO {
-            plan.arm = Arm::over(&model.layout.extent(lba, 1));
+            plan.arm = Arm::over(&target);
         }
         Self::read_physical_sectors(&media, &mut plan);
         if !model.spec().buffer.write_overlaps_seek || model.sizes.buffer == 0 {
@@ -85,15 +88,15 @@ impl Drive {
     /// A write needs less preparation where the drive is already: behind the write before it, or on the track of the
     /// command before it.
     fn is_write_hit(&self, lba: u64) -> bool {
-        let (start, end) = self.model.layout.track_range(self.last_lba.saturating_sub(1));
-        self.history.write_end == Some(lba) || (start..end).contains(&lba)
+        self.history.write_end == Some(lba)
+            || self.model.layout.share_track(self.last_lba.saturating_sub(1), lba)
     }
 
     /// When the buffer can take the data, and whether the write is reported early.
     fn admission(&mut self, command: &Command, wanted: Nanos) -> (Nanos, bool) {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let end = lba + sectors;
-        self.underway.retain(|write| write.at > wanted);
+        self.forget_written(wanted);
         let early = self.reports_early(command);
         let mut from = wanted;
         if let WritePolicy::ImmediateReporting { dirty_hit, pending_writes } = self.model.spec().write_policy
@@ -132,6 +135,7 @@ impl Drive {
         }
         plan.media_lba = start;
         plan.media_sectors = stop - start;
+        plan.aim(media);
         let first = plan.first_pass(media);
         let mut passes = Vec::new();
         passes_in_order(media, first, stop, Op::Read, &mut passes);
@@ -140,6 +144,7 @@ impl Drive {
         plan.media_base = last.end;
         plan.not_before = last.end;
         plan.arm = Arm::over(&last.extent);
+        plan.aim(media);
         plan.hidden_seek = Nanos::ZERO;
     }
 

@@ -52,6 +52,10 @@ impl Cache {
     pub(crate) fn find(&self, lba: u64) -> Option<usize> {
         let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;
         let continues = |segment: &Segment| segment.end == lba && segment.end > segment.start;
+        // Mostly there is neither, and one look at each says so.
+        if !self.segments.iter().any(|segment| segment.start <= lba && lba <= segment.end) {
+            return None;
+        }
         self.segments.iter().position(holds).or_else(|| self.segments.iter().position(continues))
     }
 

@@ -38,14 +38,16 @@ impl Drive {
     pub(crate) fn destage(&mut self, (start, end): (u64, u64), at: Nanos) -> Nanos {
         let model = Arc::clone(&self.model);
         let media = Self::media(&model, &mut self.spindle, at);
-        let claim = self.mechanism.claim(&media, &mut self.cache, &model.spec().recalibration, at);
+        let claim = self.mechanism.claim(&media, &mut self.cache, at);
         let (from, stop) = physical_range(&media, start, end);
+        let target = model.layout.extent(from, stop - from);
         let mut passes = Vec::new();
         let mut arm = claim.arm;
         let mut begin = claim.at;
         let ops: &[Op] = if (from, stop) == (start, end) { &[Op::Write] } else { &[Op::Read, Op::Write] };
         for &op in ops {
-            let first = media.first_pass(begin, begin, arm, from, stop - from, op);
+            let seek = media.seek(arm, &target, op);
+            let first = media.first_pass(begin, begin, seek, target);
             passes_in_order(&media, first, stop, op, &mut passes);
             let last = passes.last().expect("a run has sectors");
             (begin, arm) = (last.end, Arm::over(&last.extent));

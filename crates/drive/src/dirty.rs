@@ -27,6 +27,9 @@ impl Dirty {
 
     /// How many sectors of `start..end` are not held yet.
     pub(crate) fn growth(&self, start: u64, end: u64) -> u64 {
+        if self.is_empty() {
+            return end - start;
+        }
         let held: u64 = self.overlapping(start, end).map(|(s, e)| e.min(end) - s.max(start)).sum();
         end - start - held
     }

@@ -10,7 +10,7 @@ use crate::dirty::Dirty;
 use crate::end::Ended;
 use crate::mechanics::Spindle;
 use crate::mechanism::Mechanism;
-use crate::media::{Arm, Media};
+use crate::media::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::plan::{Begun, Plan};
 use crate::scheduler::{Needs, Queue, Waiting};
@@ -77,6 +77,8 @@ pub struct Drive {
     /// No command since.
     pub(crate) idle_since: Nanos,
     pub(crate) background: Vec<Background>,
+    /// Room for the media work of a command, used again.
+    pub(crate) spare_passes: Vec<Vec<Pass>>,
     /// Draws of the uniform rotational delay.
     pub(crate) draws: u64,
     pub(crate) seed: u64,
@@ -110,6 +112,7 @@ impl Drive {
             last_lba: 0,
             idle_since: Nanos::ZERO,
             background: Vec::new(),
+            spare_passes: Vec::new(),
             draws: 0,
             seed,
             controller: Controller::FreeAt(Nanos::ZERO),
@@ -307,23 +310,44 @@ impl Drive {
         bus: &BusTiming,
         background: &mut Vec<Background>,
     ) -> Outcome {
+        let model = Arc::clone(&self.model);
+        self.serve_by(&model, at, command, bus, background)
+    }
+
+    /// As [`Drive::serve`], for a caller that serves many commands and has the drive's model at hand: counting the
+    /// references to it anew for every command costs more than some commands do.
+    ///
+    /// # Panics
+    /// As [`Drive::serve`], and if the model is another drive's.
+    #[inline]
+    pub fn serve_by(
+        &mut self,
+        model: &Arc<DriveModel>,
+        at: Nanos,
+        command: Command,
+        bus: &BusTiming,
+        background: &mut Vec<Background>,
+    ) -> Outcome {
+        assert!(Arc::ptr_eq(model, &self.model), "the model is the drive's own");
         self.admit(&command);
         assert!(self.outstanding() == 0, "the closed form serves a drive that holds no other command");
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let begun = self.begin(command, at, at.max(free));
+        let begun = self.begin_by(model, command, at, at.max(free));
         let (outcome, controller_free) = match begun.plan {
             Plan::Constant(outcome) => (outcome, outcome.finish),
             plan => {
                 let granted = plan.bus_at();
-                let ended = self.end(plan, granted, bus);
+                let ended = self.end_by(model, plan, granted, bus);
                 (ended.outcome, begun.controller_free.unwrap_or(ended.controller_free))
             }
         };
         self.controller = Controller::FreeAt(controller_free);
         self.idle_since = controller_free;
-        background.append(&mut self.background);
+        if !self.background.is_empty() {
+            background.append(&mut self.background);
+        }
         outcome
     }
 
@@ -356,6 +380,9 @@ impl Drive {
 
     /// Shifts the spindle's phase from `now` on.
     pub fn relock(&mut self, now: Nanos, shift: Angle) {
+        if let Some(stream) = &mut self.mechanism.stream {
+            stream.unsettle();
+        }
         self.spindle.relock(now, shift);
     }
 

@@ -2,7 +2,8 @@
 
 use crate::command::{Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed};
 use crate::drive::Drive;
-use crate::media::Media;
+use crate::media::{Media, Pass};
+use crate::model::DriveModel;
 use crate::plan::{LinearPlan, Plan, ReadMode};
 use crate::read::{ReadEnd, ReadPlan, path};
 use crate::stall::end_with_stalls;
@@ -23,12 +24,25 @@ pub(crate) struct Ended {
 impl Drive {
     /// Ends `plan`, the bus being granted at `granted`.
     pub(crate) fn end(&mut self, plan: Plan, granted: Nanos, bus: &BusTiming) -> Ended {
+        let model = Arc::clone(&self.model);
+        self.end_by(&model, plan, granted, bus)
+    }
+
+    /// As [`Drive::end`], the model being at hand.
+    #[inline]
+    pub(crate) fn end_by(
+        &mut self,
+        model: &DriveModel,
+        plan: Plan,
+        granted: Nanos,
+        bus: &BusTiming,
+    ) -> Ended {
         match plan {
             Plan::Constant(outcome) => {
                 Ended { outcome, bus_free: outcome.finish, controller_free: outcome.finish }
             }
-            Plan::Read(plan, mode) => self.end_read(plan, mode, granted, bus),
-            Plan::Write(plan) => self.end_write(&plan, granted, bus),
+            Plan::Read(plan, mode) => self.end_read(model, plan, mode, granted, bus),
+            Plan::Write(plan) => self.end_write(model, &plan, granted, bus),
             Plan::Buffered { command, bus_at, lead } => {
                 self.end_buffered(&command, bus_at, lead, granted, bus)
             }
@@ -36,9 +50,16 @@ impl Drive {
         }
     }
 
-    fn end_read(&mut self, mut plan: ReadPlan, mode: ReadMode, granted: Nanos, bus: &BusTiming) -> Ended {
-        let model = Arc::clone(&self.model);
-        let media = Media { model: &model, epoch: plan.epoch };
+    #[inline]
+    fn end_read(
+        &mut self,
+        model: &DriveModel,
+        mut plan: ReadPlan,
+        mode: ReadMode,
+        granted: Nanos,
+        bus: &BusTiming,
+    ) -> Ended {
+        let media = Media { model, epoch: plan.epoch };
         let ReadEnd { finish, phases, busy, passed } = match mode {
             ReadMode::Settled => plan.end(&media, granted, bus),
             ReadMode::Stalling { first } => end_with_stalls(&mut plan, &media, first, granted, bus),
@@ -61,13 +82,24 @@ impl Drive {
             cache: plan.cache,
             passed,
         };
+        self.put_by(plan.passes);
         Ended { outcome, bus_free, controller_free }
     }
 
-    fn end_write(&mut self, plan: &WritePlan, granted: Nanos, bus: &BusTiming) -> Ended {
-        let model = Arc::clone(&self.model);
-        let media = Media { model: &model, epoch: plan.epoch };
-        let end = plan.end(&media, granted, bus);
+    /// Keeps the room that a command's media work took for another command.
+    #[inline]
+    fn put_by(&mut self, mut passes: Vec<Pass>) {
+        if passes.capacity() > 0 {
+            passes.clear();
+            self.spare_passes.push(passes);
+        }
+    }
+
+    #[inline]
+    fn end_write(&mut self, model: &DriveModel, plan: &WritePlan, granted: Nanos, bus: &BusTiming) -> Ended {
+        let media = Media { model, epoch: plan.epoch };
+        let passes = self.spare_passes.pop().unwrap_or_default();
+        let end = plan.end(&media, granted, bus, passes);
         self.mechanism.release(plan.media_base, end.written, end.arm);
         self.tell_write(plan, &end.passes, end.received);
         let completion = model.overhead.write_completion;
@@ -99,6 +131,7 @@ impl Drive {
             SectorPassed { lba, at: end.written }
         });
         let outcome = Outcome { id: plan.command.id, submitted, finish, phases, busy, cache, passed };
+        self.put_by(end.passes);
         Ended { outcome, bus_free: end.received, controller_free }
     }
 

@@ -49,20 +49,17 @@ impl Mechanism {
 
     /// Brings read-ahead to `now`, and what it has read into its segment.
     pub(crate) fn settle_stream(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
-        if let Some(stream) = &mut self.stream {
+        if let Some(stream) = &mut self.stream
+            && stream.falls_due(now)
+        {
             stream.settle(media, cache, now);
         }
     }
 
     /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
     /// are waited for.
-    pub(crate) fn claim(
-        &mut self,
-        media: &Media<'_>,
-        cache: &mut Cache,
-        recalibration: &RecalibrationSpec,
-        at: Nanos,
-    ) -> Claim {
+    pub(crate) fn claim(&mut self, media: &Media<'_>, cache: &mut Cache, at: Nanos) -> Claim {
+        let recalibration = &media.model.spec().recalibration;
         if recalibration.mode == RecalibrationMode::ByDrive {
             while self.recalibration_due.max(self.free_at) <= at {
                 let begin = self.recalibration_due.max(self.free_at);

@@ -112,6 +112,7 @@ impl Media<'_> {
     }
 
     /// A pass over part of an extent, starting at the first opportunity at or after `not_before`.
+    #[inline]
     pub(crate) fn pass_from(
         &self,
         extent: Extent,
@@ -122,24 +123,21 @@ impl Media<'_> {
         not_before: Nanos,
     ) -> Pass {
         let from = extent.slot_start(offset);
-        let start = self.epoch.next(not_before, from);
-        let end = self.epoch.end_of(start, from, extent.span(sectors));
+        let (start, end) = self.epoch.pass(not_before, from, extent.span(sectors));
         Pass { extent, offset, sectors, begin, ready, start, end }
     }
 
-    /// The first pass of a transfer: the arm comes from wherever it is, and is on track no sooner than `not_before`.
-    pub(crate) fn first_pass(
-        &self,
-        begin: Nanos,
-        not_before: Nanos,
-        arm: Arm,
-        lba: u64,
-        limit: u64,
-        op: Op,
-    ) -> Pass {
-        let extent = self.model.layout.extent(lba, limit);
-        let moved = begin + self.model.reposition(arm.track(), (extent.cylinder, extent.head), op);
-        let ready = moved.max(not_before);
+    /// The first pass of a transfer: the arm takes `seek` to come from wherever it is, and is on track no sooner than
+    /// `not_before`.
+    #[inline]
+    pub(crate) fn first_pass(&self, begin: Nanos, not_before: Nanos, seek: Nanos, extent: Extent) -> Pass {
+        let ready = (begin + seek).max(not_before);
         self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
+    }
+
+    /// What moving the arm to an extent takes.
+    #[inline]
+    pub(crate) fn seek(&self, arm: Arm, to: &Extent, op: Op) -> Nanos {
+        self.model.reposition(arm.track(), (to.cylinder, to.head), op)
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Stream {
     before: Option<(u64, u64)>,
     /// That is being read now, or has been.
     wrapped: bool,
+    /// The segment holds what had been read at this instant.
+    settled: Nanos,
 }
 
 /// What the mechanism needs to let go of a stream.
@@ -53,6 +55,7 @@ impl Stream {
             stop,
             before: None,
             wrapped: false,
+            settled: Nanos::ZERO,
         })
     }
 
@@ -75,11 +78,13 @@ impl Stream {
                 stop: lba,
                 before: Some(before),
                 wrapped: true,
+                settled: Nanos::ZERO,
             },
         }
     }
 
     /// Brings the stream to `now`.
+    #[inline]
     pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
         while self.pass.end <= now {
             let next = self.pass.lba() + u64::from(self.pass.sectors);
@@ -103,6 +108,20 @@ impl Stream {
         if let Some(first) = self.front(now) {
             cache.extend_front(self.segment, first);
         }
+    }
+
+    /// Whether the segment is behind what has been read at `now`; from here on it is taken not to be.
+    #[inline]
+    pub(crate) fn falls_due(&mut self, now: Nanos) -> bool {
+        let due = now > self.settled;
+        self.settled = self.settled.max(now);
+        due
+    }
+
+    /// Whether `lba` can come to lie in or right behind what has been read, if the segment begins at `start`.
+    #[inline]
+    pub(crate) fn may_hold(&self, lba: u64, start: u64) -> bool {
+        self.before.is_some() || (start..=self.stop).contains(&lba)
     }
 
     /// The pass after the present one (which must not be the last).
@@ -137,7 +156,7 @@ impl Stream {
 
     /// Reading on to `stop`, and nothing after that.
     pub(crate) fn on_to(self, stop: u64) -> Self {
-        Self { stop, before: None, ..self }
+        Self { stop, before: None, settled: Nanos::ZERO, ..self }
     }
 
     /// Stops at `now` (after `advance(now)`): a move in progress cannot be aborted (S0: head and track switches), a
@@ -155,6 +174,7 @@ impl Stream {
 
     /// The pass under way ends when the spindle, now turning as `epoch` says, brings its last sector.
     pub(crate) fn continue_at(&mut self, epoch: &Epoch) {
+        self.unsettle();
         let pass = &mut self.pass;
         let from = pass.extent.slot_start(pass.offset);
         pass.end = epoch.end_of(pass.start, from, pass.extent.span(pass.sectors));
@@ -162,6 +182,7 @@ impl Stream {
 
     /// The pass under way begins when its first sector really comes around, nearest to when it was to begin.
     pub(crate) fn catch_sectors(&mut self, media: &Media<'_>) {
+        self.unsettle();
         let pass = self.pass;
         let quarter = Nanos((media.epoch.period() / 4.0) as u64);
         let about = pass.start.saturating_sub(quarter);
@@ -169,8 +190,14 @@ impl Stream {
         self.pass = Pass { begin: pass.begin.min(found.start), ready: pass.ready.min(found.start), ..found };
     }
 
+    /// What has been read may be more by now, even at an instant asked about before.
+    pub(crate) fn unsettle(&mut self) {
+        self.settled = Nanos::ZERO;
+    }
+
     /// Everything happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.unsettle();
         let pass = &mut self.pass;
         for at in [&mut pass.begin, &mut pass.ready, &mut pass.start, &mut pass.end] {
             *at = moved(*at);

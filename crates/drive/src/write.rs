@@ -2,6 +2,7 @@
 //! the media from there; data that come late cost a revolution.
 
 use crate::command::{BusTiming, Busy, Command, Phases};
+use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
 use crate::read::busy_of;
@@ -22,6 +23,9 @@ pub(crate) struct WritePlan {
     /// The arm before the write, and the instant before which it is not counted as on track.
     pub(crate) arm: Arm,
     pub(crate) not_before: Nanos,
+    /// The first extent of what goes to the media, and what moving the arm there takes.
+    pub(crate) target: Extent,
+    pub(crate) seek: Nanos,
     /// Arm movement hidden under the overhead.
     pub(crate) hidden_seek: Nanos,
     /// What goes to the media: the command's sectors, or the whole physical sectors around them.
@@ -90,25 +94,31 @@ impl Supply {
 }
 
 impl WritePlan {
+    /// Finds the way to what goes to the media, which is not what it was.
+    pub(crate) fn aim(&mut self, media: &Media<'_>) {
+        self.target = media.model.layout.extent(self.media_lba, self.media_sectors);
+        self.seek = media.seek(self.arm, &self.target, Op::Write);
+    }
+
     /// The first pass over the media, as far as the arm is concerned.
+    #[inline]
     pub(crate) fn first_pass(&self, media: &Media<'_>) -> Pass {
         if self.hidden_seek > Nanos::ZERO {
-            let extent = media.model.layout.extent(self.media_lba, self.media_sectors);
-            let base = self.media_base;
+            let (extent, base) = (self.target, self.media_base);
             return media.pass_from(extent, 0, extent.sectors, base, base, base);
         }
-        media.first_pass(
-            self.media_base,
-            self.not_before,
-            self.arm,
-            self.media_lba,
-            self.media_sectors,
-            Op::Write,
-        )
+        media.first_pass(self.media_base, self.not_before, self.seek, self.target)
     }
 
     /// The end of the write when the bus is granted at `granted`.
-    pub(crate) fn end(&self, media: &Media<'_>, granted: Nanos, bus: &BusTiming) -> WriteEnd {
+    /// `passes` is room for its media work.
+    pub(crate) fn end(
+        &self,
+        media: &Media<'_>,
+        granted: Nanos,
+        bus: &BusTiming,
+        passes: Vec<Pass>,
+    ) -> WriteEnd {
         let reconnects = self.after_mechanics && bus.disconnects;
         let setup = bus.arbitration
             + media.model.overhead.preparation
@@ -126,12 +136,8 @@ impl WritePlan {
         };
         let mut bus_phases = self.bus_lead;
         bus_phases.queue += granted - self.bus_at;
-        let by_bus = |until: Nanos| {
-            let mut phases = bus_phases;
-            phases.bus += until.saturating_sub(granted);
-            phases
-        };
-        let mut walk = Walk { phases: self.media_lead, passes: Vec::new(), by_bus: &by_bus };
+        let by_bus = ByBus { phases: bus_phases, granted };
+        let mut walk = Walk { phases: self.media_lead, passes, by_bus };
         let mut pass = self.first_pass(media);
         let mut index = 0;
         loop {
@@ -154,7 +160,7 @@ impl WritePlan {
         busy.bus = setup + bus.transfer(Op::Write, sectors * sector_bytes);
         WriteEnd {
             received,
-            received_phases: by_bus(received),
+            received_phases: by_bus.until(received),
             written,
             written_phases: walk.phases,
             busy,
@@ -165,13 +171,26 @@ impl WritePlan {
 }
 
 /// The mechanism's way through a write, with the phases of its critical path.
-struct Walk<'a> {
+struct Walk {
     phases: Phases,
     passes: Vec<Pass>,
-    by_bus: &'a dyn Fn(Nanos) -> Phases,
+    by_bus: ByBus,
 }
 
-impl Walk<'_> {
+/// The path that comes over the bus: the phases up to its grant, and when that was.
+#[derive(Clone, Copy)]
+struct ByBus {
+    phases: Phases,
+    granted: Nanos,
+}
+
+impl ByBus {
+    fn until(&self, at: Nanos) -> Phases {
+        Phases { bus: self.phases.bus + at.saturating_sub(self.granted), ..self.phases }
+    }
+}
+
+impl Walk {
     /// Writes an extent from slot `late` on, and its beginning when that comes around; returns the index behind its last
     /// sector.
     fn write_around(&mut self, media: &Media<'_>, pass: Pass, late: u32, index: u64) -> u64 {
@@ -206,11 +225,12 @@ impl Walk<'_> {
             self.phases.seek += pass.ready - pass.begin;
             if needed > pass.ready {
                 // The latest input are the data: the path comes over the bus.
-                self.phases = (self.by_bus)(needed - setup);
+                self.phases = self.by_bus.until(needed - setup);
                 self.phases.overhead += setup;
+                pass =
+                    media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, needed);
             }
             let ready = pass.ready.max(needed);
-            pass = media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, ready);
             let written = sectors_in_time(media, supply, &pass, index, total);
             let rest = pass.sectors - written;
             pass.end = pass.sector_end(&media.epoch, written);

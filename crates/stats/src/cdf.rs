@@ -22,17 +22,17 @@ pub struct CdfPoint {
 pub fn cdf(values: &mut Quantiles, max_points: usize) -> Vec<CdfPoint> {
     let (Some(min), Some(max)) = (values.min(), values.max()) else { return Vec::new() };
     let total = values.count();
-    let k = (max_points / 2).saturating_sub(1) as u128;
-    let range = u128::from(max.0 - min.0);
+    let k = (max_points / 2).saturating_sub(1) as u64;
+    // The least rise and the least move that make a point worth keeping.
+    let least = |whole: u64| if k > 0 { whole.div_ceil(k) } else { u64::MAX };
+    let (rise, advance) = (least(total), least(max.0 - min.0));
     let mut points = Vec::new();
     let mut last = None;
     values.for_each_step(|value, below| {
         let keep = match last {
             None => true,
             Some((last_value, last_below)) => {
-                below == total
-                    || u128::from(below - last_below) * k >= u128::from(total)
-                    || u128::from(value - last_value) * k >= range && k > 0
+                below == total || below - last_below >= rise || value - last_value >= advance
             }
         };
         if keep {

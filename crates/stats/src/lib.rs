@@ -22,6 +22,8 @@ mod histogram;
 mod moments;
 mod per_request;
 mod quantiles;
+mod radix;
+mod sums;
 mod timeline;
 mod wide;
 
@@ -34,6 +36,7 @@ pub use histogram::{Histogram, HistogramBin};
 pub use moments::Moments;
 pub use per_request::{PerRequest, per_request};
 pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};
+pub use sums::Sums;
 pub use timeline::{Timeline, TimelineBin};
 
 /// Nanoseconds in a millisecond, for real-valued results.

@@ -5,6 +5,8 @@ use core::fmt;
 use hdrhistogram::Histogram as Hdr;
 use headstack_units::Nanos;
 
+use crate::radix;
+
 /// Where a [`Quantiles`] recorder's numbers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantileKind {
@@ -210,9 +212,11 @@ impl Quantiles {
         match &self.store {
             Store::Exact { short, long, .. } => {
                 let mut below = 0;
-                for run in short.chunk_by(|a, b| a == b) {
-                    below += run.len() as u64;
-                    visit(u64::from(run[0]), below);
+                for (index, &value) in (1..).zip(short) {
+                    below += 1;
+                    if short.get(index) != Some(&value) {
+                        visit(u64::from(value), below);
+                    }
                 }
                 for run in long.chunk_by(|a, b| a == b) {
                     below += run.len() as u64;
@@ -245,7 +249,7 @@ impl Quantiles {
         if let Store::Exact { short, long, sorted } = &mut self.store
             && !*sorted
         {
-            short.sort_unstable();
+            radix::sort(short);
             long.sort_unstable();
             *sorted = true;
         }

@@ -23,7 +23,11 @@ impl Part {
     }
 
     /// Host sectors `from..end` of the part as sectors of the drive: all that are touched.
+    #[inline]
     fn extent(&self, from: u64, end: u64) -> Extent {
+        if self.multiplier == self.divisor {
+            return Extent { unit: self.unit, lba: Lba(from), sectors: (end - from) as u32 };
+        }
         let first = from * self.multiplier / self.divisor;
         let end = (end * self.multiplier).div_ceil(self.divisor);
         Extent { unit: self.unit, lba: Lba(first), sectors: (end - first) as u32 }

@@ -154,6 +154,10 @@ impl<S: RequestSource> Shaped<S> {
             if self.batch.is_empty() {
                 break;
             }
+            if self.selection.keeps_all(&self.batch) {
+                std::mem::swap(batch, &mut self.batch);
+                return Ok(());
+            }
             for &request in &self.batch {
                 let Some(mut request) = self.selection.choose(request)? else { continue };
                 let target = self.selection.targets[request.device as usize];
@@ -251,6 +255,48 @@ impl Selection {
         }
         let done = shaping.limit == Some(0);
         Ok(Self { shaping, sector_bytes, targets, seen: 0, kept: 0, done })
+    }
+
+    /// Whether the shaping changes nothing but what does not fit.
+    fn is_plain(&self) -> bool {
+        let Shaping {
+            devices,
+            time_scale,
+            constant_inter_arrival,
+            lba_scale,
+            lba_offset,
+            fit,
+            start,
+            end,
+            limit: _,
+        } = &self.shaping;
+        *devices == Devices::Keep
+            && (*time_scale, *lba_scale, *lba_offset) == (1.0, 1.0, 0)
+            && (constant_inter_arrival, start, end) == (&None, &None, &None)
+            && !fit.needs_survey()
+    }
+
+    /// Lets a whole batch through, if every request is to stay as it is; otherwise nothing has happened.
+    fn keeps_all(&mut self, batch: &[Request]) -> bool {
+        let kept = self.kept + batch.len() as u64;
+        if !self.is_plain() || self.shaping.limit.is_some_and(|limit| kept > limit) {
+            return false;
+        }
+        let stays = |request: &Request| {
+            self.targets.get(request.device as usize).is_some_and(|target| {
+                target.sector_bytes == self.sector_bytes
+                    && u64::from(request.sectors) <= target.sectors
+                    && request.lba.0 <= target.sectors - u64::from(request.sectors)
+                    && request.arrival <= request.start.min(request.finish).min(LAST_INSTANT)
+            })
+        };
+        if !batch.iter().all(stays) {
+            return false;
+        }
+        self.seen += batch.len() as u64;
+        self.kept = kept;
+        self.done = self.shaping.limit == Some(kept);
+        true
     }
 
     /// The request as the system would see it, with an address not yet fitted; `None` if it is left out.

@@ -1,7 +1,7 @@
 //! Where logical sectors are: address → cylinder, head, slot and angle, and back.
 //!
 //! One [`Layout`] describes the surfaces of one actuator. It is built once, does not change, and answers by arithmetic
-//! and binary search over *spans*: runs of tracks within a zone that hold data without a gap. There is one span per
+//! over *spans*: runs of tracks within a zone that hold data without a gap. There is one span per
 //! zone, and one more for each region border and slipped track inside it, so that a drive of ten million tracks costs
 //! no more memory than one of a thousand. A layout that is given run by run has a zone, and so a span, for each run.
 //!
@@ -21,6 +21,7 @@
 mod defects;
 mod divisor;
 mod groups;
+mod pieces;
 mod place;
 mod runs;
 mod sequence;
@@ -35,6 +36,7 @@ use defects::{Remaps, Slips, Target};
 use groups::DataMap;
 pub(crate) use groups::group_slots;
 use headstack_units::Angle;
+use pieces::{Piece, Pieces};
 use runs::Finder;
 use sequence::Track;
 use zone::Zone;
@@ -64,14 +66,21 @@ pub struct Layout {
     capacity: u64,
     heads: u32,
     cylinders: u32,
+    /// The way from addresses to slots, walked beforehand.
+    pieces: Pieces,
+    /// Data sectors on the fullest track.
+    most_sectors: u64,
 }
 
 /// The slot where an address lives, or lived before it was remapped.
 #[derive(Clone, Copy)]
 struct Home {
     span: usize,
+    zone: usize,
     /// Number of the slot over the drive's data tracks.
     number: u64,
+    /// At least so many addresses before it lie one behind the other up to it, on whatever tracks.
+    before: u64,
     /// How many addresses from it on lie one behind the other, if the track is long enough and none is remapped.
     run: u64,
     /// Of the track, in the zone's sequence.
@@ -105,7 +114,9 @@ impl Layout {
         let end_lbas = ends.iter().map(|&end| slips.logical_before(end).min(capacity));
         let summaries = runs::summaries(&zones, end_lbas);
         let remaps = Remaps::new(&spec.remap, &zones, &finder, capacity);
-        Self {
+        let mut layout = Self {
+            pieces: Pieces::default(),
+            most_sectors: zones.iter().map(|zone| zone.sectors.value()).max().unwrap_or(0),
             finder,
             spans,
             starts,
@@ -117,6 +128,24 @@ impl Layout {
             heads: spec.heads,
             cylinders: physical_cylinders(spec),
             zones,
+        };
+        layout.pieces = Pieces::new(capacity, |lba| layout.piece_from(lba));
+        layout
+    }
+
+    /// The addresses from `lba` on whose slots count up with them.
+    fn piece_from(&self, lba: u64) -> Piece {
+        let home = self.search_home(lba);
+        let Span { zone, first_index, tracks } = self.spans[home.span];
+        let offset = home.number - self.starts[home.span];
+        let length = home.run.min(tracks * self.zones[zone].sectors.value() - offset);
+        Piece {
+            first_lba: lba,
+            end_lba: lba + length.min(self.capacity - lba),
+            offset,
+            first_index,
+            span: home.span as u32,
+            zone: zone as u32,
         }
     }
 
@@ -145,9 +174,8 @@ impl Layout {
             return self.place(target.zone, &self.target_track(target), u64::from(target.slot));
         }
         let home = self.home(lba);
-        let number = self.spans[home.span].zone;
-        let zone = &self.zones[number];
-        self.place(number, &zone.sequence.track(home.index), zone.first_slot + home.slot)
+        let zone = &self.zones[home.zone];
+        self.place(home.zone, &zone.sequence.track(home.index), zone.first_slot + home.slot)
     }
 
     /// The logical sector at a place; `None` where there is none: spare, slipped, or beyond the drive.
@@ -190,14 +218,13 @@ impl Layout {
             return self.run(target.zone, &track, u64::from(target.slot), lba, limit.min(1));
         }
         let home = self.home(lba);
-        let number = self.spans[home.span].zone;
-        let zone = &self.zones[number];
+        let zone = &self.zones[home.zone];
         let sectors = limit
             .min(zone.sectors.value() - home.slot)
             .min(home.run)
             .min(self.capacity - lba)
             .min(self.remaps.next(lba) - lba);
-        self.run(number, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
+        self.run(home.zone, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
     }
 
     /// The logical sectors of the track that is home to `lba`: the first, and the one after the last.
@@ -207,9 +234,29 @@ impl Layout {
     #[inline]
     pub fn track_range(&self, lba: u64) -> (u64, u64) {
         let home = self.home(lba);
+        let sectors = self.zones[home.zone].sectors.value();
         let first = home.number - home.slot;
-        let end = first + self.zones[self.spans[home.span].zone].sectors.value();
-        (self.logical_before(first), self.logical_before(end))
+        let start = if home.slot <= home.before { lba - home.slot } else { self.logical_before(first) };
+        let rest = sectors - home.slot;
+        let end = if rest <= home.run && rest <= self.capacity - lba {
+            lba + rest
+        } else {
+            self.logical_before(first + sectors)
+        };
+        (start, end)
+    }
+
+    /// Whether two addresses have the same track for their home.
+    ///
+    /// # Panics
+    /// As [`Layout::locate`].
+    #[inline]
+    pub fn share_track(&self, a: u64, b: u64) -> bool {
+        // No track holds addresses further apart.
+        a.abs_diff(b) < self.most_sectors && {
+            let (start, end) = self.track_range(a);
+            (start..end).contains(&b)
+        }
     }
 
     /// The logical sector after the last one of the run of tracks in one cylinder that is home to `lba`. In
@@ -222,7 +269,7 @@ impl Layout {
         if self.finder.is_of_runs() {
             return self.logical_before(self.cylinder_end_over_runs(&home));
         }
-        let number = self.spans[home.span].zone;
+        let number = home.zone;
         let zone = &self.zones[number];
         let end = zone.sequence.cylinder_run_end(home.index);
         let inside = |span: &&Span| span.zone == number && span.first_index < end;
@@ -257,6 +304,23 @@ impl Layout {
     #[inline]
     fn home(&self, lba: u64) -> Home {
         debug_assert!(lba < self.capacity, "sector {lba} of {}", self.capacity);
+        let Some(piece) = self.pieces.find(lba) else { return self.search_home(lba) };
+        let (span, zone) = (piece.span as usize, piece.zone as usize);
+        let before = lba - piece.first_lba;
+        let (track, slot) = self.zones[zone].sectors.split(piece.offset + before);
+        Home {
+            span,
+            zone,
+            number: self.starts[span] + piece.offset + before,
+            before,
+            run: piece.end_lba - lba,
+            index: piece.first_index + track,
+            slot,
+        }
+    }
+
+    /// As [`Layout::home`], searched for.
+    fn search_home(&self, lba: u64) -> Home {
         let (data, next_slip) = self.slips.raw(lba);
         let (number, run) = if self.maps.is_empty() {
             (data, u64::MAX)
@@ -267,7 +331,8 @@ impl Layout {
         let span = self.starts.partition_point(|&start| start <= number) - 1;
         let Span { zone, first_index, .. } = self.spans[span];
         let (track, slot) = self.zones[zone].sectors.split(number - self.starts[span]);
-        Home { span, number, run: run.min(next_slip - data), index: first_index + track, slot }
+        let run = run.min(next_slip - data);
+        Home { span, zone, number, before: 0, run, index: first_index + track, slot }
     }
 
     /// How many data sectors lie in the slots before `number`.

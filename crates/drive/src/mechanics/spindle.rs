@@ -60,14 +60,22 @@ impl Epoch {
     pub fn end_of(&self, start: Nanos, from: Angle, turn: Angle) -> Nanos {
         let turned = self.turned(start);
         let angle = self.angle0 + Angle((turned >> 64) as u64);
-        // Up to a tick late by the rule of `next`; a start before the sector is taken for what it is, too.
-        let late = (angle - from).0 as i64;
-        let left = if late >= 0 {
-            turn.0.saturating_sub(late as u64)
-        } else {
-            turn.0.saturating_add(late.unsigned_abs())
-        };
-        self.after(start, turned as u64, left)
+        self.after(start, turned as u64, left(turn, angle - from))
+    }
+
+    /// [`Epoch::next`], and [`Epoch::end_of`] from there on: when a transfer begins and ends.
+    #[inline]
+    pub fn pass(&self, t: Nanos, from: Angle, turn: Angle) -> (Nanos, Nanos) {
+        let turned = self.turned(t);
+        let angle = self.angle0 + Angle((turned >> 64) as u64);
+        let missed_by = angle - from;
+        if missed_by.0 <= self.tick().0 {
+            return (t, self.after(t, turned as u64, left(turn, missed_by)));
+        }
+        // How far beyond the sector's beginning the tick finds the disk need not be worked out anew.
+        let (ticks, beyond) = self.ticks(turned as u64, angle.until(from).0);
+        let start = Nanos(t.0.saturating_add(ticks));
+        (start, self.after(start, beyond as u64, left(turn, Angle((beyond >> 64) as u64))))
     }
 
     /// The time of a turn, in ns.
@@ -92,6 +100,12 @@ impl Epoch {
     /// `left` beyond that angle.
     #[inline]
     fn after(&self, t: Nanos, part: u64, left: u64) -> Nanos {
+        Nanos(t.0.saturating_add(self.ticks(part, left).0))
+    }
+
+    /// The ticks until then, and how far, in 2^-128 turns, the disk is beyond by that time.
+    #[inline]
+    fn ticks(&self, part: u64, left: u64) -> (u64, u128) {
         // Wanted is the smallest n with part + n·rate ≥ left·2^64. The product with the period, rounded down, is n,
         // or one or two below.
         let mut ticks = ((u128::from(left) * u128::from(self.period_q32)) >> 96) as u64;
@@ -102,8 +116,16 @@ impl Epoch {
             missing -= self.rate as i128;
             ticks += 1;
         }
-        Nanos(t.0.saturating_add(ticks))
+        (ticks, missing.unsigned_abs())
     }
+}
+
+/// What is left of a `turn` when its beginning was missed by `late`: up to a tick by the rule of [`Epoch::next`]; a start
+/// before the sector is taken for what it is, too.
+#[inline]
+fn left(turn: Angle, late: Angle) -> u64 {
+    let late = late.0 as i64;
+    if late >= 0 { turn.0.saturating_sub(late as u64) } else { turn.0.saturating_add(late.unsigned_abs()) }
 }
 
 /// round(2^128 / period), exactly: an f64 is a whole number times a power of two.

@@ -54,21 +54,48 @@ impl Arrivals {
     #[inline]
     pub(crate) fn take(&mut self) -> Result<Option<Request>, SystemError> {
         let Some(request) = self.peek()? else { return Ok(None) };
+        if request.arrival < self.last_arrival {
+            return Err(self.disorder(request.arrival));
+        }
         self.taken += 1;
         self.left -= 1;
-        if request.arrival < self.last_arrival {
-            return Err(SystemError::Request {
-                id: self.next_id,
-                problem: format!(
-                    "arrives at {}, before the request ahead of it ({})",
-                    request.arrival, self.last_arrival
-                ),
-                hint: "order it by arrival with `--sort`".to_owned(),
-            });
-        }
         self.next_id += 1;
         self.last_arrival = request.arrival;
         Ok(Some(request))
+    }
+
+    /// The next requests, at most `most` of them, with the number of the first; none at the end. No arrival is before
+    /// that of the one before.
+    pub(crate) fn take_some(&mut self, most: usize) -> Result<(u64, &[Request]), SystemError> {
+        let mut last = self.last_arrival;
+        let in_order = |request: &&Request| {
+            let follows = request.arrival >= last;
+            last = request.arrival;
+            follows
+        };
+        let at_hand = self.at_hand()?;
+        let count = at_hand.iter().take(most).take_while(in_order).count();
+        let Some(newest) = count.checked_sub(1).map(|newest| at_hand[newest].arrival) else {
+            return match at_hand.first().map(|request| request.arrival) {
+                Some(arrival) => Err(self.disorder(arrival)),
+                None => Ok((self.next_id, &[])),
+            };
+        };
+        let (first, first_id) = (self.taken, self.next_id);
+        self.taken += count;
+        self.left -= count as u64;
+        self.next_id += count as u64;
+        self.last_arrival = newest;
+        Ok((first_id, &self.batch[first..first + count]))
+    }
+
+    #[cold]
+    fn disorder(&self, arrival: Nanos) -> SystemError {
+        SystemError::Request {
+            id: self.next_id,
+            problem: format!("arrives at {arrival}, before the request ahead of it ({})", self.last_arrival),
+            hint: "order it by arrival with `--sort`".to_owned(),
+        }
     }
 }
 
@@ -145,6 +172,26 @@ mod tests {
         let mut unsorted = arrivals(vec![request(5, 5), request(4, 4)], None);
         unsorted.take().unwrap();
         assert!(unsorted.take().unwrap_err().to_string().starts_with("request 1: arrives at"));
+        let mut unsorted = arrivals(vec![request(5, 5), request(4, 4)], None);
+        assert_eq!(unsorted.take_some(9).unwrap(), (0, &[request(5, 5)][..]));
+        assert!(unsorted.take_some(9).unwrap_err().to_string().starts_with("request 1: arrives at"));
+    }
+
+    #[test]
+    fn some_at_a_time_are_all() {
+        let all: Vec<Request> = (0..10_000).map(|at| request(at / 3, at)).collect();
+        for (most, limit) in [(1000, None), (4096, Some(7000)), (1 << 20, Some(20_000)), (3, Some(4))] {
+            let (mut some, mut found) = (arrivals(all.clone(), limit), Vec::new());
+            loop {
+                let (first, taken) = some.take_some(most).unwrap();
+                assert!(first == found.len() as u64 && taken.len() <= most);
+                if taken.is_empty() {
+                    break;
+                }
+                found.extend_from_slice(taken);
+            }
+            assert_eq!(found, all[..limit.map_or(10_000, |limit: u64| 10_000.min(limit as usize))]);
+        }
     }
 
     proptest! {

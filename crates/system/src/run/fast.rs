@@ -2,25 +2,30 @@
 //!
 //! Then a command starts when it has arrived and the one before it is complete, and the drive's closed form tells the
 //! rest. The event path gives the same records.
+//!
+//! Nothing passes between the drives, so with several of them and several threads a stretch of requests is dealt out to
+//! the drives, each serves its share by itself, and the records are put together in the order of the requests: the same
+//! records, in the same order, as if one thread had served request by request.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use headstack_drive::Drive;
 use headstack_drive::command::{Background, Command, Outcome};
 use headstack_trace::{Request, RequestSource};
-use headstack_units::Nanos;
+use headstack_units::{Lba, Nanos};
+use rayon::ThreadPool;
+use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
+use super::lane::Lane;
 use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
 use crate::bus::BusUse;
-use crate::engine::{UnitUse, background, recalibration_interval, row};
+use crate::engine::{background, recalibration_interval, row};
 use crate::record::BackgroundRow;
 use crate::system::System;
 
-/// How many requests pass between two looks at the stop flag.
-const REQUESTS_PER_LOOK: u32 = 4096;
+/// How many requests pass at most between two looks at the stop flag, and are dealt out to the drives at a time.
+const STRETCH: usize = 4096;
 
 /// Whether the closed form holds for a system.
 pub(super) fn applies(system: &System) -> bool {
@@ -34,79 +39,6 @@ pub(super) fn applies(system: &System) -> bool {
         })
 }
 
-/// A drive and its queue, of which only the instants matter.
-struct Lane {
-    drive: Drive,
-    bus: usize,
-    /// When the last command is complete.
-    free_at: Nanos,
-    /// Commands not known to be complete at the last arrival, in order.
-    ahead: VecDeque<Ahead>,
-    used: UnitUse,
-    bus_used: BusUse,
-    /// Work of the mechanism up to the last known completion, and up to the last restart of the statistics.
-    busy_at_done: Nanos,
-    busy_before: Nanos,
-}
-
-/// A command on its way.
-#[derive(Clone, Copy)]
-struct Ahead {
-    finish: Nanos,
-    /// Work of the mechanism up to its completion.
-    busy: Nanos,
-    /// Its request is complete with it.
-    is_last: bool,
-}
-
-impl Lane {
-    /// Forgets which commands are complete at `now`.
-    #[inline]
-    fn pass(&mut self, now: Nanos) {
-        while let Some(ahead) = self.ahead.front()
-            && ahead.finish <= now
-        {
-            self.busy_at_done = ahead.busy;
-            self.ahead.pop_front();
-        }
-    }
-
-    #[inline]
-    fn serve(
-        &mut self,
-        arrival: Nanos,
-        command: Command,
-        system: &System,
-        background: &mut Vec<Background>,
-    ) -> Outcome {
-        let outcome =
-            self.drive.serve(arrival.max(self.free_at), command, &system.timings[self.bus], background);
-        self.free_at = outcome.finish;
-        outcome
-    }
-
-    /// Notes a command in the statistics; `is_last` if its request is complete with it.
-    #[inline]
-    fn note(&mut self, arrival: Nanos, outcome: &Outcome, is_last: bool) {
-        let busy = self.drive.mechanism_busy();
-        self.ahead.push_back(Ahead { finish: outcome.finish, busy, is_last });
-        self.used.commands += 1;
-        self.used.load_area += u128::from((outcome.finish - arrival).0);
-        self.used.load_max = self.used.load_max.max(self.ahead.len() as u64);
-        self.bus_used.grants += 1;
-        self.bus_used.busy_ns += u128::from(outcome.busy.bus.0);
-    }
-
-    /// Statistics begin at `now`, but for what is on its way.
-    fn restart(&mut self, now: Nanos) {
-        self.pass(now);
-        let load_area = self.ahead.iter().map(|ahead| u128::from((ahead.finish - now).0)).sum();
-        self.used = UnitUse { load_area, load_max: self.ahead.len() as u64, ..UnitUse::default() };
-        self.bus_used = BusUse::default();
-        self.busy_before = self.busy_at_done;
-    }
-}
-
 /// Runs open arrivals in closed form.
 pub(super) fn run(
     system: &Arc<System>,
@@ -115,141 +47,231 @@ pub(super) fn run(
     output: &mut Output<'_>,
 ) -> Result<RunEnd, SystemError> {
     let mut arrivals = Arrivals::new(source, options.requests);
-    let mut lanes = lanes(system, options.seed);
-    let mut run = FastRun {
-        system,
-        until: options.until.unwrap_or(Nanos::MAX),
-        works: Vec::new(),
-        rows: Vec::new(),
-        children: Vec::new(),
-        end: RunEnd::default(),
-    };
-    let mut next_id = 0;
-    let mut last_arrival = Nanos::ZERO;
+    let mut run = FastRun::new(system, options);
     let mut is_counting = false;
-    let mut left_to_look = REQUESTS_PER_LOOK;
-    while let Some(request) = arrivals.take()? {
-        left_to_look -= 1;
-        if left_to_look == 0 {
-            left_to_look = REQUESTS_PER_LOOK;
-            if output.is_stopped() {
-                run.end.interrupted = true;
-                break;
-            }
-        }
-        if request.arrival > run.until {
+    let most = options.batch.map_or(STRETCH, |batch| batch.clamp(1, STRETCH));
+    loop {
+        if output.is_stopped() {
+            run.end.interrupted = true;
             break;
         }
-        last_arrival = request.arrival;
-        if !is_counting && output.recorder.counts(next_id, request.arrival) {
-            is_counting = true;
-            run.end.counted_from = if next_id == 0 { Nanos::ZERO } else { request.arrival };
-            for lane in &mut lanes {
-                lane.restart(run.end.counted_from);
+        let (first_id, requests) = arrivals.take_some(most)?;
+        let in_time = requests.partition_point(|request| request.arrival <= run.until);
+        let mut stretch = &requests[..in_time];
+        let mut id = first_id;
+        if !is_counting {
+            let counts = |(id, request): (u64, &Request)| output.recorder.counts(id, request.arrival);
+            let before = (first_id..).zip(stretch).take_while(|&pair| !counts(pair)).count();
+            run.serve_all(id, &stretch[..before], output)?;
+            (id, stretch) = (id + before as u64, &stretch[before..]);
+            if let Some(first) = stretch.first() {
+                is_counting = true;
+                run.restart(if id == 0 { Nanos::ZERO } else { first.arrival });
             }
         }
-        run.serve(next_id, &request, &mut lanes, output)?;
-        next_id += 1;
+        run.serve_all(id, stretch, output)?;
+        if in_time < requests.len() || requests.is_empty() {
+            break;
+        }
     }
-    run.finish(last_arrival, lanes, output)
+    run.finish(output)
 }
 
-fn lanes(system: &System, seed: u64) -> Vec<Lane> {
-    let lane = |(unit, drive): (usize, Drive)| Lane {
-        drive,
-        bus: system.units[unit].bus,
-        free_at: Nanos::ZERO,
-        ahead: VecDeque::new(),
-        used: UnitUse::default(),
-        bus_used: BusUse::default(),
-        busy_at_done: Nanos::ZERO,
-        busy_before: Nanos::ZERO,
-    };
-    system.new_drives(seed).into_iter().enumerate().map(lane).collect()
+/// The threads that serve several drives; none where one will do.
+fn pool(drives: usize, threads: Option<usize>) -> Option<ThreadPool> {
+    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = threads.min(drives);
+    // A machine that has no threads to give gets the same results from one.
+    (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten()
 }
 
 struct FastRun<'a> {
     system: &'a System,
     until: Nanos,
+    lanes: Vec<Lane>,
+    pool: Option<ThreadPool>,
+    /// Of the request at hand: the units it went to, with how it went there; and the background work noted meanwhile.
+    children: Vec<(usize, Outcome)>,
     works: Vec<Background>,
     rows: Vec<BackgroundRow>,
-    children: Vec<(usize, Outcome)>,
+    /// With several threads: the unit of every command of the stretch at hand, and how many each request has.
+    dealt: Vec<usize>,
+    commands: Vec<usize>,
+    /// When requests were complete, but for those surely complete by the last arrival.
+    finishes: Vec<Nanos>,
+    /// So many of them are worth a look at which those are.
+    finishes_look: usize,
+    last_arrival: Nanos,
     end: RunEnd,
 }
 
-impl FastRun<'_> {
-    #[inline]
-    fn serve(
+impl<'a> FastRun<'a> {
+    fn new(system: &'a System, options: &RunOptions) -> Self {
+        let drives = system.new_drives(options.seed).into_iter().enumerate();
+        let lanes: Vec<Lane> =
+            drives.map(|(unit, drive)| Lane::new(drive, system.timings[system.units[unit].bus])).collect();
+        Self {
+            system,
+            until: options.until.unwrap_or(Nanos::MAX),
+            pool: pool(lanes.len(), options.threads),
+            lanes,
+            children: Vec::new(),
+            works: Vec::new(),
+            rows: Vec::new(),
+            dealt: Vec::new(),
+            commands: Vec::new(),
+            finishes: Vec::new(),
+            finishes_look: 1024,
+            last_arrival: Nanos::ZERO,
+            end: RunEnd::default(),
+        }
+    }
+
+    /// Statistics begin at `now`, but for what is on its way.
+    fn restart(&mut self, now: Nanos) {
+        self.end.counted_from = now;
+        for lane in &mut self.lanes {
+            lane.restart(now);
+        }
+    }
+
+    fn serve_all(
         &mut self,
-        id: u64,
-        request: &Request,
-        lanes: &mut [Lane],
+        first_id: u64,
+        requests: &[Request],
         output: &mut Output<'_>,
     ) -> Result<(), SystemError> {
-        let arrival = request.arrival;
-        let (children, works, rows) = (&mut self.children, &mut self.works, &mut self.rows);
-        children.clear();
-        let system = self.system;
-        system.volume_of(id, request)?.map(request.lba, request.sectors, |extent| {
-            let command = Command {
-                id,
-                op: request.op,
-                lba: extent.lba,
-                sectors: extent.sectors,
-                flags: request.flags,
-            };
-            let lane = &mut lanes[extent.unit];
-            lane.pass(arrival);
-            children.push((extent.unit, lane.serve(arrival, command, system, works)));
-            rows.extend(works.drain(..).map(|work| background(system, extent.unit, work)));
+        if let Some(newest) = requests.last() {
+            self.last_arrival = newest.arrival;
+        }
+        match self.pool.take() {
+            None => (first_id..).zip(requests).try_for_each(|(id, request)| self.serve(id, request, output)),
+            Some(pool) => {
+                let served = self.serve_dealt(&pool, first_id, requests, output);
+                self.pool = Some(pool);
+                served
+            }
+        }
+    }
+
+    /// Serves one request.
+    #[inline]
+    fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
+        let volume = self.system.volume_of(id, request)?;
+        self.children.clear();
+        volume.map(request.lba, request.sectors, |extent| {
+            let outcome = self.lanes[extent.unit].serve(
+                request.arrival,
+                command(id, request, extent.lba, extent.sectors),
+                &mut self.works,
+            );
+            self.children.push((extent.unit, outcome));
+            if !self.works.is_empty() {
+                let works = self.works.drain(..);
+                self.rows.extend(works.map(|work| background(self.system, extent.unit, work)));
+            }
         });
+        self.complete(id, request, output)
+    }
+
+    /// Serves requests by several threads, each drive by one.
+    fn serve_dealt(
+        &mut self,
+        pool: &ThreadPool,
+        first_id: u64,
+        requests: &[Request],
+        output: &mut Output<'_>,
+    ) -> Result<(), SystemError> {
+        self.dealt.clear();
+        self.commands.clear();
+        let mut refused = None;
+        for (id, request) in (first_id..).zip(requests) {
+            let before = self.dealt.len();
+            match self.system.volume_of(id, request) {
+                Ok(volume) => volume.map(request.lba, request.sectors, |extent| {
+                    let command = command(id, request, extent.lba, extent.sectors);
+                    self.lanes[extent.unit].deal(request.arrival, command);
+                    self.dealt.push(extent.unit);
+                }),
+                // What came before it is served all the same.
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+            self.commands.push(self.dealt.len() - before);
+        }
+        pool.install(|| self.lanes.par_iter_mut().for_each(Lane::serve_dealt));
+        let mut dealt = 0;
+        for (index, request) in requests[..self.commands.len()].iter().enumerate() {
+            self.children.clear();
+            for _ in 0..self.commands[index] {
+                let unit = self.dealt[dealt];
+                dealt += 1;
+                let (outcome, works) = self.lanes[unit].collect();
+                self.children.push((unit, outcome));
+                self.rows.extend(works.iter().map(|&work| background(self.system, unit, work)));
+            }
+            self.complete(first_id + index as u64, request, output)?;
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Notes how a request went, whose commands went as `children` tell.
+    #[inline]
+    fn complete(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
         // The last of those that finish last.
         let mut last = 0;
-        for (index, (_, outcome)) in children.iter().enumerate() {
-            if outcome.finish >= children[last].1.finish {
+        for (index, (_, outcome)) in self.children.iter().enumerate().skip(1) {
+            if outcome.finish >= self.children[last].1.finish {
                 last = index;
             }
         }
-        for (index, (unit, outcome)) in children.iter().enumerate() {
-            lanes[*unit].note(arrival, outcome, index == last);
-        }
-        let (unit, outcome) = children[last];
-        if !rows.is_empty() {
-            output.push_background(rows.drain(..))?;
+        let (unit, outcome) = &self.children[last];
+        if !self.rows.is_empty() {
+            output.push_background(self.rows.drain(..))?;
         }
         if outcome.finish > self.until {
             self.end.cut += 1;
             return Ok(());
         }
         self.end.at = self.end.at.max(outcome.finish);
-        output.push(row(system, id, request, &outcome, unit, arrival))
+        if self.finishes.len() >= self.finishes_look {
+            self.finishes.retain(|&finish| finish > request.arrival);
+            self.finishes_look = 2 * self.finishes.len() + 1024;
+        }
+        self.finishes.push(outcome.finish);
+        output.push(row(self.system, id, request, outcome, *unit, request.arrival))
     }
 
-    fn finish(
-        mut self,
-        last_arrival: Nanos,
-        mut lanes: Vec<Lane>,
-        output: &mut Output<'_>,
-    ) -> Result<RunEnd, SystemError> {
-        self.end.at = self.end.at.max(last_arrival);
-        if self.end.cut > 0 {
+    fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
+        self.end.at = self.end.at.max(self.last_arrival);
+        let is_cut = self.end.cut > 0;
+        if is_cut {
             self.end.at = self.until;
+        } else {
+            let drained = self.finishes.iter().filter(|&&finish| finish > self.last_arrival);
+            self.end.drained = drained.count() as u64;
         }
         self.end.buses = vec![BusUse::default(); self.system.timings.len()];
-        for (unit, lane) in lanes.iter_mut().enumerate() {
-            lane.pass(if self.end.cut == 0 { last_arrival } else { self.until });
-            if self.end.cut == 0 {
-                self.end.drained += lane.ahead.iter().filter(|ahead| ahead.is_last).count() as u64;
-                lane.drive.drain(&mut self.works);
-                lane.busy_at_done = lane.drive.mechanism_busy();
+        for (unit, lane) in self.lanes.iter_mut().enumerate() {
+            lane.pass(if is_cut { self.until } else { self.last_arrival });
+            if !is_cut {
+                lane.drain(&mut self.works);
                 let system = self.system;
                 output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
-            lane.used.mechanism = lane.busy_at_done.saturating_sub(lane.busy_before);
-            self.end.units.push(lane.used);
-            self.end.buses[lane.bus] = lane.bus_used;
+            let (used, bus_used) = lane.used();
+            self.end.units.push(used);
+            self.end.buses[self.system.units[unit].bus] = bus_used;
         }
-        self.end.note_lateness(lanes.iter().map(|lane| &lane.drive));
+        self.end.note_lateness(self.lanes.iter().map(Lane::drive));
         Ok(self.end)
     }
+}
+
+/// What a request asks of one unit.
+#[inline]
+fn command(id: u64, request: &Request, lba: Lba, sectors: u32) -> Command {
+    Command { id, op: request.op, lba, sectors, flags: request.flags }
 }

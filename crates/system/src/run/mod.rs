@@ -10,6 +10,7 @@ mod arrivals;
 mod chain;
 mod events;
 mod fast;
+mod lane;
 mod options;
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,16 @@
 //! Statistics of the completions, in constant memory (but for the exact quantiles, see [`Quantiles`]).
 
 use headstack_drive::command::CacheResult;
-use headstack_stats::{BatchMeans, Moments, Quantiles, Timeline};
+use headstack_stats::{BatchMeans, Moments, Quantiles, Sums, Timeline};
 use headstack_units::{Nanos, Op};
 
 use crate::record::CompletionRow;
 use crate::run::Warmup;
 use crate::system::System;
 
-/// One kind of time: its mean and spread, how sure the mean is, its quantiles.
+/// One kind of time: how sure the mean is, and the quantiles. (Mean and spread are those of both directions together.)
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
-    pub(super) moments: Moments,
     pub(super) batches: BatchMeans,
     pub(super) quantiles: Quantiles,
 }
@@ -19,7 +18,6 @@ pub(super) struct Times {
 impl Times {
     #[inline]
     fn record(&mut self, time: Nanos) {
-        self.moments.record(time);
         self.batches.record(time);
         self.quantiles.record(time);
     }
@@ -30,7 +28,7 @@ impl Times {
 pub(super) struct OpSums {
     pub(super) response: Moments,
     pub(super) service: Moments,
-    pub(super) phases: [u128; 7],
+    pub(super) phases: Sums<7>,
     pub(super) sectors: u128,
 }
 
@@ -44,7 +42,7 @@ pub struct Recorder {
     pub(super) service: Times,
     /// Reads, writes.
     pub(super) ops: [OpSums; 2],
-    pub(super) busy: [u128; 4],
+    pub(super) busy: Sums<4>,
     /// Reads by result (hit, partial hit, miss), and writes reported early.
     pub(super) cache: [u64; 4],
     /// Completed requests per drive.
@@ -67,7 +65,7 @@ impl Recorder {
             response: Times::default(),
             service: Times::default(),
             ops: Default::default(),
-            busy: [0; 4],
+            busy: Sums::default(),
             cache: [0; 4],
             per_drive: vec![0; system.config().drives.len()],
             over_time: Timeline::new(),
@@ -105,13 +103,9 @@ impl Recorder {
         op.response.record(response);
         op.service.record(service);
         op.sectors += u128::from(row.sectors);
-        for (sum, phase) in op.phases.iter_mut().zip(row.phases.as_array()) {
-            *sum += u128::from(phase.0);
-        }
+        op.phases.add(row.phases.as_array().map(|phase| phase.0));
         let busy = [row.busy.seek, row.busy.rotation, row.busy.transfer, row.busy.bus];
-        for (sum, busy) in self.busy.iter_mut().zip(busy) {
-            *sum += u128::from(busy.0);
-        }
+        self.busy.add(busy.map(|busy| busy.0));
         match (row.op, row.cache) {
             (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
             (Op::Read, CacheResult::PartialHit) => self.cache[1] += 1,

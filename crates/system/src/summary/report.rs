@@ -264,7 +264,8 @@ impl Recorder {
     /// The summary of what was recorded in a run that ended as `end` tells.
     pub(crate) fn summary(&mut self, system: &System, options: &RunOptions, end: &RunEnd) -> Summary {
         let config = system.config();
-        let requests = self.response.moments.count();
+        let (response, service) = (self.moments(|op| &op.response), self.moments(|op| &op.service));
+        let requests = response.count();
         let span_ns = u128::from(end.at.saturating_sub(end.counted_from).0);
         let span_s = span_ns as f64 / 1e9;
         let per_second = |amount: f64| if span_s > 0.0 { amount / span_s } else { 0.0 };
@@ -272,7 +273,7 @@ impl Recorder {
         let mib = sectors as f64 * f64::from(system.sector_bytes()) / 1_048_576.0;
         let mut all_phases = [0; 7];
         for op in &self.ops {
-            all_phases.iter_mut().zip(op.phases).for_each(|(sum, phase)| *sum += phase);
+            all_phases.iter_mut().zip(op.phases.totals()).for_each(|(sum, phase)| *sum += phase);
         }
         let [hits, partial_hits, misses, early] = self.cache;
         Summary {
@@ -286,10 +287,10 @@ impl Recorder {
             config_hash: run_hash(system, options),
             version: env!("CARGO_PKG_VERSION"),
             quantiles: self.response.quantiles.kind().as_str(),
-            response_ms: self.response.summary(),
-            service_ms: self.service.summary(),
+            response_ms: self.response.summary(&response),
+            service_ms: self.service.summary(&service),
             phases_ms: phase_means(&all_phases, requests),
-            busy_ms: busy_means(&self.busy, requests),
+            busy_ms: busy_means(&self.busy.totals(), requests),
             iops: per_second(requests as f64),
             mib_per_s: per_second(mib),
             cache: CacheSummary {
@@ -312,6 +313,13 @@ impl Recorder {
             interrupted: end.interrupted,
             plots: self.plots(system),
         }
+    }
+
+    /// Both directions together.
+    fn moments(&self, of: fn(&OpSums) -> &Moments) -> Moments {
+        let mut moments = *of(&self.ops[0]);
+        moments.merge(of(&self.ops[1]));
+        moments
     }
 
     fn drives(&self, system: &System, end: &RunEnd, span_ns: u128) -> Vec<DriveSummary> {
@@ -369,15 +377,15 @@ impl Recorder {
 }
 
 impl Times {
-    fn summary(&mut self) -> TimeSummary {
+    fn summary(&mut self, moments: &Moments) -> TimeSummary {
         let quantiles = self.quantiles.summary();
         let quantile = |value: fn(&headstack_stats::QuantileSummary) -> Nanos| {
             quantiles.as_ref().map(|quantiles| value(quantiles).as_ms())
         };
         TimeSummary {
-            mean: self.moments.mean_ms(),
+            mean: moments.mean_ms(),
             mean_ci95: self.batches.half_width_ms(),
-            std: self.moments.std_ms(),
+            std: moments.std_ms(),
             p50: quantile(|q| q.p50),
             p90: quantile(|q| q.p90),
             p99: quantile(|q| q.p99),
@@ -401,7 +409,7 @@ impl OpSums {
             requests: self.response.count(),
             response_mean_ms: mean(&self.response),
             service_mean_ms: mean(&self.service),
-            phases_ms: phase_means(&self.phases, self.response.count()),
+            phases_ms: phase_means(&self.phases.totals(), self.response.count()),
         }
     }
 }

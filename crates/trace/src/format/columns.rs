@@ -134,6 +134,10 @@ fn fill_instants(
     if *column.data_type() == DataType::Null {
         return Ok(());
     }
+    if column.null_count() == column.len() && column.data_type().is_integer() {
+        // As they are from the start.
+        return Ok(());
+    }
     let column = integers(column, name, &DataType::UInt64)?;
     let column = column.as_primitive::<UInt64Type>();
     for (request, at) in requests.iter_mut().zip(column) {
@@ -290,9 +294,16 @@ impl Decoder for BatchDecoder {
             let rows = guarded(|| self.batches.next().transpose());
             let rows = rows.map_err(|problem| gate.error(place(None), Problem(problem)))?;
             let Some(rows) = rows else { break };
-            self.scratch.clear();
-            append_requests(&rows, &mut self.scratch)
-                .map_err(|flaw| gate.error(place(flaw.row), Problem(flaw.text)))?;
+            if let Err(flaw) = append_requests(&rows, batch) {
+                batch.clear();
+                return Err(gate.error(place(flaw.row), Problem(flaw.text)));
+            }
+            if gate.admit_all(batch) {
+                self.rows += batch.len() as u64;
+                continue;
+            }
+            std::mem::swap(batch, &mut self.scratch);
+            batch.clear();
             for request in self.scratch.drain(..) {
                 self.rows += 1;
                 gate.admit(batch, request, Place::Row(self.rows))?;

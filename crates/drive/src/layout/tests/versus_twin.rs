@@ -1,5 +1,6 @@
 //! Random layouts of every order, with spares, slips, regions and remaps, against the naive twin.
 
+use super::super::pieces::Pieces;
 use super::super::{Extent, Layout};
 use super::any_runs::any_runs;
 use super::twin::Twin;
@@ -270,6 +271,23 @@ proptest! {
             }
             prop_assert_eq!(layout.track_range(lba), twin.track_range(lba), "sector {}", lba);
             prop_assert_eq!(layout.cylinder_end(lba), twin.cylinder_end(lba), "sector {}", lba);
+        }
+    }
+
+    /// Layouts with too many pieces are searched.
+    #[test]
+    fn pieces_and_searches_agree(spec in any_spec(), other in any::<Index>()) {
+        let layout = Layout::new(&spec);
+        let searched = Layout { pieces: Pieces::default(), ..layout.clone() };
+        for lba in 0..layout.capacity() {
+            prop_assert!(layout.pieces.find(lba).is_some());
+            prop_assert_eq!(layout.locate(lba), searched.locate(lba));
+            prop_assert_eq!(layout.extent(lba, u64::MAX), searched.extent(lba, u64::MAX));
+            prop_assert_eq!(layout.track_range(lba), searched.track_range(lba));
+            prop_assert_eq!(layout.cylinder_end(lba), searched.cylinder_end(lba));
+            let other = other.index(layout.capacity() as usize) as u64;
+            let (start, end) = searched.track_range(lba);
+            prop_assert_eq!(layout.share_track(lba, other), (start..end).contains(&other));
         }
     }
 
