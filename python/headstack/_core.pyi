@@ -542,7 +542,7 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None) -> RunResult:
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 

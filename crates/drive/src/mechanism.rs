@@ -48,6 +48,7 @@ impl Mechanism {
     }
 
     /// Brings read-ahead to `now`, and what it has read into its segment.
+    #[inline]
     pub(crate) fn settle_stream(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
         if let Some(stream) = &mut self.stream
             && stream.falls_due(now)
@@ -62,12 +63,8 @@ impl Mechanism {
 
     /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
     /// are waited for.
-    pub(crate) fn claim(
-        &mut self,
-        media: &Media<'_>,
-        cache: &mut Cache,
-        at: Nanos,
-    ) -> Claim {
+    #[inline]
+    pub(crate) fn claim(&mut self, media: &Media<'_>, cache: &mut Cache, at: Nanos) -> Claim {
         let recalibration = &media.model.spec().recalibration;
         if recalibration.mode == RecalibrationMode::ByDrive {
             while self.recalibration_due.max(self.free_at) <= at {
@@ -77,8 +74,9 @@ impl Mechanism {
         }
         let at = at.max(self.free_at);
         self.settle_stream(media, cache, at);
-        if let Some(stream) = self.stream.take() {
+        if let Some(stream) = &self.stream {
             let release = stream.release(at);
+            self.stream = None;
             self.arm = release.arm;
             return Claim { at: release.at, arm: release.arm };
         }

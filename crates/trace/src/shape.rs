@@ -259,8 +259,17 @@ impl Selection {
 
     /// Whether the shaping changes nothing but what does not fit.
     fn is_plain(&self) -> bool {
-        let Shaping { devices, time_scale, constant_inter_arrival, lba_scale, lba_offset, fit, start, end, limit: _ } =
-            &self.shaping;
+        let Shaping {
+            devices,
+            time_scale,
+            constant_inter_arrival,
+            lba_scale,
+            lba_offset,
+            fit,
+            start,
+            end,
+            limit: _,
+        } = &self.shaping;
         *devices == Devices::Keep
             && (*time_scale, *lba_scale, *lba_offset) == (1.0, 1.0, 0)
             && (constant_inter_arrival, start, end) == (&None, &None, &None)
