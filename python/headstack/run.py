@@ -57,6 +57,7 @@ def simulate(
     keep: bool = True,
     sample: bool = False,
     progress: Callable[[int, float], bool | None] | None = None,
+    threads: int | None = None,
 ) -> Run:
     """Run requests through a system.
 
@@ -88,6 +89,9 @@ def simulate(
     progress
         Called now and then with the number of requests done and the simulated time in seconds; stops the run by
         returning `False`.
+    threads
+        How many threads serve the drives where these do not depend on each other; all cores' if absent. The results
+        are the same with any number.
     """
     result = _core.simulate(
         as_system(system, overrides),
@@ -102,6 +106,7 @@ def simulate(
         keep=keep,
         sample=sample,
         progress=progress,
+        threads=threads,
     )
     return Run(result)
 

@@ -86,10 +86,15 @@ impl Drive {
     }
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
+    #[inline]
     fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
-        if self.mechanism.stream.is_none() {
-            return;
+        if self.mechanism.stream.is_some() && self.spindle.changes_by(at) {
+            self.change_speed_of_stream(model, at);
         }
+    }
+
+    #[cold]
+    fn change_speed_of_stream(&mut self, model: &DriveModel, at: Nanos) {
         let old = Media { model, epoch: self.spindle.present_epoch() };
         let epoch = self.spindle.epoch_at(at);
         if epoch != old.epoch {
@@ -169,7 +174,14 @@ impl Drive {
         media.first_pass(way.base, way.not_before, way.seek, extent)
     }
 
-    /// Where the rotational delay is drawn, the spindle's phase is set so that the drawn delay comes out.
+    /// Whether the rotational delay is drawn.
+    #[inline]
+    fn draws_rotation(&self) -> bool {
+        self.model.spec().fidelity.rotation != RotationModel::Tracked
+    }
+
+    /// Draws the rotational delay: the spindle's phase is set so that it comes out.
+    #[cold]
     fn draw_rotation<'a>(
         &mut self,
         media: Media<'a>,
@@ -177,9 +189,6 @@ impl Drive {
         way: &Approach,
         target: Extent,
     ) -> Media<'a> {
-        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
-            return media;
-        }
         let pass = Self::first_pass(&media, way, target);
         self.draws += 1;
         let wanted = pass.extent.start - Angle(crate::mechanics::hash(self.seed, self.draws));
@@ -197,7 +206,7 @@ impl Drive {
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
         let target = model.layout.extent(lba, sectors);
         let way = self.approach(&media, (&target, command.op), lead, at, at + overhead);
-        let media = self.draw_rotation(media, at, &way, target);
+        let media = if self.draws_rotation() { self.draw_rotation(media, at, &way, target) } else { media };
         let position = Self::first_pass(&media, &way, target);
         let mut phases = way.media_lead;
         phases.seek += position.ready - position.begin;
@@ -223,8 +232,8 @@ impl Drive {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let lead = |overhead: Nanos| Phases { overhead, ..Self::queued(submitted, at) };
         let after = self.after_what();
-        let streaming =
-            self.history.sequential && self.mechanism.stream.is_some_and(|stream| !stream.finished(at));
+        let streaming = self.history.sequential
+            && self.mechanism.stream.as_ref().is_some_and(|stream| !stream.finished(at));
         let at_rest = after == 0 && !streaming;
         let hit = if at_rest { model.overhead.hit_at_rest } else { model.overhead.hit[after] };
         let miss = model.overhead.read[after];
@@ -299,8 +308,11 @@ impl Drive {
         }
         let cached = held.end - lba;
         let serves = media.model.cache().is_some_and(|cache| cache.partial_hit == PartialHit::Serve);
-        let reading =
-            self.mechanism.stream.is_some_and(|stream| stream.segment == segment && !stream.is_at_stop(now));
+        let reading = self
+            .mechanism
+            .stream
+            .as_ref()
+            .is_some_and(|stream| stream.segment == segment && !stream.is_at_stop(now));
         let too_long = sectors > media.model.sizes.buffer;
         match (serves, reading && !too_long, cached) {
             (true, true, _) => Lookup::InFlight { cached },
@@ -329,6 +341,7 @@ impl Drive {
             epoch: media.epoch,
             bus_at: decoded,
             fence_sector: None,
+            fence_arrival: None,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::Hit,
         };
@@ -369,6 +382,7 @@ impl Drive {
             epoch: media.epoch,
             bus_at: decoded,
             fence_sector: None,
+            fence_arrival: None,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::PartialHit,
         };
@@ -398,7 +412,7 @@ impl Drive {
         self.make_way_for_read(lba, lba + sectors, decoded);
         let target = model.layout.extent(from, lba + sectors - from);
         let way = self.approach(&media, (&target, Op::Read), lead, at, decoded);
-        let media = self.draw_rotation(media, at, &way, target);
+        let media = if self.draws_rotation() { self.draw_rotation(media, at, &way, target) } else { media };
         let first = Self::first_pass(&media, &way, target);
         let mut plan = ReadPlan {
             command,
@@ -411,6 +425,7 @@ impl Drive {
             epoch: media.epoch,
             bus_at: way.decoded,
             fence_sector: None,
+            fence_arrival: None,
             hidden_seek: way.hidden_seek,
             cache: if cached > 0 { CacheResult::PartialHit } else { CacheResult::Miss },
         };
@@ -438,6 +453,7 @@ impl Drive {
     }
 
     /// Buffered writes that a read from the media needs out of the way go first.
+    #[inline]
     fn make_way_for_read(&mut self, lba: u64, end: u64, now: Nanos) {
         if let WritePolicy::WriteBack { high_water_percent, low_water_percent, size_kib, .. } =
             self.model.spec().write_policy

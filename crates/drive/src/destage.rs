@@ -14,7 +14,14 @@ const LARGEST_PIECE: u64 = 2048;
 
 impl Drive {
     /// What the drive did of its own accord before `until`: buffered writes in idle time.
+    #[inline]
     pub(crate) fn run_background(&mut self, until: Nanos) {
+        if !self.dirty.is_empty() {
+            self.destage_when_idle(until);
+        }
+    }
+
+    fn destage_when_idle(&mut self, until: Nanos) {
         let WritePolicy::WriteBack { idle_before_destage_ms, .. } = self.model.spec().write_policy else {
             return;
         };

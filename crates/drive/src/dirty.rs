@@ -21,6 +21,7 @@ impl Dirty {
     }
 
     /// Whether nothing is held.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
@@ -46,8 +47,9 @@ impl Dirty {
     }
 
     /// Whether all of `start..end` is held.
+    #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        self.growth(start, end) == 0
+        !self.is_empty() && self.growth(start, end) == 0
     }
 
     /// Adds `start..end`, over what was there, and joins it with its neighbours.

@@ -52,6 +52,7 @@ impl Drive {
         }
     }
 
+    #[inline]
     pub(crate) fn tell_plan(&mut self, plan: &ReadPlan) {
         if let Some(story) = &mut self.story {
             story.passes = plan.own_passes();
@@ -63,6 +64,7 @@ impl Drive {
         }
     }
 
+    #[inline]
     pub(crate) fn tell_write(&mut self, plan: &WritePlan, passes: &[Pass], received: Nanos) {
         if let Some(story) = &mut self.story {
             story.passes = passes.to_vec();

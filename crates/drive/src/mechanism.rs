@@ -48,6 +48,7 @@ impl Mechanism {
     }
 
     /// Brings read-ahead to `now`, and what it has read into its segment.
+    #[inline]
     pub(crate) fn settle_stream(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
         if let Some(stream) = &mut self.stream
             && stream.falls_due(now)
@@ -58,6 +59,7 @@ impl Mechanism {
 
     /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
     /// are waited for.
+    #[inline]
     pub(crate) fn claim(&mut self, media: &Media<'_>, cache: &mut Cache, at: Nanos) -> Claim {
         let recalibration = &media.model.spec().recalibration;
         if recalibration.mode == RecalibrationMode::ByDrive {
@@ -68,8 +70,9 @@ impl Mechanism {
         }
         let at = at.max(self.free_at);
         self.settle_stream(media, cache, at);
-        if let Some(stream) = self.stream.take() {
+        if let Some(stream) = &self.stream {
             let release = stream.release(at);
+            self.stream = None;
             self.arm = release.arm;
             return Claim { at: release.at, arm: release.arm };
         }

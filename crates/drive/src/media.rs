@@ -48,6 +48,7 @@ impl Pass {
     }
 
     /// When the `count`-th sector of the pass (1 for the first) has passed.
+    #[inline]
     pub(crate) fn sector_end(&self, epoch: &Epoch, count: u32) -> Nanos {
         if count >= self.sectors {
             return self.end;
@@ -56,6 +57,7 @@ impl Pass {
     }
 
     /// How many of its sectors have passed at `now`.
+    #[inline]
     pub(crate) fn passed(&self, epoch: &Epoch, now: Nanos) -> u32 {
         if now >= self.end {
             return self.sectors;
@@ -93,6 +95,7 @@ impl Media<'_> {
     }
 
     /// The time to change to `to` in the middle of a transfer.
+    #[inline]
     pub(crate) fn switch(&self, from: Arm, to: Arm, op: Op) -> Nanos {
         if from == to {
             return Nanos::ZERO;
@@ -105,6 +108,7 @@ impl Media<'_> {
     }
 
     /// The next pass of a transfer that goes on at `lba`, at most `limit` sectors, the mechanism being free at `begin`.
+    #[inline]
     pub(crate) fn next_pass(&self, begin: Nanos, arm: Arm, lba: u64, limit: u64, op: Op) -> Pass {
         let extent = self.model.layout.extent(lba, limit);
         let ready = begin + self.switch(arm, Arm::over(&extent), op);

@@ -27,6 +27,8 @@ pub(crate) struct ReadPlan {
     /// When the bus is wanted, and the sector it waited for.
     pub(crate) bus_at: Nanos,
     pub(crate) fence_sector: Option<u64>,
+    /// The sector, counted from the request's first, that came off the media just then, and no later.
+    pub(crate) fence_arrival: Option<u64>,
     /// Gross arm movement that the passes do not show (under the overhead).
     pub(crate) hidden_seek: Nanos,
     pub(crate) cache: CacheResult,
@@ -62,6 +64,7 @@ impl ReadPlan {
     }
 
     /// When sector `index` of the request has come off the media in this pass.
+    #[inline]
     fn arrival(&self, media: &Media<'_>, pass: &Pass, index: u64) -> Nanos {
         let within = self.command.lba.0 + index - pass.lba();
         pass.sector_end(&media.epoch, within as u32 + 1)
@@ -91,6 +94,7 @@ impl ReadPlan {
         }
         let mut reached = self.decoded;
         self.fence_sector = None;
+        self.fence_arrival = None;
         for pass in &self.passes {
             if let Some((first, last)) = self.share(pass)
                 && first < fence
@@ -100,6 +104,7 @@ impl ReadPlan {
                 if arrived > reached {
                     reached = arrived;
                     self.fence_sector = Some(self.command.lba.0 + index);
+                    self.fence_arrival = Some(index);
                 }
             }
         }
@@ -115,6 +120,7 @@ impl ReadPlan {
             let track_end = track_end.unwrap_or(reached).max(self.decoded);
             if track_end < reached {
                 reached = track_end;
+                self.fence_arrival = None;
                 self.fence_sector = Some(first.lba() + u64::from(first.sectors) - 1);
             }
         }
@@ -141,7 +147,12 @@ impl ReadPlan {
         for pass in &self.passes {
             let Some((first, last)) = self.share(pass) else { continue };
             for index in [first, last] {
-                let arrived = self.arrival(media, pass, index).max(self.decoded);
+                // The fence's has been worked out before.
+                let arrived = if self.fence_arrival == Some(index) {
+                    self.bus_at
+                } else {
+                    self.arrival(media, pass, index).max(self.decoded)
+                };
                 let candidate = arrived + rest(index);
                 // Ties: media before bus, and the largest index.
                 if candidate >= finish {

@@ -72,11 +72,12 @@ impl RunResult {
 ///
 /// `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
 /// an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
-/// in seconds; it stops the run by returning `False`.
+/// in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
+/// the same results.
 #[pyfunction]
 #[pyo3(signature = (
     system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
-    keep=false, sample=false, progress=None
+    keep=false, sample=false, progress=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn simulate(
@@ -93,6 +94,7 @@ pub(crate) fn simulate(
     keep: bool,
     sample: bool,
     progress: Option<Py<PyAny>>,
+    threads: Option<usize>,
 ) -> PyResult<RunResult> {
     let system = system.get();
     let warmup = match (warmup_requests, warmup_s) {
@@ -108,6 +110,7 @@ pub(crate) fn simulate(
         requests: limit,
         warmup,
         until: until_s.map(Nanos::from_s),
+        threads,
         ..RunOptions::default()
     };
     let feed = Feed::new(&requests, seed, &mut options);

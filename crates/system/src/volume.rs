@@ -76,6 +76,14 @@ impl Volume {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// What `sectors` sectors from `lba` on, which lie within the volume, mean for the one unit that holds them all, if
+    /// it is the first.
+    #[inline]
+    pub(crate) fn in_first(&self, lba: Lba, sectors: u32) -> Option<Extent> {
+        let end = lba.0 + u64::from(sectors);
+        (end <= self.ends[0]).then(|| self.parts[0].extent(lba.0, end))
+    }
+
     /// Calls `visit` with what `sectors` sectors from `lba` on mean for each unit. They must lie within the volume.
     #[inline]
     pub(crate) fn map(&self, lba: Lba, sectors: u32, mut visit: impl FnMut(Extent)) {

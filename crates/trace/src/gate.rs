@@ -207,6 +207,7 @@ mod tests {
     use super::*;
     use crate::Op;
     use headstack_units::Lba;
+    use proptest::prelude::*;
 
     fn gate(rebase: bool, sorting: bool) -> Gate {
         Gate::new(Path::new("t").into(), rebase, sorting, false)
@@ -255,5 +256,42 @@ mod tests {
         assert_eq!(batch, []);
         gate(false, false).admit(&mut batch, at((1 << 63) - 1), Place::Row(1)).unwrap();
         assert_eq!(batch.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_batch_goes_through_whole_only_if_each_would_and_unchanged(
+            drafts in prop::collection::vec(
+                (prop_oneof![9 => 0..5_u64, 1 => Just(1 << 63)], 0..12_u32, 0..9_u64, 0..9_u64, any::<bool>()),
+                0..12,
+            ),
+            back in prop::bool::weighted(0.2),
+            rebase in prop::bool::weighted(0.2),
+        ) {
+            let mut arrival = 10_u64;
+            let mut requests: Vec<Request> = drafts
+                .iter()
+                .map(|&(gap, sectors, start, finish, high)| {
+                    arrival = arrival.saturating_add(gap).min(u64::MAX - 20);
+                    let instant = |after: u64| match after {
+                        0..3 => Nanos::MAX,
+                        after => Nanos(arrival + after - 4),
+                    };
+                    let lba = Lba(if high { u64::MAX - 11 } else { 7 });
+                    let request = Request::new(Nanos(arrival), Op::Read, lba, sectors);
+                    Request { start: instant(start), finish: instant(finish), ..request }
+                })
+                .collect();
+            if back && let Some(last) = requests.last_mut() {
+                last.arrival = Nanos(3);
+            }
+            let (mut whole, mut single, mut admitted) = (gate(rebase, false), gate(rebase, false), Vec::new());
+            let each = requests
+                .iter()
+                .all(|request| single.admit(&mut admitted, *request, Place::Row(1)).is_ok());
+            let expected = each && admitted == requests && !rebase;
+            prop_assert_eq!(whole.admit_all(&requests), expected);
+            prop_assert_eq!(whole.last, if expected { single.last } else { Nanos::ZERO });
+        }
     }
 }

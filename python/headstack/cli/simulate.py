@@ -54,6 +54,14 @@ def simulate(
         ),
     ] = None,
     until: Annotated[str | None, Parameter(group=RUN, help="Cut the run at this simulated time, such as `1h`.")] = None,
+    threads: Annotated[
+        int | None,
+        Parameter(
+            group=RUN,
+            help="So many threads serve drives that do not depend on each other; all cores' if left out. The results "
+            "are the same.",
+        ),
+    ] = None,
     scheduler: Annotated[
         str | None,
         Parameter(group=MODEL, help="Order of service: NAME in the host's driver, drive:NAME in the drives."),
@@ -84,6 +92,8 @@ def simulate(
     saved = built.drive_toml() if save is not None else ""
     if requests is not None and requests < 1:
         raise InputError(f"--requests {requests} leaves nothing to do", "give at least 1")
+    if threads is not None and threads < 1:
+        raise InputError(f"--threads {threads}: a run needs a thread", "give at least 1, or leave it out for all cores")
     total = requests if workload is None else requests or getattr(source, "requests", None)
     with output.progress("simulating", total) as progress:
         run = simulate(
@@ -97,6 +107,7 @@ def simulate(
             keep=False,
             sample=report is not None,
             progress=progress,
+            threads=threads,
             **warmup(warmup_),
         )
     if save is not None:

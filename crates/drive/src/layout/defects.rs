@@ -96,10 +96,14 @@ impl Remaps {
         self.lbas.binary_search(&lba).ok().map(|at| self.targets[at])
     }
 
-    /// The first remapped address above `lba`.
+    /// How many of the `sectors` from `lba` on lie before the first remapped address above it.
     #[inline]
-    pub(super) fn next(&self, lba: u64) -> u64 {
-        self.lbas.get(self.lbas.partition_point(|&remapped| remapped <= lba)).copied().unwrap_or(u64::MAX)
+    pub(super) fn before_next(&self, lba: u64, sectors: u64) -> u64 {
+        if self.lbas.is_empty() {
+            return sectors;
+        }
+        let next = self.lbas.get(self.lbas.partition_point(|&remapped| remapped <= lba));
+        next.map_or(sectors, |next| sectors.min(next - lba))
     }
 
     /// The remapped sector that lives at a place.

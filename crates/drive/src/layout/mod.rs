@@ -219,11 +219,8 @@ impl Layout {
         }
         let home = self.home(lba);
         let zone = &self.zones[home.zone];
-        let sectors = limit
-            .min(zone.sectors.value() - home.slot)
-            .min(home.run)
-            .min(self.capacity - lba)
-            .min(self.remaps.next(lba) - lba);
+        let sectors = limit.min(zone.sectors.value() - home.slot).min(home.run).min(self.capacity - lba);
+        let sectors = self.remaps.before_next(lba, sectors);
         self.run(home.zone, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
     }
 
@@ -301,7 +298,8 @@ impl Layout {
         self.summaries.iter().copied()
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "each caller needs another half of it")]
+    #[inline(always)]
     fn home(&self, lba: u64) -> Home {
         debug_assert!(lba < self.capacity, "sector {lba} of {}", self.capacity);
         let Some(piece) = self.pieces.find(lba) else { return self.search_home(lba) };

@@ -111,16 +111,22 @@ impl Sequence {
     /// The track of an index.
     #[inline]
     pub(super) fn track(&self, index: u64) -> Track {
+        if let Kind::ByCylinder { backwards, indices_per_cylinder } = self.kind {
+            let (cylinder, place) = indices_per_cylinder.split(index);
+            return Track {
+                cylinder: self.first_cylinder + cylinder as u32,
+                head: self.turned(backwards, cylinder, place) as u32,
+                head_changes: cylinder * (self.heads - 1) + place,
+                cylinder_changes: cylinder,
+            };
+        }
+        self.track_along_surfaces(index)
+    }
+
+    /// The track of an index, where tracks follow each other along a surface.
+    fn track_along_surfaces(&self, index: u64) -> Track {
         match self.kind {
-            Kind::ByCylinder { backwards, indices_per_cylinder } => {
-                let (cylinder, place) = indices_per_cylinder.split(index);
-                Track {
-                    cylinder: self.first_cylinder + cylinder as u32,
-                    head: self.turned(backwards, cylinder, place) as u32,
-                    head_changes: cylinder * (self.heads - 1) + place,
-                    cylinder_changes: cylinder,
-                }
-            }
+            Kind::ByCylinder { .. } => unreachable!("these follow each other through a cylinder"),
             Kind::BySurface { indices_per_group, width, last_group, last_width } => {
                 let (group, rest) = indices_per_group.split(index);
                 let narrow = if group == last_group { last_width } else { width };

@@ -192,6 +192,12 @@ impl Spindle {
         self.epoch
     }
 
+    /// Whether the disk turns at another speed at `t` than at the latest instant asked for.
+    #[inline]
+    pub(crate) fn changes_by(&self, t: Nanos) -> bool {
+        t >= self.boundary
+    }
+
     /// The epoch of the latest instant asked for.
     pub fn present_epoch(&self) -> Epoch {
         self.epoch

@@ -158,6 +158,14 @@ impl<'a> FastRun<'a> {
     #[inline]
     fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
         let volume = self.system.volume_of(id, request)?;
+        if let Some(extent) = volume.in_first(request.lba, request.sectors) {
+            let command = command(id, request, extent.lba, extent.sectors);
+            let outcome = self.lanes[extent.unit].serve(request.arrival, command, &mut self.works);
+            if !self.works.is_empty() {
+                self.note_works(extent.unit);
+            }
+            return self.complete(id, request, extent.unit, &outcome, output);
+        }
         self.children.clear();
         volume.map(request.lba, request.sectors, |extent| {
             let outcome = self.lanes[extent.unit].serve(
@@ -166,12 +174,14 @@ impl<'a> FastRun<'a> {
                 &mut self.works,
             );
             self.children.push((extent.unit, outcome));
-            if !self.works.is_empty() {
-                let works = self.works.drain(..);
-                self.rows.extend(works.map(|work| background(self.system, extent.unit, work)));
-            }
+            self.rows.extend(self.works.drain(..).map(|work| background(self.system, extent.unit, work)));
         });
-        self.complete(id, request, output)
+        let (unit, outcome) = last_of(&self.children);
+        self.complete(id, request, unit, &outcome, output)
+    }
+
+    fn note_works(&mut self, unit: usize) {
+        self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
     }
 
     /// Serves requests by several threads, each drive by one.
@@ -212,22 +222,22 @@ impl<'a> FastRun<'a> {
                 self.children.push((unit, outcome));
                 self.rows.extend(works.iter().map(|&work| background(self.system, unit, work)));
             }
-            self.complete(first_id + index as u64, request, output)?;
+            let (unit, outcome) = last_of(&self.children);
+            self.complete(first_id + index as u64, request, unit, &outcome, output)?;
         }
         refused.map_or(Ok(()), Err)
     }
 
-    /// Notes how a request went, whose commands went as `children` tell.
+    /// Notes how a request went, whose last command went as `outcome` tells.
     #[inline]
-    fn complete(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
-        // The last of those that finish last.
-        let mut last = 0;
-        for (index, (_, outcome)) in self.children.iter().enumerate().skip(1) {
-            if outcome.finish >= self.children[last].1.finish {
-                last = index;
-            }
-        }
-        let (unit, outcome) = &self.children[last];
+    fn complete(
+        &mut self,
+        id: u64,
+        request: &Request,
+        unit: usize,
+        outcome: &Outcome,
+        output: &mut Output<'_>,
+    ) -> Result<(), SystemError> {
         if !self.rows.is_empty() {
             output.push_background(self.rows.drain(..))?;
         }
@@ -241,7 +251,7 @@ impl<'a> FastRun<'a> {
             self.finishes_look = 2 * self.finishes.len() + 1024;
         }
         self.finishes.push(outcome.finish);
-        output.push(row(self.system, id, request, outcome, *unit, request.arrival))
+        output.push(row(self.system, id, request, outcome, unit, request.arrival))
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
@@ -268,6 +278,11 @@ impl<'a> FastRun<'a> {
         self.end.note_lateness(self.lanes.iter().map(Lane::drive));
         Ok(self.end)
     }
+}
+
+/// The last of those that finish last.
+fn last_of(children: &[(usize, Outcome)]) -> (usize, Outcome) {
+    *children.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
 }
 
 /// What a request asks of one unit.

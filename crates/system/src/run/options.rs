@@ -113,6 +113,9 @@ impl RunOptions {
                 "use `--replay measured` with `--phase-lock`",
             );
         }
+        if self.threads == Some(0) {
+            return wrong("a run needs a thread", "use `--threads 1` or more, or leave it out for all cores");
+        }
         if let Warmup::Seconds(seconds) = self.warmup
             && !(seconds >= 0.0 && seconds.is_finite())
         {

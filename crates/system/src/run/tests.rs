@@ -1,7 +1,7 @@
 //! What must hold of every run, whatever the system.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use headstack_drive::scheduler::{Needs, SCHEDULERS};
 use headstack_trace::{InMemory, Op, Request, RequestFlags, RequestSource, TraceError};
@@ -114,6 +114,23 @@ drives = ["hp-97560"]
 bus = "b"
 "#;
 
+/// Drives that report writes early, buffer them or do neither, each with a bus to itself.
+static SEVERAL: LazyLock<Arc<System>> = LazyLock::new(|| {
+    let text = r#"
+[volume.a]
+drives = ["hp-97560"]
+[volume.b]
+level = "concatenation"
+drives = ["mock-disk", "cheetah-9lp", "hp-c2247a"]
+[volume.c]
+drives = ["nearline-18tb"]
+[host]
+outstanding_per_drive = 1
+sector_bytes = 512
+"#;
+    system(text, &[])
+});
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -146,6 +163,41 @@ proptest! {
         prop_assert_eq!(&fast_summary.drives, &event_summary.drives);
         prop_assert_eq!(fast_summary.in_flight_drained, event_summary.in_flight_drained);
         prop_assert_eq!(fast_summary.simulated_s, event_summary.simulated_s);
+    }
+
+    #[test]
+    fn any_number_of_threads_and_any_batch_size_give_the_same_run(
+        drafts in drafts(120),
+        threads in 2..6_usize,
+        batch in prop_oneof![1..10_usize, Just(5000)],
+        warmup in prop_oneof![Just(Warmup::None), (0..80_u64).prop_map(Warmup::Requests)],
+        until in prop::option::of(0..2_000_u64),
+        beyond in prop::option::of(0..120_usize),
+    ) {
+        let system = &*SEVERAL;
+        prop_assert!(fast::applies(system));
+        let mut requests = requests(&drafts, system);
+        // Some over the borders of the second volume's drives.
+        let border = system.model(1).unwrap().capacity_sectors();
+        for request in requests.iter_mut().filter(|request| request.device == 1).step_by(3) {
+            request.lba = Lba(border - 5);
+        }
+        if let Some(bad) = beyond.filter(|bad| *bad < requests.len()) {
+            requests[bad].lba = Lba(u64::MAX / 2);
+        }
+        let one = RunOptions {
+            threads: Some(1),
+            warmup,
+            until: until.map(|ms| Nanos(ms * 1_000_000)),
+            ..RunOptions::default()
+        };
+        let many = RunOptions { threads: Some(threads), batch: Some(batch), ..one.clone() };
+        let outcome = |options| {
+            let mut kept = Keep::default();
+            let result = run(system, source(&requests), options, &mut kept, &mut |_| {});
+            result.map(|summary| (kept.rows, kept.background, summary)).map_err(|error| error.to_string())
+        };
+        prop_assert_eq!(outcome(&one), outcome(&many));
     }
 
     #[test]
@@ -387,6 +439,13 @@ fn what_cannot_be_served_is_refused_with_the_option_that_helps() {
     assert!(refused(Request { lba: Lba(u64::MAX), ..request }).contains("--fit-lba wrap"));
     assert!(refused(Request { sectors: 0, ..request }).contains("no sectors"));
     assert!(refused(Request { device: 3, ..request }).contains("--device 3"));
+}
+
+#[test]
+fn a_run_without_a_thread_is_refused() {
+    let options = RunOptions { threads: Some(0), ..RunOptions::default() };
+    let nothing = run(&lone("hp-97560", &[]), source(&[]), &options, &mut Discard, &mut |_| {});
+    assert!(nothing.unwrap_err().to_string().contains("a run needs a thread"));
 }
 
 #[test]

@@ -25,6 +25,33 @@ fn nothing_changes_without_a_wish() {
     assert_eq!(shape(&requests, Shaping::default(), &[DISK, DISK]).unwrap(), requests);
 }
 
+proptest! {
+    /// Whole batches pass through where nothing changes; mapping each device to itself looks at every request.
+    #[test]
+    fn passing_through_equals_looking_at_each(
+        drafts in prop::collection::vec((0..20_u64, 0..2_u32, 0..1010_u64, 0..12_u32, 0..4_u64, 0..4_u64), 0..60),
+        far in prop::bool::weighted(0.2),
+        wrap in any::<bool>(),
+        limit in prop::option::of(0..70_u64),
+    ) {
+        let mut arrival = if far { LAST_INSTANT.0 - 300 } else { 0 };
+        let requests: Vec<Request> = drafts
+            .iter()
+            .map(|&(gap, device, lba, sectors, start, finish)| {
+                arrival += gap;
+                let measured = |after: u64| if after == 0 { Nanos::MAX } else { Nanos((arrival + after).saturating_sub(2)) };
+                let lba = if far { lba } else { lba % 990 };
+                Request { start: measured(start), finish: measured(finish), ..at(arrival, device, lba, sectors) }
+            })
+            .collect();
+        let fit = if wrap { FitLba::Wrap } else { FitLba::None };
+        let keep = Shaping { fit, limit, ..Shaping::default() };
+        let map = Shaping { devices: Devices::Map(vec![(0, 0), (1, 1)]), ..keep.clone() };
+        let outcome = |shaping| shape(&requests, shaping, &[DISK, DISK]).map_err(|error| error.to_string());
+        prop_assert_eq!(outcome(keep), outcome(map));
+    }
+}
+
 #[test]
 fn devices_are_chosen_and_renumbered() {
     let requests = [at(0, 3, 0, 1), at(1, 4, 1, 1), at(2, 9, 2, 1)];
