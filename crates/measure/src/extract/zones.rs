@@ -1,0 +1,107 @@
+//! Zones: runs of tracks with equally many sectors.
+
+use super::tracks::usual_sectors;
+use crate::record::{Record, Role};
+use crate::spindle::Spindle;
+use std::collections::BTreeMap;
+
+/// A zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// Its first sector, to within a track.
+    pub first_lba: u64,
+    /// The first sector behind it.
+    pub end_lba: u64,
+    /// Data sectors on a track.
+    pub sectors_per_track: u64,
+}
+
+/// A series of the probe: tracks one behind the other, by first sector and length.
+type Tracks = Vec<(u64, u64)>;
+
+/// The zones that the probe `zones` found, or what `tracks` found as the only one; empty if nothing was measured.
+pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
+    let sectors = record.head.device.sectors;
+    let mut surveyed = surveyed(record);
+    if surveyed.is_empty() {
+        let borders = super::known::tracks_at_start(record, spindle);
+        let usual = usual_sectors(&borders);
+        return (usual > 0)
+            .then_some(Zone { first_lba: 0, end_lba: sectors, sectors_per_track: usual })
+            .into_iter()
+            .collect();
+    }
+    surveyed.sort_unstable_by_key(|tracks| tracks[0].0);
+    let mut zones: Vec<Zone> = Vec::new();
+    for length in runs(&surveyed) {
+        let Some(before) = zones.last_mut() else {
+            zones.push(Zone { first_lba: 0, end_lba: sectors, sectors_per_track: length.1 });
+            continue;
+        };
+        let edge = edge(&surveyed, before.sectors_per_track, length);
+        before.end_lba = edge;
+        zones.push(Zone { first_lba: edge, end_lba: sectors, sectors_per_track: length.1 });
+    }
+    zones
+}
+
+/// The tracks of each series.
+fn surveyed(record: &Record) -> Vec<Tracks> {
+    let mut sides: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
+    for sample in record.of("zones").filter(|s| s.role == Role::Measure && s.step >= 0) {
+        let first = sides.entry(sample.series).or_default().entry(sample.step).or_insert(sample.lba);
+        *first = (*first).max(sample.lba);
+    }
+    sides
+        .into_values()
+        .map(|firsts| {
+            let firsts: Vec<u64> = firsts.into_values().collect();
+            firsts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect::<Tracks>()
+        })
+        .filter(|tracks| !tracks.is_empty())
+        .collect()
+}
+
+/// Places where another length begins: the first place that has it, and the length. A length that only one place has, or
+/// that spans fewer than three tracks, is no zone.
+fn runs(surveyed: &[Tracks]) -> Vec<(u64, u64)> {
+    let longest = |tracks: &Tracks| tracks.iter().map(|track| track.1).max().unwrap_or(0);
+    // A place at a border has tracks of both sides: the pure ones tell what there is.
+    let pure: Vec<(u64, u64)> = surveyed
+        .iter()
+        .filter(|tracks| tracks.len() <= 4)
+        .map(|tracks| (tracks[0].0, longest(tracks)))
+        .collect();
+    let mut runs: Vec<(u64, u64, u64, usize)> = Vec::new();
+    for (lba, length) in pure {
+        match runs.last_mut() {
+            Some(run) if run.1 == length => {
+                run.2 = lba;
+                run.3 += 1;
+            }
+            _ => runs.push((lba, length, lba, 1)),
+        }
+    }
+    let solid: Vec<_> = runs.into_iter().filter(|run| run.3 > 1 || run.2 > run.0 + 2 * run.1).collect();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (lba, length, _, _) in solid {
+        if merged.last().is_none_or(|last| last.1 != length) {
+            merged.push((lba, length));
+        }
+    }
+    merged
+}
+
+/// Where a zone of tracks with `length` sectors begins behind one of tracks with `before`, at or before `place`.
+fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
+    surveyed
+        .iter()
+        .filter(|tracks| tracks[0].0 <= place)
+        .rev()
+        .filter(|tracks| tracks.iter().any(|track| track.1 == before))
+        .find_map(|tracks| {
+            let last = tracks.iter().rposition(|track| track.1 == before)?;
+            tracks[last + 1..].iter().find(|track| track.1 == length).map(|track| track.0)
+        })
+        .unwrap_or(place)
+}
