@@ -9,3 +9,24 @@ fn look() {
         common::report(name);
     }
 }
+
+#[test]
+fn tables() {
+    let Ok(names) = std::env::var("TABLE") else { return };
+    let noise = if std::env::var("NOISE").is_ok() {
+        headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 }
+    } else {
+        headstack_measure::device::Noise::NONE
+    };
+    let names: Vec<&str> = if names == "all" {
+        headstack_system::library::drives().iter().map(|entry| entry.name).collect()
+    } else {
+        names.split(',').collect()
+    };
+    for name in names {
+        let done = std::panic::catch_unwind(|| common::table(name, noise));
+        if done.is_err() {
+            println!("=== {name}: panicked");
+        }
+    }
+}

@@ -51,3 +51,88 @@ pub fn report(name: &str) {
     println!("  random {:?}", found.random.iter().map(|p| (p.mode, p.depth, p.iops.round())).collect::<Vec<_>>());
     println!("  warnings {:?}", found.warnings);
 }
+
+mod truth;
+pub use truth::Truth;
+
+/// One line of a comparison.
+pub struct Row {
+    pub name: String,
+    pub truth: f64,
+    pub found: Option<f64>,
+    /// Allowed difference.
+    pub allowed: f64,
+}
+
+impl Row {
+    pub fn holds(&self) -> bool {
+        self.found.is_some_and(|found| (found - self.truth).abs() <= self.allowed)
+    }
+}
+
+/// Everything that is promised, side by side.
+pub fn compare(truth: &Truth, found: &Extraction) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, truth: f64, found: Option<f64>, allowed: f64| {
+        rows.push(Row { name: name.to_owned(), truth, found, allowed });
+    };
+    row("rotation_ms", truth.turn_ms, found.value("rotation_ms"), truth.turn_ms * 1e-3);
+    row("heads", f64::from(truth.spec.layout.heads), found.value("heads"), 0.0);
+    row("zones", truth.zones.len() as f64, found.value("zones"), 0.0);
+    for (index, zone) in truth.zones.iter().enumerate() {
+        let here = found.zones.iter().min_by_key(|z| z.first_lba.abs_diff(zone.first_lba));
+        let track = zone.sectors_per_track as f64;
+        row(&format!("zone{index}.first"), zone.first_lba as f64, here.map(|z| z.first_lba as f64), track);
+        row(&format!("zone{index}.sectors"), track, here.map(|z| z.sectors_per_track as f64), 0.0);
+        let whole = |skew: Option<f64>, truth: f64| skew.map(|s| if truth.fract() == 0.0 { s.round() } else { s });
+        let wrapped = |skew: f64| skew.rem_euclid(zone.per_turn as f64);
+        let allowed = |skew: f64| if skew.fract() == 0.0 { 0.0 } else { 0.5 };
+        let (track_skew, cylinder_skew) = (wrapped(zone.track_skew), wrapped(zone.cylinder_skew));
+        row(&format!("zone{index}.track_skew"), track_skew, here.and_then(|z| whole(z.track_skew_sectors, zone.track_skew)), allowed(zone.track_skew));
+        row(&format!("zone{index}.cylinder_skew"), cylinder_skew, here.and_then(|z| whole(z.cylinder_skew_sectors, zone.cylinder_skew)), allowed(zone.cylinder_skew));
+    }
+    let write = truth.write_mtm_ms(None);
+    row("mtm_ms", write, found.value("mtm_ms"), 0.01 * write);
+    let read = truth.read_mtm_ms(None);
+    row("mtm_read_ms", read, found.value("mtm_read_ms"), 0.01 * read);
+    let cylinder_heads_differ = !truth.by_surface() && truth.spec.layout.order == headstack_drive::spec::Order::Classical;
+    for (name, cylinders, differ, writes) in [
+        ("write_head_switch_ms", 0, true, true),
+        ("write_cylinder_switch_ms", 1, cylinder_heads_differ, true),
+        ("head_switch_ms", 0, true, false),
+        ("cylinder_switch_ms", 1, cylinder_heads_differ, false),
+    ] {
+        let moved = truth.move_ms(cylinders, differ, writes);
+        let expected = if writes { truth.write_mtm_ms(Some(moved)) - write } else { truth.read_mtm_ms(Some(moved)) - read };
+        let parameter = found.parameter(name);
+        if expected > 0.004 {
+            row(name, expected, parameter.and_then(|p| p.value), (0.01 * expected).max(0.0015));
+        } else {
+            // Hidden: a bound, never a value.
+            row(&format!("{name}.hidden"), 0.0, Some(f64::from(u8::from(parameter.is_some_and(|p| p.observable)))), 0.0);
+        }
+    }
+    for (name, points, writes, rest) in [("seek.write", &found.seek.write, true, write), ("seek.read", &found.seek.read, false, read)] {
+        for point in points {
+            let moved = truth.move_ms(point.cylinders as u32, false, writes);
+            let full = if writes { truth.write_mtm_ms(Some(moved)) } else { truth.read_mtm_ms(Some(moved)) };
+            row(&format!("{name}.{}", point.cylinders), full - rest, Some(point.ms), 0.02 * (full - rest).abs() + 0.0015);
+        }
+    }
+    rows
+}
+
+/// Prints what does not hold and how far off the rest is.
+pub fn table(name: &str, noise: Noise) -> (usize, usize) {
+    let begun = std::time::Instant::now();
+    let (record, found) = measured(&format!("sim:{name}"), noise);
+    let wall = begun.elapsed().as_secs_f64();
+    let truth = Truth::of(name);
+    let rows = compare(&truth, &found);
+    let bad: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
+    println!("=== {name}: {} of {} off; {} samples, {wall:.1} s wall, {:.0} s on the device", bad.len(), rows.len(), record.samples.len(), record.samples.last().map_or(0.0, |s| s.end.as_s()));
+    for row in &bad {
+        println!("   {:28} true {:14.4} found {:?}", row.name, row.truth, row.found);
+    }
+    (bad.len(), rows.len())
+}
