@@ -39,13 +39,17 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     if physical_sector_bytes.is_some() {
         builder.measured("physical_sector_bytes", "told by the device");
     }
+    let actuators = found.value("actuators").map_or(1, |count| count as u32);
+    if actuators > 1 {
+        builder.measured("actuators", "the second half of the addresses is like the first");
+    }
     let spec = DriveSpec {
         name: name.to_owned(),
         summary: format!("Measured on {}", found.device.name),
         sector_bytes: found.device.sector_bytes,
         physical_sector_bytes,
         rotation_rpm: rpm,
-        actuators: 1,
+        actuators,
         layout,
         seek,
         mechanics,
@@ -90,13 +94,6 @@ impl Builder<'_> {
             let zone = self.zone(zone, heads, first_cylinder);
             zones.push(zone);
         }
-        let held: u64 = zones
-            .iter()
-            .map(|zone| {
-                let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder + 1);
-                cylinders * u64::from(heads) * u64::from(zone.sectors_per_track) - zone.empty_sectors_at_front
-            })
-            .sum();
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
         self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
         LayoutSpec {
@@ -104,7 +101,7 @@ impl Builder<'_> {
             heads,
             group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
             cylinders: None,
-            capacity_sectors: (held > self.found.device.sectors).then_some(self.found.device.sectors),
+            capacity_sectors: None,
             zone: zones,
             run: Vec::new(),
             region: Vec::new(),

@@ -142,7 +142,7 @@ fn run_probe(
     session.spindle = known.spindle;
     session.repetitions = known.repetitions;
     session.least = known.least_turns;
-    session.hit_below_ms = known.hit_below_ms;
+    session.hits = known.hits.clone();
     session.begin()?;
     probe::run(name, &mut session, &probe::Context { known, done, whole_device: options.whole_device })
 }

@@ -1,6 +1,7 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
 use crate::MeasureError;
+use crate::extract::cache::HitTimes;
 use crate::device::{Access, Device, Mode, Window};
 use crate::record::store::Store;
 use crate::record::{Record, Role, Sample};
@@ -36,8 +37,8 @@ pub(crate) struct Session<'a> {
     pub(crate) repetitions: usize,
     /// The least that an access on the same track takes, in turns, if known.
     pub(crate) least: Option<f64>,
-    /// Reads below this came from the cache, in ms.
-    pub(crate) hit_below_ms: f64,
+    /// What reads take that the cache answers.
+    pub(crate) hits: HitTimes,
     /// Reads elsewhere that empty the cache.
     pub(crate) evictions: u32,
     started: Nanos,
@@ -68,7 +69,7 @@ impl<'a> Session<'a> {
             spindle: None,
             repetitions: 3,
             least: None,
-            hit_below_ms: 0.0,
+            hits: HitTimes::default(),
             evictions: 4,
             started,
             taken: 0,
@@ -220,7 +221,7 @@ impl<'a> Session<'a> {
             }
             let Some(window) = self.take(key, role, access)? else { return Ok(None) };
             let latency_ms = (window.end - window.start).as_ms();
-            if access.mode.is_write() || latency_ms > self.hit_below_ms {
+            if access.mode.is_write() || !self.hits.contain(latency_ms) {
                 return Ok(Some(window));
             }
             self.evict(key)?;

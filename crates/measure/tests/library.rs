@@ -30,3 +30,18 @@ fn tables() {
         }
     }
 }
+
+#[test]
+fn debug() {
+    let Ok(name) = std::env::var("DEBUG") else { return };
+    let (record, _) = common::measured(&format!("sim:{name}"), headstack_measure::device::Noise::NONE);
+    let truth = common::Truth::of(&name);
+    for probe in ["zones"] {
+        for s in record.of(probe) {
+            if s.step >= 0 {
+                let p = truth.layout.locate(s.lba);
+                println!("{probe} {} {} {:?} {:?} {} {:?}", s.series, s.step, s.role, s.lba, s.latency_ms(), p);
+            }
+        }
+    }
+}

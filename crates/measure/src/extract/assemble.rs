@@ -217,6 +217,10 @@ impl Parameters<'_> {
             cylinders.note = "cylinders without data are not seen".to_owned();
             all.push(cylinders);
         }
+        if self.known.actuators > 1 {
+            let method = "the second half of the addresses is like the first";
+            all.push(seen("actuators", "", self.known.actuators as f64, None, method));
+        }
         if !zones.is_empty() {
             all.push(seen("zones", "", zones.len() as f64, None, "runs of tracks with equally many sectors"));
         }
@@ -225,11 +229,10 @@ impl Parameters<'_> {
     fn times(&self, all: &mut Vec<Parameter>) {
         let turn_ms = self.known.spindle.map_or(0.0, |spindle| spindle.ms(1.0));
         let per_turn = self.found.zones.first().map_or(f64::INFINITY, |zone| zone.sectors_per_turn);
-        let transfer_ms = turn_ms / per_turn * self.record.head.device.unit() as f64;
         let method = "least time to a sector of the same track, its transfer taken off";
         for (name, ways) in [("mtm_ms", &self.times.write), ("mtm_read_ms", &self.times.read)] {
             if let Some(same) = ways.same {
-                all.push(seen(name, "ms", same.ms - transfer_ms, Some(same.half_width_ms), method));
+                all.push(seen(name, "ms", same.ms, Some(same.half_width_ms), method));
             }
         }
         if self.times.write.same.is_none()

@@ -3,7 +3,7 @@
 use crate::device::Mode;
 use crate::probe::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
 use crate::record::{Record, Role, Sample};
-use crate::spindle::median;
+use crate::spindle::{median, spread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -59,22 +59,39 @@ fn hits(record: &Record, series: u32) -> Vec<f64> {
     all
 }
 
-/// A read that takes longer than this came from the media; `None` where nothing hits.
-pub(crate) fn hit_threshold_ms(record: &Record) -> Option<f64> {
-    let slowest = [AGAIN, AGAIN_AFTER_WRITE]
-        .iter()
-        .filter_map(|&series| hits(record, series).last().copied())
-        .fold(0.0, f64::max);
-    (slowest > 0.0).then_some(slowest * 1.02 + 0.003)
+/// What reads take that the cache answers: all of a kind take the same, so that a read from the media is hardly ever mistaken
+/// for one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct HitTimes {
+    /// From and to, in ms.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl HitTimes {
+    /// Whether the cache answered.
+    pub(crate) fn contain(&self, latency_ms: f64) -> bool {
+        // Less than any command takes: a page cache, or a device that makes things up.
+        latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
+    }
+}
+
+pub(crate) fn hit_times(record: &Record) -> HitTimes {
+    let range = |&series: &u32| {
+        let all = hits(record, series);
+        let middle = median(&all);
+        let width = (4.0 * spread(&all)).max(0.002 * middle);
+        (!all.is_empty()).then_some((middle - width, middle + width))
+    };
+    HitTimes { ranges: [AGAIN, AGAIN_AFTER_WRITE].iter().filter_map(range).collect() }
 }
 
 /// Shares of hits by `step`.
-fn shares(record: &Record, series: u32, below_ms: f64) -> Vec<(u64, f64)> {
+fn shares(record: &Record, series: u32, times: &HitTimes) -> Vec<(u64, f64)> {
     let mut counts: BTreeMap<i64, (u32, u32)> = BTreeMap::new();
     for sample in of(record, series) {
         let count = counts.entry(sample.step).or_default();
         count.0 += 1;
-        count.1 += u32::from(sample.latency_ms() < below_ms);
+        count.1 += u32::from(times.contain(sample.latency_ms()));
     }
     counts.into_iter().map(|(step, (all, hit))| (step as u64, f64::from(hit) / f64::from(all))).collect()
 }
@@ -83,14 +100,17 @@ fn shares(record: &Record, series: u32, below_ms: f64) -> Vec<(u64, f64)> {
 pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<CacheFindings> {
     of(record, AGAIN).next()?;
     let mut found = CacheFindings { read_ahead: "none", ..CacheFindings::default() };
-    let Some(below) = hit_threshold_ms(record) else { return Some(found) };
+    let times = hit_times(record);
+    if times.ranges.is_empty() {
+        return Some(found);
+    }
     let (again, after_write) = (hits(record, AGAIN), hits(record, AGAIN_AFTER_WRITE));
     found.keeps_reads = !again.is_empty();
     found.hit_ms = found.keeps_reads.then(|| median(&again));
     found.hit_after_write_ms = (!after_write.is_empty()).then(|| median(&after_write));
-    found.ahead = shares(record, AHEAD, below);
-    found.ahead_sequential = shares(record, AHEAD_SEQUENTIAL, below);
-    let before = shares(record, BEFORE, below).iter().filter(|share| share.1 > 0.5).count();
+    found.ahead = shares(record, AHEAD, &times);
+    found.ahead_sequential = shares(record, AHEAD_SEQUENTIAL, &times);
+    let before = shares(record, BEFORE, &times).iter().filter(|share| share.1 > 0.5).count();
     let alone = reach(&found.ahead);
     let sequential = reach(&found.ahead_sequential);
     found.read_ahead = match (alone, sequential) {
@@ -105,11 +125,11 @@ pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<C
         found.segment_sectors_at_least = Some(least + record.head.device.unit());
         found.segment_sectors_at_most = (found.read_ahead == "until-full").then_some(most).flatten();
     }
-    let segments = shares(record, SEGMENTS, below);
+    let segments = shares(record, SEGMENTS, &times);
     let kept: Vec<u64> = segments.iter().take_while(|share| share.1 > 0.5).map(|share| share.0).collect();
     found.segments = kept.last().copied();
     found.segments_are_more = kept.len() == segments.len();
-    bus(record, below, &mut found);
+    bus(record, &times, &mut found);
     Some(found)
 }
 
@@ -132,14 +152,14 @@ fn gradual(shares: &[(u64, f64)], sectors_per_track: Option<f64>) -> bool {
 }
 
 /// Hits of several sizes lie on a line: its foot is the overhead, its slope the bus.
-fn bus(record: &Record, below_ms: f64, found: &mut CacheFindings) {
+fn bus(record: &Record, times: &HitTimes, found: &mut CacheFindings) {
     let bytes = f64::from(record.head.device.sector_bytes);
     let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for sample in record.of("overhead").filter(|s| s.role == Role::Measure && s.mode == Mode::Read) {
         by_size.entry(sample.step).or_default().push(sample.latency_ms());
     }
     let Some(first) = by_size.values().next().map(|latencies| median(latencies)) else { return };
-    if first > below_ms {
+    if !times.contain(first) {
         return;
     }
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -166,7 +186,7 @@ fn bus(record: &Record, below_ms: f64, found: &mut CacheFindings) {
     if slope > 1e-9 {
         // Bytes per ms are 10³ bytes per second.
         found.bus_mb_per_s = Some(1.0 / slope / 1e3);
-        let error = crate::spindle::spread(&slopes) / (slopes.len() as f64).sqrt();
+        let error = spread(&slopes) / (slopes.len() as f64).sqrt();
         found.bus_ci95_mb_per_s = Some(1.96 * error / slope / slope / 1e3);
     }
 }

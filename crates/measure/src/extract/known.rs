@@ -1,5 +1,6 @@
 //! What a record says so far, for the probes that come next.
 
+use super::cache::{HitTimes, hit_times};
 use super::order::{self, TrackOrder};
 use super::tracks::{self, Border};
 use super::zones::{self, Zone};
@@ -19,13 +20,16 @@ pub(crate) struct Known {
     pub(crate) angle_noise: f64,
     /// Least time to a sector of the same track, in turns.
     pub(crate) least_turns: Option<f64>,
-    /// Reads below this are answered by the cache, in ms.
-    pub(crate) hit_below_ms: f64,
+    /// What reads take that the cache answers.
+    pub(crate) hits: HitTimes,
     /// Sectors in a turn at the start.
     pub(crate) sectors_per_track: Option<f64>,
     /// The tracks at the start.
     pub(crate) borders: Vec<Border>,
+    /// Those of the first actuator.
     pub(crate) zones: Vec<Zone>,
+    /// Actuators with an equal share of the addresses each.
+    pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
 }
 
@@ -45,14 +49,18 @@ impl Known {
         let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
         let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
         let order = spindle.and_then(|spindle| order::order(record, spindle));
+        let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
+        zones.truncate(zones.len() / actuators);
         Self {
             spindle,
             repetitions,
             angle_noise,
             least_turns,
-            hit_below_ms: hit_below_ms(record),
+            hits: hit_times(record),
             sectors_per_track: borders.first().map(|border| border.per_turn),
-            zones: spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default(),
+            actuators,
+            zones,
             borders,
             order,
         }
@@ -81,12 +89,6 @@ fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
         })
         .collect();
     least_turns(&landings).map(|(turns, _)| turns)
-}
-
-/// Reads that take less than this cannot have come from the media: half-way, on a scale of ratios, between what the cache
-/// probe's hits take and what misses take at least. Before that probe has run, less than any command takes.
-fn hit_below_ms(record: &Record) -> f64 {
-    super::cache::hit_threshold_ms(record).unwrap_or(0.02)
 }
 
 /// Whether all writes of the probe `write-cache` ended at the angle of their sector.

@@ -6,7 +6,7 @@ use crate::record::{Record, Role, Sample};
 use crate::spindle::{Landing, Spindle, circular_median, least_turns, median, wrap, wrap_signed};
 use std::collections::BTreeMap;
 
-/// A least time from issue to completion.
+/// A least time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Least {
     /// In ms.
@@ -41,7 +41,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     (landings.len() >= 6).then(|| Least { ms: spindle.ms(turns), half_width_ms: spindle.ms(width) })
 }
 
-/// The least times of a probe's series, by `step`.
+/// The least times of a probe's series, the transfer taken off, by `step`.
 pub(crate) fn by_step(
     record: &Record,
     (probe, series): (&str, u32),
@@ -52,13 +52,16 @@ pub(crate) fn by_step(
     for sample in record.of(probe).filter(|s| s.series == series && s.role == Role::Measure) {
         groups.entry(sample.step).or_default().push(sample);
     }
+    let hits = super::cache::hit_times(record);
+    let unit = record.head.device.unit() as f64;
     let found = groups.into_iter().filter_map(|(step, samples)| {
         let lba = samples.first()?.lba;
         // Hits would look like accesses that arrived early.
-        let below = super::cache::hit_threshold_ms(record).unwrap_or(0.0);
         let media: Vec<&Sample> =
-            samples.into_iter().filter(|s| s.mode != Mode::Read || s.latency_ms() > below).collect();
-        Some((step, least(&media, slope(lba), spindle)?))
+            samples.into_iter().filter(|s| s.mode != Mode::Read || !hits.contain(s.latency_ms())).collect();
+        let found = least(&media, slope(lba), spindle)?;
+        let transfer_ms = spindle.ms(slope(lba) * unit);
+        Some((step, Least { ms: found.ms - transfer_ms, ..found }))
     });
     found.collect()
 }

@@ -48,13 +48,13 @@ pub(crate) fn pattern(borders: &[Border]) -> Option<Pattern> {
     Some(Pattern { first_rare: places[even], spacing, double_gaps: doubles.len(), between_double })
 }
 
-/// Whether the tracks between two changes of the rarer skew lie along one surface: then the end of the second run is above
-/// its beginning, and the end of the first is far away. `None` if that was not measured.
+/// Whether the tracks between two changes of the rarer skew lie along one surface: then the way to the last of them is longer
+/// than that to the next, while within a cylinder all are head switches. `None` if that was not measured.
 pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bool> {
     let spindle = spindle?;
-    let near = way_turns(record, spindle, 0)?;
-    let far = way_turns(record, spindle, 1)?;
-    Some(spindle.ms(near) > spindle.ms(far) + 0.02)
+    let next = spindle.ms(way_turns(record, spindle, 0)?);
+    let last = spindle.ms(way_turns(record, spindle, 1)?);
+    Some((last - next).abs() > 0.02_f64.max(0.02 * next))
 }
 
 fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::tracks::usual_sectors;
 use crate::record::{Record, Role};
-use crate::spindle::Spindle;
+use crate::spindle::{Spindle, circular_median, wrap};
 use std::collections::BTreeMap;
 
 /// A zone.
@@ -16,13 +16,21 @@ pub struct Zone {
     pub sectors_per_track: u64,
 }
 
-/// A series of the probe: tracks one behind the other, by first sector and length.
-type Tracks = Vec<(u64, u64)>;
+/// A track: its first sector, its sectors, and how many of them fit in a turn by their angles.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    first: u64,
+    sectors: u64,
+    per_turn: f64,
+}
+
+/// A series of the probe: tracks one behind the other.
+type Tracks = Vec<Track>;
 
 /// The zones that the probe `zones` found, or what `tracks` found as the only one; empty if nothing was measured.
 pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
     let sectors = record.head.device.sectors;
-    let mut surveyed = surveyed(record);
+    let mut surveyed = surveyed(record, spindle);
     if surveyed.is_empty() {
         let borders = super::known::tracks_at_start(record, spindle);
         let usual = usual_sectors(&borders);
@@ -31,7 +39,7 @@ pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
             .into_iter()
             .collect();
     }
-    surveyed.sort_unstable_by_key(|tracks| tracks[0].0);
+    surveyed.sort_unstable_by_key(|tracks| tracks[0].first);
     let mut zones: Vec<Zone> = Vec::new();
     for length in runs(&surveyed) {
         let Some(before) = zones.last_mut() else {
@@ -46,17 +54,29 @@ pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
 }
 
 /// The tracks of each series.
-fn surveyed(record: &Record) -> Vec<Tracks> {
+fn surveyed(record: &Record, spindle: Spindle) -> Vec<Tracks> {
     let mut sides: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
-    for sample in record.of("zones").filter(|s| s.role == Role::Measure && s.step >= 0) {
-        let first = sides.entry(sample.series).or_default().entry(sample.step).or_insert(sample.lba);
-        *first = (*first).max(sample.lba);
+    let mut phases: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
+    for sample in record.of("zones").filter(|s| s.role == Role::Measure) {
+        phases.entry((sample.series, sample.lba)).or_default().push(spindle.phase(sample.end));
+        if sample.step >= 0 {
+            let first = sides.entry(sample.series).or_default().entry(sample.step).or_insert(sample.lba);
+            *first = (*first).max(sample.lba);
+        }
     }
+    let unit = record.head.device.unit();
+    let angle = |series: u32, lba: u64| phases.get(&(series, lba)).map(|phases| circular_median(phases));
     sides
-        .into_values()
-        .map(|firsts| {
+        .into_iter()
+        .map(|(series, firsts)| {
             let firsts: Vec<u64> = firsts.into_values().collect();
-            firsts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect::<Tracks>()
+            let track = |pair: &[u64]| {
+                let turned = angle(series, pair[0]).zip(angle(series, pair[1] - unit));
+                let sectors = pair[1] - pair[0];
+                let per_turn = turned.map_or(f64::NAN, |(a, b)| (sectors - unit) as f64 / wrap(b - a));
+                Track { first: pair[0], sectors, per_turn }
+            };
+            firsts.windows(2).map(track).collect::<Tracks>()
         })
         .filter(|tracks| !tracks.is_empty())
         .collect()
@@ -65,12 +85,12 @@ fn surveyed(record: &Record) -> Vec<Tracks> {
 /// Places where another length begins: the first place that has it, and the length. A length that only one place has, or
 /// that spans fewer than three tracks, is no zone.
 fn runs(surveyed: &[Tracks]) -> Vec<(u64, u64)> {
-    let longest = |tracks: &Tracks| tracks.iter().map(|track| track.1).max().unwrap_or(0);
+    let longest = |tracks: &Tracks| tracks.iter().map(|track| track.sectors).max().unwrap_or(0);
     // A place at a border has tracks of both sides: the pure ones tell what there is.
     let pure: Vec<(u64, u64)> = surveyed
         .iter()
         .filter(|tracks| tracks.len() <= 4)
-        .map(|tracks| (tracks[0].0, longest(tracks)))
+        .map(|tracks| (tracks[0].first, longest(tracks)))
         .collect();
     let mut runs: Vec<(u64, u64, u64, usize)> = Vec::new();
     for (lba, length) in pure {
@@ -92,16 +112,32 @@ fn runs(surveyed: &[Tracks]) -> Vec<(u64, u64)> {
     merged
 }
 
-/// Where a zone of tracks with `length` sectors begins behind one of tracks with `before`, at or before `place`.
+/// Where a zone of tracks with `length` sectors begins behind one of tracks with `before`, at or before `place`. A track that is
+/// shorter than either, by spares or slipped sectors, is of the zone whose sectors are as wide as its own.
 fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
+    let middle = f64::midpoint(before as f64, length as f64);
+    let is_new = |track: &Track| {
+        track.sectors == length
+            || track.sectors != before && (track.per_turn < middle) == (length < before) && track.per_turn.is_finite()
+    };
     surveyed
         .iter()
-        .filter(|tracks| tracks[0].0 <= place)
+        .filter(|tracks| tracks[0].first <= place)
         .rev()
-        .filter(|tracks| tracks.iter().any(|track| track.1 == before))
+        .filter(|tracks| tracks.iter().any(|track| track.sectors == before))
         .find_map(|tracks| {
-            let last = tracks.iter().rposition(|track| track.1 == before)?;
-            tracks[last + 1..].iter().find(|track| track.1 == length).map(|track| track.0)
+            let last = tracks.iter().rposition(|track| track.sectors == before)?;
+            tracks[last + 1..].iter().find(|track| is_new(track)).map(|track| track.first)
         })
         .unwrap_or(place)
+}
+
+/// Whether the second half of the device is like the first: two actuators, each with half of the addresses. A drive of a
+/// single zone does not show it.
+pub(crate) fn halves(zones: &[Zone], sectors: u64) -> bool {
+    let (first, second) = zones.split_at(zones.len() / 2);
+    let alike = first.iter().map(|zone| zone.sectors_per_track).eq(second.iter().map(|zone| zone.sectors_per_track));
+    first.len() > 1
+        && alike
+        && second[0].first_lba.abs_diff(sectors / 2) <= 2 * second[0].sectors_per_track
 }

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 /// Samples of a search, as opposed to those of a track that was found.
 pub(crate) const SEARCHING: i64 = -1;
 
+/// By how many units a line may bend where it has been followed.
+const STRICT: f64 = 0.03;
+const LENIENT: f64 = 0.25;
+
 /// A search in one region of the device.
 pub(crate) struct Finder<'s, 'a> {
     pub(crate) session: &'s mut Session<'a>,
@@ -81,21 +85,27 @@ impl<'s, 'a> Finder<'s, 'a> {
         hint: Option<f64>,
     ) -> Result<Option<(u64, f64)>, MeasureError> {
         if let Some(slope) = hint
-            && let Some(found) = self.search(lba, slope, 0.6)?
+            && let Some(found) = self.search(lba, (slope, 0.6), STRICT)?
         {
             return Ok(Some(found));
         }
         let Some(slope) = self.slope_at(lba)? else { return Ok(None) };
         let uncertain = (4.0 * self.noise / (8.0 * slope * self.unit as f64)).clamp(0.02, 0.6);
-        self.search(lba, slope, uncertain)
+        // A slipped sector bends the line: then less straight ones count, too.
+        for bend in [STRICT, LENIENT] {
+            if let Some(found) = self.search(lba, (slope, uncertain), bend)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Walks along a line whose slope is known up to a share `uncertain`, until the angle leaves it.
     fn search(
         &mut self,
         lba: u64,
-        slope: f64,
-        uncertain: f64,
+        (slope, uncertain): (f64, f64),
+        bend: f64,
     ) -> Result<Option<(u64, f64)>, MeasureError> {
         let (mut slope, mut uncertain) = (slope, uncertain);
         let Some(origin) = self.angle(lba, None)? else { return Ok(None) };
@@ -121,7 +131,7 @@ impl<'s, 'a> Finder<'s, 'a> {
             if slope <= 0.0 || reach as f64 * slope > 1.1 {
                 return Ok(None);
             }
-            uncertain = (4.0 * self.noise / (reach as f64 * slope)).max(0.25 * unit as f64 / reach as f64);
+            uncertain = (4.0 * self.noise / (reach as f64 * slope)).max(bend * unit as f64 / reach as f64);
             stride = aligned((reach as f64).min(0.25 / slope));
         }
     }

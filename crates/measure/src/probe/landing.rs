@@ -5,7 +5,7 @@ use crate::MeasureError;
 use crate::device::Mode;
 use crate::record::Role;
 use crate::session::Session;
-use crate::spindle::{Landing, least_turns, wrap};
+use crate::spindle::{Landing, least_turns, wrap, wrap_signed};
 
 /// What an access may be off its sector's angle, in turns.
 pub(crate) const TOLERANCE: f64 = 0.04;
@@ -43,13 +43,38 @@ pub(crate) fn least(
     way: Way,
 ) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
-    let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
+    let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
     let mut aim = Aim { session, key, way, angle, shots: 0, landings: Vec::new() };
     let done = aim.halve();
     let landings = std::mem::take(&mut aim.landings);
     session.mode = kept;
     done?;
     Ok(least_turns(&landings).map(|(turns, _)| turns))
+}
+
+/// The way, moved by a part of a track where the sectors aimed at would not all lie on one, and the target's angle.
+fn on_one_track(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    way: Way,
+) -> Result<Option<(Way, f64)>, MeasureError> {
+    let unit = session.unit();
+    let mut way = way;
+    for _ in 0..3 {
+        let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
+        if way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
+            return Ok(Some((way, angle)));
+        }
+        let low = way.to - way.room / unit * unit;
+        let Some(lower) = measured_angle(session, key, Way { to: low, ..way })? else { return Ok(None) };
+        let off = wrap_signed(angle - lower - (way.to - low) as f64 * way.slope);
+        if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004) {
+            return Ok(Some((way, angle)));
+        }
+        // Beyond the border that lies between them, but not beyond the next.
+        way.to += way.room / unit * unit;
+    }
+    Ok(None)
 }
 
 /// The angle of the target, as accesses of this mode show it.
@@ -92,7 +117,7 @@ impl Aim<'_, '_> {
             self.session.mode = kept;
             let Some(window) = self.session.take(self.key, Role::Measure, access)? else { continue };
             let latency_ms = (window.end - window.start).as_ms();
-            if !self.way.mode.is_write() && latency_ms <= self.session.hit_below_ms {
+            if !self.way.mode.is_write() && self.session.hits.contain(latency_ms) {
                 self.session.evict(self.key)?;
                 if self.session.evictions < 512 {
                     self.session.evictions *= 2;

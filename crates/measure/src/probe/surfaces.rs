@@ -11,7 +11,7 @@ use crate::session::Session;
 
 /// Series of the tracks, and of the ways between them.
 pub(crate) const TRACKS: u32 = 0;
-/// `step` 0: to the last track before the next change of the rarer kind; 1: to the last one before the change after that.
+/// `step` 0: to the next track; 1: to the last track before the next change of the rarer kind.
 pub(crate) const WAYS: u32 = 1;
 const MOST_TRACKS: usize = 6000;
 
@@ -50,8 +50,12 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
 
 /// Ways from the first track behind a change of the rarer kind.
 fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Result<(), MeasureError> {
+    // Two tracks between changes are taken for those of a cylinder.
+    if pattern.spacing < 3 {
+        return Ok(());
+    }
     let start = pattern.first_rare;
-    for (step, ahead) in [(0, pattern.spacing - 1), (1, 2 * pattern.spacing - 1)] {
+    for (step, ahead) in [(0, 1), (1, pattern.spacing - 1)] {
         let (Some(from), Some(to)) = (borders.get(start), borders.get(start + ahead)) else { continue };
         let Some(end) = borders.get(start + ahead + 1) else { continue };
         let unit = session.unit();

@@ -55,8 +55,19 @@ struct Survey<'s, 'a> {
 }
 
 impl Survey<'_, '_> {
-    /// Sectors per track behind a sector.
+    /// Sectors per track behind a sector, or a little farther on where tracks cannot be told apart.
     fn length(&mut self, lba: u64, tracks: usize) -> Result<Option<u64>, MeasureError> {
+        for tries in 0..4 {
+            let track = self.hint.map_or(64.0, |slope| 1.0 / slope);
+            let length = self.length_at(lba + (f64::from(tries) * 1.37 * track) as u64, tracks)?;
+            if length.is_some() {
+                return Ok(length);
+            }
+        }
+        Ok(None)
+    }
+
+    fn length_at(&mut self, lba: u64, tracks: usize) -> Result<Option<u64>, MeasureError> {
         let lba = lba / self.unit * self.unit;
         let mut finder = Finder::new(self.session, self.series, self.noise);
         let run = finder.tracks(lba, tracks, self.hint, 0)?;

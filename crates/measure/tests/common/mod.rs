@@ -71,7 +71,7 @@ impl Row {
 }
 
 /// Everything that is promised, side by side.
-pub fn compare(truth: &Truth, found: &Extraction) -> Vec<Row> {
+pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found: &Extraction) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |name: &str, truth: f64, found: Option<f64>, allowed: f64| {
         rows.push(Row { name: name.to_owned(), truth, found, allowed });
@@ -87,9 +87,16 @@ pub fn compare(truth: &Truth, found: &Extraction) -> Vec<Row> {
         let whole = |skew: Option<f64>, truth: f64| skew.map(|s| if truth.fract() == 0.0 { s.round() } else { s });
         let wrapped = |skew: f64| skew.rem_euclid(zone.per_turn as f64);
         let allowed = |skew: f64| if skew.fract() == 0.0 { 0.0 } else { 0.5 };
-        let (track_skew, cylinder_skew) = (wrapped(zone.track_skew), wrapped(zone.cylinder_skew));
-        row(&format!("zone{index}.track_skew"), track_skew, here.and_then(|z| whole(z.track_skew_sectors, zone.track_skew)), allowed(zone.track_skew));
-        row(&format!("zone{index}.cylinder_skew"), cylinder_skew, here.and_then(|z| whole(z.cylinder_skew_sectors, zone.cylinder_skew)), allowed(zone.cylinder_skew));
+        // Neighbours with equally many sectors may have different skews: those of where it was measured count.
+        let place = here.and_then(|here| {
+            let mut samples = record.of("zone-tracks").filter(|s| (here.first_lba..here.end_lba).contains(&s.lba));
+            samples.next().map(|s| s.lba)
+        });
+        let (track_skew, cylinder_skew) = truth.skews_at(place.unwrap_or(zone.first_lba));
+        let (zone_track_skew, zone_cylinder_skew) = (track_skew, cylinder_skew);
+        let (track_skew, cylinder_skew) = (wrapped(track_skew), wrapped(cylinder_skew));
+        row(&format!("zone{index}.track_skew"), track_skew, here.and_then(|z| whole(z.track_skew_sectors, zone_track_skew)), allowed(zone_track_skew));
+        row(&format!("zone{index}.cylinder_skew"), cylinder_skew, here.and_then(|z| whole(z.cylinder_skew_sectors, zone_cylinder_skew)), allowed(zone_cylinder_skew));
     }
     let write = truth.write_mtm_ms(None);
     row("mtm_ms", write, found.value("mtm_ms"), 0.01 * write);
@@ -102,7 +109,7 @@ pub fn compare(truth: &Truth, found: &Extraction) -> Vec<Row> {
         ("head_switch_ms", 0, true, false),
         ("cylinder_switch_ms", 1, cylinder_heads_differ, false),
     ] {
-        let moved = truth.move_ms(cylinders, differ, writes);
+        let moved = truth.inward_ms(cylinders, differ, writes);
         let expected = if writes { truth.write_mtm_ms(Some(moved)) - write } else { truth.read_mtm_ms(Some(moved)) - read };
         let parameter = found.parameter(name);
         if expected > 0.004 {
@@ -114,7 +121,16 @@ pub fn compare(truth: &Truth, found: &Extraction) -> Vec<Row> {
     }
     for (name, points, writes, rest) in [("seek.write", &found.seek.write, true, write), ("seek.read", &found.seek.read, false, read)] {
         for point in points {
-            let moved = truth.move_ms(point.cylinders as u32, false, writes);
+            // The distance between the cylinders that the accesses were to: those without data cannot be seen.
+            let (base, step) = (if writes { 0 } else { 2 }, point.cylinders as i64);
+            let places: Vec<u32> = record
+                .of("seek-curve")
+                .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
+                .filter(|s| s.role != headstack_measure::record::Role::Prepare)
+                .map(|s| truth.layout.locate(s.lba).cylinder)
+                .collect();
+            let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);
+            let moved = truth.move_ms(distance, false, writes);
             let full = if writes { truth.write_mtm_ms(Some(moved)) } else { truth.read_mtm_ms(Some(moved)) };
             row(&format!("{name}.{}", point.cylinders), full - rest, Some(point.ms), 0.02 * (full - rest).abs() + 0.0015);
         }
@@ -128,7 +144,7 @@ pub fn table(name: &str, noise: Noise) -> (usize, usize) {
     let (record, found) = measured(&format!("sim:{name}"), noise);
     let wall = begun.elapsed().as_secs_f64();
     let truth = Truth::of(name);
-    let rows = compare(&truth, &found);
+    let rows = compare(&truth, &record, &found);
     let bad: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
     println!("=== {name}: {} of {} off; {} samples, {wall:.1} s wall, {:.0} s on the device", bad.len(), rows.len(), record.samples.len(), record.samples.last().map_or(0.0, |s| s.end.as_s()));
     for row in &bad {

@@ -10,8 +10,6 @@ pub struct TrueZone {
     pub first_lba: u64,
     pub sectors_per_track: u64,
     pub per_turn: u64,
-    pub track_skew: f64,
-    pub cylinder_skew: f64,
 }
 
 pub struct Truth {
@@ -41,8 +39,6 @@ impl Truth {
                 first_lba: summary.first_lba,
                 sectors_per_track: sectors,
                 per_turn: sectors + u64::from(zone.spare_sectors_per_track),
-                track_skew: zone.track_skew_sectors,
-                cylinder_skew: zone.cylinder_skew_sectors,
             });
         }
         let rpm = spec.rotation_rpm * (1.0 + spec.spindle.error_percent / 100.0);
@@ -53,14 +49,16 @@ impl Truth {
         self.spec.layout.order == Order::SerpentineBySurface
     }
 
-    fn sector_ms(&self) -> f64 {
-        let unit = self.spec.physical_sector_bytes.unwrap_or(self.spec.sector_bytes) / self.spec.sector_bytes;
-        self.turn_ms / self.zones[0].per_turn as f64 * f64::from(unit)
+    /// Track and cylinder skew where a sector is.
+    pub fn skews_at(&self, lba: u64) -> (f64, f64) {
+        let zone = &self.spec.layout.zone[self.layout.locate(lba).zone as usize];
+        (zone.track_skew_sectors, zone.cylinder_skew_sectors)
     }
 
     fn bus_ms(&self, rate_mb_per_s: f64) -> f64 {
-        let bytes = f64::from(self.spec.physical_sector_bytes.unwrap_or(self.spec.sector_bytes));
-        bytes / rate_mb_per_s / 1e3 + (self.spec.bus.arbitration_us + self.spec.bus.reconnect_us * 0.0) / 1e3
+        // Several sectors flow while they pass: the last one, or the first of a write, counts.
+        let bytes = f64::from(self.spec.sector_bytes);
+        bytes / rate_mb_per_s / 1e3 + (self.spec.bus.arbitration_us) / 1e3
     }
 
     /// From issue to the start of the sector's passing under the head plus what follows its end: a write that follows a
@@ -94,7 +92,9 @@ impl Truth {
             .or(c.seek_after_ms)
             .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead));
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
-        let reconnect = if self.spec.bus.disconnects { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
+        // Without a fence the bus is there before the data are.
+        let fence = self.spec.buffer.read_fence_kib > 0.0 || self.spec.buffer.read_fence_fraction.is_some();
+        let reconnect = if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
         ready + reconnect + c.data_preparation_ms + self.bus_ms(self.spec.bus.read_mb_per_s) + c.read_completion_ms
     }
 
@@ -107,7 +107,11 @@ impl Truth {
         f64::midpoint(out, inward)
     }
 
-    pub fn mtm_sector_ms(&self) -> f64 {
-        self.sector_ms()
+    /// The same to the next cylinder inwards.
+    pub fn inward_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
+        let mechanics = headstack_drive::mechanics::Mechanics::new(&self.spec);
+        let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
+        mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms()
     }
+
 }
