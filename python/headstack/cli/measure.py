@@ -25,10 +25,15 @@ NOISE = Group("Noise of a simulated device", sort_key=5)
 def measure(
     device: Annotated[
         str | None,
-        Parameter(help="`sim:SYSTEM` (library name, drive file, system file), `mock:`, or the path of a disk or a file."),
+        Parameter(
+            help="`sim:SYSTEM` (library name, drive file, system file), `mock:`, or the path of a disk or a file."
+        ),
     ] = None,
     *probes: Annotated[
-        str, Parameter(help="Probes (`--probes` lists them), `skippy` for its three kinds; all that suit the device if none.")
+        str,
+        Parameter(
+            help="Probes (`--probes` lists them), `skippy` for its three kinds; all that suit the device if none."
+        ),
     ],
     list_: Annotated[bool, Parameter(name="--probes", help="List the probes, and measure nothing.")] = False,
     record: Annotated[
@@ -56,8 +61,12 @@ def measure(
         float | None, Parameter(group=NOISE, help="Times are misread, evenly by up to so much of them.")
     ] = None,
     outlier_percent: Annotated[float | None, Parameter(group=NOISE, help="So many completions are seen late.")] = None,
-    outlier_ms: Annotated[float | None, Parameter(group=NOISE, help="How late these are on average (20 if absent).")] = None,
-    save: Annotated[Path | None, Parameter(group=OUTPUT, help="Write a drive file that simulates what was measured.")] = None,
+    outlier_ms: Annotated[
+        float | None, Parameter(group=NOISE, help="How late these are on average (20 if absent).")
+    ] = None,
+    save: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="Write a drive file that simulates what was measured.")
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the charts.")] = None,
     json: Json = False,
 ) -> int:
@@ -83,7 +92,9 @@ def measure(
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
         return _read(from_, save, report, json=json)
     if device is None:
-        raise InputError("measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record")
+        raise InputError(
+            "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
+        )
     is_simulated = device.startswith(("sim:", "mock:"))
     if is_simulated:
         _refuse({_option(name): value for name, value in consent.items()},
@@ -130,9 +141,7 @@ def _read(path: Path, save: Path | None, report: Path | None, *, json: bool) -> 
     return _tell(measure.read(path), (save, report), shows_first=False, json=json)
 
 
-def _tell(
-    found: Measurement, outputs: tuple[Path | None, Path | None], *, shows_first: bool, json: bool
-) -> int:
+def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows_first: bool, json: bool) -> int:
     """Show what was found and write what was asked for.
 
     What is measured now is shown even if no drive file can be made of it: it took long enough.
@@ -168,7 +177,8 @@ def _tell(
     if not rotates:
         output.error(
             f"{found.device} does not rotate: its times do not depend on any angle",
-            "what was measured is shown; headstack describes disk drives" + (f", `{save}` was not written" if save else ""),
+            "what was measured is shown; headstack describes disk drives"
+            + (f", `{save}` was not written" if save else ""),
         )
         return NOT_THE_DEVICE
     in_part = found.stopped is not None or found.found["failed"] > 0
@@ -219,7 +229,9 @@ def _time(seconds: float) -> str:
 
 def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, samples: int) -> str:
     if record is None:
-        return f"{samples:,} accesses are lost; with `--record F.parquet` they are kept, and `--resume` goes on with them"
+        return (
+            f"{samples:,} accesses are lost; with `--record F.parquet` they are kept, and `--resume` goes on with them"
+        )
     words = " ".join(["headstack measure", device, *probes, f"--record {record} --resume"])
     return f"what was measured is kept; go on with `{words}` (and the same other options)"
 
@@ -256,7 +268,9 @@ def _progress(planned: list[dict[str, Any]]) -> Iterator[Callable[[dict[str, Any
         before = sum(expected[name] for name in order[: order.index(told["probe"])])
         done = before + min(told["elapsed_s"], told["expected_s"])
         probe = f"{told['probe']} ({order.index(told['probe']) + 1} of {len(order)})"
-        bar.update(task, completed=done, total=sum(expected.values()), probe=probe, detail=f"{told['samples']:,} accesses")
+        bar.update(
+            task, completed=done, total=sum(expected.values()), probe=probe, detail=f"{told['samples']:,} accesses"
+        )
         return True
 
     with bar:

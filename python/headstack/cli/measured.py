@@ -56,9 +56,13 @@ def _facts(values: dict[str, Any]) -> list[tuple[str, str]]:
             ("seek time (ms)", f"{a:.3f} + {b:.4f} √d below {number(two['boundary_cylinders'])} cylinders, "
                                f"{c:.3f} + {e:.6f} d above; off by at most {100 * two['worst_relative']:.1f} %")
         )  # fmt: skip
-    for load in values["random"]:
-        facts.append((f"random {load['mode']}s, {load['depth']} at a time",
-                      f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} a second"))  # fmt: skip
+    facts += [
+        (
+            f"random {load['mode']}s, {load['depth']} at a time",
+            f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} a second",
+        )
+        for load in values["random"]
+    ]
     if values["failed"]:
         first = ", ".join(str(lba) for lba in values["failed_lbas"][:5])
         facts.append(("failed accesses", f"{number(values['failed'])}, skipped; the first at {first}"))

@@ -79,7 +79,16 @@ def _sentence(note: str) -> str:
 
 def zone_rows(values: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns and a row a zone."""
-    columns = ["zone", "first LBA", "last LBA", "cylinders", "sectors per track", "track skew", "cylinder skew", "heads"]
+    columns = [
+        "zone",
+        "first LBA",
+        "last LBA",
+        "cylinders",
+        "sectors per track",
+        "track skew",
+        "cylinder skew",
+        "heads",
+    ]
     rows = []
     for index, zone in enumerate(values["zones"]):
         cylinders = "–" if zone["first_cylinder"] is None else f"{zone['first_cylinder']:,} … {zone['last_cylinder']:,}"

@@ -9,8 +9,8 @@ from headstack import __version__
 from headstack.report.findings import (
     amount,
     bandwidth_rows,
-    name,
     naive_rows,
+    name,
     parameter_rows,
     zone_rows,
 )
@@ -20,7 +20,15 @@ from headstack.report.tables import number
 if TYPE_CHECKING:
     from headstack.measure import Measurement
 
-KEY_NUMBERS = ("rotation_ms", "sectors_per_track", "heads", "mtm_ms", "head_switch_ms", "cylinder_switch_ms", "seek_longest_ms")
+KEY_NUMBERS = (
+    "rotation_ms",
+    "sectors_per_track",
+    "heads",
+    "mtm_ms",
+    "head_switch_ms",
+    "cylinder_switch_ms",
+    "seek_longest_ms",
+)
 SKIPPIES = {
     "skippy-write": ("Skippy: writes with growing steps", False),
     "skippy-read": ("Skippy: reads with growing steps", True),

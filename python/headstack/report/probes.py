@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -31,7 +30,11 @@ def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
     """A sawtooth: its points by kind, the lines they lie on, the drop and what it tells."""
     steps = [point[0] for point in sawtooth["points"]]
     points = pl.DataFrame(
-        {"step": steps, "ms": [point[1] for point in sawtooth["points"]], "kind": [LEGEND[k] for k in sawtooth["kinds"]]}
+        {
+            "step": steps,
+            "ms": [point[1] for point in sawtooth["points"]],
+            "kind": [LEGEND[k] for k in sawtooth["kinds"]],
+        }
     )
     lines = sawtooth_lines(sawtooth)
     x = alt.X("step:Q", title="step (sectors)", scale=alt.Scale(nice=False, padding=4))
@@ -100,10 +103,22 @@ def _drop(sawtooth: dict[str, Any], x: alt.X) -> list[alt.Chart]:
     unit = sawtooth["points"][1][0] - sawtooth["points"][0][0]
     rule = pl.DataFrame({"step": [drop - unit / 2], "low": [low], "high": [high]})
     marks = [
-        {"step": drop - unit / 2, "ms": (low + high) / 2, "text": f"one turn: {sawtooth['rotation_ms']:.3f} ms", "dx": -6}
+        {
+            "step": drop - unit / 2,
+            "ms": (low + high) / 2,
+            "text": f"one turn: {sawtooth['rotation_ms']:.3f} ms",
+            "dx": -6,
+        }
     ]
     if sawtooth["probe"] != "skippy-backwards":
-        marks.append({"step": drop, "ms": low, "text": f"(3) least time to media: {sawtooth['mtm_ms']:.3f} ms + a sector", "dx": -6})
+        marks.append(
+            {
+                "step": drop,
+                "ms": low,
+                "text": f"(3) least time to media: {sawtooth['mtm_ms']:.3f} ms + a sector",
+                "dx": -6,
+            }
+        )
         marks.append({"step": before[-1][0], "ms": high, "text": "(2)", "dx": -6})
     annotated = [
         alt.Chart(rule).mark_rule(color="#333", strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q"),
@@ -178,7 +193,9 @@ def _between(low: float, high: float) -> list[float]:
 
 def seeker_chart(points: list[dict[str, Any]], sector_bytes: int) -> AnyChart:
     """Seeker: seek time over distance in GB."""
-    frame = pl.DataFrame({"gb": [p["sectors"] * sector_bytes / 1e9 for p in points], "ms": [p["seek_ms"] for p in points]})
+    frame = pl.DataFrame(
+        {"gb": [p["sectors"] * sector_bytes / 1e9 for p in points], "ms": [p["seek_ms"] for p in points]}
+    )
     return (
         alt.Chart(frame)
         .mark_circle(size=20, color=style.BLUE)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import headstack
 from headstack import measure
-from headstack.measure import Measurement
 from headstack.studies import skippy_cases, skippy_zones
 from headstack.studies.framework import Progress, Row, about, at_most
 from headstack.studies.skippy_table import TABLE_3, ULTRASTAR_ZONES, Printed
@@ -17,6 +16,7 @@ from headstack.studies.skippy_table import TABLE_3, ULTRASTAR_ZONES, Printed
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from headstack.measure import Measurement
     from headstack.report.page import Section
 
 TITLE = "Disk parameters from microbenchmarks"
@@ -77,14 +77,16 @@ def _mock(formula: Measurement, drive: Measurement) -> list[Row]:
               ("a5-step-36", 36, 2.056, "the first step behind it: least time to media and a sector"))  # fmt: skip
     for kind, found in (("formula", formula), ("simulated", drive)):
         sawtooth = found.found["skippy"][0]
-        points = {step: ms for step, ms in sawtooth["points"]}
+        points = dict(map(tuple, sawtooth["points"]))
         for id_, step, paper, claim in claims:
             rows.append(about(f"{id_}-{kind}", f"mock disk, {kind}: {claim}", paper, points[step], "ms", within=0.0006))
         for id_, key, name, paper, skewed in (("a5-head", "head_switch_ms", "head", 0.7, 13),
                                               ("a5-cylinder", "cylinder_switch_ms", "cylinder", 2.1, 38)):  # fmt: skip
             is_formula = kind == "formula"
             expected = paper if is_formula else skewed / 150 * 60_000 / 7_200
-            note = FORMULA if is_formula else f"a skew of {skewed} sectors; the paper's {paper} ms is the switch it covers"
+            note = (
+                FORMULA if is_formula else f"a skew of {skewed} sectors; the paper's {paper} ms is the switch it covers"
+            )
             claim = f"mock disk, {kind}: {name}-switch points lie so far above the base line"
             rows.append(about(f"{id_}-{kind}", claim, expected, sawtooth[key] or 0.0, "ms", within=0.002, note=note))
         claim = f"mock disk, {kind}: surfaces"
@@ -144,11 +146,17 @@ def true_values(name: str) -> dict[str, float]:
     def mib_per_s(zone: dict[str, Any]) -> float:
         sectors, sector_ms = zone["sectors_per_track"], rotation_ms / zone["sectors_per_track"]
         skews = (heads - 1) * zone["track_skew_sectors"] + zone["cylinder_skew_sectors"]
-        return min(bus, heads * sectors * spec["sector_bytes"] / (heads * rotation_ms + skews * sector_ms) * 1e3 / 2**20)
+        return min(
+            bus, heads * sectors * spec["sector_bytes"] / (heads * rotation_ms + skews * sector_ms) * 1e3 / 2**20
+        )
 
     first, last = layout["zone"][0], layout["zone"][-1]
     # Without `write_data_after_ms` the data of a write come when the overhead is over.
-    data_ms = 0.0 if controller.get("write_data_after_ms") == 0 else spec["sector_bytes"] / spec["bus"]["write_mb_per_s"] / 1e3
+    data_ms = (
+        0.0
+        if controller.get("write_data_after_ms") == 0
+        else spec["sector_bytes"] / spec["bus"]["write_mb_per_s"] / 1e3
+    )
     return {
         "rotation_ms": rotation_ms,
         "mtm_ms": controller["write_overhead_ms"] + data_ms + controller["write_completion_ms"],
@@ -193,7 +201,9 @@ def _drive_rows(printed: Printed, values: list[Value]) -> list[Row]:
         rows.append(about(id_, claim, value.paper, ours, value.unit, within=within, note=note))
     worst = max(values, key=_error)
     claim = f"{printed.label}: the corrected extractor is off from the drive file by at most 1 %"
-    rows.append(at_most(f"{printed.key}-truth", claim, 1.0, 100 * _error(worst), "%", note=f"the worst is {CLAIMS[worst.name]}"))
+    rows.append(
+        at_most(f"{printed.key}-truth", claim, 1.0, 100 * _error(worst), "%", note=f"the worst is {CLAIMS[worst.name]}")
+    )
     return rows
 
 

@@ -53,5 +53,3 @@ def _within(id_: str, claim: str, bounds: tuple[float, float], ours: float, note
     low, high = bounds
     row = about(id_, claim, (low + high) / 2, ours, "times", within=(high - low) / 2, note=note)
     return Row(row.id, row.claim, row.paper, row.ours, row.unit, f"{low} to {high}", row.verdict, row.note)
-
-
