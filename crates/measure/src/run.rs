@@ -142,6 +142,7 @@ fn run_probe(
     session.spindle = known.spindle;
     session.repetitions = known.repetitions;
     session.least = known.least_turns;
+    session.noise = known.noise_turns;
     session.hits = known.hits.clone();
     session.begin()?;
     probe::run(name, &mut session, &probe::Context { known, done, whole_device: options.whole_device })

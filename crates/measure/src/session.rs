@@ -35,6 +35,8 @@ pub(crate) struct Session<'a> {
     pub(crate) spindle: Option<Spindle>,
     /// How often an angle is measured.
     pub(crate) repetitions: usize,
+    /// Standard deviation of the phase at which an access is seen complete that took about a turn, in turns.
+    pub(crate) noise: f64,
     /// The least that an access on the same track takes, in turns, if known.
     pub(crate) least: Option<f64>,
     /// What reads take that the cache answers.
@@ -68,6 +70,7 @@ impl<'a> Session<'a> {
             mode: Mode::Read,
             spindle: None,
             repetitions: 3,
+            noise: 0.0,
             least: None,
             hits: HitTimes::default(),
             evictions: 4,
@@ -237,6 +240,7 @@ impl<'a> Session<'a> {
     pub(crate) fn angle(
         &mut self,
         key: (u32, i64),
+        role: Role,
         lba: u64,
         guess: Option<f64>,
     ) -> Result<Option<f64>, MeasureError> {
@@ -244,8 +248,10 @@ impl<'a> Session<'a> {
         let mut phases = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
         for _ in 0..self.repetitions {
-            let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - 0.002);
-            if let Some(window) = self.touch(key, Role::Measure, lba, issue)? {
+            // A first guess may be off by what it was misread.
+            let margin = 0.002_f64.max(4.0 * self.noise);
+            let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - margin);
+            if let Some(window) = self.touch(key, role, lba, issue)? {
                 phases.push(spindle.phase(window.end));
                 guess = Some(circular_median(&phases));
             } else if phases.is_empty() {

@@ -1,5 +1,6 @@
 //! Every drive of the library, simulated and measured.
 
+#[expect(unreachable_pub, reason = "shared by several tests")]
 mod common;
 
 #[test]
@@ -34,11 +35,11 @@ fn tables() {
 #[test]
 fn debug() {
     let Ok(name) = std::env::var("DEBUG") else { return };
-    let (record, _) = common::measured(&format!("sim:{name}"), headstack_measure::device::Noise::NONE);
+    let (record, _) = common::measured(&format!("sim:{name}"), if std::env::var("NOISE").is_ok() { headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 } } else { headstack_measure::device::Noise::NONE });
     let truth = common::Truth::of(&name);
-    for probe in ["zones"] {
+    for probe in ["zones", "switches", "seek-curve"] {
         for s in record.of(probe) {
-            if s.step >= 0 {
+            {
                 let p = truth.layout.locate(s.lba);
                 println!("{probe} {} {} {:?} {:?} {} {:?}", s.series, s.step, s.role, s.lba, s.latency_ms(), p);
             }

@@ -39,12 +39,12 @@ impl CylinderMap {
         let mut first_cylinder = 0;
         for (series, zone) in known.zones.iter().enumerate() {
             let per_cylinder = (zone.sectors_per_track * heads) as f64;
-            let length = (zone.end_lba - zone.first_lba) as f64;
+            let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
             let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
             let borders = tracks::borders(record, "zone-tracks", series as u32, spindle);
             let rare: Vec<u64> = borders.iter().filter(|b| b.rare).map(|b| b.first).collect();
             let anchor = rare.first().copied().filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
-            let number = ((anchor - zone.first_lba) as f64 / per_cylinder).round() as u64;
+            let number = (anchor.saturating_sub(zone.first_lba) as f64 / per_cylinder).round() as u64;
             zones.push(ZoneCylinders {
                 first_cylinder,
                 cylinders,

@@ -16,6 +16,8 @@ pub(crate) struct Known {
     pub(crate) spindle: Option<Spindle>,
     /// How often an angle is measured.
     pub(crate) repetitions: usize,
+    /// Standard deviation of the phase of a completion, in turns.
+    pub(crate) noise_turns: f64,
     /// Standard deviation of an angle measured that often, in turns.
     pub(crate) angle_noise: f64,
     /// Least time to a sector of the same track, in turns.
@@ -45,7 +47,7 @@ impl Known {
         };
         let least_turns = spindle.and_then(|spindle| least_at_one_sector(record, spindle));
         // Issued just in time, an access takes about the least time, and its error is a share of that.
-        let share = least_turns.map_or(1.0, |least| (2.0 * least).min(1.0));
+        let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
         let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
         let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
         let order = spindle.and_then(|spindle| order::order(record, spindle));
@@ -55,6 +57,7 @@ impl Known {
         Self {
             spindle,
             repetitions,
+            noise_turns,
             angle_noise,
             least_turns,
             hits: hit_times(record),

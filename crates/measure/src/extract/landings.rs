@@ -32,6 +32,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     let angle = wrap(rough + median(&close.iter().map(|pair| pair.1).collect::<Vec<_>>()));
     let landings: Vec<Landing> = samples
         .iter()
+        .filter(|sample| sample.role == Role::Measure)
         .filter_map(|sample| {
             let latency = spindle.turns(sample.latency_ms());
             Landing::of(spindle.phase(sample.start), wrap(angle - home(sample)), latency, TOLERANCE)
@@ -49,7 +50,7 @@ pub(crate) fn by_step(
     spindle: Spindle,
 ) -> BTreeMap<i64, Least> {
     let mut groups: BTreeMap<i64, Vec<&Sample>> = BTreeMap::new();
-    for sample in record.of(probe).filter(|s| s.series == series && s.role == Role::Measure) {
+    for sample in record.of(probe).filter(|s| s.series == series && matches!(s.role, Role::Measure | Role::Angle)) {
         groups.entry(sample.step).or_default().push(sample);
     }
     let hits = super::cache::hit_times(record);

@@ -60,7 +60,7 @@ pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bo
 fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
     let samples: Vec<_> = record
         .of("surfaces")
-        .filter(|s| s.series == WAYS && s.step == step && s.role == Role::Measure)
+        .filter(|s| s.series == WAYS && s.step == step && matches!(s.role, Role::Measure | Role::Angle))
         .collect();
     let lba = samples.iter().map(|sample| sample.lba).max()?;
     let slope = 1.0 / borders(record, "tracks", 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);
@@ -69,6 +69,7 @@ fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
     let angle = circular_median(&angles);
     let landings: Vec<Landing> = samples
         .iter()
+        .filter(|s| s.role == Role::Measure)
         .filter_map(|s| {
             Landing::of(
                 spindle.phase(s.start),

@@ -46,7 +46,7 @@ pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
             zones.push(Zone { first_lba: 0, end_lba: sectors, sectors_per_track: length.1 });
             continue;
         };
-        let edge = edge(&surveyed, before.sectors_per_track, length);
+        let edge = edge(&surveyed, before.sectors_per_track, length).max(before.first_lba + length.1);
         before.end_lba = edge;
         zones.push(Zone { first_lba: edge, end_lba: sectors, sectors_per_track: length.1 });
     }

@@ -2,6 +2,7 @@
 //! skew.
 
 use crate::MeasureError;
+use crate::record::Role;
 use crate::session::Session;
 use crate::spindle::{wrap, wrap_signed};
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ impl<'s, 'a> Finder<'s, 'a> {
         if let Some(&angle) = self.angles.get(&lba) {
             return Ok(Some(angle));
         }
-        let angle = self.session.angle((self.series, SEARCHING), lba, guess)?;
+        let angle = self.session.angle((self.series, SEARCHING), Role::Measure, lba, guess)?;
         if let Some(angle) = angle {
             self.angles.insert(lba, angle);
         }
@@ -227,7 +228,7 @@ impl<'s, 'a> Finder<'s, 'a> {
     fn confirm(&mut self, first: u64, number: i64) -> Result<(), MeasureError> {
         for lba in [first - self.unit, first] {
             let guess = self.angles.get(&lba).copied();
-            self.session.angle((self.series, number), lba, guess)?;
+            self.session.angle((self.series, number), Role::Measure, lba, guess)?;
         }
         Ok(())
     }

@@ -24,6 +24,8 @@ pub(crate) struct Way {
     pub(crate) slope: f64,
     /// Sectors before `to` on its track.
     pub(crate) room: u64,
+    /// Whether those are certainly on its track.
+    pub(crate) sure: bool,
 }
 
 struct Aim<'s, 'a> {
@@ -62,13 +64,13 @@ fn on_one_track(
     let mut way = way;
     for _ in 0..3 {
         let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
-        if way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
+        if way.sure || way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
             return Ok(Some((way, angle)));
         }
         let low = way.to - way.room / unit * unit;
         let Some(lower) = measured_angle(session, key, Way { to: low, ..way })? else { return Ok(None) };
         let off = wrap_signed(angle - lower - (way.to - low) as f64 * way.slope);
-        if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004) {
+        if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004).max(5.0 * session.noise) {
             return Ok(Some((way, angle)));
         }
         // Beyond the border that lies between them, but not beyond the next.
@@ -87,7 +89,7 @@ fn measured_angle(
     session.mode = way.mode;
     let repetitions = session.repetitions;
     session.repetitions = if way.mode.is_write() { repetitions } else { repetitions.min(3) };
-    let angle = session.angle(key, way.to, None);
+    let angle = session.angle(key, Role::Angle, way.to, None);
     session.mode = kept;
     session.repetitions = repetitions;
     angle

@@ -66,6 +66,7 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
             mode: session.mode,
             slope: 1.0 / from.per_turn,
             room: target - to.first,
+            sure: true,
         };
         landing::least(session, (WAYS, step), way)?;
     }

@@ -16,7 +16,8 @@ pub(crate) const COMMON: u32 = 1;
 pub(crate) const RARE: u32 = 2;
 /// Series of reads.
 pub(crate) const READS: u32 = 10;
-const PAIRS: usize = 4;
+/// Ways of each kind, without noise and with it.
+const PAIRS: [usize; 2] = [3, 12];
 
 /// `step` is the number of the track it starts from.
 pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
@@ -26,15 +27,16 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
     } else {
         &[(Mode::Read, READS)]
     };
+    let pairs = PAIRS[usize::from(session.repetitions > 1)];
     for &(mode, offset) in modes {
         let mut counts = [0_usize; 3];
         for (place, pair) in borders.windows(3).enumerate() {
             let kind = match (place, pair[1].rare) {
-                (0, _) => SAME_TRACK,
+                (place, false) if place % 3 == 0 => SAME_TRACK,
                 (_, true) => RARE,
                 (_, false) => COMMON,
             };
-            if counts[kind as usize] >= PAIRS || pair[2].first - pair[1].first < 16 {
+            if counts[kind as usize] >= pairs || pair[2].first - pair[1].first < 16 {
                 continue;
             }
             counts[kind as usize] += 1;
@@ -58,5 +60,6 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
         mode,
         slope: 1.0 / borders[0].per_turn,
         room: to - on(first, 2),
+        sure: true,
     }
 }

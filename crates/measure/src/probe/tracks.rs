@@ -31,7 +31,7 @@ pub(super) fn run_zones(session: &mut Session<'_>, _context: &Context) -> Result
     for (series, zone) in known.zones.iter().enumerate() {
         let series = series as u32;
         let slope = 1.0 / zone.sectors_per_track as f64;
-        let length = zone.end_lba - zone.first_lba;
+        let length = zone.end_lba.saturating_sub(zone.first_lba);
         match known.order.as_ref().filter(|order| order.by_surface) {
             None => {
                 // Two cylinders and what is cut off, away from the borders.

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub enum Role {
     /// It is what the probe is about.
     Measure,
+    /// It shows the angle of a sector, and nothing of the way to it.
+    Angle,
     /// It brings the head to where the next sample shall find it.
     Position,
     /// It fills or empties the device's cache.
@@ -28,6 +30,7 @@ impl Role {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Measure => "measure",
+            Self::Angle => "angle",
             Self::Position => "position",
             Self::Prepare => "prepare",
         }
@@ -35,7 +38,7 @@ impl Role {
 
     /// The role of a name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Measure, Self::Position, Self::Prepare].into_iter().find(|role| role.as_str() == name)
+        [Self::Measure, Self::Angle, Self::Position, Self::Prepare].into_iter().find(|role| role.as_str() == name)
     }
 }
 

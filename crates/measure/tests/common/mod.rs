@@ -1,3 +1,4 @@
+
 //! Measures a simulated drive and puts what was extracted beside the truth.
 
 use headstack_measure::device::{self, Noise, OpenOptions};
@@ -126,7 +127,7 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
             let places: Vec<u32> = record
                 .of("seek-curve")
                 .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
-                .filter(|s| s.role != headstack_measure::record::Role::Prepare)
+                .filter(|s| matches!(s.role, headstack_measure::record::Role::Measure | headstack_measure::record::Role::Position))
                 .map(|s| truth.layout.locate(s.lba).cylinder)
                 .collect();
             let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);

@@ -95,7 +95,8 @@ impl Truth {
         // Without a fence the bus is there before the data are.
         let fence = self.spec.buffer.read_fence_kib > 0.0 || self.spec.buffer.read_fence_fraction.is_some();
         let reconnect = if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
-        ready + reconnect + c.data_preparation_ms + self.bus_ms(self.spec.bus.read_mb_per_s) + c.read_completion_ms
+        let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
+        ready - arbitration + reconnect + c.data_preparation_ms + self.bus_ms(self.spec.bus.read_mb_per_s) + c.read_completion_ms
     }
 
     /// Repositioning over `cylinders` (0: a head switch) before a write or a read.
