@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from headstack.errors import HeadstackError, InputError, InternalError, Interrupted
 
 if TYPE_CHECKING:
+    from headstack import measure
     from headstack._core import VERSION as __version__
     from headstack._core import (
         Completion,
@@ -64,6 +65,7 @@ __all__ = [
     "library_drives",
     "library_systems",
     "library_workloads",
+    "measure",
     "per_request_error",
     "schedulers",
     "simulate",
@@ -88,6 +90,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module("headstack._core").VERSION
+    if name == "measure":
+        return import_module("headstack.measure")
     if name not in __all__:
         raise AttributeError(f"module 'headstack' has no attribute '{name}'")
     value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)

@@ -21,9 +21,9 @@ def as_system(
     overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
 ) -> _core.System:
     """Make a system of a library name, a path, a drive or a system."""
-    pairs = list(overrides.items()) if isinstance(overrides, dict) else list(overrides or [])
+    pairs = override_pairs(overrides)
     if isinstance(system, (str, Path)):
-        return _core.System(str(system), overrides=[(path, _toml(value)) for path, value in pairs])
+        return _core.System(str(system), overrides=pairs)
     if pairs:
         raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
     return system if isinstance(system, _core.System) else _core.System.of_drive(system)
@@ -34,6 +34,12 @@ def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Wo
     if isinstance(requests, Path) and requests.suffix != ".toml":
         return _core.Trace(requests)
     return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
+
+
+def override_pairs(overrides: dict[str, Any] | list[tuple[str, str]] | None) -> list[tuple[str, str]]:
+    """Values to replace, as the files write them."""
+    pairs = list(overrides.items()) if isinstance(overrides, dict) else list(overrides or [])
+    return [(path, _toml(value)) for path, value in pairs]
 
 
 def _toml(value: Any) -> str:

@@ -9,6 +9,7 @@ mod drive;
 mod error;
 mod explain;
 mod library;
+mod measure;
 mod phase;
 mod poll;
 mod replay;
@@ -31,6 +32,8 @@ mod _core {
     use crate::explain::explain;
     #[pymodule_export]
     use crate::library::{json_schema, library_drives, library_systems, library_workloads, schedulers};
+    #[pymodule_export]
+    use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
     #[pymodule_export]

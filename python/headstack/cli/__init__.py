@@ -16,7 +16,7 @@ from headstack.cli import output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DONE, IN_PART, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, IN_PART, BAD_INPUT, NOT_THE_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def _version() -> str:
@@ -46,6 +46,11 @@ app.command(
     "headstack.cli.validate:validate",
     name="validate",
     help="Replay a trace that has measured times, and score the model against them.",
+)
+app.command(
+    "headstack.cli.measure:measure",
+    name="measure",
+    help="Run probes on a disk, a file or a simulated drive, and tell what they show.",
 )
 app.command(
     "headstack.cli.calibrate:calibrate",

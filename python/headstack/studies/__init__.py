@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STUDIES = {
     "ruemmler-wilkes": "headstack.studies.ruemmler_wilkes",
+    "skippy": "headstack.studies.skippy",
     "disksim-validation": "headstack.studies.disksim_validation",
 }
 

@@ -1,0 +1,182 @@
+//! A simulated system as a device, in virtual time.
+
+use super::{Access, Device, DeviceInfo, Mode, Window};
+use crate::MeasureError;
+use headstack_system::{Stepper, System};
+use headstack_trace::Request;
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::sync::Arc;
+
+/// How far the host's view of a simulated device is from the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Each time is read too long or too short by up to this share of it, evenly distributed.
+    pub relative: f64,
+    /// This share of completions is seen late …
+    pub outlier_share: f64,
+    /// … by this much on average (exponentially distributed), in ms.
+    pub outlier_ms: f64,
+}
+
+impl Noise {
+    /// None.
+    pub const NONE: Self = Self { relative: 0.0, outlier_share: 0.0, outlier_ms: 0.0 };
+}
+
+/// A system in virtual time: an access takes what it takes in the model, and no time of ours.
+pub struct SimulatedDevice {
+    info: DeviceInfo,
+    stepper: Stepper,
+    now: Nanos,
+    noise: Noise,
+    random: Pcg64,
+}
+
+impl SimulatedDevice {
+    /// The first volume of a system, at rest at time 0.
+    ///
+    /// # Errors
+    /// [`MeasureError::System`] if the system cannot run.
+    pub fn new(name: &str, system: Arc<System>, seed: u64) -> Result<Self, MeasureError> {
+        let shape = &system.devices()[0];
+        let physical = system
+            .model(0)
+            .and_then(|model| model.spec().physical_sector_bytes)
+            .unwrap_or(shape.sector_bytes)
+            .max(shape.sector_bytes);
+        let info = DeviceInfo {
+            name: name.to_owned(),
+            kind: "simulated".to_owned(),
+            sectors: shape.sectors,
+            sector_bytes: shape.sector_bytes,
+            physical_sector_bytes: physical,
+            writable: true,
+            queue_depth: 256,
+            rotational: None,
+            overhead_ns: 0,
+        };
+        let stepper = Stepper::new(&system, seed)?;
+        Ok(Self {
+            info,
+            stepper,
+            now: Nanos::ZERO,
+            noise: Noise::NONE,
+            random: Pcg64::seed_from_u64(seed ^ 0x5eed_0f5e_a501),
+        })
+    }
+
+    /// The same device seen by an inaccurate host.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Noise) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// The same device, not to be written.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.info.writable = false;
+        self
+    }
+
+    fn request(&self, access: Access) -> Result<Request, MeasureError> {
+        if access.mode.is_write() && !self.info.writable {
+            return Err(MeasureError::Refused {
+                device: self.info.name.clone(),
+                problem: "it was opened for reading only".to_owned(),
+                hint: "open it for writing, or use a probe that reads".to_owned(),
+            });
+        }
+        let op = if access.mode.is_write() { Op::Write } else { Op::Read };
+        let mut request = Request::new(self.now, op, Lba(access.lba), access.sectors);
+        if access.mode == Mode::WriteForced {
+            request.flags = RequestFlags::FORCE_MEDIA;
+        }
+        Ok(request)
+    }
+
+    /// What the host sees of a completion.
+    fn seen(&mut self, start: Nanos, end: Nanos) -> Window {
+        let noise = self.noise;
+        let mut seen = end;
+        if noise.relative > 0.0 {
+            let share = noise.relative * (2.0 * self.random.random::<f64>() - 1.0);
+            let length = (end - start).0 as f64;
+            seen = Nanos((end.0 as f64 + share * length).round() as u64).max(start);
+        }
+        if noise.outlier_share > 0.0 && self.random.random::<f64>() < noise.outlier_share {
+            let late = -noise.outlier_ms * (1.0 - self.random.random::<f64>()).ln();
+            seen += Nanos::from_ms(late);
+        }
+        self.now = self.now.max(end).max(seen);
+        Window { start, end: seen }
+    }
+}
+
+impl Device for SimulatedDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn wait_until(&mut self, at: Nanos) -> Result<(), MeasureError> {
+        self.now = self.now.max(at);
+        self.stepper.advance(self.now);
+        Ok(())
+    }
+
+    fn access(&mut self, access: Access) -> Result<Window, MeasureError> {
+        self.stepper.advance(self.now);
+        let request = self.request(access)?;
+        let start = self.now;
+        let id = self.stepper.submit(request)?;
+        while let Some(next) = self.stepper.next_event() {
+            for row in self.stepper.advance(next) {
+                if row.id == id {
+                    return Ok(self.seen(start, row.finish));
+                }
+            }
+        }
+        unreachable!("a submitted request completes")
+    }
+
+    fn queued(&mut self, accesses: &[Access], depth: u32) -> Result<Vec<Window>, MeasureError> {
+        self.stepper.advance(self.now);
+        let mut windows = vec![Window { start: Nanos::ZERO, end: Nanos::ZERO }; accesses.len()];
+        let mut places: std::collections::BTreeMap<u64, usize> = std::collections::BTreeMap::new();
+        let mut next = 0;
+        loop {
+            while next < accesses.len() && places.len() < depth.max(1) as usize {
+                let request = self.request(accesses[next])?;
+                windows[next].start = self.now;
+                places.insert(self.stepper.submit(request)?, next);
+                next += 1;
+            }
+            if places.is_empty() {
+                return Ok(windows);
+            }
+            let Some(event) = self.stepper.next_event() else { unreachable!("a submitted request completes") };
+            self.now = self.now.max(event);
+            for row in self.stepper.advance(self.now) {
+                if let Some(place) = places.remove(&row.id) {
+                    windows[place].end = row.finish;
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), MeasureError> {
+        // The model has no command for it: wait until nothing happens any more, or for a minute.
+        let limit = self.now + Nanos::from_s(60.0);
+        while let Some(next) = self.stepper.next_event().filter(|&next| next <= limit) {
+            self.stepper.advance(next);
+            self.now = self.now.max(next);
+        }
+        Ok(())
+    }
+}

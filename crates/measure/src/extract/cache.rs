@@ -1,0 +1,192 @@
+//! What the cache's answers say about it.
+
+use crate::device::Mode;
+use crate::probe::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::record::{Record, Role, Sample};
+use crate::spindle::{median, spread};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What is known of the read cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CacheFindings {
+    /// Whether a sector just read comes from the cache.
+    pub keeps_reads: bool,
+    /// A read of one unit that the cache answers, behind a read, in ms.
+    pub hit_ms: Option<f64>,
+    /// The same behind a write, in ms.
+    pub hit_after_write_ms: Option<f64>,
+    /// Overhead of a hit without its transfer, in ms.
+    pub hit_overhead_ms: Option<f64>,
+    /// Drive to host, in 10⁶ bytes per second.
+    pub bus_mb_per_s: Option<f64>,
+    /// 95 % confidence of that, half width.
+    pub bus_ci95_mb_per_s: Option<f64>,
+    /// "none", "to-track-end", "until-full", "whole-track" or "once-sequential".
+    pub read_ahead: &'static str,
+    /// For each distance in sectors, the share of reads so far ahead that hit.
+    pub ahead: Vec<(u64, f64)>,
+    /// The same behind two reads in sequence.
+    pub ahead_sequential: Vec<(u64, f64)>,
+    /// Sectors a segment holds at least.
+    pub segment_sectors_at_least: Option<u64>,
+    /// Sectors a segment holds at most, where read-ahead fills it.
+    pub segment_sectors_at_most: Option<u64>,
+    /// Segments.
+    pub segments: Option<u64>,
+    /// Whether that many is only the least: the probe did not get to the end.
+    pub segments_are_more: bool,
+}
+
+fn of(record: &Record, series: u32) -> impl Iterator<Item = &Sample> {
+    record.of("cache").filter(move |s| s.series == series && s.role == Role::Measure)
+}
+
+/// Latencies of hits: reads of a sector just read take always the same, whatever the rotation, unless they miss.
+fn hits(record: &Record, series: u32) -> Vec<f64> {
+    let mut all: Vec<f64> = of(record, series).map(Sample::latency_ms).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let count = all.len();
+    if count < 8 {
+        return Vec::new();
+    }
+    // A constant in the lower half: misses are spread over a turn.
+    let (low, middle) = (all[count / 10], all[count / 2]);
+    if middle > low * 1.25 + 0.05 {
+        return Vec::new();
+    }
+    all.retain(|&latency| latency < middle * 1.25 + 0.02);
+    all
+}
+
+/// What reads take that the cache answers: all of a kind take the same, so that a read from the media is hardly ever mistaken
+/// for one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct HitTimes {
+    /// From and to, in ms.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl HitTimes {
+    /// Whether the cache answered.
+    pub(crate) fn contain(&self, latency_ms: f64) -> bool {
+        // Less than any command takes: a page cache, or a device that makes things up.
+        latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
+    }
+}
+
+pub(crate) fn hit_times(record: &Record) -> HitTimes {
+    let range = |&series: &u32| {
+        let all = hits(record, series);
+        let middle = median(&all);
+        let width = (4.0 * spread(&all)).max(0.002 * middle);
+        (!all.is_empty()).then_some((middle - width, middle + width))
+    };
+    HitTimes { ranges: [AGAIN, AGAIN_AFTER_WRITE].iter().filter_map(range).collect() }
+}
+
+/// Shares of hits by `step`.
+fn shares(record: &Record, series: u32, times: &HitTimes) -> Vec<(u64, f64)> {
+    let mut counts: BTreeMap<i64, (u32, u32)> = BTreeMap::new();
+    for sample in of(record, series) {
+        let count = counts.entry(sample.step).or_default();
+        count.0 += 1;
+        count.1 += u32::from(times.contain(sample.latency_ms()));
+    }
+    counts.into_iter().map(|(step, (all, hit))| (step as u64, f64::from(hit) / f64::from(all))).collect()
+}
+
+/// What the probes `cache` and `overhead` found.
+pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<CacheFindings> {
+    of(record, AGAIN).next()?;
+    let mut found = CacheFindings { read_ahead: "none", ..CacheFindings::default() };
+    let times = hit_times(record);
+    if times.ranges.is_empty() {
+        return Some(found);
+    }
+    let (again, after_write) = (hits(record, AGAIN), hits(record, AGAIN_AFTER_WRITE));
+    found.keeps_reads = !again.is_empty();
+    found.hit_ms = found.keeps_reads.then(|| median(&again));
+    found.hit_after_write_ms = (!after_write.is_empty()).then(|| median(&after_write));
+    found.ahead = shares(record, AHEAD, &times);
+    found.ahead_sequential = shares(record, AHEAD_SEQUENTIAL, &times);
+    let before = shares(record, BEFORE, &times).iter().filter(|share| share.1 > 0.5).count();
+    let alone = reach(&found.ahead);
+    let sequential = reach(&found.ahead_sequential);
+    found.read_ahead = match (alone, sequential) {
+        _ if before > 5 => "whole-track",
+        (None, None) => "none",
+        (None, Some(_)) => "once-sequential",
+        (Some(_), _) if gradual(&found.ahead, sectors_per_track) => "to-track-end",
+        (Some(_), _) => "until-full",
+    };
+    let reach = alone.into_iter().chain(sequential).max_by_key(|reach| reach.0);
+    if let Some((least, most)) = reach {
+        found.segment_sectors_at_least = Some(least + record.head.device.unit());
+        found.segment_sectors_at_most = (found.read_ahead == "until-full").then_some(most).flatten();
+    }
+    let segments = shares(record, SEGMENTS, &times);
+    let kept: Vec<u64> = segments.iter().take_while(|share| share.1 > 0.5).map(|share| share.0).collect();
+    found.segments = kept.last().copied();
+    found.segments_are_more = kept.len() == segments.len();
+    bus(record, &times, &mut found);
+    Some(found)
+}
+
+/// The farthest distance that mostly hits, and the nearest that never does.
+fn reach(shares: &[(u64, f64)]) -> Option<(u64, Option<u64>)> {
+    let last = shares.iter().rposition(|share| share.1 >= 0.5)?;
+    let least = shares[last].0;
+    Some((least, shares[last + 1..].iter().find(|share| share.1 < 0.2).map(|share| share.0)))
+}
+
+/// Whether hits become rarer evenly over a track: what is read ahead ends with the track.
+fn gradual(shares: &[(u64, f64)], sectors_per_track: Option<f64>) -> bool {
+    let Some(track) = sectors_per_track else { return false };
+    let partial = shares
+        .iter()
+        .filter(|(distance, share)| (*distance as f64) < track && (0.15..0.85).contains(share))
+        .count();
+    let beyond = shares.iter().filter(|(distance, share)| *distance as f64 > 1.1 * track && *share > 0.3);
+    partial >= 2 && beyond.count() == 0
+}
+
+/// Hits of several sizes lie on a line: its foot is the overhead, its slope the bus.
+fn bus(record: &Record, times: &HitTimes, found: &mut CacheFindings) {
+    let bytes = f64::from(record.head.device.sector_bytes);
+    let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for sample in record.of("overhead").filter(|s| s.role == Role::Measure && s.mode == Mode::Read) {
+        by_size.entry(sample.step).or_default().push(sample.latency_ms());
+    }
+    let Some(first) = by_size.values().next().map(|latencies| median(latencies)) else { return };
+    if !times.contain(first) {
+        return;
+    }
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (&sectors, latencies) in &by_size {
+        let mut sorted = latencies.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        // Sizes that do not fit take turns; their times are spread.
+        let constant = sorted[sorted.len() * 3 / 4] - sorted[sorted.len() / 4] < 0.02 * sorted[sorted.len() / 2] + 0.02;
+        if constant {
+            points.push((sectors as f64 * bytes, median(latencies)));
+        }
+    }
+    if points.len() < 3 {
+        return;
+    }
+    let slopes: Vec<f64> = points
+        .iter()
+        .enumerate()
+        .flat_map(|(place, a)| points[place + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)))
+        .collect();
+    let slope = median(&slopes);
+    let feet: Vec<f64> = points.iter().map(|(x, y)| y - slope * x).collect();
+    found.hit_overhead_ms = Some(median(&feet));
+    if slope > 1e-9 {
+        // Bytes per ms are 10³ bytes per second.
+        found.bus_mb_per_s = Some(1.0 / slope / 1e3);
+        let error = spread(&slopes) / (slopes.len() as f64).sqrt();
+        found.bus_ci95_mb_per_s = Some(1.96 * error / slope / slope / 1e3);
+    }
+}

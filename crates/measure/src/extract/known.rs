@@ -1,0 +1,126 @@
+//! What a record says so far, for the probes that come next.
+
+use super::cache::{HitTimes, hit_times};
+use super::order::{self, TrackOrder};
+use super::tracks::{self, Border};
+use super::zones::{self, Zone};
+use super::rotation;
+use crate::device::Mode;
+use crate::probe::landing::TOLERANCE;
+use crate::record::{Record, Role};
+use crate::spindle::{Landing, Spindle, circular_median, least_turns};
+
+/// What later probes build on.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) spindle: Option<Spindle>,
+    /// How often an angle is measured.
+    pub(crate) repetitions: usize,
+    /// Standard deviation of the phase of a completion, in turns.
+    pub(crate) noise_turns: f64,
+    /// Standard deviation of an angle measured that often, in turns.
+    pub(crate) angle_noise: f64,
+    /// Least time to a sector of the same track, in turns.
+    pub(crate) least_turns: Option<f64>,
+    /// What reads take that the cache answers.
+    pub(crate) hits: HitTimes,
+    /// Sectors in a turn at the start.
+    pub(crate) sectors_per_track: Option<f64>,
+    /// The tracks at the start.
+    pub(crate) borders: Vec<Border>,
+    /// Those of the first actuator.
+    pub(crate) zones: Vec<Zone>,
+    /// Actuators with an equal share of the addresses each.
+    pub(crate) actuators: usize,
+    pub(crate) order: Option<TrackOrder>,
+}
+
+impl Known {
+    pub(crate) fn of(record: &Record) -> Self {
+        let rotation = rotation::rotation(record).filter(|r| r.coherence >= rotation::COHERENT);
+        let spindle = rotation::spindle(record);
+        let noise_turns = rotation.map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let repetitions = match noise_turns {
+            quiet if quiet < 2e-5 => 1,
+            slight if slight < 2e-4 => 3,
+            _ => 5,
+        };
+        let least_turns = spindle.and_then(|spindle| least_at_one_sector(record, spindle));
+        // Issued just in time, an access takes about the least time, and its error is a share of that.
+        let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
+        let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
+        let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
+        let order = spindle.and_then(|spindle| order::order(record, spindle));
+        let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
+        zones.truncate(zones.len() / actuators);
+        Self {
+            spindle,
+            repetitions,
+            noise_turns,
+            angle_noise,
+            least_turns,
+            hits: hit_times(record),
+            sectors_per_track: borders.first().map(|border| border.per_turn),
+            actuators,
+            zones,
+            borders,
+            order,
+        }
+    }
+}
+
+/// The first series of `tracks` that found any.
+pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> {
+    (0..8)
+        .map(|series| tracks::borders(record, "tracks", series, spindle))
+        .find(|borders| borders.len() > 36)
+        .unwrap_or_default()
+}
+
+/// Least time to the sector just accessed, after random pauses.
+fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
+    let samples: Vec<_> =
+        record.of("rotation").filter(|sample| sample.role == Role::Measure).collect();
+    let phases: Vec<f64> = samples.iter().map(|sample| spindle.phase(sample.end)).collect();
+    let angle = circular_median(&phases);
+    let landings: Vec<Landing> = samples
+        .iter()
+        .filter_map(|sample| {
+            let latency = spindle.turns(sample.latency_ms());
+            Landing::of(spindle.phase(sample.start), angle, latency, TOLERANCE)
+        })
+        .collect();
+    least_turns(&landings).map(|(turns, _)| turns)
+}
+
+/// Whether all writes of the probe `write-cache` ended at the angle of their sector.
+pub(crate) fn writes_reach_media(record: &Record, spindle: Option<Spindle>) -> bool {
+    let Some(spindle) = spindle else { return false };
+    write_coherence(record, spindle).iter().all(|&(_, coherence)| coherence >= rotation::COHERENT)
+}
+
+/// For each series of `write-cache`, how well completions agree with the rotation.
+pub(crate) fn write_coherence(record: &Record, spindle: Spindle) -> Vec<(u32, f64)> {
+    (0..5)
+        .filter_map(|series| {
+            let samples: Vec<_> = record
+                .of("write-cache")
+                .filter(|s| s.series == series && s.role == Role::Measure && s.mode == Mode::Write)
+                .collect();
+            let first = samples.first()?;
+            // In one place all end at one angle; here and there, at few: those of the first sector stand for all.
+            let ends: Vec<f64> = samples
+                .iter()
+                .filter(|sample| sample.lba == first.lba)
+                .map(|sample| spindle.phase(sample.end))
+                .collect();
+            let (x, y) = ends.iter().fold((0.0, 0.0), |(x, y), phase| {
+                let angle = std::f64::consts::TAU * phase;
+                (x + angle.cos(), y + angle.sin())
+            });
+            let count = ends.len() as f64;
+            (ends.len() > 2).then(|| (series, f64::hypot(x, y) / count))
+        })
+        .collect()
+}

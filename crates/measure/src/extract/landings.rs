@@ -1,0 +1,68 @@
+//! Least times from records of halving.
+
+use crate::device::Mode;
+use crate::probe::landing::TOLERANCE;
+use crate::record::{Record, Role, Sample};
+use crate::spindle::{Landing, Spindle, circular_median, least_turns, median, wrap, wrap_signed};
+use std::collections::BTreeMap;
+
+/// A least time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Least {
+    /// In ms.
+    pub(crate) ms: f64,
+    /// Half width of what most accesses agree on, in ms.
+    pub(crate) half_width_ms: f64,
+}
+
+/// The least time that a group of accesses to one track shows: to one sector (writes), or to sectors a known angle apart.
+pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option<Least> {
+    let lba = samples.iter().map(|sample| sample.lba).max()?;
+    let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
+    // The angle, from all; then once more from those that took little time, where an error in proportion counts less.
+    let angle_of = |sample: &Sample| wrap(spindle.phase(sample.end) + home(sample));
+    let rough = circular_median(&samples.iter().map(|sample| angle_of(sample)).collect::<Vec<_>>());
+    let mut close: Vec<(f64, f64)> = samples
+        .iter()
+        .map(|sample| (sample.latency_ms(), wrap_signed(angle_of(sample) - rough)))
+        .filter(|(_, off)| off.abs() < TOLERANCE)
+        .collect();
+    close.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    close.truncate((close.len() / 2).max(3));
+    let angle = wrap(rough + median(&close.iter().map(|pair| pair.1).collect::<Vec<_>>()));
+    let landings: Vec<Landing> = samples
+        .iter()
+        .filter(|sample| sample.role == Role::Measure)
+        .filter_map(|sample| {
+            let latency = spindle.turns(sample.latency_ms());
+            Landing::of(spindle.phase(sample.start), wrap(angle - home(sample)), latency, TOLERANCE)
+        })
+        .collect();
+    let (turns, width) = least_turns(&landings)?;
+    (landings.len() >= 6).then(|| Least { ms: spindle.ms(turns), half_width_ms: spindle.ms(width) })
+}
+
+/// The least times of a probe's series, the transfer taken off, by `step`.
+pub(crate) fn by_step(
+    record: &Record,
+    (probe, series): (&str, u32),
+    slope: impl Fn(u64) -> f64,
+    spindle: Spindle,
+) -> BTreeMap<i64, Least> {
+    let mut groups: BTreeMap<i64, Vec<&Sample>> = BTreeMap::new();
+    for sample in record.of(probe).filter(|s| s.series == series && matches!(s.role, Role::Measure | Role::Angle)) {
+        groups.entry(sample.step).or_default().push(sample);
+    }
+    let hits = super::cache::hit_times(record);
+    let unit = record.head.device.unit() as f64;
+    let found = groups.into_iter().filter_map(|(step, samples)| {
+        let lba = samples.first()?.lba;
+        // Hits would look like accesses that arrived early.
+        let media: Vec<&Sample> =
+            samples.into_iter().filter(|s| s.mode != Mode::Read || !hits.contain(s.latency_ms())).collect();
+        let found = least(&media, slope(lba), spindle)?;
+        let transfer_ms = spindle.ms(slope(lba) * unit);
+        Some((step, Least { ms: found.ms - transfer_ms, ..found }))
+    });
+    found.collect()
+}

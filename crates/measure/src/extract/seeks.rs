@@ -1,0 +1,182 @@
+//! The seek curve: least times over distances, less the least time without one.
+
+use super::landings;
+use crate::probe::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
+use crate::record::{Record, Role};
+use crate::spindle::{Spindle, median};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One distance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeekPoint {
+    /// In cylinders.
+    pub cylinders: u64,
+    /// By how much the least time exceeds that on the same track, settle included, in ms.
+    pub ms: f64,
+    /// 95 % confidence, half width, in ms.
+    pub ci95_ms: f64,
+}
+
+/// a + b·√d below the boundary, c + e·d from it on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TwoPiece {
+    /// First distance of the straight piece, in cylinders.
+    pub boundary_cylinders: u64,
+    /// a and b, in ms and ms per √cylinder.
+    pub short_ms: [f64; 2],
+    /// c and e, in ms and ms per cylinder.
+    pub long_ms: [f64; 2],
+    /// Largest relative miss among the points.
+    pub worst_relative: f64,
+}
+
+/// A place of Seeker.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeekerPoint {
+    /// Distance in sectors.
+    pub sectors: u64,
+    /// The least latency there, in ms.
+    pub least_ms: f64,
+    /// That less the least latency at distance 0, in ms.
+    pub seek_ms: f64,
+}
+
+/// What was found of seeks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Seeks {
+    /// Writes: the mean of both ways.
+    pub write: Vec<SeekPoint>,
+    /// Reads: the mean of both ways.
+    pub read: Vec<SeekPoint>,
+    /// By how much inward seeks take longer than the mean of both ways (middle over the distances), in ms.
+    pub inward_extra_ms: Option<f64>,
+    /// By how much a seek before a write takes longer than one before a read, in ms.
+    pub write_minus_read_ms: Option<f64>,
+    /// Fitted to `write`, or to `read` where there are no writes.
+    pub two_piece: Option<TwoPiece>,
+    /// Seeker's curve.
+    pub seeker: Vec<SeekerPoint>,
+}
+
+/// Least times without a seek, for writes and reads, in ms.
+pub(crate) struct AtRest {
+    pub(crate) write_ms: Option<f64>,
+    pub(crate) read_ms: Option<f64>,
+}
+
+pub(crate) fn seeks(
+    record: &Record,
+    spindle: Spindle,
+    rest: &AtRest,
+    slope: impl Fn(u64) -> f64 + Copy,
+) -> Seeks {
+    let of = |series: u32| landings::by_step(record, ("seek-curve", series), slope, spindle);
+    let (write_in, write_out) = (of(WRITES_INWARDS), of(WRITES_OUTWARDS));
+    let (read_in, read_out) = (of(READS_INWARDS), of(READS_OUTWARDS));
+    let write = rest.write_ms.map(|base| both(&write_in, &write_out, base)).unwrap_or_default();
+    let read = rest.read_ms.map(|base| both(&read_in, &read_out, base)).unwrap_or_default();
+    let extras: Vec<f64> = [(&write_in, &write_out), (&read_in, &read_out)]
+        .iter()
+        .flat_map(|(inward, outward)| {
+            inward.iter().filter_map(|(d, least)| Some((least.ms - outward.get(d)?.ms) / 2.0))
+        })
+        .collect();
+    let differences: Vec<f64> = write
+        .iter()
+        .filter_map(|point| {
+            let other = read.iter().find(|other| other.cylinders == point.cylinders)?;
+            Some(point.ms - other.ms)
+        })
+        .collect();
+    Seeks {
+        two_piece: two_piece(if write.is_empty() { &read } else { &write }),
+        inward_extra_ms: (extras.len() > 4).then(|| median(&extras)),
+        write_minus_read_ms: (differences.len() > 2).then(|| median(&differences)),
+        seeker: seeker(record),
+        write,
+        read,
+    }
+}
+
+fn both(
+    inward: &BTreeMap<i64, landings::Least>,
+    outward: &BTreeMap<i64, landings::Least>,
+    base_ms: f64,
+) -> Vec<SeekPoint> {
+    inward
+        .iter()
+        .filter_map(|(&distance, a)| {
+            let b = outward.get(&distance)?;
+            let half_width = f64::hypot(a.half_width_ms, b.half_width_ms) / 2.0;
+            Some(SeekPoint {
+                cylinders: distance as u64,
+                ms: f64::midpoint(a.ms, b.ms) - base_ms,
+                ci95_ms: half_width,
+            })
+        })
+        .collect()
+}
+
+/// The best of all boundaries, by relative least squares.
+fn two_piece(points: &[SeekPoint]) -> Option<TwoPiece> {
+    if points.len() < 8 {
+        return None;
+    }
+    let candidates = 3..points.len() - 3;
+    let fitted = candidates.filter_map(|split| {
+        let (short, long) = points.split_at(split);
+        let (a, b) = line(short, |d| d.sqrt())?;
+        let (c, e) = line(long, |d| d)?;
+        let law = |place: usize, d: f64| if place < split { a + b * d.sqrt() } else { c + e * d };
+        let misses: Vec<f64> = points
+            .iter()
+            .enumerate()
+            .map(|(place, point)| (law(place, point.cylinders as f64) / point.ms - 1.0).abs())
+            .collect();
+        let cost: f64 = misses.iter().map(|miss| miss * miss).sum();
+        let worst_relative = misses.into_iter().fold(0.0, f64::max);
+        let piece = TwoPiece {
+            boundary_cylinders: points[split].cylinders,
+            short_ms: [a, b],
+            long_ms: [c, e],
+            worst_relative,
+        };
+        cost.is_finite().then_some((cost, piece))
+    });
+    fitted.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, piece)| piece)
+}
+
+/// y = a + b·f(d), points weighted so that relative misses count.
+fn line(points: &[SeekPoint], function: fn(f64) -> f64) -> Option<(f64, f64)> {
+    let (mut sw, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for point in points {
+        let (x, y) = (function(point.cylinders as f64), point.ms);
+        let weight = 1.0 / (y * y).max(1e-6);
+        sw += weight;
+        sx += weight * x;
+        sy += weight * y;
+        sxx += weight * x * x;
+        sxy += weight * x * y;
+    }
+    let determinant = sw * sxx - sx * sx;
+    (determinant.abs() > 1e-12).then(|| {
+        let b = (sw * sxy - sx * sy) / determinant;
+        ((sy - b * sx) / sw, b)
+    })
+}
+
+fn seeker(record: &Record) -> Vec<SeekerPoint> {
+    let mut least: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
+    for sample in record.of("seeker").filter(|sample| sample.role == Role::Measure) {
+        let entry = least.entry(sample.series).or_insert((sample.lba, f64::INFINITY));
+        if sample.latency_ms() < entry.1 {
+            *entry = (sample.lba, sample.latency_ms());
+        }
+    }
+    let rest_ms = least.get(&0).map_or(0.0, |first| first.1);
+    let points = least.into_values();
+    points
+        .map(|(sectors, least_ms)| SeekerPoint { sectors, least_ms, seek_ms: least_ms - rest_ms })
+        .collect()
+}

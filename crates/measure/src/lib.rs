@@ -1,0 +1,23 @@
+//! Measuring drives: probes on any device, and a drive file out of what they find (Talagala, Arpaci-Dusseau & Patterson
+//! 1999: Skippy, Zoned, Seeker; and what modern drives need).
+//!
+//! ```text
+//! device ─► probe ─► record (every sample, raw) ─► extract ─► Extraction ─► rebuild ─► drive file
+//! ```
+//!
+//! A [`device::Device`] is a disk, a file, a simulated system or the paper's formula. [`measure()`] runs [`probe`]s on it and
+//! leaves a [`record::Record`]; [`extract::extract`] reads the record and nothing else, so that old records can be looked at
+//! again; [`rebuild::rebuild`] makes a drive file of the result.
+
+pub mod device;
+mod error;
+pub mod extract;
+pub mod probe;
+pub mod rebuild;
+pub mod record;
+mod run;
+mod session;
+mod spindle;
+
+pub use error::MeasureError;
+pub use run::{Options, Progress, measure};

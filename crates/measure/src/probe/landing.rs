@@ -1,0 +1,162 @@
+//! The least time from one place to another: the second access is issued so that its sector comes ever sooner, until it is
+//! missed by a turn. Halving finds the border as exactly as the clock shows it, whatever the sectors' size.
+
+use crate::MeasureError;
+use crate::device::Mode;
+use crate::record::Role;
+use crate::session::Session;
+use crate::spindle::{Landing, least_turns, wrap, wrap_signed};
+
+/// What an access may be off its sector's angle, in turns.
+pub(crate) const TOLERANCE: f64 = 0.04;
+const HALVINGS: usize = 15;
+
+/// From where to where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// The head is brought here first.
+    pub(crate) from: u64,
+    /// The sector aimed at; reads aim at those before it, too, one after the other.
+    pub(crate) to: u64,
+    /// How the sector is accessed.
+    pub(crate) mode: Mode,
+    /// Angle from one sector to the next, in turns.
+    pub(crate) slope: f64,
+    /// Sectors before `to` on its track.
+    pub(crate) room: u64,
+    /// Whether those are certainly on its track.
+    pub(crate) sure: bool,
+}
+
+struct Aim<'s, 'a> {
+    session: &'s mut Session<'a>,
+    key: (u32, i64),
+    way: Way,
+    /// Angle of `to`, in turns.
+    angle: f64,
+    shots: u64,
+    landings: Vec<Landing>,
+}
+
+/// The least time from issue to completion, in turns; `None` where it cannot be found.
+pub(crate) fn least(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    way: Way,
+) -> Result<Option<f64>, MeasureError> {
+    let kept = session.mode;
+    let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
+    let mut aim = Aim { session, key, way, angle, shots: 0, landings: Vec::new() };
+    let done = aim.halve();
+    let landings = std::mem::take(&mut aim.landings);
+    session.mode = kept;
+    done?;
+    Ok(least_turns(&landings).map(|(turns, _)| turns))
+}
+
+/// The way, moved by a part of a track where the sectors aimed at would not all lie on one, and the target's angle.
+fn on_one_track(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    way: Way,
+) -> Result<Option<(Way, f64)>, MeasureError> {
+    let unit = session.unit();
+    let mut way = way;
+    for _ in 0..3 {
+        let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
+        if way.sure || way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
+            return Ok(Some((way, angle)));
+        }
+        let low = way.to - way.room / unit * unit;
+        let Some(lower) = measured_angle(session, key, Way { to: low, ..way })? else { return Ok(None) };
+        let off = wrap_signed(angle - lower - (way.to - low) as f64 * way.slope);
+        if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004).max(5.0 * session.noise) {
+            return Ok(Some((way, angle)));
+        }
+        // Beyond the border that lies between them, but not beyond the next.
+        way.to += way.room / unit * unit;
+    }
+    Ok(None)
+}
+
+/// The angle of the target, as accesses of this mode show it.
+fn measured_angle(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    way: Way,
+) -> Result<Option<f64>, MeasureError> {
+    let kept = session.mode;
+    session.mode = way.mode;
+    let repetitions = session.repetitions;
+    session.repetitions = if way.mode.is_write() { repetitions } else { repetitions.min(3) };
+    let angle = session.angle(key, Role::Angle, way.to, None);
+    session.mode = kept;
+    session.repetitions = repetitions;
+    angle
+}
+
+impl Aim<'_, '_> {
+    /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
+    fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
+        for _ in 0..6 {
+            let unit = self.session.unit();
+            // A read is not repeated: the cache would answer.
+            let back = if self.way.mode.is_write() {
+                0
+            } else {
+                let places = (self.way.room / unit).max(1);
+                // Downwards, so that what is read ahead does not hold the next one.
+                self.shots % places * unit
+            };
+            self.shots += 1;
+            let sector = wrap(self.angle - back as f64 * self.way.slope);
+            let kept = self.session.mode;
+            let Some(_) = self.session.touch(self.key, Role::Position, self.way.from, None)? else {
+                return Ok(None);
+            };
+            self.session.wait_phase(wrap(sector - gap))?;
+            let access = self.session.one(self.way.mode, self.way.to - back);
+            self.session.mode = kept;
+            let Some(window) = self.session.take(self.key, Role::Measure, access)? else { continue };
+            let latency_ms = (window.end - window.start).as_ms();
+            if !self.way.mode.is_write() && self.session.hits.contain(latency_ms) {
+                self.session.evict(self.key)?;
+                if self.session.evictions < 512 {
+                    self.session.evictions *= 2;
+                }
+                continue;
+            }
+            let spindle = self.session.spindle()?;
+            let issued = spindle.phase(window.start);
+            if let Some(landing) = Landing::of(issued, sector, spindle.turns(latency_ms), TOLERANCE) {
+                self.landings.push(landing);
+                return Ok(Some((landing.turns - wrap(sector - issued)).round() as i64));
+            }
+        }
+        Ok(None)
+    }
+
+    fn halve(&mut self) -> Result<(), MeasureError> {
+        for _ in 0..3 {
+            let Some(on_time) = self.shoot(0.995)? else { return Ok(()) };
+            let (mut late, mut early) = (0.0, 1.0);
+            for _ in 0..HALVINGS {
+                let gap = f64::midpoint(late, early);
+                let Some(turns) = self.shoot(gap)? else { return Ok(()) };
+                if turns > on_time {
+                    late = gap;
+                } else {
+                    early = gap;
+                }
+            }
+            // An access seen late by chance would have led astray.
+            let width = 2.0 * (early - late);
+            let behind = self.shoot((early + width).min(0.999))?;
+            let before = self.shoot((late - width).max(0.0))?;
+            if behind == Some(on_time) && before.is_some_and(|turns| turns > on_time || late == 0.0) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

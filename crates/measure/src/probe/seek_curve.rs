@@ -1,0 +1,70 @@
+//! `seek-curve`: the least time over distances from one cylinder to the whole stroke, both ways, for writes and reads.
+
+use super::Context;
+use super::landing::{self, Way};
+use crate::MeasureError;
+use crate::device::Mode;
+use crate::extract::cylinders::CylinderMap;
+use crate::extract::known::Known;
+use crate::session::Session;
+
+/// Series: writes inwards and outwards, reads inwards and outwards.
+pub(crate) const WRITES_INWARDS: u32 = 0;
+/// Writes towards lower cylinders.
+pub(crate) const WRITES_OUTWARDS: u32 = 1;
+/// Reads towards higher cylinders.
+pub(crate) const READS_INWARDS: u32 = 2;
+/// Reads towards lower cylinders.
+pub(crate) const READS_OUTWARDS: u32 = 3;
+
+/// `step` is the distance in cylinders.
+pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
+    let known = Known::of(session.record);
+    let Some(map) = CylinderMap::of(session.record) else { return Ok(()) };
+    let distances = distances(map.cylinders());
+    let writable = session.device.info().writable;
+    for (place, &distance) in distances.iter().enumerate() {
+        for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
+            let reads = series >= READS_INWARDS;
+            // Reads cost many more accesses where the cache is large: every third distance shows the difference.
+            if !reads && !writable || reads && writable && place % 3 != 0 {
+                continue;
+            }
+            let (outer, inner) = map.pair(distance);
+            let inwards = series % 2 == 0;
+            let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
+            let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
+            let unit = session.unit();
+            let mode = if reads { Mode::Read } else { session.mode };
+            let zone = known.zones.iter().rev().find(|zone| zone.first_lba <= to);
+            let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
+            let way = Way {
+                from: from / unit * unit,
+                to: to / unit * unit,
+                mode,
+                slope: 1.0 / sectors as f64,
+                room: sectors / 4,
+                sure: false,
+            };
+            landing::least(session, (series, distance as i64), way)?;
+        }
+    }
+    Ok(())
+}
+
+/// All small distances, then ever fewer.
+fn distances(cylinders: u64) -> Vec<u64> {
+    let most = cylinders.saturating_sub(2);
+    let mut distances: Vec<u64> = (1..=10).collect();
+    let mut next = 12.0;
+    while next < most as f64 {
+        distances.push(next as u64);
+        next *= 1.16;
+    }
+    // The straight part of the curve, evenly.
+    distances.extend((1..=20).map(|part| most * part / 20));
+    distances.retain(|&distance| distance > 0 && distance <= most);
+    distances.sort_unstable();
+    distances.dedup();
+    distances
+}

@@ -1,0 +1,52 @@
+//! `skippy-…`: one sector after the other, each a step farther away than the one before (Talagala et al. 1999, Figure 1).
+
+use crate::MeasureError;
+use crate::device::Mode;
+use crate::extract::skippy::jumps;
+use crate::record::Role;
+use crate::session::Session;
+
+/// Which Skippy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// As in the paper. Where writes hide the media, they are forced.
+    Write,
+    /// With reads; a drive that reads ahead answers small steps from its cache.
+    Read,
+    /// With reads towards lower addresses.
+    Backwards,
+}
+
+const LEAST_STEPS: i64 = 192;
+const MOST_STEPS: i64 = 4096;
+
+/// Series 0, `step` in units of the sectors written at a time. Goes on until the steps are longer than a track: until the
+/// latency has dropped twice.
+pub(super) fn run(session: &mut Session<'_>, kind: Kind) -> Result<(), MeasureError> {
+    let unit = session.unit();
+    let mode = if kind == Kind::Write { session.mode } else { Mode::Read };
+    let mut position = if kind == Kind::Backwards { session.sectors() / 2 / unit * unit } else { 0 };
+    let mut latencies: Vec<f64> = Vec::new();
+    for step in 0..MOST_STEPS {
+        let ahead = step as u64 * unit;
+        let lba = if kind == Kind::Backwards {
+            let Some(lba) = position.checked_sub(ahead + unit) else { break };
+            lba
+        } else {
+            position + ahead
+        };
+        if lba + unit > session.sectors() {
+            break;
+        }
+        let window = session.take((0, step), Role::Measure, session.one(mode, lba))?;
+        latencies.push(window.map_or(f64::NAN, |window| (window.end - window.start).as_ms()));
+        position = if kind == Kind::Backwards { lba } else { lba + unit };
+        if step >= LEAST_STEPS && step % 64 == 0 {
+            let drops = jumps(&latencies, kind == Kind::Backwards);
+            if drops.len() >= 2 && (step as usize) > drops[1] + drops[1] / 8 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

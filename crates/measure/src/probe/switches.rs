@@ -1,0 +1,65 @@
+//! `switches`: the least time to a sector of the same track, of the next track, and of the next cylinder, for writes and
+//! for reads.
+
+use super::Context;
+use super::landing::{self, Way};
+use crate::MeasureError;
+use crate::device::Mode;
+use crate::extract::tracks::Border;
+use crate::session::Session;
+
+/// Series of each kind of way, for writes; those for reads follow at `READS`.
+pub(crate) const SAME_TRACK: u32 = 0;
+/// To the next track where the skew is the more common one.
+pub(crate) const COMMON: u32 = 1;
+/// To the next track where the skew is the rarer one.
+pub(crate) const RARE: u32 = 2;
+/// Series of reads.
+pub(crate) const READS: u32 = 10;
+/// Ways of each kind, without noise and with it.
+const PAIRS: [usize; 2] = [3, 12];
+
+/// `step` is the number of the track it starts from.
+pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+    let borders: &[Border] = &context.known.borders;
+    let modes: &[(Mode, u32)] = if session.device.info().writable {
+        &[(session.mode, 0), (Mode::Read, READS)]
+    } else {
+        &[(Mode::Read, READS)]
+    };
+    let pairs = PAIRS[usize::from(session.repetitions > 1)];
+    for &(mode, offset) in modes {
+        let mut counts = [0_usize; 3];
+        for (place, pair) in borders.windows(3).enumerate() {
+            let kind = match (place, pair[1].rare) {
+                (place, false) if place % 3 == 0 => SAME_TRACK,
+                (_, true) => RARE,
+                (_, false) => COMMON,
+            };
+            if counts[kind as usize] >= pairs || pair[2].first - pair[1].first < 16 {
+                continue;
+            }
+            counts[kind as usize] += 1;
+            let way = way(session, pair, kind == SAME_TRACK, mode);
+            landing::least(session, (offset + kind, place as i64), way)?;
+        }
+    }
+    Ok(())
+}
+
+/// From the middle of the first track to its last quarter, or to the next track.
+fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way {
+    let unit = session.unit();
+    let length = borders[1].first - borders[0].first;
+    let on = |first: u64, share: u64| first + length * share / 8 / unit * unit;
+    let first = if same { borders[0].first } else { borders[1].first };
+    let to = on(first, 6);
+    Way {
+        from: on(borders[0].first, if same { 1 } else { 4 }),
+        to,
+        mode,
+        slope: 1.0 / borders[0].per_turn,
+        room: to - on(first, 2),
+        sure: true,
+    }
+}

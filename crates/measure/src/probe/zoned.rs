@@ -1,0 +1,38 @@
+//! `zoned`: streams, here and there or through the whole device (Talagala et al. 1999, section 4.2).
+
+use super::Context;
+use crate::MeasureError;
+use crate::device::{Access, Mode};
+use crate::record::Role;
+use crate::session::Session;
+
+/// Places where bandwidth is measured.
+pub(super) const LOCATIONS: u64 = 240;
+/// Bytes read at each, at least.
+pub(super) const SPAN_BYTES: u64 = 8 << 20;
+/// Bytes in one read.
+const BLOCK_BYTES: u64 = 128 << 10;
+
+/// One series for each place, outermost first; `step` is the block within it. The first block pays for the way there.
+pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+    let bytes = u64::from(session.device.info().sector_bytes);
+    let unit = session.unit();
+    let block = (BLOCK_BYTES / bytes).next_multiple_of(unit).max(unit);
+    let pitch = session.sectors() / LOCATIONS;
+    let span = if context.whole_device { pitch } else { (SPAN_BYTES / bytes).min(pitch) };
+    for series in 0..LOCATIONS {
+        if context.done.contains(&(series as u32)) {
+            continue;
+        }
+        let first = (series * pitch).next_multiple_of(unit);
+        for step in 0..(span / block).max(1) {
+            let lba = first + step * block;
+            if lba + block > session.sectors() {
+                break;
+            }
+            let access = Access { mode: Mode::Read, lba, sectors: block as u32 };
+            session.take((series as u32, step as i64), Role::Measure, access)?;
+        }
+    }
+    Ok(())
+}

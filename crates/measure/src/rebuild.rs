@@ -1,0 +1,297 @@
+//! A drive file out of what was measured: measured values where there are any, and a plain assumption, marked as such, where
+//! there are none.
+
+use crate::MeasureError;
+use crate::extract::{Extraction, SeekPoint, ZoneFindings};
+use headstack_drive::spec::{
+    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order, Provenance,
+    ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
+};
+use std::collections::BTreeMap;
+
+/// Makes a drive description that behaves like what was measured. The write policy is not rebuilt beyond "early or not".
+///
+/// # Errors
+/// [`MeasureError::Insufficient`] where rotation, tracks, heads or seeks were not found; [`MeasureError::Drive`] where what was
+/// found contradicts itself.
+pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError> {
+    let lacks = |what: &str| MeasureError::Insufficient {
+        problem: format!("the record does not show {what}"),
+        hint: "measure with all probes".to_owned(),
+    };
+    let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
+    let heads = found.value("heads").ok_or_else(|| lacks("how many surfaces there are"))? as u32;
+    if found.zones.is_empty() {
+        return Err(lacks("the tracks"));
+    }
+    let mut builder = Builder { found, provenance: BTreeMap::new() };
+    let layout = builder.layout(heads);
+    let seek = builder.seek().ok_or_else(|| lacks("the seek curve"))?;
+    let mechanics = builder.mechanics();
+    let controller = builder.controller().ok_or_else(|| lacks("the overhead"))?;
+    let (buffer, cache) = builder.cache();
+    let bus = builder.bus();
+    let write_policy = builder.write_policy();
+    builder.measured("rotation_rpm", "probe rotation");
+    builder.measured("sector_bytes", "told by the device");
+    let physical = found.device.physical_sector_bytes;
+    let physical_sector_bytes = (physical > found.device.sector_bytes).then_some(physical);
+    if physical_sector_bytes.is_some() {
+        builder.measured("physical_sector_bytes", "told by the device");
+    }
+    let actuators = found.value("actuators").map_or(1, |count| count as u32);
+    if actuators > 1 {
+        builder.measured("actuators", "the second half of the addresses is like the first");
+    }
+    let spec = DriveSpec {
+        name: name.to_owned(),
+        summary: format!("Measured on {}", found.device.name),
+        sector_bytes: found.device.sector_bytes,
+        physical_sector_bytes,
+        rotation_rpm: rpm,
+        actuators,
+        layout,
+        seek,
+        mechanics,
+        controller,
+        buffer,
+        cache,
+        write_policy,
+        bus,
+        spindle: headstack_drive::spec::SpindleSpec::default(),
+        recalibration: headstack_drive::spec::RecalibrationSpec::default(),
+        fidelity: headstack_drive::spec::FidelitySpec::default(),
+        published: headstack_drive::spec::PublishedSpec::default(),
+        provenance: builder.provenance,
+    };
+    // Through the text, as anybody will read it: nothing leaves that would not come back.
+    Ok(DriveSpec::from_toml(name, &spec.to_toml())?)
+}
+
+struct Builder<'a> {
+    found: &'a Extraction,
+    provenance: BTreeMap<String, Provenance>,
+}
+
+impl Builder<'_> {
+    fn measured(&mut self, path: &str, source: &str) {
+        self.note(path, ProvenanceKind::Measured, source);
+    }
+
+    fn assumed(&mut self, path: &str, source: &str) {
+        self.note(path, ProvenanceKind::Assumed, source);
+    }
+
+    fn note(&mut self, path: &str, kind: ProvenanceKind, source: &str) {
+        self.provenance.insert(path.to_owned(), Provenance { kind, source: source.to_owned() });
+    }
+
+    fn layout(&mut self, heads: u32) -> LayoutSpec {
+        let by_surface = self.found.order == Some("serpentine-by-surface");
+        let mut zones: Vec<ZoneSpec> = Vec::new();
+        for zone in &self.found.zones {
+            let first_cylinder = zones.last().map_or(0, |last: &ZoneSpec| last.last_cylinder + 1);
+            let zone = self.zone(zone, heads, first_cylinder);
+            zones.push(zone);
+        }
+        self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
+        self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
+        LayoutSpec {
+            order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
+            heads,
+            group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
+            cylinders: None,
+            capacity_sectors: None,
+            zone: zones,
+            run: Vec::new(),
+            region: Vec::new(),
+            slipped_sectors: Vec::new(),
+            slipped_tracks: Vec::new(),
+            remap: Vec::new(),
+        }
+    }
+
+    fn zone(&self, zone: &ZoneFindings, heads: u32, first_cylinder: u32) -> ZoneSpec {
+        let per_cylinder = zone.sectors_per_track * u64::from(heads);
+        let cylinders = (zone.end_lba - zone.first_lba).div_ceil(per_cylinder).max(1);
+        // What is missing to whole cylinders holds no data: the drive's own sectors, or spares.
+        let missing = cylinders * per_cylinder - (zone.end_lba - zone.first_lba);
+        let whole = |skew: Option<f64>| {
+            let skew = skew.unwrap_or(0.0);
+            let error = zone.skew_ci95_sectors.unwrap_or(0.0).max(0.05);
+            if (skew - skew.round()).abs() < error.min(0.4) { skew.round() } else { skew }
+        };
+        let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
+        ZoneSpec {
+            first_cylinder,
+            last_cylinder: first_cylinder + cylinders as u32 - 1,
+            sectors_per_track: zone.sectors_per_track as u32,
+            spare_sectors_per_track: spare as u32,
+            spare_tracks_per_cylinder: 0,
+            spare_tracks_at_end: 0,
+            empty_sectors_at_front: missing,
+            track_skew_sectors: whole(zone.track_skew_sectors),
+            cylinder_skew_sectors: whole(zone.cylinder_skew_sectors),
+            first_sector_turns: 0.0,
+            spares: None,
+        }
+    }
+
+    /// The curve as a table. A seek that the command's processing hides takes nothing that can be seen.
+    fn seek(&mut self) -> Option<SeekSpec> {
+        let points = self.base_curve()?;
+        self.measured("seek", "probe seek-curve: least time over the distance less that on the same track");
+        let points = points.iter().map(|p| [p.cylinders as f64, p.ms.max(0.0)]).collect();
+        Some(SeekSpec::Table { points })
+    }
+
+    /// Seeks before reads where enough of them were measured, else before writes.
+    fn base_curve(&self) -> Option<Vec<SeekPoint>> {
+        let seek = &self.found.seek;
+        let difference = seek.write_minus_read_ms.unwrap_or(0.0);
+        let reads = if seek.write.is_empty() {
+            seek.read.clone()
+        } else {
+            seek.write.iter().map(|point| SeekPoint { ms: point.ms - difference, ..*point }).collect()
+        };
+        (reads.len() > 3).then_some(reads)
+    }
+
+    fn mechanics(&mut self) -> MechanicsSpec {
+        let found = self.found;
+        let write = found.value("write_head_switch_ms");
+        let read = found.value("head_switch_ms");
+        let difference = found.seek.write_minus_read_ms.unwrap_or(0.0);
+        let head_switch_ms = read.or(write.map(|ms| (ms - difference).max(0.0))).unwrap_or(0.0);
+        for path in ["mechanics.head_switch_ms", "mechanics.write_settle_ms"] {
+            self.measured(path, "probe switches");
+        }
+        if read.or(write).is_none() {
+            self.assumed("mechanics.head_switch_ms", "hidden beside the command's processing: none shows");
+        }
+        let inward = found.value("inward_seek_extra_ms").filter(|ms| ms.abs() > 0.01).unwrap_or(0.0);
+        if inward != 0.0 {
+            self.measured("mechanics.inward_seek_extra_ms", "probe seek-curve, inwards and outwards");
+        }
+        self.assumed("mechanics.read_settle_ms", "contained in the seek times");
+        self.assumed("mechanics.settle_after_head_switch", "usual");
+        MechanicsSpec {
+            head_switch_ms,
+            write_settle_ms: difference,
+            inward_seek_extra_ms: inward,
+            ..MechanicsSpec::default()
+        }
+    }
+
+    fn controller(&mut self) -> Option<ControllerSpec> {
+        let found = self.found;
+        let write = found.value("mtm_ms").or(found.value("mtm_read_ms"))?;
+        let read = found.value("mtm_read_ms").unwrap_or(write);
+        let hit = found.cache.as_ref().and_then(|cache| cache.hit_overhead_ms);
+        // A read ends when its last sector has crossed the bus; a write's data cross it before.
+        let bus_ms = self.sector_bus_ms();
+        self.measured("controller", "probe switches: least time to a sector of the same track");
+        for path in [
+            "read_completion_ms",
+            "write_completion_ms",
+            "overhead_beside_seek_ms",
+            "queue_depth",
+            "scheduler",
+            "write_data_after_ms",
+        ] {
+            self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
+        }
+        if hit.is_some() {
+            self.measured("controller.hit_overhead_ms", "probe overhead");
+        }
+        Some(ControllerSpec {
+            read_overhead_ms: (read - bus_ms).max(0.0),
+            write_overhead_ms: write.max(0.0),
+            write_data_after_ms: Some(0.0),
+            hit_overhead_ms: hit.map(|ms| ms.max(0.0)),
+            ..ControllerSpec::default()
+        })
+    }
+
+    fn bus_rate(&self) -> Option<f64> {
+        self.found.cache.as_ref().and_then(|cache| cache.bus_mb_per_s).filter(|rate| *rate < 1e5)
+    }
+
+    fn sector_bus_ms(&self) -> f64 {
+        let bytes = f64::from(self.found.device.physical_sector_bytes);
+        self.bus_rate().map_or(0.0, |rate| bytes / rate / 1e3)
+    }
+
+    fn bus(&mut self) -> BusSpec {
+        let rate = self.bus_rate();
+        match rate {
+            Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: cached reads of several sizes"),
+            None => self.assumed("bus.read_mb_per_s", "no cached reads showed it: fast enough not to matter"),
+        }
+        self.assumed("bus.write_mb_per_s", "as for reads");
+        self.assumed("bus.kind", "not seen");
+        for path in ["arbitration_us", "reconnect_us", "disconnects"] {
+            self.assumed(&format!("bus.{path}"), "contained in the overheads");
+        }
+        let rate = rate.unwrap_or(1e5);
+        BusSpec {
+            kind: "as measured".to_owned(),
+            read_mb_per_s: rate,
+            write_mb_per_s: rate,
+            arbitration_us: 0.0,
+            reconnect_us: 0.0,
+            disconnects: true,
+        }
+    }
+
+    fn cache(&mut self) -> (BufferSpec, Option<CacheSpec>) {
+        self.assumed("buffer", "large enough to match speeds");
+        let buffer = BufferSpec { size_kib: 2048.0, ..BufferSpec::default() };
+        let Some(cache) = self.found.cache.as_ref().filter(|cache| cache.keeps_reads) else {
+            return (buffer, None);
+        };
+        let kib = |sectors: u64| sectors as f64 * f64::from(self.found.device.sector_bytes) / 1024.0;
+        let most_track = self.found.zones.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(0);
+        let (least, most) = (cache.segment_sectors_at_least.unwrap_or(1), cache.segment_sectors_at_most);
+        let sectors = most.map_or(least.max(most_track), |most| u64::midpoint(least, most));
+        let read_ahead = match cache.read_ahead {
+            "to-track-end" | "whole-track" => ReadAhead::ToTrackEnd,
+            "until-full" => ReadAhead::UntilFull,
+            "once-sequential" => ReadAhead::OnceSequential,
+            _ => ReadAhead::None,
+        };
+        let whole = cache.read_ahead == "whole-track";
+        self.measured("cache", "probe cache");
+        self.assumed("cache.partial_hit", "not probed");
+        self.assumed("cache.after_hit", "not probed");
+        let cache = CacheSpec {
+            segments: cache.segments.unwrap_or(1).max(1) as u32,
+            segment_kib: kib(sectors.max(1)),
+            read_ahead,
+            read_ahead_limit_kib: None,
+            zero_latency: whole,
+            whole_track: whole,
+            read_ahead_over_requested: false,
+            read_ahead_on_hit: None,
+            write_overlap: headstack_drive::spec::WriteOverlap::default(),
+            written_data: headstack_drive::spec::WrittenData::default(),
+            partial_hit: headstack_drive::spec::PartialHit::default(),
+            after_hit: headstack_drive::spec::AfterHit::default(),
+            bypass_above_kib: None,
+        };
+        (buffer, Some(cache))
+    }
+
+    fn write_policy(&mut self) -> WritePolicy {
+        let early = self.found.warnings.iter().any(|warning| warning.starts_with("writes are complete before"));
+        if early {
+            self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
+            return WritePolicy::ImmediateReporting {
+                pending_writes: None,
+                dirty_hit: headstack_drive::spec::DirtyHit::default(),
+            };
+        }
+        self.measured("write_policy", "probe write-cache");
+        WritePolicy::WriteThrough {}
+    }
+}

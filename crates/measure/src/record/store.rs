@@ -1,0 +1,169 @@
+//! Records on disk: a journal while they are taken, a Parquet file when they are complete or were stopped.
+
+use super::{Record, RecordHead, columns};
+use crate::MeasureError;
+use arrow::ipc::reader::StreamReader;
+use arrow::ipc::writer::StreamWriter;
+use headstack_trace::atomic_file::AtomicFile;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const KEY: &str = "headstack.measure";
+/// Samples that may be lost when the machine stops.
+const JOURNAL_ROWS: usize = 512;
+
+/// Where the record of a measurement goes.
+pub struct Store {
+    path: Option<PathBuf>,
+    journal: Option<StreamWriter<BufWriter<File>>>,
+    written: usize,
+}
+
+fn problem(path: &Path, problem: impl ToString, hint: Option<&str>) -> MeasureError {
+    MeasureError::Record {
+        path: path.to_owned(),
+        problem: problem.to_string(),
+        hint: hint.map(str::to_owned),
+    }
+}
+
+/// The journal of a record.
+pub fn journal_path(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+impl Store {
+    /// Nowhere: the record lives in memory.
+    pub fn in_memory() -> Self {
+        Self { path: None, journal: None, written: 0 }
+    }
+
+    /// A file; the journal is begun with what the record already holds.
+    ///
+    /// # Errors
+    /// [`MeasureError::Record`] if the journal cannot be written.
+    pub fn at(path: &Path, record: &Record) -> Result<Self, MeasureError> {
+        let part = journal_path(path);
+        let head = serde_json::to_string(&record.head).map_err(|error| problem(path, error, None))?;
+        let schema = columns::schema();
+        let with_head =
+            schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
+        let file = File::create(&part)
+            .map_err(|error| problem(&part, error, Some("give `--record` a place that can be written")))?;
+        let journal = StreamWriter::try_new(BufWriter::new(file), &with_head)
+            .map_err(|error| problem(&part, error, None))?;
+        let mut store = Self { path: Some(path.to_owned()), journal: Some(journal), written: 0 };
+        store.append(record, true)?;
+        Ok(store)
+    }
+
+    /// Takes over the samples that are new, when there are enough of them or at the end of a probe.
+    ///
+    /// # Errors
+    /// [`MeasureError::Record`] if the journal cannot be written.
+    pub fn append(&mut self, record: &Record, now: bool) -> Result<(), MeasureError> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let new = &record.samples[self.written..];
+        if new.is_empty() || !now && new.len() < JOURNAL_ROWS {
+            return Ok(());
+        }
+        let path = self.path.clone().unwrap_or_default();
+        journal
+            .write(&columns::batch(new))
+            .and_then(|()| journal.get_mut().flush().map_err(Into::into))
+            .map_err(|error| problem(&journal_path(&path), error, None))?;
+        self.written = record.samples.len();
+        Ok(())
+    }
+
+    /// Writes the Parquet file and drops the journal.
+    ///
+    /// # Errors
+    /// [`MeasureError::Record`] if it cannot be written; the journal stays then.
+    pub fn finish(mut self, record: &Record) -> Result<(), MeasureError> {
+        self.append(record, true)?;
+        let Some(path) = self.path.take() else { return Ok(()) };
+        self.journal = None;
+        write(record, &path)?;
+        let _ = std::fs::remove_file(journal_path(&path));
+        Ok(())
+    }
+}
+
+/// Writes a record as a Parquet file, whole or not at all.
+///
+/// # Errors
+/// [`MeasureError::Record`] and [`MeasureError::Trace`] if it cannot be written.
+pub fn write(record: &Record, path: &Path) -> Result<(), MeasureError> {
+    let head = serde_json::to_string(&record.head).map_err(|error| problem(path, error, None))?;
+    let properties = WriterProperties::builder()
+        .set_compression(parquet::basic::Compression::ZSTD(parquet::basic::ZstdLevel::default()))
+        .set_key_value_metadata(Some(vec![KeyValue::new(KEY.to_owned(), head)]))
+        .build();
+    let mut file = AtomicFile::create(path)?;
+    let parquet = |error: parquet::errors::ParquetError| problem(path, error, None);
+    let mut writer =
+        ArrowWriter::try_new(&mut file, columns::schema(), Some(properties)).map_err(parquet)?;
+    for samples in record.samples.chunks(1 << 16) {
+        writer.write(&columns::batch(samples)).map_err(parquet)?;
+    }
+    writer.close().map_err(parquet)?;
+    file.commit()?;
+    Ok(())
+}
+
+/// Reads a record: the Parquet file, or the journal of one that was not finished.
+///
+/// # Errors
+/// [`MeasureError::Record`] if there is neither, or it is no record.
+pub fn read(path: &Path) -> Result<Record, MeasureError> {
+    let part = journal_path(path);
+    if part.exists() {
+        return read_journal(&part);
+    }
+    let file = File::open(path)
+        .map_err(|error| problem(path, error, Some("name a record that `headstack measure --record` wrote")))?;
+    let not_a_record = |error: &dyn ToString| {
+        problem(path, error.to_string(), Some("this is no record of `headstack measure`"))
+    };
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| not_a_record(&error))?;
+    let head = builder
+        .metadata()
+        .file_metadata()
+        .key_value_metadata()
+        .and_then(|pairs| pairs.iter().find(|pair| pair.key == KEY))
+        .and_then(|pair| pair.value.clone())
+        .ok_or_else(|| not_a_record(&"it says of no device that it was taken from"))?;
+    let head: RecordHead = serde_json::from_str(&head).map_err(|error| not_a_record(&error))?;
+    let mut record = Record { head, samples: Vec::new() };
+    for batch in builder.build().map_err(|error| not_a_record(&error))? {
+        let batch = batch.map_err(|error| not_a_record(&error))?;
+        record.samples.extend(columns::samples(&batch).map_err(|error| not_a_record(&error))?);
+    }
+    Ok(record)
+}
+
+fn read_journal(part: &Path) -> Result<Record, MeasureError> {
+    let broken = |error: &dyn ToString| {
+        problem(part, error.to_string(), Some("remove it to begin anew: nothing in it can be read"))
+    };
+    let file = File::open(part).map_err(|error| broken(&error))?;
+    let reader = StreamReader::try_new(BufReader::new(file), None).map_err(|error| broken(&error))?;
+    let schema = Arc::clone(&reader.schema());
+    let head = schema.metadata().get(KEY).ok_or_else(|| broken(&"it is no record"))?;
+    let head: RecordHead = serde_json::from_str(head).map_err(|error| broken(&error))?;
+    let mut record = Record { head, samples: Vec::new() };
+    // The last batch may be cut off: what comes before it counts.
+    for batch in reader.map_while(Result::ok) {
+        record.samples.extend(columns::samples(&batch).map_err(|error| broken(&error))?);
+    }
+    Ok(record)
+}

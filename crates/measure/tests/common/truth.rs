@@ -1,0 +1,118 @@
+//! What the model of a drive must look like from outside, computed from its description and layout and from nothing that the
+//! extraction uses.
+
+use headstack_drive::DriveModel;
+use headstack_drive::layout::Layout;
+use headstack_drive::spec::{DriveSpec, Order};
+use headstack_system::System;
+
+pub struct TrueZone {
+    pub first_lba: u64,
+    pub sectors_per_track: u64,
+    pub per_turn: u64,
+}
+
+pub struct Truth {
+    pub spec: DriveSpec,
+    pub layout: Layout,
+    pub turn_ms: f64,
+    pub zones: Vec<TrueZone>,
+}
+
+impl Truth {
+    pub fn of(name: &str) -> Self {
+        let system = System::load(name, &[]).unwrap();
+        Self::of_model(system.model(0).unwrap())
+    }
+
+    pub fn of_model(model: &DriveModel) -> Self {
+        let spec = model.spec().clone();
+        let layout = Layout::new(&spec.layout);
+        let mut zones: Vec<TrueZone> = Vec::new();
+        // Neighbours with equally many sectors look like one zone.
+        for (zone, summary) in spec.layout.zone.iter().zip(layout.zones()) {
+            let sectors = u64::from(zone.sectors_per_track);
+            if summary.sectors == 0 || zones.last().is_some_and(|last| last.sectors_per_track == sectors) {
+                continue;
+            }
+            zones.push(TrueZone {
+                first_lba: summary.first_lba,
+                sectors_per_track: sectors,
+                per_turn: sectors + u64::from(zone.spare_sectors_per_track),
+            });
+        }
+        let rpm = spec.rotation_rpm * (1.0 + spec.spindle.error_percent / 100.0);
+        Self { turn_ms: 60_000.0 / rpm, layout, zones, spec }
+    }
+
+    pub fn by_surface(&self) -> bool {
+        self.spec.layout.order == Order::SerpentineBySurface
+    }
+
+    /// Track and cylinder skew where a sector is.
+    pub fn skews_at(&self, lba: u64) -> (f64, f64) {
+        let zone = &self.spec.layout.zone[self.layout.locate(lba).zone as usize];
+        (zone.track_skew_sectors, zone.cylinder_skew_sectors)
+    }
+
+    fn bus_ms(&self, rate_mb_per_s: f64) -> f64 {
+        // Several sectors flow while they pass: the last one, or the first of a write, counts.
+        let bytes = f64::from(self.spec.sector_bytes);
+        bytes / rate_mb_per_s / 1e3 + (self.spec.bus.arbitration_us) / 1e3
+    }
+
+    /// From issue to the start of the sector's passing under the head plus what follows its end: a write that follows a
+    /// write, `move_ms` the repositioning (`None`: same track).
+    pub fn write_mtm_ms(&self, move_ms: Option<f64>) -> f64 {
+        let c = &self.spec.controller;
+        let by = c.by_history.as_ref();
+        let overhead = match (by, move_ms) {
+            (Some(by), None) => by.write_hit_ms[1],
+            (Some(by), Some(_)) => by.write_miss_ms[1],
+            (None, _) => c.write_overhead_ms,
+        };
+        let from = by
+            .and_then(|by| by.write_seek_after_ms.map(|after| after[1]))
+            .or(c.seek_after_ms)
+            .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead))
+            + c.write_after_write_seek_delay_ms;
+        let ready = overhead.max(from + move_ms.unwrap_or(0.0));
+        let wanted = c.write_data_after_ms.unwrap_or(overhead);
+        let data = wanted + c.data_preparation_ms + self.bus_ms(self.spec.bus.write_mb_per_s) + self.spec.buffer.write_start_ms;
+        ready.max(data) + c.write_completion_ms
+    }
+
+    /// The same for a read behind a write.
+    pub fn read_mtm_ms(&self, move_ms: Option<f64>) -> f64 {
+        let c = &self.spec.controller;
+        let by = c.by_history.as_ref();
+        let overhead = by.map_or(c.read_overhead_ms, |by| by.read_miss_ms[1]);
+        let from = by
+            .and_then(|by| by.read_seek_after_ms.map(|after| after[1]))
+            .or(c.seek_after_ms)
+            .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead));
+        let ready = overhead.max(from + move_ms.unwrap_or(0.0));
+        // Without a fence the bus is there before the data are.
+        let fence = self.spec.buffer.read_fence_kib > 0.0 || self.spec.buffer.read_fence_fraction.is_some();
+        let reconnect = if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
+        let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
+        ready - arbitration + reconnect + c.data_preparation_ms + self.bus_ms(self.spec.bus.read_mb_per_s) + c.read_completion_ms
+    }
+
+    /// Repositioning over `cylinders` (0: a head switch) before a write or a read.
+    pub fn move_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
+        let mechanics = headstack_drive::mechanics::Mechanics::new(&self.spec);
+        let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
+        let out = mechanics.reposition((cylinders, 0), (0, u32::from(heads_differ)), op).as_ms();
+        let inward = mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms();
+        f64::midpoint(out, inward)
+    }
+
+    /// The same to the next cylinder inwards.
+    pub fn inward_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
+        let mechanics = headstack_drive::mechanics::Mechanics::new(&self.spec);
+        let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
+        mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms()
+    }
+
+}

@@ -1,0 +1,279 @@
+//! Probes on devices, records, and what is extracted from them.
+
+use crate::convert::dict;
+use crate::error::{Error, guarded};
+use crate::table::Table;
+use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
+use headstack_measure::probe::{self, PROBES};
+use headstack_measure::record::{self, Record};
+use headstack_measure::{MeasureError, Options, Progress};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+impl From<MeasureError> for Error {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Stopped => Self::Stopped,
+            error => Self::Input(error.to_string(), error.hint()),
+        }
+    }
+}
+
+/// The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
+/// (whether it writes where the device may be written).
+#[pyfunction]
+pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    PROBES
+        .iter()
+        .map(|p| dict(py, &json!({"name": p.name, "about": p.about, "needs": p.needs, "writes": p.writes})))
+        .collect()
+}
+
+/// How a device is opened; the arguments that `measure` and `measure_plan` share.
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+fn open_options(
+    write: bool,
+    yes_destroy: Option<PathBuf>,
+    seed: u64,
+    noise_percent: f64,
+    outlier_percent: f64,
+    outlier_ms: f64,
+    read_only: bool,
+    overrides: Vec<(String, String)>,
+) -> Result<OpenOptions, Error> {
+    let shares = [noise_percent, outlier_percent];
+    if shares.iter().any(|share| !(0.0..=50.0).contains(share)) || !(0.0..=1e6).contains(&outlier_ms) {
+        return Err(Error::input(
+            format!("noise of {noise_percent} % and {outlier_percent} % outliers of {outlier_ms} ms cannot be"),
+            "shares from 0 to 50 %, times from 0 ms on",
+        ));
+    }
+    Ok(OpenOptions {
+        consent: WriteConsent { write, yes_destroy },
+        noise: Noise {
+            relative: noise_percent / 100.0,
+            outlier_share: outlier_percent / 100.0,
+            outlier_ms,
+        },
+        seed,
+        overrides,
+        read_only,
+    })
+}
+
+/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+#[pyfunction]
+#[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, write=false, yes_destroy=None, read_only=false,
+    overrides=Vec::new()))]
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn measure_plan<'py>(
+    py: Python<'py>,
+    device: &str,
+    probes: Vec<String>,
+    whole_device: bool,
+    write: bool,
+    yes_destroy: Option<PathBuf>,
+    read_only: bool,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let options = open_options(write, yes_destroy, 1, 0.0, 0.0, 0.0, read_only, overrides)?;
+    let device = headstack_measure::device::open(device, &options).map_err(Error::from)?;
+    let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
+    let record = Record::new(device.info().clone());
+    plan.into_iter()
+        .map(|name| {
+            let expected_s = probe::expected_s(name, &record, whole_device);
+            dict(py, &json!({"probe": name, "expected_s": expected_s}))
+        })
+        .collect()
+}
+
+/// Runs probes on a device.
+///
+/// Parameters
+/// ----------
+/// device
+///     `sim:SYSTEM` (a library name, a drive file, a system file; virtual time), `mock:` (the paper's formula; parameters after
+///     the colon as `rpm=5400,heads=9,…`), or the path of a block device or a file (read unless both consents are given).
+/// probes
+///     Names from `measure_probes`, or `skippy` for its three kinds; those they need run before. None: all that suit the device.
+/// record
+///     File of the record (Parquet). While measuring, `RECORD.part` beside it grows. Absent: the record stays in memory.
+/// resume
+///     Go on with the record if the file or its `.part` exists. Otherwise a new one takes its place.
+/// whole_device
+///     `zoned` reads the whole device, not samples of it.
+/// write, yes_destroy
+///     Consent to losing what is on a real device: `write` and the device's path once more.
+/// seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
+///     For simulated devices: the seed; by how much times are misread, up to this share, evenly; how many completions are seen
+///     late, and by how much on average; that it must not be written; values of the system to replace.
+/// progress
+///     Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s` (of the device's clock). An
+///     answer of `False` stops; so does Ctrl-C. What was measured until then is kept.
+///
+/// Raises `InputError` for unknown probes, unusable devices and unreadable records. What ends a measurement under way (stopped,
+/// device gone, too many errors) does not raise: see `Measurement.stopped`.
+#[pyfunction]
+#[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, write=false,
+    yes_destroy=None, seed=1, noise_percent=0.0, outlier_percent=0.0, outlier_ms=20.0, read_only=false,
+    overrides=Vec::new(), progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn measure(
+    py: Python<'_>,
+    device: &str,
+    probes: Vec<String>,
+    record: Option<PathBuf>,
+    resume: bool,
+    whole_device: bool,
+    write: bool,
+    yes_destroy: Option<PathBuf>,
+    seed: u64,
+    noise_percent: f64,
+    outlier_percent: f64,
+    outlier_ms: f64,
+    read_only: bool,
+    overrides: Vec<(String, String)>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Measurement> {
+    let opening = open_options(
+        write,
+        yes_destroy,
+        seed,
+        noise_percent,
+        outlier_percent,
+        outlier_ms,
+        read_only,
+        overrides,
+    )?;
+    let options = Options { probes, record, resume, whole_device };
+    let mut teller = Teller { progress, last: None, refusal: None };
+    let measured = guarded(py, || {
+        let mut device = headstack_measure::device::open(device, &opening)?;
+        Ok(headstack_measure::measure(device.as_mut(), &options, &mut |progress| teller.goes_on(progress))?)
+    })?;
+    if let Some(Error::Python(error)) = teller.refusal.take()
+        && !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
+    {
+        return Err(error);
+    }
+    Ok(Measurement { record: measured.record, stopped: measured.stopped })
+}
+
+/// Asks Python, now and then, whether to go on.
+struct Teller {
+    progress: Option<Py<PyAny>>,
+    last: Option<Instant>,
+    refusal: Option<Error>,
+}
+
+impl Teller {
+    fn goes_on(&mut self, progress: &Progress) -> bool {
+        if self.last.is_some_and(|last| last.elapsed() < Duration::from_millis(50)) {
+            return true;
+        }
+        self.last = Some(Instant::now());
+        match Python::attach(|py| self.ask(py, progress)) {
+            Ok(goes_on) => goes_on,
+            Err(error) => {
+                self.refusal = Some(Error::Python(error));
+                false
+            }
+        }
+    }
+
+    fn ask(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
+        py.check_signals()?;
+        let Some(function) = &self.progress else { return Ok(true) };
+        let told = dict(
+            py,
+            &json!({
+                "probe": progress.probe,
+                "samples": progress.samples,
+                "elapsed_s": progress.elapsed_s,
+                "expected_s": progress.expected_s,
+            }),
+        )?;
+        let answer = function.bind(py).call1((told,))?;
+        Ok(answer.is_none() || answer.is_truthy()?)
+    }
+}
+
+/// Reads a record: a Parquet file that `measure` wrote, or the `.part` beside it where it was cut off. Raises `InputError` if
+/// it is none.
+#[pyfunction]
+pub(crate) fn read_measurement(path: PathBuf) -> PyResult<Measurement> {
+    let record = record::store::read(&path).map_err(Error::from)?;
+    Ok(Measurement { record, stopped: None })
+}
+
+/// What was measured: every access of every probe, raw.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct Measurement {
+    record: Record,
+    stopped: Option<MeasureError>,
+}
+
+#[pymethods]
+impl Measurement {
+    /// The samples: `probe`, `series`, `step`, `role`, `mode`, `lba`, `sectors`, `depth`, `start_ns`, `end_ns`, `ok`, `session`.
+    #[getter]
+    fn samples(&self) -> Table {
+        Table::new(record::schema(), vec![record::batch(&self.record.samples)])
+    }
+
+    /// What is known beside the samples: `device` (`name`, `kind`, `sectors`, `sector_bytes`, `physical_sector_bytes`,
+    /// `writable`, `queue_depth`, `rotational`, `overhead_ns`), `version`, `finished` (probes), `writes`, `sessions`.
+    #[getter]
+    fn head<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &serde_json::to_value(&self.record.head).unwrap_or_default())
+    }
+
+    /// Why it did not come to its end: `None` if it did, else `kind` ("stopped", "gone", "unreadable", "other"), `message`,
+    /// `hint`.
+    #[getter]
+    fn stopped<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let describe = |error: &MeasureError| {
+            let kind = match error {
+                MeasureError::Stopped => "stopped",
+                MeasureError::Gone { .. } => "gone",
+                MeasureError::Unreadable { .. } => "unreadable",
+                _ => "other",
+            };
+            dict(py, &json!({"kind": kind, "message": error.to_string(), "hint": error.hint()}))
+        };
+        self.stopped.as_ref().map(describe).transpose()
+    }
+
+    /// The values that the record shows; see the reference for the keys. Raises `InputError` for a record without samples.
+    fn extract<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = guarded(py, || Ok(headstack_measure::extract::extract(&self.record)?.to_json()))?;
+        dict(py, &found)
+    }
+
+    /// A drive file of what the record shows, as text; values that it does not show are assumed and marked so. Raises
+    /// `InputError` where too little was measured.
+    fn drive_toml(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        guarded(py, || {
+            let found = headstack_measure::extract::extract(&self.record)?;
+            Ok(headstack_measure::rebuild::rebuild(&found, name)?.to_toml())
+        })
+    }
+
+    /// Writes the record as a Parquet file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        Ok(record::store::write(&self.record, &path).map_err(Error::from)?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.record.samples.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let head = &self.record.head;
+        format!("Measurement({:?}, {} samples, {})", head.device.name, self.record.samples.len(), head.finished.join(", "))
+    }
+}

@@ -1,0 +1,277 @@
+"""`headstack measure`: probes on a device, and what they show."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from headstack.cli import DONE, IN_PART, INTERRUPTED, NOT_THE_DEVICE, output
+from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from headstack.measure import Measurement
+
+CONSENT = Group("Writing to a real device", sort_key=0)
+NOISE = Group("Noise of a simulated device", sort_key=5)
+
+
+def measure(
+    device: Annotated[
+        str | None,
+        Parameter(
+            help="`sim:SYSTEM` (library name, drive file, system file), `mock:`, or the path of a disk or a file."
+        ),
+    ] = None,
+    *probes: Annotated[
+        str,
+        Parameter(
+            help="Probes (`--probes` lists them), `skippy` for its three kinds; all that suit the device if none."
+        ),
+    ],
+    list_: Annotated[bool, Parameter(name="--probes", help="List the probes, and measure nothing.")] = False,
+    record: Annotated[
+        Path | None, Parameter(group=RUN, help="Keep every access in this Parquet file, as it goes on.")
+    ] = None,
+    resume: Annotated[bool, Parameter(group=RUN, help="Go on with the record where it ended.")] = False,
+    from_: Annotated[
+        Path | None, Parameter(name="--from", group=RUN, help="Touch no device: tell what an older record shows.")
+    ] = None,
+    whole_device: Annotated[
+        bool, Parameter(group=RUN, help="The probe `zoned` reads all of the device, not samples of it.")
+    ] = False,
+    write: Annotated[
+        bool, Parameter(group=CONSENT, help="Probes may write: what is on the device is lost. With --yes-destroy.")
+    ] = False,
+    yes_destroy: Annotated[
+        Path | None, Parameter(group=CONSENT, help="The path of the device once more: yes, that one.")
+    ] = None,
+    read_only: Annotated[
+        bool, Parameter(group=MODEL, help="Do not write to a simulated device, as to a real one without consent.")
+    ] = False,
+    set_: Overrides = (),
+    seed: Annotated[int | None, Parameter(group=NOISE, help="Seed of everything random in a simulated device.")] = None,
+    noise_percent: Annotated[
+        float | None, Parameter(group=NOISE, help="Times are misread, evenly by up to so much of them.")
+    ] = None,
+    outlier_percent: Annotated[float | None, Parameter(group=NOISE, help="So many completions are seen late.")] = None,
+    outlier_ms: Annotated[
+        float | None, Parameter(group=NOISE, help="How late these are on average (20 if absent).")
+    ] = None,
+    save: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="Write a drive file that simulates what was measured.")
+    ] = None,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the charts.")] = None,
+    json: Json = False,
+) -> int:
+    """Run probes on a device and tell what they show: rotation, geometry, zones, switches, seeks, caches.
+
+    A real device is only read, unless it is named twice: `--write --yes-destroy PATH`. Mounted devices are refused.
+    Ctrl-C keeps the record. Exit code 1: done in part; 3: the device does not rotate.
+    """
+    from headstack.files import check_report, check_writable
+
+    if list_:
+        return _list(json=json)
+    for path, check in ((save, check_writable), (report, check_report)):
+        if path is not None:
+            check(path)
+    noise = {"seed": seed, "noise_percent": noise_percent, "outlier_percent": outlier_percent, "outlier_ms": outlier_ms}
+    given = {name: value for name, value in noise.items() if value is not None}
+    consent = {"write": write, "yes_destroy": yes_destroy}
+    simulated = {"--set": set_, "--read-only": read_only, **{_option(name): True for name in given}}
+    if from_ is not None:
+        asked = {"DEVICE": device, "--record": record, "--resume": resume, "--whole-device": whole_device,
+                 **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
+        _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
+        return _read(from_, save, report, json=json)
+    if device is None:
+        raise InputError(
+            "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
+        )
+    is_simulated = device.startswith(("sim:", "mock:"))
+    if is_simulated:
+        _refuse({_option(name): value for name, value in consent.items()},
+                f"is for real devices, and `{device}` is none: it is written without", "leave it out")  # fmt: skip
+    if not device.startswith("sim:"):
+        _refuse(simulated, f"is for simulated devices, and `{device}` is none", "leave it out, or name `sim:SYSTEM`")
+    opening = {"whole_device": whole_device, **consent, "read_only": read_only, "overrides": pairs(set_, "--set")}
+    return _measure(device, probes, {**opening, **given}, (record, resume), (save, report), json=json)
+
+
+def _measure(
+    device: str,
+    probes: tuple[str, ...],
+    options: dict[str, Any],
+    keep: tuple[Path | None, bool],
+    outputs: tuple[Path | None, Path | None],
+    *,
+    json: bool,
+) -> int:
+    from headstack import measure
+
+    record, resume = keep
+    opening = {name: options[name] for name in ("whole_device", "write", "yes_destroy", "read_only", "overrides")}
+    planned = measure.plan(device, probes, **opening)
+    output.note(_announcement(device, planned))
+    with _progress(planned) as progress:
+        found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
+    if record is not None:
+        output.note(f"wrote {record} ({len(found):,} accesses)")
+    stopped = found.stopped
+    if stopped is not None and stopped["kind"] == "stopped":
+        output.error("interrupted", _how_to_go_on(device, probes, record, len(found)))
+        return INTERRUPTED
+    if stopped is not None:
+        output.error(stopped["message"], stopped["hint"] if record is not None else None)
+        if not len(found):
+            return IN_PART
+    return _tell(found, outputs, shows_first=True, json=json)
+
+
+def _read(path: Path, save: Path | None, report: Path | None, *, json: bool) -> int:
+    from headstack import measure
+
+    return _tell(measure.read(path), (save, report), shows_first=False, json=json)
+
+
+def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows_first: bool, json: bool) -> int:
+    """Show what was found and write what was asked for.
+
+    What is measured now is shown even if no drive file can be made of it: it took long enough.
+    """
+    save, report = outputs
+    refusal, drive = None, ""
+    rotates = found.found["rotating"] is not False
+    if save is not None and rotates:
+        try:
+            drive = found.drive_toml()
+        except InputError as problem:
+            if not shows_first:
+                raise
+            refusal = problem
+    if json:
+        output.print_json(found.found)
+    else:
+        from headstack.cli.measured import show
+
+        show(found)
+    for warning in found.found["warnings"]:
+        output.warning(warning)
+    if report is not None:
+        found.report(report)
+        output.note(f"wrote {report}")
+    if refusal is not None:
+        raise InputError(f"`{save}` was not written: {refusal}", refusal.hint)
+    if save is not None and rotates:
+        from headstack.files import write_whole
+
+        write_whole(save, drive)
+        output.note(f"wrote {save}")
+    if not rotates:
+        output.error(
+            f"{found.device} does not rotate: its times do not depend on any angle",
+            "what was measured is shown; headstack describes disk drives"
+            + (f", `{save}` was not written" if save else ""),
+        )
+        return NOT_THE_DEVICE
+    in_part = found.stopped is not None or found.found["failed"] > 0
+    return IN_PART if in_part else DONE
+
+
+def _list(*, json: bool) -> int:
+    from headstack import measure
+
+    probes = measure.probes()
+    if json:
+        output.print_json({"probes": probes})
+    else:
+        output.table(
+            "Probes, in the order in which they run",
+            ["name", "what it does", "needs", "writes"],
+            [(each["name"], each["about"], ", ".join(each["needs"]), "where allowed" if each["writes"] else "")
+             for each in probes],
+            text_columns=(0, 1, 2, 3),
+        )  # fmt: skip
+    return DONE
+
+
+def _refuse(options: dict[str, Any], why: str, hint: str) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(f"{name} {why}", hint)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _announcement(device: str, planned: list[dict[str, Any]]) -> str:
+    total = sum(each["expected_s"] for each in planned)
+    parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
+    clock = " of simulated time" if device.startswith("sim:") else ""
+    return f"measuring {device}: about {_time(total)}{clock} ({parts})"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, samples: int) -> str:
+    if record is None:
+        return (
+            f"{samples:,} accesses are lost; with `--record F.parquet` they are kept, and `--resume` goes on with them"
+        )
+    words = " ".join(["headstack measure", device, *probes, f"--record {record} --resume"])
+    return f"what was measured is kept; go on with `{words}` (and the same other options)"
+
+
+@contextmanager
+def _progress(planned: list[dict[str, Any]]) -> Iterator[Callable[[dict[str, Any]], bool]]:
+    """Tell on stderr how far it is: a bar on a terminal, else a line for each probe."""
+    if not sys.stderr.isatty():
+        last = ""
+
+        def line(told: dict[str, Any]) -> bool:
+            nonlocal last
+            if told["probe"] != last:
+                last = told["probe"]
+                output.note(f"{last}: about {_time(told['expected_s'])}")
+            return True
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.fields[probe]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True,
+    )  # fmt: skip
+    order = [each["probe"] for each in planned]
+    expected = {each["probe"]: each["expected_s"] for each in planned}
+    task = bar.add_task("", total=sum(expected.values()) or 1.0, probe="", detail="")
+
+    def report(told: dict[str, Any]) -> bool:
+        # A probe knows better how long it takes when those before it have run.
+        expected[told["probe"]] = told["expected_s"]
+        before = sum(expected[name] for name in order[: order.index(told["probe"])])
+        done = before + min(told["elapsed_s"], told["expected_s"])
+        probe = f"{told['probe']} ({order.index(told['probe']) + 1} of {len(order)})"
+        bar.update(
+            task, completed=done, total=sum(expected.values()), probe=probe, detail=f"{told['samples']:,} accesses"
+        )
+        return True
+
+    with bar:
+        yield report

@@ -1,0 +1,69 @@
+"""What `headstack measure` shows in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headstack.cli import output
+
+if TYPE_CHECKING:
+    from headstack.measure import Measurement
+
+
+def show(found: Measurement) -> None:
+    """Print the values with their uncertainty and method, the zones, and what else was found."""
+    from headstack.report.findings import bandwidth_rows, naive_rows, parameter_rows, zone_rows
+
+    values = found.found
+    device = values["device"]
+    megabytes = device["sectors"] * device["sector_bytes"] / 1e6
+    output.line(
+        f"{found.device}: {device['kind'].replace('-', ' ')}, {output.number(megabytes, 1)} MB, "
+        f"{output.number(values['samples'])} accesses"
+    )
+    output.line()
+    output.table(
+        "Measured",
+        ["", "value", "± 95 %", "unit", "how"],
+        parameter_rows(values),
+        text_columns=(0, 3, 4),
+        caption="≥, ≤ and … to …: the device does not show the value itself; it lies within these bounds",
+    )
+    if values["zones"]:
+        columns, rows = zone_rows(values)
+        output.table("Zones", columns, rows)
+    if values["bandwidth"] is not None:
+        output.table("Bandwidth", ["law", "from", "off by (MiB/s, rms)", "start", "change"], bandwidth_rows(values),
+                     text_columns=(0, 1))  # fmt: skip
+    if values["naive"] is not None:
+        output.table("The sawtooth as its paper reads it", ["", "paper's way", "unit", "corrected"], naive_rows(values),
+                     text_columns=(0, 2))  # fmt: skip
+    facts = _facts(values)
+    if facts:
+        output.facts("", facts)
+
+
+def _facts(values: dict[str, Any]) -> list[tuple[str, str]]:
+    number = output.number
+    facts = []
+    if values["order"] is not None:
+        group = values["group_cylinders"]
+        facts.append(("order of tracks", values["order"] + (f", {number(group)} cylinders a group" if group else "")))
+    two = values["seek"]["two_piece"]
+    if two is not None:
+        (a, b), (c, e) = two["short_ms"], two["long_ms"]
+        facts.append(
+            ("seek time (ms)", f"{a:.3f} + {b:.4f} √d below {number(two['boundary_cylinders'])} cylinders, "
+                               f"{c:.3f} + {e:.6f} d above; off by at most {100 * two['worst_relative']:.1f} %")
+        )  # fmt: skip
+    facts += [
+        (
+            f"random {load['mode']}s, {load['depth']} at a time",
+            f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} a second",
+        )
+        for load in values["random"]
+    ]
+    if values["failed"]:
+        first = ", ".join(str(lba) for lba in values["failed_lbas"][:5])
+        facts.append(("failed accesses", f"{number(values['failed'])}, skipped; the first at {first}"))
+    return facts

@@ -1,0 +1,280 @@
+"""Measure a device: what is on a disk's data sheet, and what is not, from the times of its accesses.
+
+The same probes run on a raw disk, on a file, on a simulated drive (`sim:hp-97560`) and on the paper's formula (`mock:`).
+
+>>> from headstack import measure
+>>> measure.skippy("sim:hp-97560").found["heads"]
+19
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from headstack import _core
+from headstack.errors import InputError
+from headstack.files import check_writable, write_whole
+from headstack.run import override_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Unpack
+
+    from headstack.report.charts import AnyChart
+
+__all__ = ["Measurement", "plan", "probes", "read", "run", "seeker", "skippy", "zoned"]
+
+
+class Options(TypedDict, total=False):
+    """The options of `run`."""
+
+    record: str | Path | None
+    resume: bool
+    whole_device: bool
+    write: bool
+    yes_destroy: str | Path | None
+    read_only: bool
+    seed: int
+    noise_percent: float
+    outlier_percent: float
+    outlier_ms: float
+    overrides: dict[str, Any] | list[tuple[str, str]] | None
+    progress: Callable[[dict[str, Any]], bool | None] | None
+
+
+class Measurement:
+    """What was measured on a device, and what it shows.
+
+    Attributes
+    ----------
+    samples
+        Every access, raw: a table for any Arrow library, `polars.DataFrame(measurement.samples)`.
+    head
+        What is known beside the samples: `device`, `version`, `finished` (probes), `writes`, `sessions`.
+    stopped
+        Why it did not come to its end, or `None`: `kind` ("stopped", "gone", "unreadable", "other"), `message`, `hint`.
+    """
+
+    def __init__(self, record: _core.Measurement) -> None:
+        self._record = record
+        self.samples: _core.Table = record.samples
+        self.head: dict[str, Any] = record.head
+        self.stopped: dict[str, Any] | None = record.stopped
+
+    @cached_property
+    def found(self) -> dict[str, Any]:
+        """The values the record shows, as `headstack measure --json` prints them; `InputError` for an empty record."""
+        return self._record.extract()
+
+    @property
+    def device(self) -> str:
+        """The device as it was named."""
+        return self.head["device"]["name"]
+
+    def drive_toml(self, name: str | None = None) -> str:
+        """A drive file of what the record shows; `InputError` where too little was measured.
+
+        What was not measured is assumed, and marked so.
+        """
+        return self._record.drive_toml(name or f"{short_name(self.device)}, as measured")
+
+    def drive(self, name: str | None = None) -> _core.Drive:
+        """The drive of that file, to be simulated."""
+        return _core.Drive(toml=self.drive_toml(name))
+
+    def save_drive(self, path: str | Path, name: str | None = None) -> None:
+        """Write that drive file: whole, or not at all."""
+        write_whole(Path(path), self.drive_toml(name))
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as a Parquet file, for `read`."""
+        check_writable(Path(path))
+        self._record.save(Path(path))
+
+    def plot_skippy(self, probe: str | None = None) -> AnyChart:
+        """Skippy's sawtooth with its lines; of the first Skippy in the record, or of `probe`."""
+        from headstack.report.probes import skippy_chart
+
+        sawtooths = [each for each in self.found["skippy"] if probe in (None, each["probe"])]
+        if not sawtooths:
+            raise InputError("the record shows no sawtooth", "measure with the probe `skippy`")
+        return skippy_chart(sawtooths[0])
+
+    def plot_bandwidth(self) -> AnyChart:
+        """Bandwidth over the device, with the laws fitted to it."""
+        from headstack.report.probes import bandwidth_chart
+
+        if self.found["bandwidth"] is None:
+            raise InputError("the record shows no bandwidth", "measure with the probe `zoned`")
+        return bandwidth_chart(self.found["bandwidth"], self.head["device"]["sector_bytes"])
+
+    def plot_seek(self) -> AnyChart:
+        """The seek curve with the law fitted to it."""
+        from headstack.report.probes import seek_chart
+
+        if not self.found["seek"]["write"] and not self.found["seek"]["read"]:
+            raise InputError("the record shows no seek curve", "measure with the probe `seek-curve`")
+        return seek_chart(self.found["seek"])
+
+    def report(self, path: str | Path) -> None:
+        """Write the measurement's page: one self-contained HTML file."""
+        from headstack.report.measurement import measurement_page
+
+        measurement_page(self).write(Path(path))
+
+    def __len__(self) -> int:
+        return len(self._record)
+
+    def __repr__(self) -> str:
+        return repr(self._record)
+
+    def _repr_html_(self) -> str:
+        from headstack.report.measurement import values_html
+
+        return values_html(self)
+
+
+def short_name(device: str) -> str:
+    """A device's name without where it lies."""
+    return Path(device.removeprefix("sim:")).stem or device.rstrip(":")
+
+
+def probes() -> list[dict[str, Any]]:
+    """The probes in the order in which they run: `name`, `about`, `needs` (probes that run before it), `writes`."""
+    return _core.measure_probes()
+
+
+def plan(
+    device: str | Path,
+    probes: Iterable[str] = (),
+    *,
+    whole_device: bool = False,
+    write: bool = False,
+    yes_destroy: str | Path | None = None,
+    read_only: bool = False,
+    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+) -> list[dict[str, Any]]:
+    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock."""
+    return _core.measure_plan(
+        str(device),
+        probes=list(probes),
+        whole_device=whole_device,
+        write=write,
+        yes_destroy=None if yes_destroy is None else Path(yes_destroy),
+        read_only=read_only,
+        overrides=override_pairs(overrides),
+    )
+
+
+def run(
+    device: str | Path,
+    probes: Iterable[str] = (),
+    *,
+    record: str | Path | None = None,
+    resume: bool = False,
+    whole_device: bool = False,
+    write: bool = False,
+    yes_destroy: str | Path | None = None,
+    read_only: bool = False,
+    seed: int = 1,
+    noise_percent: float = 0.0,
+    outlier_percent: float = 0.0,
+    outlier_ms: float = 20.0,
+    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    progress: Callable[[dict[str, Any]], bool | None] | None = None,
+) -> Measurement:
+    """Run probes on a device.
+
+    Parameters
+    ----------
+    device
+        `sim:SYSTEM` (a library name, a drive file, a system file; in virtual time), `mock:` (the paper's formula, with
+        parameters after the colon as `rpm=5400,heads=9`), or the path of a block device or a file.
+    probes
+        Names (see `probes`), or `skippy` for its three kinds; those they need run before. None: all that suit the device.
+    record
+        A Parquet file of the record. While probes run, `RECORD.part` beside it grows. Refused if there is one already,
+        unless `resume` goes on with it.
+    resume
+        Go on with the record where it ended, if it is there.
+    whole_device
+        The probe `zoned` reads all of the device, not samples of it.
+    write, yes_destroy
+        Consent to losing what is on a real device: `write`, and the device's path once more. Without both it is only read.
+    read_only
+        Do not write to a simulated device either.
+    seed, noise_percent, outlier_percent, outlier_ms
+        For simulated devices: times are misread, evenly by up to `noise_percent`, and so many completions are seen late, by
+        so much on average.
+    overrides
+        For simulated devices: values of the system to replace, by dotted path.
+    progress
+        Called about twenty times a second with `probe`, `samples`, `elapsed_s`, `expected_s`; stops by answering `False`.
+
+    Raises `InputError` for devices, probes and records that cannot be used. What ends a measurement under way (Ctrl-C
+    included) does not raise: see `Measurement.stopped`.
+    """
+    path = None if record is None else Path(record)
+    if path is None and resume:
+        raise InputError("there is no record to go on with", "name it: `--record F.parquet`")
+    if path is not None:
+        check_writable(path)
+        if not resume:
+            _refuse_replacing(path)
+    return Measurement(
+        _core.measure(
+            str(device),
+            probes=list(probes),
+            record=path,
+            resume=resume,
+            whole_device=whole_device,
+            write=write,
+            yes_destroy=None if yes_destroy is None else Path(yes_destroy),
+            seed=seed,
+            noise_percent=noise_percent,
+            outlier_percent=outlier_percent,
+            outlier_ms=outlier_ms,
+            read_only=read_only,
+            overrides=override_pairs(overrides),
+            progress=progress,
+        )
+    )
+
+
+def read(path: str | Path) -> Measurement:
+    """A record that `run` wrote, or the `.part` beside it where it was cut off; `InputError` if it is none."""
+    return Measurement(_core.read_measurement(Path(path)))
+
+
+def skippy(device: str | Path, **options: Unpack[Options]) -> Measurement:
+    """Skippy (writes, reads, reads backwards; what the device allows): rotation, sectors, heads, switches in seconds.
+
+    `options` are those of `run`.
+    """
+    return run(device, ["skippy"], **options)
+
+
+def zoned(device: str | Path, **options: Unpack[Options]) -> Measurement:
+    """Zoned: bandwidth over the device. `options` are those of `run`."""
+    return run(device, ["zoned"], **options)
+
+
+def seeker(device: str | Path, **options: Unpack[Options]) -> Measurement:
+    """Seeker: seek time over distance in sectors, by writes at the start and elsewhere. `options` are those of `run`."""
+    return run(device, ["seeker"], **options)
+
+
+def journal(record: Path) -> Path:
+    """The file that grows beside a record while probes run."""
+    return record.with_name(record.name + ".part")
+
+
+def _refuse_replacing(record: Path) -> None:
+    for path in (record, journal(record)):
+        if path.exists():
+            raise InputError(
+                f"`{path}` holds a measurement already",
+                "`--resume` goes on with it; to begin anew, remove it or name another record",
+            )

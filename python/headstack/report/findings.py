@@ -1,0 +1,141 @@
+"""What was measured, as rows of words and numbers: for terminals, pages and notebooks."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import Any
+
+from headstack.report.tables import number
+
+NAMES = {
+    "mtm_ms": "least time to media, writes",
+    "mtm_read_ms": "least time to media, reads",
+    "head_positioning_ms": "head positioning (width of the dive)",
+    "head_switch_ms": "head switch, reads",
+    "cylinder_switch_ms": "cylinder switch, reads",
+    "write_head_switch_ms": "head switch, writes",
+    "write_cylinder_switch_ms": "cylinder switch, writes",
+    "seek_single_ms": "seek of one cylinder",
+    "seek_longest_ms": "longest seek measured",
+    "hit_overhead_ms": "overhead of a cache hit",
+    "bus_mb_per_s": "bus",
+}
+_UNIT_ENDINGS = ("_mb_per_s", "_sectors", "_ms", "_rpm")
+METHODS = {"regression": "all points", "two-points": "two points"}
+
+
+def name(parameter: str) -> str:
+    """A parameter's name in words, its unit left to its own column."""
+    if parameter in NAMES:
+        return NAMES[parameter]
+    if parameter == "rotation_rpm":
+        return "rotational speed"
+    for ending in _UNIT_ENDINGS:
+        parameter = parameter.removesuffix(ending)
+    return parameter.replace("_", " ")
+
+
+def amount(parameter: dict[str, Any]) -> str:
+    """A value with the digits its uncertainty lets stand; where only bounds are known, these."""
+    value, low, high = parameter["value"], parameter["lower"], parameter["upper"]
+    if value is not None:
+        return _written(value, parameter["ci95"])
+    if low not in (None, 0.0) and high is not None:
+        return f"{_written(low, None)} … {_written(high, None)}"
+    if high is not None:
+        return f"≤ {_written(high, None)}"
+    return "–" if low is None else f"≥ {_written(low, None)}"
+
+
+def _written(value: float, ci95: float | None) -> str:
+    if float(value).is_integer() and not ci95:
+        return number(int(value))
+    return number(float(value), _digits(ci95))
+
+
+def _digits(ci95: float | None) -> int:
+    """Decimals that show two digits of the uncertainty."""
+    if not ci95:
+        return 3
+    return min(max(1 - floor(log10(ci95)), 0), 6)
+
+
+def parameter_rows(values: dict[str, Any]) -> list[list[str]]:
+    """A row a value: name, value or bounds, half width of the 95 % interval, unit, how it was found."""
+    rows = []
+    for each in values["parameters"]:
+        ci95 = each["ci95"]
+        how = f"{each['method']}. {_sentence(each['note'])}" if each["note"] else each["method"]
+        if each["value"] is not None and (each["lower"] is not None or each["upper"] is not None):
+            how += f" It lies within {_written(each['lower'] or 0.0, None)} … {_written(each['upper'], None)}."
+        width = "–" if ci95 is None else "exact" if ci95 == 0 else number(ci95, _digits(ci95))
+        rows.append([name(each["name"]), amount(each), width, each["unit"], how])
+    return rows
+
+
+def _sentence(note: str) -> str:
+    return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
+
+
+def zone_rows(values: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Columns and a row a zone."""
+    columns = [
+        "zone",
+        "first LBA",
+        "last LBA",
+        "cylinders",
+        "sectors per track",
+        "track skew",
+        "cylinder skew",
+        "heads",
+    ]
+    rows = []
+    for index, zone in enumerate(values["zones"]):
+        cylinders = "–" if zone["first_cylinder"] is None else f"{zone['first_cylinder']:,} … {zone['last_cylinder']:,}"
+        spares = zone["sectors_per_turn"] - zone["sectors_per_track"]
+        tracks = number(zone["sectors_per_track"]) + (f" (+{spares:.0f} spare)" if spares > 0.5 else "")
+        rows.append(
+            [str(index + 1), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,
+             number(zone["track_skew_sectors"]), number(zone["cylinder_skew_sectors"]), number(zone["heads"])]
+        )  # fmt: skip
+    return columns, rows
+
+
+def bandwidth_rows(values: dict[str, Any]) -> list[list[str]]:
+    """A row a law: its name, what it was fitted to, what it misses, its value at the start and its change to the end."""
+    rows = []
+    for fit in values["bandwidth"]["fits"]:
+        start = change = "–"
+        if fit["law"] != "step":
+            ends = [law_at(fit, place) for place in (0.0, 1.0)]
+            start, change = number(ends[0], 3), f"{ends[1] - ends[0]:+,.3f}"
+        rows.append([fit["law"].replace("-", " "), METHODS[fit["by"]], number(fit["rms_mib_per_s"], 4), start, change])
+    return rows
+
+
+def law_at(fit: dict[str, Any], place: float) -> float:
+    """A fitted law at a place from 0, the start, to 1, the end, in MiB/s."""
+    a, b = fit["coefficients"]
+    if fit["law"] == "constant-density":
+        return max(a + b * place, 0.0) ** 0.5
+    return a + b * (place if fit["law"] == "linear" else place * place)
+
+
+def naive_rows(values: dict[str, Any]) -> list[list[str]]:
+    """A row a value of the paper's extractor: as it reads it, and what the record shows."""
+    naive, sawtooth = values["naive"], values["skippy"][0]
+    rows = []
+    for key, unit in (("rotation_ms", "ms"), ("sectors_per_track", "sectors"), ("mtm_ms", "ms"), ("heads", ""),
+                      ("head_switch_ms", "ms"), ("cylinder_switch_ms", "ms")):  # fmt: skip
+        # The lines' heights are skews; the switches themselves stand among the values.
+        corrected = values.get(key) if "switch" not in key else None
+        if key == "mtm_ms" and corrected is None:
+            corrected = sawtooth["mtm_ms"]
+        label = name(key).split(",")[0]
+        rows.append([f"{label} (height of the line)" if "switch" in key else label,
+                     _or_dash(naive[key]), unit, _or_dash(corrected)])  # fmt: skip
+    return rows
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else _written(value, None)

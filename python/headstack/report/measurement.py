@@ -1,0 +1,152 @@
+"""The page of a measurement."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from headstack import __version__
+from headstack.report.findings import (
+    amount,
+    bandwidth_rows,
+    naive_rows,
+    name,
+    parameter_rows,
+    zone_rows,
+)
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from headstack.measure import Measurement
+
+KEY_NUMBERS = (
+    "rotation_ms",
+    "sectors_per_track",
+    "heads",
+    "mtm_ms",
+    "head_switch_ms",
+    "cylinder_switch_ms",
+    "seek_longest_ms",
+)
+SKIPPIES = {
+    "skippy-write": ("Skippy: writes with growing steps", False),
+    "skippy-read": ("Skippy: reads with growing steps", True),
+    "skippy-backwards": ("Skippy: reads backwards", True),
+}
+
+
+def measurement_page(found: Measurement) -> Page:
+    """The page of a measurement: key numbers, sawtooth, bandwidth, seek curve, every value with its uncertainty."""
+    values, device = found.found, found.head["device"]
+    gigabytes = device["sectors"] * device["sector_bytes"] / 1e9
+    stopped = [] if found.stopped is None else [f"Not complete: {found.stopped['message']}."]
+    return Page(
+        title=f"{found.device}, measured",
+        subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
+        notices=stopped + [warning[:1].upper() + warning[1:] + "." for warning in values["warnings"]],
+        numbers=_numbers(values),
+        sections=[*_sawtooths(values), *_bandwidth(values, device), *_seeks(values, device), *_tables(values)],
+        cite=[
+            ("tool", f"headstack {__version__}; the record was made by {found.head['version']}"),
+            ("device", found.device),
+            ("probes", ", ".join(found.head["finished"]) or "none complete"),
+            ("written", found.head["writes"]),
+        ],
+    )
+
+
+def values_html(found: Measurement) -> str:
+    """The values as a small table for notebooks."""
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(row[0])}</th><td style='text-align:right'>{escape(row[1])}</td>"
+        f"<td style='text-align:right'>± {escape(row[2])}</td><td style='text-align:left'>{escape(row[3])}</td></tr>"
+        for row in parameter_rows(found.found)
+    )
+    caption = f"<caption style='text-align:left'><b>{escape(found.device)}</b></caption>"
+    return f"<table>{caption}<tbody>{rows}</tbody></table>"
+
+
+def _numbers(values: dict[str, Any]) -> list[Number]:
+    parameters = {each["name"]: each for each in values["parameters"]}
+    numbers = []
+    for key in KEY_NUMBERS:
+        if key in parameters:
+            each = parameters[key]
+            detail = "bound: hidden by the overhead" if each["value"] is None else each["unit"]
+            label = name(key).split(",")[0]
+            numbers.append(Number(label, amount(each), detail))
+    if values["bandwidth"] is not None:
+        bandwidth = values["bandwidth"]
+        speeds = f"{bandwidth['outer_mib_per_s']:.2f} → {bandwidth['inner_mib_per_s']:.2f}"
+        numbers.append(Number("bandwidth, outer to inner", speeds, "MiB/s"))
+    return numbers
+
+
+def _sawtooths(values: dict[str, Any]) -> list[Section]:
+    from headstack.report.probes import skippy_chart
+
+    sections = []
+    for sawtooth in values["skippy"]:
+        title, _ = SKIPPIES[sawtooth["probe"]]
+        text = "Each access is one step further than the one before; the disk turns meanwhile by what it always turns."
+        dive = sawtooth["head_positioning_ms"]
+        if dive is not None:
+            text += (
+                f" Before the drop, switch points dive: the skew gives the head time, and no turn is lost. The width of the "
+                f"dive is the time the head needs, {dive:.3f} ms."
+            )
+        sections.append(Section(title, text=text, chart=skippy_chart(sawtooth)))
+    return sections
+
+
+def _bandwidth(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+    from headstack.report.probes import bandwidth_chart
+
+    if values["bandwidth"] is None:
+        return []
+    columns = ["law", "fitted to", "off by (MiB/s, rms)", "at the start", "to the end"]
+    return [
+        Section("Bandwidth over the device", text="Points: measured. Two-point laws know the two ends only.",
+                chart=bandwidth_chart(values["bandwidth"], device["sector_bytes"])),
+        Section("What the laws miss", columns=columns, rows=bandwidth_rows(values), text_columns=2),
+    ]  # fmt: skip
+
+
+def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+    from headstack.report.probes import seek_chart, seeker_chart
+
+    seek, sections = values["seek"], []
+    two = seek["two_piece"]
+    if seek["write"] or seek["read"]:
+        text = ""
+        if two is not None:
+            (a, b), (c, e) = two["short_ms"], two["long_ms"]
+            text = (
+                f"Line: {a:.3f} + {b:.4f} √d below {two['boundary_cylinders']:,} cylinders, {c:.3f} + {e:.6f} d above; off "
+                f"by at most {100 * two['worst_relative']:.1f} %."
+            )
+        sections.append(Section("Seek curve", text=text, chart=seek_chart(seek), half=bool(seek["seeker"])))
+    if seek["seeker"]:
+        text = "Least time from the start to each place, the least time to media taken off."
+        sections.append(Section("Seeker: seek time by distance in sectors", text=text, half=len(sections) == 1,
+                                chart=seeker_chart(seek["seeker"], device["sector_bytes"])))  # fmt: skip
+    return sections
+
+
+def _tables(values: dict[str, Any]) -> list[Section]:
+    sections = [
+        Section("Every value", columns=["value", "is", "± 95 %", "unit", "note"], rows=parameter_rows(values),
+                text="≤ and … mark bounds: the device does not show the value itself.")
+    ]  # fmt: skip
+    if values["zones"]:
+        columns, rows = zone_rows(values)
+        sections.append(Section("Zones", columns=columns, rows=rows))
+    if values["naive"] is not None:
+        sections.append(Section("The sawtooth as its paper reads it, and corrected", columns=["", "paper's way", "unit", "corrected"],
+                                rows=naive_rows(values)))  # fmt: skip
+    if values["random"]:
+        rows = [[f"{load['mode']}s", str(load["depth"]), number(load["mean_ms"]), number(load["iops"], 1)]
+                for load in values["random"]]  # fmt: skip
+        sections.append(Section("Random accesses", columns=["of", "at a time", "mean (ms)", "a second"], rows=rows))
+    return sections

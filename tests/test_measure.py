@@ -1,0 +1,277 @@
+"""`headstack measure`: what it finds on devices whose truth is known, bad input, interruption, records, saved drives."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import headstack as library
+from conftest import drive_file, headstack, refused
+
+MOCK_STEPS = {0: 8.389, 35: 10.333, 36: 2.056, 37: 2.111}
+"""Talagala et al. 1999, Figure 3, by their equations 2 and 4."""
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A full measurement of the mock disk as a simulated drive: record, drive file, page and JSON."""
+    folder = tmp_path_factory.mktemp("measured")
+    outputs = ("--record", folder / "r.parquet", "--save", folder / "d.toml", "--report", folder / "p.html")
+    outcome = headstack("measure", "sim:mock-disk", *outputs, "--json")
+    assert outcome.code == 0, outcome.err
+    (folder / "out.json").write_text(outcome.out)
+    (folder / "err.txt").write_text(outcome.err)
+    return folder
+
+
+def test_the_formula_gives_the_papers_points() -> None:
+    found = headstack("measure", "mock:", "skippy", "--json").json()
+    points = dict(map(tuple, found["skippy"][0]["points"]))
+    for step, ms in MOCK_STEPS.items():
+        assert points[step] == pytest.approx(ms, abs=0.0006)
+    assert found["heads"] == 15
+    assert found["skippy"][0]["drop_step"] == 36
+
+
+def test_a_full_measurement_finds_the_drive(full: Path) -> None:
+    found = json.loads((full / "out.json").read_text())
+    assert found["rotation_ms"] == pytest.approx(60_000 / 7_200, rel=1e-3)
+    assert found["sectors_per_track"] == 150
+    assert found["heads"] == 15
+    assert found["zones"][0]["track_skew_sectors"] == pytest.approx(13, abs=0.5)
+    assert found["zones"][0]["cylinder_skew_sectors"] == pytest.approx(38, abs=0.5)
+    for key in ("rotation_ms", "sectors_per_track", "heads", "mtm_ms", "parameters", "zones", "seek", "naive"):
+        assert key in found
+    for parameter in found["parameters"]:
+        assert set(parameter) >= {"name", "value", "unit", "ci95", "method", "observable"}
+        # What cannot be observed is a bound, never a value.
+        assert parameter["observable"] or parameter["value"] is None
+
+
+def test_the_expected_duration_comes_first(full: Path) -> None:
+    lines = (full / "err.txt").read_text().splitlines()
+    assert lines[0].startswith("measuring sim:mock-disk: about ")
+    assert "of simulated time" in lines[0]
+    assert any(line.startswith("skippy-write: about ") for line in lines)
+
+
+def test_the_saved_drive_simulates(full: Path) -> None:
+    headstack("drives", "check", full / "d.toml", "--json").json()
+    drive = library.Drive(str(full / "d.toml"))
+    original = library.Drive("mock-disk")
+    assert drive.rotation_ms == pytest.approx(original.rotation_ms, rel=1e-3)
+    assert abs(drive.capacity_sectors - original.capacity_sectors) <= 15 * 150
+    kinds = {entry["kind"] for entry in drive.spec()["provenance"].values()}
+    assert {"measured", "assumed"} <= kinds
+    means = [
+        headstack("simulate", name, "--workload", "unix-like", "--requests", "3000", "--json").json()["service_ms"][
+            "mean"
+        ]
+        for name in (full / "d.toml", "mock-disk")
+    ]
+    assert means[0] == pytest.approx(means[1], rel=0.02)
+
+
+def test_the_page_has_its_charts(full: Path) -> None:
+    page = (full / "p.html").read_text()
+    for title in ("Skippy: writes with growing steps", "Bandwidth over the device", "Seek curve", "Every value"):
+        assert title in page
+    assert "mock-disk" in page
+
+
+def test_an_old_record_gives_the_same_values(full: Path, tmp_path: Path) -> None:
+    again = headstack("measure", "--from", full / "r.parquet", "--save", tmp_path / "d.toml", "--json").json()
+    assert again == json.loads((full / "out.json").read_text())
+    assert (tmp_path / "d.toml").read_text() == (full / "d.toml").read_text()
+
+
+def test_a_record_is_not_replaced(full: Path) -> None:
+    before = (full / "r.parquet").read_bytes()
+    message = refused("measure", "sim:mock-disk", "--record", full / "r.parquet")
+    assert "--resume" in message
+    assert (full / "r.parquet").read_bytes() == before
+
+
+def test_resuming_another_device(full: Path) -> None:
+    message = refused("measure", "sim:hp-97560", "--record", full / "r.parquet", "--resume")
+    assert "sectors" in message
+
+
+def test_resuming_a_whole_record_measures_nothing_more(full: Path, tmp_path: Path) -> None:
+    record = tmp_path / "r.parquet"
+    shutil.copy(full / "r.parquet", record)
+    begun = time.monotonic()
+    again = headstack("measure", "sim:mock-disk", "--record", record, "--resume", "--json").json()
+    assert again["samples"] == json.loads((full / "out.json").read_text())["samples"]
+    assert time.monotonic() - begun < 30
+
+
+def test_terminal_summary_shows_uncertainty_method_and_bounds(full: Path) -> None:
+    outcome = headstack("measure", "--from", full / "r.parquet")
+    assert outcome.code == 0, outcome.err
+    assert "± 95 %" in outcome.out
+    assert "completions at one sector lie whole turns apart" in outcome.out
+    assert "The sawtooth as its paper reads it" in outcome.out
+    # The mock disk's head switch of 0.7 ms is wholly after its overhead: a value. A hidden one shows as a bound.
+    hidden = headstack("measure", "sim:mock-disk", "switches", "--set", "controller.overhead_beside_seek_ms=1.5")
+    assert hidden.code == 0, hidden.err
+    assert "≤ " in hidden.out
+
+
+def test_ctrl_c_keeps_the_record_and_says_how_to_go_on(tmp_path: Path) -> None:
+    record = tmp_path / "r.parquet"
+    command = [sys.executable, "-m", "headstack", "measure", "sim:nearline-18tb", "--record", str(record)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("skippy-read: "):
+                break
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert f"--record {record} --resume" in err
+    kept = library.measure.read(record)
+    assert "rotation" in kept.head["finished"]
+    # The rest of a few probes goes on where it ended; what was measured stays.
+    resumed = library.measure.run("sim:nearline-18tb", ["skippy"], record=record, resume=True)
+    assert resumed.stopped is None
+    assert resumed.head["sessions"] == 2
+    assert len(resumed) > len(kept)
+    whole = library.measure.run("sim:nearline-18tb", ["skippy"])
+    assert resumed.found["rotation_ms"] == pytest.approx(whole.found["rotation_ms"], rel=1e-4)
+
+
+def test_a_progress_function_that_says_stop() -> None:
+    stopped = library.measure.skippy("sim:hp-97560", progress=lambda _: False)
+    assert stopped.stopped is not None
+    assert stopped.stopped["kind"] == "stopped"
+
+
+def test_noise_of_a_simulated_device() -> None:
+    noisy = library.measure.skippy("sim:mock-disk", noise_percent=0.5, outlier_percent=1.0, seed=7)
+    assert noisy.found["rotation_ms"] == pytest.approx(60_000 / 7_200, rel=1e-3)
+    again = library.measure.skippy("sim:mock-disk", noise_percent=0.5, outlier_percent=1.0, seed=7)
+    assert noisy.found == again.found
+
+
+def test_the_verbs_of_the_library() -> None:
+    assert library.measure.skippy("sim:mock-disk").found["heads"] == 15
+    assert library.measure.zoned("sim:mock-disk").found["bandwidth"]["outer_mib_per_s"] == pytest.approx(
+        # H·N·512 / ((H − 1)·skew + cylinder skew + H·R), as the paper's bandwidths come out.
+        15 * 150 * 512 / (14 * 13 / 150 + 38 / 150 + 15) / (60 / 7_200) / 2**20,
+        rel=0.01,
+    )
+    names = [probe["name"] for probe in library.measure.probes()]
+    assert [step["probe"] for step in library.measure.plan("sim:mock-disk")] == names
+    assert "mock-disk" in library.measure.skippy("sim:mock-disk")._repr_html_()
+
+
+def test_listing_the_probes() -> None:
+    listed = headstack("measure", "--probes", "--json").json()["probes"]
+    assert {"skippy-write", "zoned", "seeker"} <= {probe["name"] for probe in listed}
+
+
+# ---- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("measure",), "sim:SYSTEM"),
+        (("measure", "sim:no-such-drive"), "no-such-drive"),
+        (("measure", "sim:mock-disk", "skipy"), "skippy-write"),
+        (("measure", "mock:", "seeker"), "seeker"),
+        (("measure", "mock:heads=none"), "heads"),
+        (("measure", "sim:mock-disk", "--noise-percent", "70"), "50 %"),
+        (("measure", "sim:mock-disk", "--resume"), "--record"),
+        (("measure", "sim:mock-disk", "--write"), "--write"),
+        (("measure", "sim:mock-disk", "--yes-destroy", "/dev/sdx"), "--yes-destroy"),
+        (("measure", "/dev/no-such-disk"), "/dev/no-such-disk"),
+        (("measure", "/dev/null"), "neither a block device nor a file"),
+        (("measure", "mock:", "--set", "rotation_rpm=1"), "--set"),
+        (("measure", "sim:mock-disk", "--save", "/no/such/place/d.toml"), "/no/such/place"),
+        (("measure", "sim:mock-disk", "--report", "/no/such/place/d.html"), "/no/such/place"),
+        (("measure", "sim:mock-disk", "--record", "/no/such/place/r.parquet"), "/no/such/place"),
+        (("measure", "sim:mock-disk", "skippy-write", "--read-only"), "skippy-write"),
+        (("measure", "--from", "/no/such/record.parquet"), "record.parquet"),
+        (("measure", "sim:mock-disk", "--from", "x.parquet"), "--from"),
+    ],
+)
+def test_refusals(words: tuple[str, ...], says: str) -> None:
+    message = refused(*words)
+    assert says in message
+    assert "hint: " in message
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Path:
+    """A file past whose page cache one can read; skipped where the temporary files lie in memory."""
+    path = tmp_path / "disk.img"
+    path.write_bytes(os.urandom(16 << 20))
+    outcome = headstack("measure", path, "rotation")
+    if outcome.code == 2 and ("tmpfs" in outcome.err or "page cache" in outcome.err):
+        pytest.skip(f"{path} cannot be read past the page cache")
+    return path
+
+
+def test_a_file_is_written_only_with_both_consents(on_disk: Path) -> None:
+    before = on_disk.read_bytes()
+    assert "--yes-destroy" in refused("measure", on_disk, "skippy-write")
+    assert "--yes-destroy" in refused("measure", on_disk, "skippy-write", "--write")
+    assert refused("measure", on_disk, "skippy-write", "--write", "--yes-destroy", "/dev/other")
+    assert refused("measure", on_disk, "--yes-destroy", on_disk)
+    assert on_disk.read_bytes() == before
+
+
+def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
+    before = on_disk.read_bytes()
+    outcome = headstack("measure", on_disk, "rotation", "--save", tmp_path / "d.toml", "--json")
+    if json.loads(outcome.out)["rotating"]:
+        pytest.skip("the checkout lies on a disk that rotates")
+    assert outcome.code == 3, outcome.err
+    assert "does not rotate" in outcome.err
+    assert json.loads(outcome.out)["samples"] > 0
+    assert not (tmp_path / "d.toml").exists()
+    assert on_disk.read_bytes() == before
+
+
+def test_a_file_that_is_too_small(on_disk: Path) -> None:
+    on_disk.write_bytes(b"\0" * 4096)
+    assert "4096 bytes" in refused("measure", on_disk)
+
+
+def test_a_file_that_is_no_record(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.parquet"
+    bad.write_text("not a record")
+    assert "bad.parquet" in refused("measure", "--from", bad)
+
+
+def test_a_cut_record(full: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes((full / "r.parquet").read_bytes()[:10_000])
+    assert "cut.parquet" in refused("measure", "--from", cut)
+
+
+def test_a_record_too_poor_for_a_drive(tmp_path: Path) -> None:
+    record = tmp_path / "r.parquet"
+    assert headstack("measure", "sim:mock-disk", "rotation", "--record", record).code == 0
+    message = refused("measure", "--from", record, "--save", tmp_path / "d.toml")
+    assert "measure with all probes" in message
+    assert not (tmp_path / "d.toml").exists()
+
+
+def test_a_drive_file_with_another_speed(tmp_path: Path) -> None:
+    """The measurement follows the drive, not the library's number."""
+    path = drive_file(tmp_path, ("rotation_rpm = 4002.0", "rotation_rpm = 3600.0"))
+    found = headstack("measure", f"sim:{path}", "rotation", "--json").json()
+    assert found["rotation_ms"] == pytest.approx(60_000 / 3_600, rel=1e-3)
