@@ -2,12 +2,15 @@
 
 pub mod atomic_file;
 pub mod error;
+pub mod event;
 pub mod format;
 pub mod info;
+pub mod io;
 pub mod request;
 pub mod shape;
 pub mod source;
 pub mod table;
+pub mod tick;
 pub mod write;
 
 mod buffer;
@@ -24,7 +27,9 @@ mod text;
 pub use error::TraceError;
 pub use format::columns::{record_batch, request_schema};
 pub use format::{FORMATS, Format};
+pub use gate::Notes;
 pub use info::TraceInfo;
+pub use io::{Io, IoSource, Kind};
 pub use open::{Gap, OpenOptions, TraceReader, open};
 pub use request::{Op, Request, RequestFlags};
 pub use shape::{Devices, FitLba, Shaped, Shaping, Target};

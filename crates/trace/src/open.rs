@@ -10,10 +10,11 @@ use headstack_units::Nanos;
 
 use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
 use crate::format::{self, Decoder, Format};
-use crate::gate::{Gate, LAST_INSTANT, rebase, too_late};
+use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
 use crate::input::Input;
 use crate::source::Delivery;
 use crate::text::BATCH;
+use crate::tick::SliceTable;
 use crate::{Request, RequestSource, TraceError};
 
 /// How to read a trace. The default recognises the format and takes everything as it stands.
@@ -34,6 +35,11 @@ pub struct OpenOptions {
     pub columns: Vec<(String, String)>,
     /// Let the first arrival be zero, also where the trace counts from its own zero.
     pub rebase: bool,
+    /// Leave out records that make no sense, and let those out of order pass, instead of an error; both are counted in
+    /// [`TraceReader::notes`]. An absolute clock is then re-based to one hour, not to zero.
+    pub tolerant: bool,
+    /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
+    pub slices: Option<SliceTable>,
 }
 
 /// What the time between requests in a `disksim-validate` trace means.
@@ -77,6 +83,7 @@ impl OpenOptions {
         }
         let misplaced = [
             (!self.columns.is_empty() && format != "csv", "--column", "csv"),
+            (self.slices.is_some() && !format.starts_with("tick-"), "--slices", "tick-text"),
             (self.gap.is_some() && format != "disksim-validate", "--gap", "disksim-validate"),
         ];
         match misplaced.into_iter().find(|(misplaced, ..)| *misplaced) {
@@ -148,8 +155,9 @@ pub struct TraceReader {
 impl TraceReader {
     fn new(path: Arc<Path>, format: &'static str, decoder: Box<dyn Decoder>, options: &OpenOptions) -> Self {
         let rebase = options.rebase || decoder.absolute_clock();
+        let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
         Self {
-            gate: Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length),
+            gate: if options.tolerant { gate.tolerant() } else { gate },
             path,
             format,
             decoder,
@@ -197,6 +205,13 @@ impl TraceReader {
     /// Records passed over so far: those that are no I/O, and requests of length zero where they are skipped.
     pub fn records_skipped(&self) -> u64 {
         self.decoder.records_skipped() + self.gate.skipped()
+    }
+
+    /// What was passed over so far because it made no sense; always clean unless [`OpenOptions::tolerant`].
+    pub fn notes(&self) -> Notes {
+        let mut notes = self.gate.notes().clone();
+        notes.merge(&self.decoder.notes());
+        notes
     }
 
     /// Whether the requests read so far stood in order of arrival in the file; with [`OpenOptions::sort`] they need not.

@@ -60,7 +60,7 @@ impl<P: LineParser> crate::format::Decoder for TextDecoder<P> {
             let place = Place::Line(number);
             match self.parser.parse(line) {
                 Ok(request) => gate.admit(batch, request, place)?,
-                Err(problem) => return Err(gate.error(place, problem)),
+                Err(problem) => gate.problem(place, problem)?,
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ pub(crate) mod columns;
 pub(crate) mod csv;
 mod disksim_ascii;
 mod disksim_validate;
+mod io_decoder;
 mod mqsim;
 mod msr;
 mod parquet;
@@ -16,7 +17,9 @@ mod spc;
 mod srt;
 mod ssdsim;
 
-use crate::gate::Gate;
+pub(crate) use io_decoder::IoDecoder;
+
+use crate::gate::{Gate, Notes};
 use crate::input::{Input, Sample};
 use crate::{OpenOptions, Request, TraceError};
 
@@ -32,6 +35,8 @@ pub static FORMATS: &[&Format] = &[
     &csv::FORMAT,
     &parquet::FORMAT,
     &arrow_ipc::FORMAT,
+    &crate::tick::source::TEXT,
+    &crate::tick::source::GATHERED,
 ];
 
 /// A trace format.
@@ -63,6 +68,11 @@ pub(crate) trait Decoder: Send {
     /// Records that are no I/O, passed over so far.
     fn records_skipped(&self) -> u64 {
         0
+    }
+
+    /// What the decoder itself passed over because it made no sense.
+    fn notes(&self) -> Notes {
+        Notes::default()
     }
 
     /// Whether instants count from an epoch (1601, 1970) rather than from the start of the trace.
