@@ -192,7 +192,9 @@ impl Gate {
                 rebase(&mut request, zero);
             }
             Clock::Since(zero) if request.arrival < zero => {
-                return Err(self.error(place, Problem("the request arrives over an hour before the first".into())));
+                return Err(
+                    self.error(place, Problem("the request arrives over an hour before the first".into()))
+                );
             }
             Clock::Since(zero) => rebase(&mut request, zero),
         }

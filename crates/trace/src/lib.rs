@@ -26,7 +26,7 @@ mod text;
 
 pub use error::TraceError;
 pub use format::columns::{record_batch, request_schema};
-pub use format::{FORMATS, Format};
+pub use format::{FORMATS, Format, IologUnit};
 pub use gate::Notes;
 pub use info::TraceInfo;
 pub use io::{Io, IoSource, Kind};

@@ -5,10 +5,17 @@
 //! lines, numbers, decompression, order and plausibility are dealt with elsewhere.
 
 mod arrow_ipc;
+mod biosnoop;
 pub(crate) mod columns;
+mod completions;
 pub(crate) mod csv;
 mod disksim_ascii;
+mod disksim_batch;
 mod disksim_validate;
+mod emcsymm;
+mod fio_iolog;
+mod fio_latency;
+mod hfplayer;
 mod io_decoder;
 mod mqsim;
 mod msr;
@@ -16,7 +23,11 @@ mod parquet;
 mod spc;
 mod srt;
 mod ssdsim;
+mod systor;
+mod tencent;
+mod vscsi;
 
+pub use fio_iolog::IologUnit;
 pub(crate) use io_decoder::IoDecoder;
 
 use crate::gate::{Gate, Notes};
@@ -32,9 +43,21 @@ pub static FORMATS: &[&Format] = &[
     &msr::FORMAT,
     &mqsim::FORMAT,
     &ssdsim::FORMAT,
+    &systor::FORMAT,
+    &tencent::FORMAT,
+    &hfplayer::FORMAT,
+    &vscsi::FORMAT,
+    &disksim_batch::FORMAT,
+    &emcsymm::FORMAT,
+    &fio_iolog::FORMAT,
+    &fio_latency::FORMAT,
+    &biosnoop::FORMAT,
     &csv::FORMAT,
     &parquet::FORMAT,
     &arrow_ipc::FORMAT,
+    &crate::event::open::BLKTRACE,
+    &crate::event::open::BLKPARSE,
+    &crate::event::open::FTRACE,
     &crate::tick::source::TEXT,
     &crate::tick::source::GATHERED,
 ];

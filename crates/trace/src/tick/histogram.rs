@@ -116,11 +116,8 @@ mod tests {
     const PAPER: [u64; 10] = [7480, 47922, 35755, 17120, 7821, 4734, 2803, 1667, 1203, 833];
 
     fn paper() -> String {
-        PAPER
-            .iter()
-            .enumerate()
-            .map(|(ticks, count)| format!("{count} responses took {ticks} ticks.\n"))
-            .collect()
+        let line = |(ticks, count)| format!("{count} responses took {ticks} ticks.\n");
+        PAPER.iter().enumerate().map(line).collect::<Vec<_>>().concat()
     }
 
     #[test]
@@ -140,7 +137,8 @@ mod tests {
 
     #[test]
     fn other_lines_are_refused() {
-        let error = TickHistogram::of_file(text_file("1 responses took 0 ticks.\n2 took\n").path()).unwrap_err();
+        let error =
+            TickHistogram::of_file(text_file("1 responses took 0 ticks.\n2 took\n").path()).unwrap_err();
         assert!(error.to_string().contains("line 2: `responses` is `took`"), "{error}");
         assert_eq!(TickHistogram::default().mean_std_ticks(), None);
     }

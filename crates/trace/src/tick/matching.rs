@@ -99,7 +99,7 @@ impl Matcher {
         self.waiting.push(Reverse((tick, record.half, self.seen)));
         let horizon = self.latest.unwrap_or(0).saturating_sub(DISORDER_TICKS);
         self.settle(horizon, decide);
-        if self.seen % SWEEP == 0 {
+        if self.seen.is_multiple_of(SWEEP) {
             self.sweep(horizon, decide);
         }
     }

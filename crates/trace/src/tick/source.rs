@@ -11,7 +11,7 @@ use super::matching::{DISORDER_TICKS, LONGEST_TICKS, Matcher, Matching, Orphan, 
 use super::record::{GATHERED_BYTES, Half, TickRecord};
 use super::{SliceTable, TickHistogram, instant, text};
 use crate::buffer::Buffer;
-use crate::format::{Format, IoDecoder};
+use crate::format::{Decoder, Format, IoDecoder};
 use crate::gate::Place;
 use crate::input::{Input, Sample};
 use crate::number::Problem;
@@ -25,14 +25,14 @@ pub(crate) static TEXT: Format = Format {
         let mut lines = sample.lines().peekable();
         lines.peek().is_some() && lines.all(|line| text::parse(line).is_ok())
     },
-    open: |input, options| open_requests(input, options, Encoding::Text),
+    open: |input, options| Ok(requests(input, options, Encoding::Text)),
 };
 
 pub(crate) static GATHERED: Format = Format {
     name: "tick-packed",
     about: "12-byte records gathered from two trace rings, little-endian, paired (Johnson et al. 1987)",
     sniff: sniff_gathered,
-    open: |input, options| open_requests(input, options, Encoding::Gathered),
+    open: |input, options| Ok(requests(input, options, Encoding::Gathered)),
 };
 
 /// Whole records, each of a known half and of some size, and both halves among them: nothing marks such a file.
@@ -52,8 +52,8 @@ enum Encoding {
     Gathered,
 }
 
-fn open_requests(input: Input, options: &OpenOptions, encoding: Encoding) -> crate::format::Opened {
-    Ok(Box::new(IoDecoder::new(open_ios(input, options, encoding))))
+fn requests(input: Input, options: &OpenOptions, encoding: Encoding) -> Box<dyn Decoder> {
+    Box::new(IoDecoder::new(open_ios(input, options, encoding)))
 }
 
 fn open_ios(input: Input, options: &OpenOptions, encoding: Encoding) -> TickIos {
@@ -271,7 +271,8 @@ impl IoSource for TickIos {
         loop {
             let certain = self.certain();
             while batch.len() < BATCH {
-                let Some(&Reverse((tick, number))) = self.held.peek().filter(|held| held.0.0 < certain) else {
+                let Some(&Reverse((tick, number))) = self.held.peek().filter(|held| held.0.0 < certain)
+                else {
                     break;
                 };
                 self.held.pop();
@@ -399,7 +400,10 @@ mod tests {
         let file = bytes_file(&bytes);
         let (summary, _) = match_file(file.path(), &OpenOptions::default()).unwrap();
         assert_eq!((summary.pairs, summary.orphans.len()), (250_000, 0));
-        assert_eq!(summary.histogram.counts().collect::<Vec<_>>(), (0..5).map(|t| (t, 50_000)).collect::<Vec<_>>());
+        assert_eq!(
+            summary.histogram.counts().collect::<Vec<_>>(),
+            (0..5).map(|t| (t, 50_000)).collect::<Vec<_>>()
+        );
         let requests = read_all(file.path(), &OpenOptions::default()).unwrap();
         assert_eq!((requests.len(), requests.is_sorted_by_key(|request| request.arrival)), (250_000, true));
     }
