@@ -174,10 +174,14 @@ impl BurstFinder {
         let Some(current) = self.current.take() else { return };
         let held = std::mem::take(&mut self.held);
         if current.peak < HIGH {
-            held.into_iter().for_each(|response| self.read_outside(response));
+            for response in held {
+                self.read_outside(response);
+            }
             return;
         }
-        held.into_iter().for_each(|response| self.inside.record(response));
+        for response in held {
+            self.inside.record(response);
+        }
         self.count += 1;
         self.burst_writes += current.writes;
         self.delayed += current.delayed;
@@ -259,7 +263,10 @@ mod tests {
         assert_eq!(bursts.flush_period_s, Some(30.0));
         assert_eq!(bursts.share_of_writes, 1.0);
         let first = &bursts.largest[0];
-        assert_eq!((first.kind, first.writes, first.peak_outstanding, first.start_s), ("flush", 50, 50, 15.1));
+        assert_eq!(
+            (first.kind, first.writes, first.peak_outstanding, first.start_s),
+            ("flush", 50, 50, 15.1)
+        );
         // All but one are done 20 ms before the last.
         assert_eq!(first.length_ms, 20.0 * 49.0);
         assert_eq!(bursts.reads_outside.unwrap().max_ms, 10.0);

@@ -96,7 +96,8 @@ impl<'a> Ordered<'a> {
             self.late += 1;
             request.arrival = self.last.saturating_add(zero);
         }
-        let instants = [&mut request.arrival, &mut request.start, &mut request.finish, &mut io.got, &mut io.inserted];
+        let instants =
+            [&mut request.arrival, &mut request.start, &mut request.finish, &mut io.got, &mut io.inserted];
         for instant in instants {
             if *instant != Nanos::MAX {
                 *instant = instant.saturating_sub(zero);

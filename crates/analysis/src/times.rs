@@ -84,11 +84,6 @@ impl Times {
         self.moments.count()
     }
 
-    /// Their sum.
-    pub(crate) fn sum_ns(&self) -> u128 {
-        self.moments.sum_ns()
-    }
-
     /// What they came to; `None` without any.
     pub fn summary(&mut self) -> Option<TimesSummary> {
         let quantiles = self.quantiles.summary()?;

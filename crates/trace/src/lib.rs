@@ -1,6 +1,8 @@
 //! Block traces: the request, one module per format, and the shaping that fits a trace to a drive.
 
 pub mod atomic_file;
+#[cfg(target_os = "linux")]
+pub mod capture;
 pub mod error;
 pub mod event;
 pub mod format;

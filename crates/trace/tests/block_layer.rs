@@ -61,14 +61,10 @@ fn keks_has_what_blkparse_counts() {
     assert_eq!((counts.pairs, counts.flushes, counts.double_flush_completions), (1182, 24, 24));
     assert_eq!(counts.orphan_dispatches, 10);
     assert_eq!(counts.orphan_completions, 0);
-    let mut services: Vec<_> = ios
-        .iter()
-        .filter(|io| io.kind != Kind::Flush)
-        .map(|io| io.request.measured_service().unwrap())
-        .collect();
+    let mut services: Vec<_> = ios.iter().map(|io| io.request.measured_service().unwrap()).collect();
     services.sort_unstable();
-    assert_eq!(services.len(), 1158);
-    assert!((services.last().unwrap().as_ms() - 6.11).abs() < 0.005);
+    assert!((services[591].as_ms() - 0.072).abs() < 0.0005 && (services[1181].as_ms() - 6.11).abs() < 0.005);
+    assert_eq!(ios.iter().filter(|io| io.kind != Kind::Flush).count(), 1158);
     // Nothing was queued in sight of the trace: btt's table is empty, too.
     assert!(table(&summary).is_empty());
 }
@@ -116,8 +112,9 @@ fn hadoop_has_what_blkparse_counts_and_btt_measures() {
     let counts = &summary.counts;
     assert!(notes.is_clean());
     assert_eq!(counts.pairs, ios.len() as u64);
-    assert!(counts.orphan_dispatches > 200 && counts.orphan_completions > 100, "{counts:?}");
-    assert_eq!(counts.pairs + counts.orphan_dispatches + counts.requeues, 18_385);
+    // By place and direction 18,111 dispatches meet their completion; of 201 completions only the queueing is there.
+    assert_eq!((counts.undispatched, counts.orphan_completions), (201, 0));
+    assert_eq!((counts.orphan_dispatches, counts.orphan_queued, counts.requeues), (264, 1, 11));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""`headstack trace`: what is in a trace, and conversion."""
+"""`headstack trace`: what is in a trace, conversion, and what else is done with one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,27 @@ from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, TraceOptions
 from headstack.errors import InputError
 
-app = App(name="trace", help="Tell what is in a trace; convert it.")
+app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, capture and make traces.")
+app.command("headstack.cli.trace_match:match", name="match", help="Pair requests with their responses.")
+app.command("headstack.cli.trace_match:ticks", name="ticks", help="Read a histogram of responses by clock ticks.")
+app.command("headstack.cli.trace_analyze:analyze", name="analyze", help="Tell what a host waits for, and why.")
+app.command("headstack.cli.trace_capture:capture", name="capture", help="Capture the requests of a block device.")
+app.command("headstack.cli.trace_make:make", name="make", help="Make a trace like another one, of any length.")
 
 SHAPING = (
     "device", "time_scale", "inter_arrival_ms", "lba_offset", "lba_scale", "fit_lba", "from_", "to",
 )  # fmt: skip
+
+
+def refuse_shaping(how: TraceOptions, verb: str) -> None:
+    """Refuse options that change a trace, for verbs that tell what is in the file."""
+    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
+    shaping = [name for name in how.given() if name not in plain.given()]
+    if shaping:
+        raise InputError(
+            f"{shaping[0]} changes a trace, and `trace {verb}` tells what is in the file",
+            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
+        )
 
 
 @app.command
@@ -27,13 +43,7 @@ def info(
     json: Json = False,
 ) -> int:
     """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
-    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
-    shaping = [name for name in how.given() if name not in plain.given()]
-    if shaping:
-        raise InputError(
-            f"{shaping[0]} changes a trace, and `trace info` tells what is in the file",
-            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
-        )
+    refuse_shaping(how, "info")
     with output.progress("reading", None) as progress:
         about = plain.open(trace).info(progress=progress)
     if json:

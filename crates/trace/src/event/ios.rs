@@ -45,6 +45,11 @@ impl<S: EventSource> EventIos<S> {
         }
     }
 
+    /// Where the events come from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
     /// What it came to so far.
     pub fn summary(&self) -> PairingSummary {
         PairingSummary {

@@ -14,7 +14,7 @@ pub(crate) mod blkparse;
 pub(crate) mod blkparse_format;
 pub(crate) mod ftrace;
 mod ios;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod open;
 pub mod write;
 

@@ -70,6 +70,8 @@ pub struct PairingCounts {
     pub splits: u64,
     /// Requests given back by the device.
     pub requeues: u64,
+    /// Of the pairs those whose dispatch is not in the trace: their device has none, or it was lost.
+    pub undispatched: u64,
     /// Completions of a part of a request.
     pub partial_completions: u64,
     /// Second completions of flushes.
@@ -324,6 +326,7 @@ impl Pairing {
             self.counts.orphan_completions += 1;
             return;
         };
+        self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {
             device: event.device,
