@@ -101,7 +101,10 @@ def test_keks_has_blkparses_counts(tmp_path: Path) -> None:
 
 def test_hadoop_has_btts_table_and_states_its_loss() -> None:
     about = headstack("trace", "match", blktrace_folder() / "hadoop_eternity2" / "sdb", "--json").json()
-    shown = {name: f"{row['min_s']:.9f} {row['mean_s']:.9f} {row['max_s']:.9f} {row['count']}" for name, row in about["btt"].items()}
+    shown = {
+        name: f"{row['min_s']:.9f} {row['mean_s']:.9f} {row['max_s']:.9f} {row['count']}"
+        for name, row in about["btt"].items()
+    }
     assert shown["d2c"] == "0.000049398 0.002731378 0.021033641 17600"
     assert shown["q2c"] == "0.000078788 0.002881549 0.026220352 17842"
     assert about["orphan_dispatches"] == 264

@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::trace::{Trace, trace_formats};
+    use crate::trace::{Trace, trace_formats, written_formats};
     #[pymodule_export]
     use crate::trace_tools::{analyse_trace, fit_workload, make_trace, match_trace, tick_histogram};
     #[pymodule_export]

@@ -177,12 +177,19 @@ impl Trace {
         dict(py, &info_value(&info))
     }
 
-    /// Writes the trace, shaped, to a Parquet or CSV file, and returns the number of requests.
-    #[pyo3(signature = (out, *, progress=None))]
-    fn convert(&self, py: Python<'_>, out: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<u64> {
+    /// Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
+    /// format named, one of `written_formats()`.
+    #[pyo3(signature = (out, *, format=None, progress=None))]
+    fn convert(
+        &self,
+        py: Python<'_>,
+        out: PathBuf,
+        format: Option<&str>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
         let (poll, refusal) = Poll::new(progress);
         guarded(py, || {
-            let format = OutputFormat::of(&out)?;
+            let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
             if self.shaping.fit != FitLba::None {
                 return Err(Error::input(
                     "--fit-lba fits a trace to a system, and a conversion has none",
@@ -255,6 +262,12 @@ impl Trace {
 #[pyfunction]
 pub(crate) fn trace_formats() -> Vec<(&'static str, &'static str)> {
     FORMATS.iter().map(|format| (format.name, format.about)).collect()
+}
+
+/// Names of the formats that can be written.
+#[pyfunction]
+pub(crate) fn written_formats() -> Vec<&'static str> {
+    ["parquet", "csv"].into_iter().chain(OutputFormat::others()).collect()
 }
 
 /// The requests of a trace as record batches.

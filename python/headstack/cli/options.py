@@ -24,6 +24,14 @@ Strict = Annotated[
     bool,
     Parameter(group=TRACE, help="Refuse a trace with a record that makes no sense, instead of leaving it out."),
 ]
+WrittenAs = Annotated[
+    str | None,
+    Parameter(
+        name="--as",
+        group=OUTPUT,
+        help="The format to write, where the file's name does not say it; `trace formats` lists them.",
+    ),
+]
 Json = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print one JSON object instead of tables.")]
 Overrides = Annotated[
     tuple[str, ...],
@@ -59,9 +67,9 @@ class TraceOptions:
     sector_bytes: Annotated[
         int | None, Parameter(group=TRACE, help="Sector size of the trace, where it states none.")
     ] = None
-    blkparse_format: Annotated[
-        str | None, Parameter(group=TRACE, help="For text of `blkparse -f`: that format.")
-    ] = None
+    blkparse_format: Annotated[str | None, Parameter(group=TRACE, help="For text of `blkparse -f`: that format.")] = (
+        None
+    )
     iolog_unit: Annotated[
         Literal["us", "ms"] | None,
         Parameter(group=TRACE, help="For fio's iolog of version 3: the unit of its stamps; us if absent."),

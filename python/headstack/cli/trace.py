@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, Json, TraceOptions
+from headstack.cli.options import OUTPUT, Json, TraceOptions, WrittenAs
 from headstack.errors import InputError
 
 app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, capture and make traces.")
@@ -45,7 +45,7 @@ def info(
     """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
     refuse_shaping(how, "info")
     with output.progress("reading", None) as progress:
-        about = plain.open(trace).info(progress=progress)
+        about = how.open(trace).info(progress=progress)
     if json:
         output.print_json({"trace": str(trace), **about})
     else:
@@ -56,14 +56,15 @@ def info(
 @app.command
 def convert(
     trace: Path,
-    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or a `.csv` file.", group=OUTPUT)],
+    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or `.csv` file, or with `--as` another.", group=OUTPUT)],
     *,
+    as_: WrittenAs = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     json: Json = False,
 ) -> int:
-    """Write a trace, or the chosen part of it, as Parquet or CSV."""
+    """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet."""
     with output.progress("converting", None) as progress:
-        requests = how.open(trace).convert(out, progress=progress)
+        requests = how.open(trace).convert(out, format=as_, progress=progress)
     if json:
         output.print_json({"trace": str(trace), "out": str(out), "requests": requests})
     else:
@@ -73,13 +74,15 @@ def convert(
 
 @app.command
 def formats(*, json: Json = False) -> int:
-    """List the formats that can be read."""
-    from headstack._core import trace_formats
+    """List the formats that can be read and written."""
+    from headstack._core import trace_formats, written_formats
 
     if json:
-        output.print_json({"formats": [{"name": name, "about": about} for name, about in trace_formats()]})
+        read = [{"name": name, "about": about} for name, about in trace_formats()]
+        output.print_json({"formats": read, "written": written_formats()})
     else:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
+        output.line("Written: " + ", ".join(written_formats()))
     return 0
 
 

@@ -67,7 +67,11 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
     named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
     groups = [(group["name"], group["response"]) for group in about["by_kind"]]
     _times("Times (ms)", [(name.replace("_", " "), times) for name, times in named] + groups)
-    for key, title in (("by_device", "By drive (ms)"), ("by_interface", "Block and raw (ms)"), ("by_size", "By size (ms)")):
+    for key, title in (
+        ("by_device", "By drive (ms)"),
+        ("by_interface", "Block and raw (ms)"),
+        ("by_size", "By size (ms)"),
+    ):
         if len(about[key]) > 1:
             _times(title, [(group["name"], group["response"]) for group in about[key][:16]])
     if about.get("btt"):
@@ -126,8 +130,7 @@ def _hot(about: dict[str, Any]) -> None:
         output.line()
         output.table("Hot regions", ["device", "from", "size", "requests", "mean (ms)"], rows)
     rows = [
-        (group["name"], output.number(group["requests"]), size(group["bytes"]))
-        for group in about["by_process"][:8]
+        (group["name"], output.number(group["requests"]), size(group["bytes"])) for group in about["by_process"][:8]
     ]
     if rows:
         output.line()

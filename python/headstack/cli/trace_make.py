@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions
+from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions, WrittenAs
 from headstack.cli.trace import refuse_shaping
 from headstack.errors import InputError
 from headstack.files import write_whole
@@ -20,8 +20,11 @@ def make(
     *,
     like: Annotated[Path | None, Parameter(group=RUN, help="The trace to be like.")] = None,
     model: Annotated[Path | None, Parameter(group=RUN, help="A workload model that `--save-model` wrote.")] = None,
-    requests: Annotated[int | None, Parameter(group=RUN, help="How many requests; as many as the trace if absent.")] = None,
+    requests: Annotated[
+        int | None, Parameter(group=RUN, help="How many requests; as many as the trace if absent.")
+    ] = None,
     seed: Annotated[int, Parameter(group=RUN, help="Seed of all that is random.")] = 0,
+    as_: WrittenAs = None,
     save_model: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the fitted model, as JSON.")] = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
@@ -38,19 +41,19 @@ def make(
         raise InputError(f"--requests {requests} is too few", "1 or more")
     if not 0 <= seed < 2**64:
         raise InputError(f"--seed {seed} is no seed", "0 to 2^64 - 1")
+    text, fitted = "", {}
     if model is not None:
         text = model.read_text()
         try:
             fitted = js.loads(text)
         except ValueError as problem:
             raise InputError(f"`{model}` is no workload model: {problem}") from None
-    else:
-        assert like is not None
+    elif like is not None:
         refuse_shaping(how, "make")
         fitted = fit_workload(how.open(like), strict=strict)
         text = js.dumps(fitted)
     count = requests or fitted.get("requests", 0)
-    written = make_trace(text, out, requests=count, seed=seed) if out is not None else 0
+    written = make_trace(text, out, requests=count, seed=seed, format=as_) if out is not None else 0
     if save_model is not None:
         write_whole(save_model, js.dumps(fitted, indent=1) + "\n")
     if json:

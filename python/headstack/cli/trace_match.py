@@ -137,7 +137,10 @@ def _histogram_facts(about: dict[str, Any]) -> list[tuple[str, str]]:
         ("responses", output.number(about["responses"])),
         ("mean", f"{about['mean_ticks']:.2f} ticks, {about['mean_ms']:.1f} ms"),
         ("deviation", f"{about['std_ms']:.1f} ms; {about['std_corrected_ms']:.1f} ms without what the clock adds"),
-        ("within 5", f"{100 * about['within_5_ticks']:.1f} % took at most 5 ticks, {100 * about['at_0_ticks']:.1f} % none"),
+        (
+            "within 5",
+            f"{100 * about['within_5_ticks']:.1f} % took at most 5 ticks, {100 * about['at_0_ticks']:.1f} % none",
+        ),
     ]
 
 

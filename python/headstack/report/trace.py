@@ -74,13 +74,19 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
             charts.boxes(about["by_device"][:24]),
             half=True,
         )
-        yield Section("6 · By kind", "Reads and writes, flushes and discards.", charts.boxes(about["by_kind"]), half=True)
+        yield Section(
+            "6 · By kind", "Reads and writes, flushes and discards.", charts.boxes(about["by_kind"]), half=True
+        )
         yield Section("5 · By size", "Powers of two, each up to the next.", charts.boxes(about["by_size"]), half=True)
         if about["by_interface"]:
             yield Section("4 · Block and raw device", "", charts.boxes(about["by_interface"]), half=True)
-        text = "Mean and longest response in regions of the drive; the share of requests below."
+        text = "Mean and longest response of the requests that begin in each part of the drive."
         for device in about["by_address"][:4]:
-            yield Section(f"3 · By address, drive {device['device']}", text, charts.by_address(device["bins"], about["sector_bytes"]))
+            yield Section(
+                f"3 · By address, drive {device['device']}",
+                text,
+                charts.by_address(device["bins"], about["sector_bytes"]),
+            )
         yield Section(
             "7 · By start", "Mean and longest response over the time of arrival.", charts.by_start(about["by_start"])
         )
@@ -113,7 +119,17 @@ def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
          number(burst["delayed_reads"]), "–" if burst["read_max_ms"] is None else number(burst["read_max_ms"], 1)]
         for burst in sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:12]
     ]  # fmt: skip
-    columns = ["kind", "start (s)", "length (ms)", "writes", "MiB", "outstanding", "reads", "delayed", "longest read (ms)"]
+    columns = [
+        "kind",
+        "start (s)",
+        "length (ms)",
+        "writes",
+        "MiB",
+        "outstanding",
+        "reads",
+        "delayed",
+        "longest read (ms)",
+    ]
     yield Section(
         "Bursts of writes",
         "A burst: at least 8 writes outstanding at a time. A flush: mostly writes nobody waits for. Delayed: longer than "
@@ -140,7 +156,11 @@ def _times(about: dict[str, Any]) -> Section:
     named.append(("between arrivals", about["inter_arrival"]))
     named += [(group["name"], group["response"]) for group in about["by_kind"] + about["by_device"]]
     columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
-    rows = [[name, number(times["count"]), *(number(times[f"{key}_ms"], 3) for key in columns)] for name, times in named if times]
+    rows = [
+        [name, number(times["count"]), *(number(times[f"{key}_ms"], 3) for key in columns)]
+        for name, times in named
+        if times
+    ]
     return Section("Times (ms)", columns=["", "n", "mean", "std", "50 %", "90 %", "99 %", "99.9 %", "max"], rows=rows)
 
 

@@ -18,9 +18,13 @@ def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
         alt.Chart(table)
         .mark_bar(color=style.BLUE)
         .encode(
-            x=alt.X("from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g")),
+            x=alt.X(
+                "from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g")
+            ),
             x2="to_ms:Q",
-            y=alt.Y("count:Q", title="responses", scale=alt.Scale(type="symlog"), axis=alt.Axis(format="~s", tickCount=6)),
+            y=alt.Y(
+                "count:Q", title="responses", scale=alt.Scale(type="symlog"), axis=alt.Axis(format="~s", tickCount=6)
+            ),
             tooltip=[alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g"), "count:Q"],
         )
         .properties(width="container", height=HEIGHT)
@@ -30,7 +34,11 @@ def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
 def boxes(groups: list[dict[str, Any]]) -> alt.LayerChart | None:
     """A box plot for each group."""
     names = [group["name"] for group in groups if group["response"]]
-    plots = [{"name": group["name"], "n": group["requests"], **group["response"]["boxplot"]} for group in groups if group["response"]]
+    plots = [
+        {"name": group["name"], "n": group["requests"], **group["response"]["boxplot"]}
+        for group in groups
+        if group["response"]
+    ]
     if not plots:
         return None
     floor = 1e-4
@@ -84,19 +92,24 @@ def heat(cells: list[dict[str, Any]]) -> alt.Chart:
     """Responses over time, counted in cells."""
     table = pl.DataFrame(cells)
     scale, unit = time_unit(table["from"] / 1e9)
-    table = table.with_columns(
-        begin=pl.col("from") / 1e9 / scale, end=(pl.col("from") + pl.col("width")) / 1e9 / scale
-    )
+    table = table.with_columns(begin=pl.col("from") / 1e9 / scale, end=(pl.col("from") + pl.col("width")) / 1e9 / scale)
     return (
         alt.Chart(table)
         .mark_rect()
         .encode(
             x=alt.X("begin:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False)),
             x2="end:Q",
-            y=alt.Y("from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g", tickCount=6)),
+            y=alt.Y(
+                "from_ms:Q",
+                title="response (ms)",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(format="~g", tickCount=6),
+            ),
             y2="to_ms:Q",
             color=alt.Color(
-                "count:Q", scale=alt.Scale(type="log", scheme="blues"), legend=alt.Legend(title="responses", orient="right")
+                "count:Q",
+                scale=alt.Scale(type="log", scheme="blues"),
+                legend=alt.Legend(title="responses", orient="right"),
             ),
             tooltip=["count:Q", alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g")],
         )
@@ -113,7 +126,9 @@ def _on_time(bins: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     return rows, f"arrival ({unit})"
 
 
-def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True) -> alt.LayerChart:
+def _mean_and_most(
+    rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True
+) -> alt.LayerChart:
     lines = [
         {x: row[x], "which": which, "value": row[key], "count": row["count"]}
         for row in rows
