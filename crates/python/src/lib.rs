@@ -3,6 +3,8 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+#[cfg(target_os = "linux")]
+mod capture;
 mod convert;
 mod disksim;
 mod drive;
@@ -19,11 +21,15 @@ mod stepper;
 mod system;
 mod table;
 mod trace;
+mod trace_tools;
 mod validate;
 
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
 mod _core {
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::capture::capture_trace;
     #[pymodule_export]
     use crate::disksim::{import_disksim, import_disksim_simulation};
     #[pymodule_export]
@@ -49,7 +55,9 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::trace::{Trace, trace_formats};
+    use crate::trace::{Trace, trace_formats, written_formats};
+    #[pymodule_export]
+    use crate::trace_tools::{analyse_trace, fit_workload, make_trace, match_trace, tick_histogram};
     #[pymodule_export]
     use crate::validate::{ValidationResult, validate};
 

@@ -9,9 +9,10 @@ use arrow::error::ArrowError;
 use headstack_system::WorkloadLabel;
 use headstack_trace::info::{DeviceInfo, TimeSummary};
 use headstack_trace::shape::shape_file;
+use headstack_trace::tick::SliceTable;
 use headstack_trace::{
-    Devices, FORMATS, FitLba, Gap, OpenOptions, OutputFormat, Request, RequestSource, Shaped, Shaping,
-    Target, TraceError, TraceInfo, TraceReader, convert, open, record_batch, request_schema,
+    Devices, FORMATS, FitLba, Gap, IologUnit, OpenOptions, OutputFormat, Request, RequestSource, Shaped,
+    Shaping, Target, TraceError, TraceInfo, TraceReader, convert, open, record_batch, request_schema,
 };
 use headstack_units::Nanos;
 use pyo3::prelude::*;
@@ -52,10 +53,16 @@ use std::path::PathBuf;
 ///     What to do about addresses past the end: "wrap", "scale" or "offset".
 /// from_s, to_s
 ///     Leave out what arrives before or after.
+/// blkparse_format
+///     For text of `blkparse -f`: that format.
+/// iolog_unit
+///     For fio's iolog of version 3: the unit of its stamps, "us" or "ms".
+/// slices
+///     For tick traces: a file that says where the slices of the drives lie.
 #[pyclass(frozen, module = "headstack._core")]
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
-    options: OpenOptions,
+    pub(crate) options: OpenOptions,
     /// Which request the gaps belong to is still to be found out.
     gap_open: bool,
     shaping: Shaping,
@@ -69,7 +76,7 @@ impl Trace {
     #[pyo3(signature = (
         path, *, format=None, columns=Vec::new(), gap=None, sector_bytes=None, sort=false, skip_zero_length=false,
         devices=Vec::new(), time_scale=None, inter_arrival_ms=None, lba_offset=None, lba_scale=None, fit_lba=None,
-        from_s=None, to_s=None
+        from_s=None, to_s=None, blkparse_format=None, iolog_unit=None, slices=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -88,6 +95,9 @@ impl Trace {
         fit_lba: Option<&str>,
         from_s: Option<f64>,
         to_s: Option<f64>,
+        blkparse_format: Option<String>,
+        iolog_unit: Option<&str>,
+        slices: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let options = OpenOptions {
             format,
@@ -96,7 +106,10 @@ impl Trace {
             sector_bytes,
             gap: gap.filter(|gap| *gap != "auto").map(gap_named).transpose()?,
             columns,
-            rebase: false,
+            blkparse_format,
+            iolog_unit: iolog_unit.map(unit_named).transpose()?,
+            slices: slices.map(|path| SliceTable::of_file(&path)).transpose()?,
+            ..OpenOptions::default()
         };
         let shaping = Shaping {
             devices: chosen(&devices),
@@ -129,7 +142,7 @@ impl Trace {
 
     /// The name of its format.
     #[getter]
-    fn format(&self) -> &'static str {
+    pub(crate) fn format(&self) -> &'static str {
         self.format
     }
 
@@ -164,12 +177,19 @@ impl Trace {
         dict(py, &info_value(&info))
     }
 
-    /// Writes the trace, shaped, to a Parquet or CSV file, and returns the number of requests.
-    #[pyo3(signature = (out, *, progress=None))]
-    fn convert(&self, py: Python<'_>, out: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<u64> {
+    /// Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
+    /// format named, one of `written_formats()`.
+    #[pyo3(signature = (out, *, format=None, progress=None))]
+    fn convert(
+        &self,
+        py: Python<'_>,
+        out: PathBuf,
+        format: Option<&str>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
         let (poll, refusal) = Poll::new(progress);
         guarded(py, || {
-            let format = OutputFormat::of(&out)?;
+            let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
             if self.shaping.fit != FitLba::None {
                 return Err(Error::input(
                     "--fit-lba fits a trace to a system, and a conversion has none",
@@ -244,6 +264,12 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, &'static str)> {
     FORMATS.iter().map(|format| (format.name, format.about)).collect()
 }
 
+/// Names of the formats that can be written.
+#[pyfunction]
+pub(crate) fn written_formats() -> Vec<&'static str> {
+    ["parquet", "csv"].into_iter().chain(OutputFormat::others()).collect()
+}
+
 /// The requests of a trace as record batches.
 struct Batches {
     schema: SchemaRef,
@@ -285,6 +311,14 @@ fn gap_named(word: &str) -> Result<Gap, Error> {
         "after" => Ok(Gap::After),
         "before" => Ok(Gap::Before),
         _ => Err(Error::input(format!("a gap is not `{word}`"), "use `after`, `before` or `auto`")),
+    }
+}
+
+fn unit_named(word: &str) -> Result<IologUnit, Error> {
+    match word {
+        "us" => Ok(IologUnit::Microseconds),
+        "ms" => Ok(IologUnit::Milliseconds),
+        _ => Err(Error::input(format!("`{word}` is no unit of an iolog"), "use `us` or `ms`")),
     }
 }
 

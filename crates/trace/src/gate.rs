@@ -41,7 +41,50 @@ pub(crate) struct Gate {
     sorting: bool,
     skip_empty: bool,
     skipped: u64,
+    tolerant: bool,
+    notes: Notes,
 }
+
+/// What a tolerant reader passed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Records that make no sense, left out.
+    pub bad_records: u64,
+    /// Records before the one above them.
+    pub out_of_order: u64,
+    /// What was wrong with the first ten bad ones, and where.
+    pub first: Vec<String>,
+}
+
+impl Notes {
+    /// How many problems are kept in words.
+    const KEPT: usize = 10;
+
+    /// Counts a bad record.
+    #[cold]
+    pub(crate) fn bad(&mut self, error: &TraceError) {
+        self.bad_records += 1;
+        if self.first.len() < Self::KEPT {
+            self.first.push(error.to_string());
+        }
+    }
+
+    /// Whether everything was sound.
+    pub fn is_clean(&self) -> bool {
+        self.bad_records == 0 && self.out_of_order == 0
+    }
+
+    /// Adds what another reader passed over.
+    pub fn merge(&mut self, other: &Self) {
+        self.bad_records += other.bad_records;
+        self.out_of_order += other.out_of_order;
+        let room = Self::KEPT.saturating_sub(self.first.len());
+        self.first.extend(other.first.iter().take(room).cloned());
+    }
+}
+
+/// A tolerant gate lets requests pass that come before the first one by at most this: one hour.
+const SLACK: Nanos = Nanos(3_600_000_000_000);
 
 /// What zero means on the trace's clock.
 #[derive(Clone, Copy)]
@@ -58,7 +101,43 @@ impl Gate {
     /// `rebase`: the first arrival becomes zero. `sorting`: somebody sorts later, so order (and re-basing) are theirs.
     pub(crate) fn new(path: Arc<Path>, rebase: bool, sorting: bool, skip_empty: bool) -> Self {
         let clock = if rebase && !sorting { Clock::Unknown } else { Clock::Trace };
-        Self { path, clock, last: Nanos::ZERO, sorting, skip_empty, skipped: 0 }
+        Self {
+            path,
+            clock,
+            last: Nanos::ZERO,
+            sorting,
+            skip_empty,
+            skipped: 0,
+            tolerant: false,
+            notes: Notes::default(),
+        }
+    }
+
+    /// The same, but what makes no sense is noted and left out, and what is out of order is noted and let through; the
+    /// first arrival of a clock that is not the trace's own becomes one hour.
+    pub(crate) fn tolerant(self) -> Self {
+        Self { tolerant: true, skip_empty: true, ..self }
+    }
+
+    /// What a tolerant gate left out so far.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// A problem at `place`: an error, or a note where the gate is tolerant.
+    #[cold]
+    pub(crate) fn problem(&mut self, place: Place, problem: Problem) -> Result<(), TraceError> {
+        let error = self.error(place, problem);
+        self.note(error)
+    }
+
+    #[cold]
+    fn note(&mut self, error: TraceError) -> Result<(), TraceError> {
+        if !self.tolerant {
+            return Err(error);
+        }
+        self.notes.bad(&error);
+        Ok(())
     }
 
     /// Requests left out because they move nothing.
@@ -71,11 +150,22 @@ impl Gate {
     pub(crate) fn admit(
         &mut self,
         batch: &mut Vec<Request>,
-        mut request: Request,
+        request: Request,
         place: Place,
     ) -> Result<(), TraceError> {
+        match self.check(request, place) {
+            Ok(Some(request)) => batch.push(request),
+            Ok(None) => {}
+            Err(error) => self.note(error)?,
+        }
+        Ok(())
+    }
+
+    /// The request on the gate's clock, if it is to be delivered.
+    #[inline]
+    fn check(&mut self, mut request: Request, place: Place) -> Result<Option<Request>, TraceError> {
         if request.sectors == 0 {
-            return self.empty(place);
+            return self.empty(place).map(|()| None);
         }
         if request.lba.0.checked_add(u64::from(request.sectors)).is_none() {
             return Err(self.error(place, beyond_64_bits(&request)));
@@ -86,24 +176,32 @@ impl Gate {
         }
         if !self.sorting {
             if request.arrival < self.last {
-                return Err(self.descending(place, &request));
+                if !self.tolerant {
+                    return Err(self.descending(place, &request));
+                }
+                self.notes.out_of_order += 1;
             }
             self.last = request.arrival;
         }
         match self.clock {
             Clock::Trace => {}
             Clock::Unknown => {
-                let zero = request.arrival;
+                let slack = if self.tolerant { SLACK } else { Nanos::ZERO };
+                let zero = request.arrival.saturating_sub(slack);
                 self.clock = Clock::Since(zero);
                 rebase(&mut request, zero);
+            }
+            Clock::Since(zero) if request.arrival < zero => {
+                return Err(
+                    self.error(place, Problem("the request arrives over an hour before the first".into()))
+                );
             }
             Clock::Since(zero) => rebase(&mut request, zero),
         }
         if !self.sorting && request.arrival > LAST_INSTANT {
             return Err(self.error(place, too_late(&request)));
         }
-        batch.push(request);
-        Ok(())
+        Ok(Some(request))
     }
 
     /// Lets a whole batch through, if there is nothing to find fault with or to change in any request; otherwise nothing

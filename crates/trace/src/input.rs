@@ -30,7 +30,7 @@ pub(crate) struct Sample<'a> {
 }
 
 impl Input {
-    /// Opens `path` and reads its beginning; gzip and zstd unpack by themselves.
+    /// Opens `path` and reads its beginning; gzip, zstd and bzip2 unpack by themselves.
     pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
         let reading = |source| TraceError::reading(path, source);
         let mut file = File::open(path).map_err(reading)?;
@@ -41,6 +41,7 @@ impl Input {
         let mut rest: Box<dyn Read + Send> = match compression {
             None => Box::new(raw),
             Some("gzip") => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Some("bzip2") => Box::new(bzip2::read::MultiBzDecoder::new(raw)),
             Some("zstd") => Box::new(zstd::stream::read::Decoder::new(raw).map_err(reading)?),
             Some(other) => {
                 return Err(TraceError::unusable(
@@ -48,7 +49,7 @@ impl Input {
                         "`{}` is compressed with {other}, which headstack does not unpack",
                         path.display()
                     ),
-                    format!("unpack it with {other}, or repack it with gzip or zstd"),
+                    format!("unpack it with {other}, or repack it with gzip, zstd or bzip2"),
                 ));
             }
         };

@@ -1,13 +1,18 @@
 //! Block traces: the request, one module per format, and the shaping that fits a trace to a drive.
 
 pub mod atomic_file;
+#[cfg(target_os = "linux")]
+pub mod capture;
 pub mod error;
+pub mod event;
 pub mod format;
 pub mod info;
+pub mod io;
 pub mod request;
 pub mod shape;
 pub mod source;
 pub mod table;
+pub mod tick;
 pub mod write;
 
 mod buffer;
@@ -23,8 +28,10 @@ mod text;
 
 pub use error::TraceError;
 pub use format::columns::{record_batch, request_schema};
-pub use format::{FORMATS, Format};
+pub use format::{FORMATS, Format, IologUnit};
+pub use gate::Notes;
 pub use info::TraceInfo;
+pub use io::{Io, IoSource, Kind};
 pub use open::{Gap, OpenOptions, TraceReader, open};
 pub use request::{Op, Request, RequestFlags};
 pub use shape::{Devices, FitLba, Shaped, Shaping, Target};

@@ -8,12 +8,14 @@ use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use headstack_units::Nanos;
 
+use crate::event;
 use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
-use crate::format::{self, Decoder, Format};
-use crate::gate::{Gate, LAST_INSTANT, rebase, too_late};
+use crate::format::{self, Decoder, Format, IoDecoder, IologUnit};
+use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
 use crate::input::Input;
 use crate::source::Delivery;
 use crate::text::BATCH;
+use crate::tick::SliceTable;
 use crate::{Request, RequestSource, TraceError};
 
 /// How to read a trace. The default recognises the format and takes everything as it stands.
@@ -34,6 +36,15 @@ pub struct OpenOptions {
     pub columns: Vec<(String, String)>,
     /// Let the first arrival be zero, also where the trace counts from its own zero.
     pub rebase: bool,
+    /// Leave out records that make no sense, and let those out of order pass, instead of an error; both are counted in
+    /// [`TraceReader::notes`]. An absolute clock is then re-based to one hour, not to zero.
+    pub tolerant: bool,
+    /// For `fio-iolog` of version 3: the unit of its stamps.
+    pub iolog_unit: Option<IologUnit>,
+    /// For `blkparse`: the format blkparse was given with `-f`.
+    pub blkparse_format: Option<String>,
+    /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
+    pub slices: Option<SliceTable>,
 }
 
 /// What the time between requests in a `disksim-validate` trace means.
@@ -68,7 +79,7 @@ impl OpenOptions {
     }
 
     /// Options that would have no effect on a trace of this format are errors.
-    fn check(&self, format: &str) -> Result<(), TraceError> {
+    pub(crate) fn check(&self, format: &str) -> Result<(), TraceError> {
         if self.sector_bytes == Some(0) {
             return Err(TraceError::unusable(
                 "a sector size of 0 bytes is impossible".into(),
@@ -77,6 +88,9 @@ impl OpenOptions {
         }
         let misplaced = [
             (!self.columns.is_empty() && format != "csv", "--column", "csv"),
+            (self.blkparse_format.is_some() && format != "blkparse", "--blkparse-format", "blkparse"),
+            (self.iolog_unit.is_some() && format != "fio-iolog", "--iolog-unit", "fio-iolog"),
+            (self.slices.is_some() && !format.starts_with("tick-"), "--slices", "tick-text"),
             (self.gap.is_some() && format != "disksim-validate", "--gap", "disksim-validate"),
         ];
         match misplaced.into_iter().find(|(misplaced, ..)| *misplaced) {
@@ -89,22 +103,35 @@ impl OpenOptions {
     }
 }
 
-/// Opens the trace at `path`; gzip and zstd unpack by themselves.
+/// Opens the trace at `path`; gzip, zstd and bzip2 unpack by themselves. A folder, or `FOLDER/NAME`, is read as the
+/// files `NAME.blktrace.N` of a blktrace run.
 ///
 /// # Errors
 /// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
+    if event::open::is_set(path) {
+        let decoder = IoDecoder::new(event::EventIos::new(event::open::open_set(path, options)?));
+        let format = event::open::BLKTRACE.name;
+        options.check(format)?;
+        return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));
+    }
     let input = Input::open(path)?;
-    let format = match &options.format {
-        Some(name) => format::named(name)?,
-        None if !options.columns.is_empty() => format::named("csv")?,
-        None => format::detect(&input)?,
-    };
+    let format = chosen_format(&input, options)?;
     options.check(format.name)?;
     let suspected = suspicion(&input, format);
     let path = input.path().clone();
     let decoder = (format.open)(input, options).map_err(|error| suspect(error, suspected))?;
     Ok(TraceReader { suspected, ..TraceReader::new(path, format.name, decoder, options) })
+}
+
+/// The format the options name, else the one the file looks like.
+pub(crate) fn chosen_format(input: &Input, options: &OpenOptions) -> Result<&'static Format, TraceError> {
+    match &options.format {
+        Some(name) => format::named(name),
+        None if !options.columns.is_empty() => format::named("csv"),
+        None if options.blkparse_format.is_some() => format::named("blkparse"),
+        None => format::detect(input),
+    }
 }
 
 /// If the file does not look like `chosen` but like exactly one other format, that one.
@@ -148,8 +175,9 @@ pub struct TraceReader {
 impl TraceReader {
     fn new(path: Arc<Path>, format: &'static str, decoder: Box<dyn Decoder>, options: &OpenOptions) -> Self {
         let rebase = options.rebase || decoder.absolute_clock();
+        let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
         Self {
-            gate: Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length),
+            gate: if options.tolerant { gate.tolerant() } else { gate },
             path,
             format,
             decoder,
@@ -197,6 +225,13 @@ impl TraceReader {
     /// Records passed over so far: those that are no I/O, and requests of length zero where they are skipped.
     pub fn records_skipped(&self) -> u64 {
         self.decoder.records_skipped() + self.gate.skipped()
+    }
+
+    /// What was passed over so far because it made no sense; always clean unless [`OpenOptions::tolerant`].
+    pub fn notes(&self) -> Notes {
+        let mut notes = self.gate.notes().clone();
+        notes.merge(&self.decoder.notes());
+        notes
     }
 
     /// Whether the requests read so far stood in order of arrival in the file; with [`OpenOptions::sort`] they need not.

@@ -19,6 +19,12 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub(crate) trait LineParser: Send {
     /// The request on this line (neither blank nor a `#` comment, white space trimmed).
     fn parse(&mut self, line: &[u8]) -> Result<Request, Problem>;
+
+    /// Whether this line is a header to pass over. Asked of every line that is no comment.
+    #[inline]
+    fn is_header(&mut self, _line: &[u8]) -> bool {
+        false
+    }
 }
 
 /// A text format at work: lines from the file, meaning from the parser.
@@ -54,13 +60,13 @@ impl<P: LineParser> crate::format::Decoder for TextDecoder<P> {
         while batch.len() < BATCH {
             let Some((line, number)) = self.lines.next()? else { break };
             let line = trim(line);
-            if line.is_empty() || line[0] == b'#' {
+            if line.is_empty() || line[0] == b'#' || self.parser.is_header(line) {
                 continue;
             }
             let place = Place::Line(number);
             match self.parser.parse(line) {
                 Ok(request) => gate.admit(batch, request, place)?,
-                Err(problem) => return Err(gate.error(place, problem)),
+                Err(problem) => gate.problem(place, problem)?,
             }
         }
         Ok(())
@@ -202,6 +208,12 @@ impl<'a> Fields<'a> {
     pub(crate) fn direction(&mut self, name: &str) -> Result<Op, Problem> {
         let word = self.word(name)?;
         direction(word).ok_or_else(|| Problem::field(name, word, "expected R, Read, W or Write"))
+    }
+
+    /// What has not been taken; `None` at the end of the line.
+    #[inline]
+    pub(crate) fn rest(&self) -> Option<&'a [u8]> {
+        self.rest
     }
 
     /// Nothing may be left.

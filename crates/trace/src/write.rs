@@ -1,9 +1,14 @@
-//! Traces into files: Parquet (headstack's own) and CSV that reads back the same.
+//! Traces into files: Parquet (headstack's own) and CSV read back the same; the formats of others hold what they can hold.
+
+mod records;
+mod steps;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use headstack_units::Nanos;
+use headstack_units::{Lba, Nanos};
+use records::{RECORD_FORMATS, Record};
+use steps::Steps;
 
 use crate::atomic_file::AtomicFile;
 use crate::format::columns::{record_batch, request_schema};
@@ -18,9 +23,34 @@ pub enum OutputFormat {
     Parquet,
     /// Text with the columns of the format `csv`.
     Csv,
+    /// A format of others, by its name, one of [`OutputFormat::others`].
+    Other(&'static str),
 }
 
 impl OutputFormat {
+    /// The formats of others that can be written.
+    pub fn others() -> impl Iterator<Item = &'static str> {
+        records::RECORD_FORMATS.iter().map(|format| format.name).chain(steps::NAMES)
+    }
+
+    /// The format called `name`.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be written.
+    pub fn named(name: &str) -> Result<Self, TraceError> {
+        match name {
+            "parquet" => return Ok(Self::Parquet),
+            "csv" => return Ok(Self::Csv),
+            _ => {}
+        }
+        Self::others().find(|other| *other == name).map(Self::Other).ok_or_else(|| {
+            TraceError::unusable(
+                format!("`{name}` is no format that can be written"),
+                format!("formats: parquet, csv, {}", Self::others().collect::<Vec<_>>().join(", ")),
+            )
+        })
+    }
+
     /// By the extension of `path`: `parquet`, `pq` or `csv`.
     ///
     /// # Errors
@@ -29,9 +59,13 @@ impl OutputFormat {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("parquet" | "pq") => Ok(Self::Parquet),
             Some("csv") => Ok(Self::Csv),
+            Some("gz") if path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".csv")) => {
+                Ok(Self::Csv)
+            }
             _ => Err(TraceError::unusable(
                 format!("`{}` does not say what to write", path.display()),
-                "traces are written as .parquet or .csv".into(),
+                "traces are written as .parquet or .csv (or .csv.gz); other formats are named with --as"
+                    .into(),
             )),
         }
     }
@@ -51,6 +85,7 @@ pub fn convert(
     match format {
         OutputFormat::Parquet => write_parquet(source, sector_bytes, path),
         OutputFormat::Csv => write_csv(source, sector_bytes, path),
+        OutputFormat::Other(name) => write_other(source, sector_bytes, path, name),
     }
 }
 
@@ -62,25 +97,131 @@ fn write_parquet(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path)
     Ok(count)
 }
 
+/// A text or binary file, packed if its name ends in `.gz`.
+struct Output {
+    path: PathBuf,
+    sink: Sink,
+}
+
+enum Sink {
+    Plain(AtomicFile),
+    Gzip(flate2::write::GzEncoder<AtomicFile>),
+}
+
+impl Output {
+    fn create(path: &Path) -> Result<Self, TraceError> {
+        let file = AtomicFile::create(path)?;
+        let gzip = path.extension().is_some_and(|extension| extension == "gz");
+        let sink = if gzip {
+            Sink::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+        } else {
+            Sink::Plain(file)
+        };
+        Ok(Self { path: path.into(), sink })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let written = match &mut self.sink {
+            Sink::Plain(file) => file.write_all(bytes),
+            Sink::Gzip(file) => file.write_all(bytes),
+        };
+        written.map_err(|source| TraceError::Io { action: "write", path: self.path.clone(), source })
+    }
+
+    fn commit(self) -> Result<(), TraceError> {
+        match self.sink {
+            Sink::Plain(file) => file.commit(),
+            Sink::Gzip(packed) => packed
+                .finish()
+                .map_err(|source| TraceError::Io { action: "write", path: self.path, source })?
+                .commit(),
+        }
+    }
+}
+
 fn write_csv(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path) -> Result<u64, TraceError> {
-    let mut file = AtomicFile::create(path)?;
+    let mut file = Output::create(path)?;
     let mut text = format!(
         "# {SECTOR_BYTES_COMMENT} = {sector_bytes}\narrival_ns,device,lba,sectors,op,start_ns,finish_ns,flags\n"
     )
     .into_bytes();
-    let mut write = |text: &[u8]| {
-        file.write_all(text).map_err(|source| TraceError::Io { action: "write", path: path.into(), source })
-    };
-    write(&text)?;
+    file.write(&text)?;
     let count = for_each_batch(source, |batch| {
         text.clear();
         for request in batch {
             push_line(&mut text, request);
         }
-        write(&text)
+        file.write(&text)
     })?;
     file.commit()?;
     Ok(count)
+}
+
+/// Writes a format of others, which count in sectors of 512 bytes.
+fn write_other(
+    source: &mut dyn RequestSource,
+    sector_bytes: u32,
+    path: &Path,
+    name: &'static str,
+) -> Result<u64, TraceError> {
+    if !sector_bytes.is_multiple_of(512) {
+        return Err(TraceError::unusable(
+            format!("{name} counts in sectors of 512 bytes, and the trace's have {sector_bytes}"),
+            "parquet and csv keep any sector size".into(),
+        ));
+    }
+    let mut file = Output::create(path)?;
+    let mut out = Vec::new();
+    let records = RECORD_FORMATS.iter().find(|format| format.name == name);
+    file.write(records.map_or("", |format| format.header).as_bytes())?;
+    let mut steps = records.is_none().then(|| Steps::new(name));
+    let mut held: Option<Record> = None;
+    let mut number = 0;
+    let refused = |number: u64, reason: &str| {
+        TraceError::unusable(
+            format!("request {} cannot be written as {name}: {reason}", number + 1),
+            "parquet and csv keep everything a request has".into(),
+        )
+    };
+    let count = for_each_batch(source, |batch| {
+        out.clear();
+        for request in batch {
+            let request =
+                in_small_sectors(request, sector_bytes / 512).map_err(|reason| refused(number, reason))?;
+            if let Some(steps) = &mut steps {
+                steps.push(&mut out, &request).map_err(|reason| refused(number, reason))?;
+            } else if let Some(format) = records {
+                // A record may tell when the next one is issued.
+                let issued = request.start.present().unwrap_or(request.arrival);
+                let record = held.replace(Record { request, number, next: None });
+                if let Some(record) = record.map(|record| Record { next: Some(issued), ..record }) {
+                    format.push(&mut out, &record).map_err(|reason| refused(record.number, reason))?;
+                }
+            }
+            number += 1;
+        }
+        file.write(&out)
+    })?;
+    out.clear();
+    if let (Some(format), Some(record)) = (records, &held) {
+        format.push(&mut out, record).map_err(|reason| refused(record.number, reason))?;
+    }
+    if let Some(steps) = &mut steps {
+        steps.finish(&mut out);
+    }
+    file.write(&out)?;
+    file.commit()?;
+    Ok(count)
+}
+
+/// The request counted in sectors of 512 bytes, `unit` times smaller.
+fn in_small_sectors(request: &Request, unit: u32) -> Result<Request, &'static str> {
+    let far = "its byte address reaches beyond 64 bits";
+    let lba =
+        request.lba.0.checked_mul(u64::from(unit)).filter(|lba| lba.checked_mul(512).is_some()).ok_or(far)?;
+    let sectors =
+        request.sectors.checked_mul(unit).filter(|&n| n < 1 << 23).ok_or("it is larger than 4 GiB")?;
+    Ok(Request { lba: Lba(lba), sectors, ..*request })
 }
 
 fn for_each_batch(
@@ -135,7 +276,6 @@ mod tests {
     use super::*;
     use crate::testing::{drain, read_all};
     use crate::{InMemory, OpenOptions, RequestFlags, open};
-    use headstack_units::Lba;
     use proptest::prelude::*;
 
     fn any_request() -> impl Strategy<Value = Request> {
@@ -174,6 +314,80 @@ mod tests {
                 prop_assert_eq!(&drain(&mut reader).unwrap(), &requests);
             }
         }
+    }
+
+    /// Requests that every format can hold: whole ticks would be too coarse, so times are whole milliseconds.
+    fn holdable(sequential: bool) -> Vec<Request> {
+        (0..200_u64)
+            .map(|k| {
+                let (gap, service) = (if sequential { 40 } else { 7 }, 20 + k % 5);
+                let op = if k % 3 == 0 { Op::Write } else { Op::Read };
+                let mut request = Request::new(Nanos(k * gap * 1_000_000), op, Lba(k * 7919 % 100_000), 8);
+                request.start = request.arrival;
+                request.finish = Nanos(request.arrival.0 + service * 1_000_000);
+                request
+            })
+            .collect()
+    }
+
+    #[test]
+    fn formats_of_others_read_back_what_they_hold() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in OutputFormat::others() {
+            let requests = holdable(name == "disksim-validate");
+            let path = directory.path().join(format!("{name}.gz"));
+            let format = OutputFormat::named(name).unwrap();
+            let count = convert(&mut InMemory::new(requests.clone()), 512, &path, format).unwrap();
+            assert_eq!(count, 200);
+            let read = name.strip_suffix("-v8").unwrap_or(name);
+            let mut reader = open(&path, &OpenOptions::default()).unwrap();
+            assert_eq!(reader.format(), read);
+            let back = drain(&mut reader).unwrap();
+            assert_eq!(back.len(), requests.len(), "{name}");
+            for (back, request) in back.iter().zip(&requests) {
+                let what = |request: &Request| (request.lba, request.sectors, request.op);
+                assert_eq!(what(back), what(request), "{name}");
+                if !name.starts_with("tick") {
+                    assert_eq!(back.arrival, request.arrival, "{name}");
+                    if let Some(finish) = back.finish.present() {
+                        assert_eq!(finish, request.finish, "{name}");
+                    }
+                }
+            }
+            let measured =
+                ["disksim-validate", "msr", "systor17", "blktrace", "blkparse", "ftrace", "tick-text"];
+            assert_eq!(
+                back[7].finish != Nanos::MAX,
+                measured.contains(&read) || read == "tick-packed",
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_format_cannot_hold_is_refused_and_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out");
+        let refused = |name: &str, request: Request, sector_bytes| {
+            let format = OutputFormat::named(name).unwrap();
+            let requests = vec![holdable(true)[0], request];
+            convert(&mut InMemory::new(requests), sector_bytes, &path, format).unwrap_err().to_string()
+        };
+        let plain = Request::new(Nanos(1 << 40), Op::Read, Lba(0), 8);
+        assert!(
+            refused("msr", plain, 512).contains("request 2 cannot be written as msr: it has no measured")
+        );
+        assert!(
+            refused("tick-text", Request { sectors: 256, ..plain }, 512).contains("larger than 255 blocks")
+        );
+        assert!(
+            refused("tick-packed", Request { lba: Lba(1 << 24), ..plain }, 512).contains("above block 2^24")
+        );
+        let early = Request { arrival: Nanos(1), ..plain };
+        assert!(refused("disksim-validate", early, 512).contains("issued before it completes"));
+        assert!(refused("spc", plain, 520).contains("counts in sectors of 512 bytes"));
+        assert!(OutputFormat::named("srt").unwrap_err().hint().unwrap().contains("blktrace, "));
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use std::io::Write as _;
 
-use headstack_trace::{FORMATS, OpenOptions, OutputFormat, Request, RequestSource, convert, open};
+use headstack_trace::event::blktrace::{Layout, push_record};
+use headstack_trace::event::write::events_of;
+use headstack_trace::tick::{Half, TickRecord};
+use headstack_trace::{FORMATS, Op, OpenOptions, OutputFormat, Request, RequestSource, convert, open};
+use headstack_units::{Lba, Nanos};
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
 
@@ -23,6 +27,55 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
         ("msr", lines(|k| format!("{},hm,0,Read,{},4096,77\n", 128_166_385_295_514_663 + k, k * 4096))),
         ("ssdsim", lines(|k| format!("{k}\t{}\t0\t0\tRead\t{}\t32\t1\n", k * 1000, k * 64))),
     ];
+    let systor = "Timestamp,Response,IOType,LUN,Offset,Size\n".to_owned();
+    let systor =
+        systor + &String::from_utf8(lines(|k| format!("{k}.5,0.25,R,0,{},4096\n", k * 4096))).unwrap();
+    let hfplayer = "#DUMP_OFFSET.I,ELAPSED_USECS.D,CMD.S,LBA.I,NBLKS.I,LATENCY_USECS.D\n".to_owned();
+    let hfplayer =
+        hfplayer + &String::from_utf8(lines(|k| format!("0,{k}.5,RD_IN,{},8,9.5\n", k * 8))).unwrap();
+    let iolog = b"fio version 3 iolog\n"
+        .iter()
+        .copied()
+        .chain(lines(|k| format!("{k} /dev/a read {} 512\n", k * 512)));
+    let biosnoop = b"TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n".iter().copied();
+    let biosnoop = biosnoop.chain(lines(|k| format!("{k}.5 dd 7 sda R {} 4096 1.25\n", k * 8)));
+    let mut vscsi = Vec::new();
+    for k in 0..20_u64 {
+        vscsi.extend([k as u32, 4096, 1].iter().flat_map(|word| word.to_le_bytes()));
+        vscsi.extend([0x28, 0, 0, 1]);
+        vscsi.extend([k * 8, k * 1000].iter().flat_map(|word| word.to_le_bytes()));
+    }
+    specimens.extend([
+        ("systor17", systor.into_bytes()),
+        ("tencent", lines(|k| format!("{},{},8,1,3\n", 1_538_323_199 + k, k * 8))),
+        ("hfplayer", hfplayer.into_bytes()),
+        ("vscsi", vscsi),
+        ("disksim-batch", lines(|k| format!("{k}.5 0 {} 8 1 {}\n", k * 64, k / 4))),
+        ("emcsymm", lines(|k| format!("{k}.5 Read 1f 2a {} 8\n", k * 64))),
+        ("fio-iolog", iolog.collect()),
+        ("fio-latency", lines(|k| format!("{}, 271631, 0, 4096, {}, 0\n", k + 1, k * 4096))),
+        ("biosnoop", biosnoop.collect()),
+        ("tick-text", lines(|k| format!("S: (32,0x6):2:R:{k}:{k}\nR: (32,0x6):2:R:{k}:{}\n", k + 1))),
+        ("tick-packed", ticks()),
+        ("blktrace", events()),
+        (
+            "blkparse",
+            lines(|k| {
+                let at = format!("{} + 8 [dd]\n", k * 8);
+                format!("8,0 1 {k} 0.{k:03}0 7 D R {at}8,0 1 {k} 0.{k:03}5 7 C R {}", at.replace("dd", "0"))
+            }),
+        ),
+        (
+            "ftrace",
+            lines(|k| {
+                let at = format!("{} + 8", k * 8);
+                format!(
+                    "dd-7 [000] ..... 5.{k:03}0: block_rq_issue: 7,0 RS 4096 () {at} [dd]\n\
+                 dd-7 [000] ..... 5.{k:03}5: block_rq_complete: 7,0 RS () {at} [0]\n"
+                )
+            }),
+        ),
+    ]);
     let directory = tempfile::tempdir().unwrap();
     for name in ["t.csv", "t.parquet"] {
         let path = directory.path().join(name);
@@ -35,6 +88,29 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
     specimens.push(("arrow", ipc(&mqsim)));
     specimens.push(("mqsim", mqsim));
     specimens
+}
+
+fn ticks() -> Vec<u8> {
+    let halves = |k: u16| [Half::Sent, Half::Received].map(|half| (k, half));
+    let record = |(tick, half)| {
+        let record =
+            TickRecord { half, major: 32, minor: 6, blocks: 2, op: Op::Read, block: u32::from(tick), tick };
+        record.to_bytes()
+    };
+    (0..20).flat_map(halves).flat_map(record).collect()
+}
+
+fn events() -> Vec<u8> {
+    let layout = Layout { version: 7, big_endian: false };
+    let mut bytes = Vec::new();
+    for k in 0..20_u64 {
+        let mut request = Request::new(Nanos(k * 1000), Op::Write, Lba(k * 8), 8);
+        (request.start, request.finish) = (Nanos(k * 1000 + 1), Nanos(k * 1000 + 2));
+        for event in events_of(&request, 512) {
+            push_record(&mut bytes, layout, 0, &event);
+        }
+    }
+    bytes
 }
 
 fn ipc(mqsim: &[u8]) -> Vec<u8> {

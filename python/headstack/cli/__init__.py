@@ -36,7 +36,11 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command("headstack.cli.drives:app", name="drives", help="The drive library; show and check drive files.")
-app.command("headstack.cli.trace:app", name="trace", help="Tell what is in a trace; convert it.")
+app.command(
+    "headstack.cli.trace:app",
+    name="trace",
+    help="Tell what is in a trace; convert, pair, analyse, capture and make traces.",
+)
 app.command(
     "headstack.cli.simulate:simulate",
     name="simulate",

@@ -20,6 +20,18 @@ TRACE = Group("Trace", sort_key=2)
 RUN = Group("Run", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
+Strict = Annotated[
+    bool,
+    Parameter(group=TRACE, help="Refuse a trace with a record that makes no sense, instead of leaving it out."),
+]
+WrittenAs = Annotated[
+    str | None,
+    Parameter(
+        name="--as",
+        group=OUTPUT,
+        help="The format to write, where the file's name does not say it; `trace formats` lists them.",
+    ),
+]
 Json = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print one JSON object instead of tables.")]
 Overrides = Annotated[
     tuple[str, ...],
@@ -54,6 +66,16 @@ class TraceOptions:
     ] = None
     sector_bytes: Annotated[
         int | None, Parameter(group=TRACE, help="Sector size of the trace, where it states none.")
+    ] = None
+    blkparse_format: Annotated[str | None, Parameter(group=TRACE, help="For text of `blkparse -f`: that format.")] = (
+        None
+    )
+    iolog_unit: Annotated[
+        Literal["us", "ms"] | None,
+        Parameter(group=TRACE, help="For fio's iolog of version 3: the unit of its stamps; us if absent."),
+    ] = None
+    slices: Annotated[
+        Path | None, Parameter(group=TRACE, help="For tick traces: a TOML file that says where the slices lie.")
     ] = None
     sort: Annotated[
         bool, Parameter(group=TRACE, help="Order the requests by arrival; the whole trace goes into memory.")
@@ -114,6 +136,9 @@ class TraceOptions:
             fit_lba=self.fit_lba,
             from_s=None if self.from_ is None else seconds(self.from_, "--from"),
             to_s=None if self.to is None else seconds(self.to, "--to"),
+            blkparse_format=self.blkparse_format,
+            iolog_unit=self.iolog_unit,
+            slices=self.slices,
         )
 
 

@@ -1,4 +1,4 @@
-"""`headstack trace`: what is in a trace, and conversion."""
+"""`headstack trace`: what is in a trace, conversion, and what else is done with one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,30 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, Json, TraceOptions
+from headstack.cli.options import OUTPUT, Json, TraceOptions, WrittenAs
 from headstack.errors import InputError
 
-app = App(name="trace", help="Tell what is in a trace; convert it.")
+app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, capture and make traces.")
+app.command("headstack.cli.trace_match:match", name="match", help="Pair requests with their responses.")
+app.command("headstack.cli.trace_match:ticks", name="ticks", help="Read a histogram of responses by clock ticks.")
+app.command("headstack.cli.trace_analyze:analyze", name="analyze", help="Tell what a host waits for, and why.")
+app.command("headstack.cli.trace_capture:capture", name="capture", help="Capture the requests of a block device.")
+app.command("headstack.cli.trace_make:make", name="make", help="Make a trace like another one, of any length.")
 
 SHAPING = (
     "device", "time_scale", "inter_arrival_ms", "lba_offset", "lba_scale", "fit_lba", "from_", "to",
 )  # fmt: skip
+
+
+def refuse_shaping(how: TraceOptions, verb: str) -> None:
+    """Refuse options that change a trace, for verbs that tell what is in the file."""
+    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
+    shaping = [name for name in how.given() if name not in plain.given()]
+    if shaping:
+        raise InputError(
+            f"{shaping[0]} changes a trace, and `trace {verb}` tells what is in the file",
+            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
+        )
 
 
 @app.command
@@ -27,15 +43,9 @@ def info(
     json: Json = False,
 ) -> int:
     """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
-    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
-    shaping = [name for name in how.given() if name not in plain.given()]
-    if shaping:
-        raise InputError(
-            f"{shaping[0]} changes a trace, and `trace info` tells what is in the file",
-            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
-        )
+    refuse_shaping(how, "info")
     with output.progress("reading", None) as progress:
-        about = plain.open(trace).info(progress=progress)
+        about = how.open(trace).info(progress=progress)
     if json:
         output.print_json({"trace": str(trace), **about})
     else:
@@ -46,14 +56,15 @@ def info(
 @app.command
 def convert(
     trace: Path,
-    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or a `.csv` file.", group=OUTPUT)],
+    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or `.csv` file, or with `--as` another.", group=OUTPUT)],
     *,
+    as_: WrittenAs = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     json: Json = False,
 ) -> int:
-    """Write a trace, or the chosen part of it, as Parquet or CSV."""
+    """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet."""
     with output.progress("converting", None) as progress:
-        requests = how.open(trace).convert(out, progress=progress)
+        requests = how.open(trace).convert(out, format=as_, progress=progress)
     if json:
         output.print_json({"trace": str(trace), "out": str(out), "requests": requests})
     else:
@@ -63,13 +74,15 @@ def convert(
 
 @app.command
 def formats(*, json: Json = False) -> int:
-    """List the formats that can be read."""
-    from headstack._core import trace_formats
+    """List the formats that can be read and written."""
+    from headstack._core import trace_formats, written_formats
 
     if json:
-        output.print_json({"formats": [{"name": name, "about": about} for name, about in trace_formats()]})
+        read = [{"name": name, "about": about} for name, about in trace_formats()]
+        output.print_json({"formats": read, "written": written_formats()})
     else:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
+        output.line("Written: " + ", ".join(written_formats()))
     return 0
 
 

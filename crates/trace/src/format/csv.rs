@@ -365,14 +365,14 @@ mod tests {
 
     #[test]
     fn other_names_are_mapped() {
-        let text = "Timestamp,Response,IOType,LUN,Offset,Size\n1.5,0.25,R,3,1024,512\n";
+        let text = "Stamp,Response,IOType,LUN,Offset,Size\n1.5,0.25,R,3,1024,512\n";
         assert!(read_text(None, text).unwrap_err().to_string().contains("does not begin like a trace"));
         let map = |pairs: &[(&str, &str)]| {
             let columns = pairs.iter().map(|&(name, field)| (name.into(), field.into())).collect();
             read_all(text_file(text).path(), &OpenOptions { columns, ..OpenOptions::default() })
         };
         let pairs = [
-            ("Timestamp", "arrival_s"),
+            ("Stamp", "arrival_s"),
             ("Response", "response_s"),
             ("IOType", "op"),
             ("LUN", "device"),
@@ -380,9 +380,7 @@ mod tests {
         ];
         let error = map(&pairs).unwrap_err();
         assert!(
-            error
-                .to_string()
-                .contains("line 1: there is no column sectors or size_bytes; columns: Timestamp,"),
+            error.to_string().contains("line 1: there is no column sectors or size_bytes; columns: Stamp,"),
             "{error}"
         );
         let requests = map(&[&pairs[..], &[("Size", "size_bytes")]].concat()).unwrap();

@@ -29,16 +29,23 @@ struct Parser;
 impl LineParser for Parser {
     fn parse(&mut self, line: &[u8]) -> Result<Request, Problem> {
         let mut fields = Fields::blanks(line);
-        let arrival = Nanos(fields.fixed("arrival", 6)?);
-        let device = fields.integer32("device")?;
-        let lba = Lba(fields.integer("sector")?);
-        let sectors = fields.integer32("sectors")?;
-        let flags = number::hexadecimal(fields.word("flags")?, "flags")?;
+        let request = request(&mut fields)?;
         fields.end()?;
-        let op = if flags & READ == 0 { Op::Write } else { Op::Read };
-        let marks = if flags & ASYNCHRONOUS == 0 { RequestFlags::default() } else { RequestFlags::ASYNC };
-        Ok(Request { device, flags: marks, ..Request::new(arrival, op, lba, sectors) })
+        Ok(request)
     }
+}
+
+/// The request in the first five fields.
+#[inline]
+pub(super) fn request(fields: &mut Fields<'_>) -> Result<Request, Problem> {
+    let arrival = Nanos(fields.fixed("arrival", 6)?);
+    let device = fields.integer32("device")?;
+    let lba = Lba(fields.integer("sector")?);
+    let sectors = fields.integer32("sectors")?;
+    let flags = number::hexadecimal(fields.word("flags")?, "flags")?;
+    let op = if flags & READ == 0 { Op::Write } else { Op::Read };
+    let marks = if flags & ASYNCHRONOUS == 0 { RequestFlags::default() } else { RequestFlags::ASYNC };
+    Ok(Request { device, flags: marks, ..Request::new(arrival, op, lba, sectors) })
 }
 
 fn has_fractional_time(line: &[u8]) -> bool {

@@ -5,18 +5,32 @@
 //! lines, numbers, decompression, order and plausibility are dealt with elsewhere.
 
 mod arrow_ipc;
+mod biosnoop;
 pub(crate) mod columns;
+mod completions;
 pub(crate) mod csv;
 mod disksim_ascii;
+mod disksim_batch;
 mod disksim_validate;
+mod emcsymm;
+mod fio_iolog;
+mod fio_latency;
+mod hfplayer;
+mod io_decoder;
 mod mqsim;
 mod msr;
 mod parquet;
 mod spc;
 mod srt;
 mod ssdsim;
+mod systor;
+mod tencent;
+mod vscsi;
 
-use crate::gate::Gate;
+pub use fio_iolog::IologUnit;
+pub(crate) use io_decoder::IoDecoder;
+
+use crate::gate::{Gate, Notes};
 use crate::input::{Input, Sample};
 use crate::{OpenOptions, Request, TraceError};
 
@@ -29,9 +43,23 @@ pub static FORMATS: &[&Format] = &[
     &msr::FORMAT,
     &mqsim::FORMAT,
     &ssdsim::FORMAT,
+    &systor::FORMAT,
+    &tencent::FORMAT,
+    &hfplayer::FORMAT,
+    &vscsi::FORMAT,
+    &disksim_batch::FORMAT,
+    &emcsymm::FORMAT,
+    &fio_iolog::FORMAT,
+    &fio_latency::FORMAT,
+    &biosnoop::FORMAT,
     &csv::FORMAT,
     &parquet::FORMAT,
     &arrow_ipc::FORMAT,
+    &crate::event::open::BLKTRACE,
+    &crate::event::open::BLKPARSE,
+    &crate::event::open::FTRACE,
+    &crate::tick::source::TEXT,
+    &crate::tick::source::GATHERED,
 ];
 
 /// A trace format.
@@ -63,6 +91,11 @@ pub(crate) trait Decoder: Send {
     /// Records that are no I/O, passed over so far.
     fn records_skipped(&self) -> u64 {
         0
+    }
+
+    /// What the decoder itself passed over because it made no sense.
+    fn notes(&self) -> Notes {
+        Notes::default()
     }
 
     /// Whether instants count from an epoch (1601, 1970) rather than from the start of the trace.

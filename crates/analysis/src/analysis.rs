@@ -1,0 +1,468 @@
+//! The whole analysis, in one pass.
+
+use std::collections::BTreeMap;
+
+use headstack_stats::Timeline;
+use headstack_trace::event::device_numbers;
+use headstack_trace::tick::{Quantised, Quantiser};
+use headstack_trace::{Io, IoSource, Kind, Notes, TraceError};
+use headstack_units::{Nanos, Op};
+use serde::Serialize;
+
+use crate::bursts::{BurstFinder, Bursts};
+use crate::depth::Outstanding;
+use crate::groups::{GroupSummary, Groups};
+use crate::heat::{Cell, HeatMap};
+use crate::order::Ordered;
+use crate::runs::{RunFinder, Runs};
+use crate::times::{Times, TimesSummary};
+
+/// How to analyse.
+#[derive(Clone, Debug, Default)]
+pub struct AnalysisOptions {
+    /// Device numbers are the kernel's, major × 2^20 + minor; otherwise they are plain.
+    pub kernel_devices: bool,
+    /// Also see responses with a clock of so many ticks per second.
+    pub ticks_per_s: Option<u64>,
+    /// Names of processes.
+    pub processes: BTreeMap<u32, String>,
+}
+
+/// What a trace tells. Times are in order of arrival from the first request on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// Reads and writes with data.
+    pub requests: u64,
+    /// Of them reads.
+    pub reads: u64,
+    /// Of them writes.
+    pub writes: u64,
+    /// Flushes without data.
+    pub flushes: u64,
+    /// Discards.
+    pub discards: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// First to last arrival, s.
+    pub span_s: f64,
+    /// Arrivals beyond the window in which order is restored.
+    pub late_arrivals: u64,
+    /// Arrival to finish.
+    pub response: Option<TimesSummary>,
+    /// Start to finish: the device's own time.
+    pub service: Option<TimesSummary>,
+    /// Arrival to start.
+    pub wait: Option<TimesSummary>,
+    /// One arrival to the next.
+    pub inter_arrival: Option<TimesSummary>,
+    /// Standard deviation ÷ mean of the times between arrivals: 1 for independent arrivals, more for bursts.
+    pub inter_arrival_variation: Option<f64>,
+    /// View 1: responses by time, in bins of equal ratio.
+    pub by_response: Vec<TimeBin>,
+    /// View 2: by drive.
+    pub by_device: Vec<GroupSummary>,
+    /// View 3: by address, 512 bins a device at most; devices beyond 16 left out.
+    pub by_address: Vec<AddressBins>,
+    /// View 4: block against raw device; only where the trace tells.
+    pub by_interface: Vec<GroupSummary>,
+    /// View 5: by size, powers of two.
+    pub by_size: Vec<GroupSummary>,
+    /// View 6: reads and writes, flushes and discards.
+    pub by_kind: Vec<GroupSummary>,
+    /// View 7: by arrival.
+    pub by_start: Vec<TimelineBin>,
+    /// Responses over arrival, counted in cells.
+    pub heat: Vec<Cell>,
+    /// Requests outstanding, as arrivals find them.
+    pub depth: Depth,
+    /// The busiest parts of the devices, the busiest first.
+    pub hot_regions: Vec<Region>,
+    /// Bursts of writes.
+    pub bursts: Option<Bursts>,
+    /// Sequential runs and strides.
+    pub runs: Runs,
+    /// By process, the most bytes first; only where the trace tells.
+    pub by_process: Vec<GroupSummary>,
+    /// What a clock of ticks would have seen.
+    #[serde(skip)]
+    pub quantised: Option<Quantised>,
+    /// What made no sense and was left out.
+    #[serde(skip)]
+    pub notes: Notes,
+}
+
+/// Responses of about the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimeBin {
+    /// At least this, ms.
+    pub from_ms: f64,
+    /// Below this.
+    pub to_ms: f64,
+    /// How many.
+    pub count: u64,
+}
+
+/// Responses over the addresses of a device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AddressBins {
+    /// The device.
+    pub device: String,
+    /// Bins that hold something: first sector, sectors, requests, mean and largest response.
+    pub bins: Vec<TimelineBin>,
+}
+
+/// A bin along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimelineBin {
+    /// Where it begins: a sector, or ns from the first arrival.
+    pub from: u64,
+    /// How wide it is.
+    pub width: u64,
+    /// Requests in it.
+    pub count: u64,
+    /// Mean response, ms; `None` where not measured. For the depth: the mean depth.
+    pub mean: Option<f64>,
+    /// The largest.
+    pub max: f64,
+}
+
+/// How many requests were outstanding.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Depth {
+    /// Mean found by arrivals; 0 finds an idle device.
+    pub mean: f64,
+    /// The most found by an arrival, and that one.
+    pub max: u64,
+    /// Share of arrivals that found nothing outstanding.
+    pub idle_share: f64,
+    /// Over time.
+    pub over_time: Vec<TimelineBin>,
+}
+
+/// A part of a device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Region {
+    /// The device.
+    pub device: String,
+    /// Its first sector.
+    pub first_lba: u64,
+    /// Its sectors.
+    pub sectors: u64,
+    /// Requests that begin in it.
+    pub requests: u64,
+    /// Their share of all.
+    pub share: f64,
+    /// Mean response, ms.
+    pub mean_ms: Option<f64>,
+    /// Longest response, ms.
+    pub max_ms: f64,
+}
+
+/// Devices whose addresses are followed.
+const ADDRESSED: usize = 16;
+const HOT_REGIONS: usize = 20;
+const TOP_PROCESSES: usize = 20;
+
+/// Reads `source` to its end.
+///
+/// # Errors
+/// The source's.
+pub fn analyse(
+    source: &mut dyn IoSource,
+    options: &AnalysisOptions,
+    goes_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<Analysis, TraceError> {
+    let sector_bytes = source.sector_bytes();
+    let mut ordered = Ordered::new(source);
+    let mut recorder = Recorder::new(sector_bytes, options);
+    let mut batch = Vec::new();
+    loop {
+        ordered.next_ios(&mut batch)?;
+        if batch.is_empty() {
+            break;
+        }
+        for io in &batch {
+            recorder.push(io);
+        }
+        if !goes_on(recorder.seen) {
+            return Err(TraceError::Unusable { problem: "stopped".into(), hint: None });
+        }
+    }
+    let (late, notes) = (ordered.late(), ordered.source().notes());
+    Ok(Analysis { late_arrivals: late, notes, ..recorder.finish(options) })
+}
+
+struct Recorder {
+    sector_bytes: u64,
+    seen: u64,
+    last: Option<Nanos>,
+    response: Times,
+    service: Times,
+    wait: Times,
+    inter_arrival: Times,
+    histogram: Option<headstack_stats::Histogram>,
+    devices: Groups,
+    addresses: BTreeMap<u32, (Timeline, bool)>,
+    interfaces: Groups,
+    raw: bool,
+    sizes: Groups,
+    kinds: Groups,
+    start: Timeline,
+    heat: HeatMap,
+    outstanding: Outstanding,
+    depths: Timeline,
+    depth_sum: u64,
+    depth_max: u64,
+    depth_idle: u64,
+    bursts: BurstFinder,
+    runs: RunFinder,
+    processes: Groups,
+    quantiser: Option<Quantiser>,
+    counts: [u64; 4],
+    bytes: [u64; 2],
+}
+
+impl Recorder {
+    fn new(sector_bytes: u32, options: &AnalysisOptions) -> Self {
+        let longest = Nanos(1_000_000_000_000);
+        Self {
+            sector_bytes: u64::from(sector_bytes),
+            seen: 0,
+            last: None,
+            response: Times::default(),
+            service: Times::default(),
+            wait: Times::default(),
+            inter_arrival: Times::default(),
+            histogram: headstack_stats::Histogram::logarithmic(Nanos(1000), longest, 10).ok(),
+            devices: Groups::default(),
+            addresses: BTreeMap::new(),
+            interfaces: Groups::default(),
+            raw: false,
+            sizes: Groups::default(),
+            kinds: Groups::default(),
+            start: Timeline::new(),
+            heat: HeatMap::default(),
+            outstanding: Outstanding::default(),
+            depths: Timeline::new(),
+            depth_sum: 0,
+            depth_max: 0,
+            depth_idle: 0,
+            bursts: BurstFinder::new(sector_bytes),
+            runs: RunFinder::default(),
+            processes: Groups::default(),
+            quantiser: options.ticks_per_s.map(Quantiser::new),
+            counts: [0; 4],
+            bytes: [0; 2],
+        }
+    }
+
+    fn push(&mut self, io: &Io) {
+        self.seen += 1;
+        let request = &io.request;
+        let read = request.op == Op::Read;
+        let bytes = u64::from(request.sectors) * self.sector_bytes;
+        let response = io.response();
+        let class = match io.kind {
+            Kind::Data if read => 0,
+            Kind::Data => 1,
+            Kind::Flush => 2,
+            Kind::Discard => 3,
+            Kind::Other => 4,
+        };
+        self.kinds.record(class, read, if class < 2 { bytes } else { 0 }, response);
+        if let Some(count) = self.counts.get_mut(class as usize) {
+            *count += 1;
+        }
+        self.bursts.push(io);
+        if io.kind != Kind::Data {
+            return;
+        }
+        self.bytes[usize::from(!read)] += bytes;
+        if let Some(last) = self.last.replace(request.arrival) {
+            self.inter_arrival.record(request.arrival.saturating_sub(last));
+        }
+        self.devices.record(u64::from(request.device), read, bytes, response);
+        self.sizes.record(u64::from(bytes.max(1).ilog2()), read, bytes, response);
+        self.raw |= io.raw;
+        self.interfaces.record(u64::from(io.raw), read, bytes, response);
+        if io.pid != Io::NO_PID {
+            self.processes.record(u64::from(io.pid), read, bytes, response);
+        }
+        self.runs.push(io);
+        self.place(io, response);
+        if let Some(response) = response {
+            self.respond(io, response);
+        }
+    }
+
+    fn place(&mut self, io: &Io, response: Option<Nanos>) {
+        let request = &io.request;
+        if self.addresses.len() < ADDRESSED || self.addresses.contains_key(&request.device) {
+            let (timeline, measured) = self.addresses.entry(request.device).or_default();
+            timeline.record(request.lba.0, response.unwrap_or(Nanos::ZERO));
+            *measured |= response.is_some();
+        }
+    }
+
+    fn respond(&mut self, io: &Io, response: Nanos) {
+        let request = &io.request;
+        self.response.record(response);
+        if let Some(service) = request.measured_service() {
+            self.service.record(service);
+            self.wait.record(request.start.saturating_sub(request.arrival));
+        }
+        if let Some(histogram) = &mut self.histogram {
+            histogram.record(response);
+        }
+        self.start.record(request.arrival.0, response);
+        self.heat.record(request.arrival.0, response);
+        let found = self.outstanding.at(request.arrival);
+        self.outstanding.add(request.finish);
+        self.depth_sum += found;
+        self.depth_max = self.depth_max.max(found + 1);
+        self.depth_idle += u64::from(found == 0);
+        // A timeline holds times: one outstanding request stands as a millisecond.
+        self.depths.record(request.arrival.0, Nanos(found * 1_000_000));
+        if let Some(quantiser) = &mut self.quantiser {
+            quantiser.push(request.arrival, request.finish);
+        }
+    }
+
+    fn finish(mut self, options: &AnalysisOptions) -> Analysis {
+        let name = |device: u32| device_name(device, options);
+        let [reads, writes, flushes, discards] = self.counts;
+        let requests = reads + writes;
+        let responses = self.response.count();
+        let inter_arrival = self.inter_arrival.summary();
+        let variation =
+            inter_arrival.as_ref().filter(|gaps| gaps.mean_ms > 0.0).map(|gaps| gaps.std_ms / gaps.mean_ms);
+        let by_address: Vec<AddressBins> = self
+            .addresses
+            .iter()
+            .map(|(device, (timeline, measured))| AddressBins {
+                device: name(*device),
+                bins: bins(timeline, *measured),
+            })
+            .collect();
+        let mut by_process = self.processes.finish(|pid| process_name(pid, options));
+        by_process.sort_by_key(|group| std::cmp::Reverse(group.bytes));
+        by_process.truncate(TOP_PROCESSES);
+        Analysis {
+            requests,
+            reads,
+            writes,
+            flushes,
+            discards,
+            bytes_read: self.bytes[0],
+            bytes_written: self.bytes[1],
+            span_s: self.last.unwrap_or_default().as_s(),
+            late_arrivals: 0,
+            response: self.response.summary(),
+            service: self.service.summary(),
+            wait: self.wait.summary(),
+            inter_arrival,
+            inter_arrival_variation: variation,
+            by_response: self.histogram.as_ref().map(time_bins).unwrap_or_default(),
+            by_device: self.devices.finish(|device| name(device as u32)),
+            hot_regions: hot_regions(&by_address, requests),
+            by_address,
+            by_interface: if self.raw {
+                self.interfaces.finish(|raw| if raw == 1 { "raw" } else { "block" }.into())
+            } else {
+                Vec::new()
+            },
+            by_size: self.sizes.finish(|log| size_class(1 << log)),
+            by_kind: self
+                .kinds
+                .finish(|kind| ["reads", "writes", "flushes", "discards", "others"][kind as usize].into()),
+            by_start: bins(&self.start, true),
+            heat: self.heat.cells(),
+            depth: Depth {
+                mean: self.depth_sum as f64 / responses.max(1) as f64,
+                max: self.depth_max,
+                idle_share: self.depth_idle as f64 / responses.max(1) as f64,
+                over_time: bins(&self.depths, true),
+            },
+            bursts: (responses > 0).then(|| self.bursts.finish()),
+            runs: self.runs.finish(),
+            by_process,
+            quantised: self.quantiser.and_then(Quantiser::finish),
+            notes: Notes::default(),
+        }
+    }
+}
+
+fn device_name(device: u32, options: &AnalysisOptions) -> String {
+    if options.kernel_devices {
+        let (major, minor) = device_numbers(device);
+        format!("{major},{minor}")
+    } else {
+        device.to_string()
+    }
+}
+
+fn process_name(pid: u64, options: &AnalysisOptions) -> String {
+    match options.processes.get(&(pid as u32)) {
+        Some(name) => format!("{name} ({pid})"),
+        None => pid.to_string(),
+    }
+}
+
+/// A power of two and what is below the next.
+fn size_class(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+fn time_bins(histogram: &headstack_stats::Histogram) -> Vec<TimeBin> {
+    let inside = histogram.bins().map(|bin| TimeBin {
+        from_ms: bin.from.as_ms(),
+        to_ms: bin.to.as_ms(),
+        count: bin.count,
+    });
+    let below = TimeBin { from_ms: 0.0, to_ms: 0.001, count: histogram.below() };
+    let mut bins: Vec<TimeBin> = std::iter::once(below).chain(inside).collect();
+    if histogram.above() > 0 {
+        let from_ms = bins.last().map_or(0.0, |bin| bin.to_ms);
+        bins.push(TimeBin { from_ms, to_ms: 10.0 * from_ms, count: histogram.above() });
+    }
+    let first = bins.iter().position(|bin| bin.count > 0).unwrap_or(bins.len());
+    let last = bins.iter().rposition(|bin| bin.count > 0).map_or(first, |last| last + 1);
+    bins[first..last].to_vec()
+}
+
+fn bins(timeline: &Timeline, measured: bool) -> Vec<TimelineBin> {
+    let filled = timeline.bins().filter(|bin| bin.count > 0);
+    filled
+        .map(|bin| TimelineBin {
+            from: bin.start,
+            width: bin.width,
+            count: bin.count,
+            mean: bin.mean_ms.filter(|_| measured),
+            max: bin.max.as_ms(),
+        })
+        .collect()
+}
+
+fn hot_regions(by_address: &[AddressBins], requests: u64) -> Vec<Region> {
+    let regions = by_address.iter().flat_map(|device| {
+        device.bins.iter().map(|bin| Region {
+            device: device.device.clone(),
+            first_lba: bin.from,
+            sectors: bin.width,
+            requests: bin.count,
+            share: bin.count as f64 / requests.max(1) as f64,
+            mean_ms: bin.mean,
+            max_ms: bin.max,
+        })
+    });
+    let mut regions: Vec<Region> = regions.collect();
+    regions.sort_by_key(|region| std::cmp::Reverse(region.requests));
+    regions.truncate(HOT_REGIONS);
+    regions
+}

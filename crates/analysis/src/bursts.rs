@@ -1,0 +1,283 @@
+//! Bursts of writes, and the reads they delay.
+//!
+//! A burst begins with the write that comes when at most [`LOW`] writes are outstanding and ends when it is so again; it
+//! counts if at least [`HIGH`] were outstanding at a time between. A burst is a *flush*, the trace of a `sync` or of a cache
+//! written back, if at least four fifths of its requests are writes and nobody waited for most of them, where the trace
+//! says who waits. A read is *delayed* by it if it arrives in it and takes longer than three quarters of the reads that
+//! arrived outside of any burst so far.
+
+use headstack_trace::{Io, Kind};
+use headstack_units::{Nanos, Op};
+use serde::Serialize;
+
+use crate::depth::Outstanding;
+use crate::times::{Times, TimesSummary};
+
+/// A burst is over when so few writes are outstanding.
+pub const LOW: u64 = 1;
+/// A burst is one if so many were.
+pub const HIGH: u64 = 8;
+
+/// How many bursts are kept, the largest.
+const KEPT: usize = 50;
+
+/// One burst.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Burst {
+    /// `flush` or `mixed`.
+    pub kind: &'static str,
+    /// Arrival of its first write, s from the first request.
+    pub start_s: f64,
+    /// From there to its end, ms.
+    pub length_ms: f64,
+    /// Writes that arrived in it.
+    pub writes: u64,
+    /// Their bytes.
+    pub bytes_written: u64,
+    /// The most writes outstanding at a time.
+    pub peak_outstanding: u64,
+    /// Reads that arrived in it.
+    pub reads: u64,
+    /// Of them delayed.
+    pub delayed_reads: u64,
+    /// Mean response of the reads in it, ms.
+    pub read_mean_ms: Option<f64>,
+    /// The longest.
+    pub read_max_ms: Option<f64>,
+}
+
+/// What bursts there were.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bursts {
+    /// How many.
+    pub count: u64,
+    /// Of them flushes.
+    pub flushes: u64,
+    /// The share of all writes that came in bursts.
+    pub share_of_writes: f64,
+    /// Median time from one flush to the next, s; 30 s betrays a periodic `sync`.
+    pub flush_period_s: Option<f64>,
+    /// Reads that arrived in bursts.
+    pub reads_inside: Option<TimesSummary>,
+    /// Reads that did not.
+    pub reads_outside: Option<TimesSummary>,
+    /// Reads delayed.
+    pub delayed_reads: u64,
+    /// The largest ones, in order of time.
+    pub largest: Vec<Burst>,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    start: Nanos,
+    writes: u64,
+    waited_for: u64,
+    bytes: u64,
+    peak: u64,
+    reads: u64,
+    delayed: u64,
+    read_sum: u128,
+    read_max: Nanos,
+}
+
+/// Finds bursts in I/Os in order of arrival.
+#[derive(Debug)]
+pub(crate) struct BurstFinder {
+    sector_bytes: u64,
+    writes: Outstanding,
+    current: Option<Current>,
+    found: Vec<Burst>,
+    count: u64,
+    flushes: u64,
+    last_flush: Option<Nanos>,
+    periods: Times,
+    all_writes: u64,
+    burst_writes: u64,
+    inside: Times,
+    outside: Times,
+    /// Upper quartile of the reads outside, and at how many it was taken.
+    usual: (Nanos, u64),
+    outside_quartile: headstack_stats::Quantiles,
+    delayed: u64,
+    /// Reads of the current burst, not yet known to be one.
+    held: Vec<Nanos>,
+}
+
+impl BurstFinder {
+    pub(crate) fn new(sector_bytes: u32) -> Self {
+        Self {
+            sector_bytes: u64::from(sector_bytes),
+            writes: Outstanding::default(),
+            current: None,
+            found: Vec::new(),
+            count: 0,
+            flushes: 0,
+            last_flush: None,
+            periods: Times::of_group(),
+            all_writes: 0,
+            burst_writes: 0,
+            inside: Times::default(),
+            outside: Times::default(),
+            usual: (Nanos::MAX, 0),
+            outside_quartile: headstack_stats::Quantiles::with_limit(1_000_000),
+            delayed: 0,
+            held: Vec::new(),
+        }
+    }
+
+    /// Takes the next one; those without a finish say nothing.
+    pub(crate) fn push(&mut self, io: &Io) {
+        if io.kind != Kind::Data {
+            return;
+        }
+        let Some(finish) = io.request.finish.present() else { return };
+        let now = io.request.arrival;
+        let over = self.writes.over_at(now, LOW as usize);
+        let outstanding = self.writes.at(now);
+        if let Some(end) = over.filter(|_| self.current.is_some()) {
+            self.close(end);
+        }
+        if io.request.op == Op::Write {
+            self.all_writes += 1;
+            self.writes.add(finish);
+            let current = self.current.get_or_insert_with(|| Current { start: now, ..Current::default() });
+            current.writes += 1;
+            current.waited_for += u64::from(io.sync);
+            current.bytes += u64::from(io.request.sectors) * self.sector_bytes;
+            current.peak = current.peak.max(outstanding + 1);
+        } else {
+            self.read(finish.saturating_sub(now));
+        }
+    }
+
+    fn read(&mut self, response: Nanos) {
+        let Some(current) = &mut self.current else { return self.read_outside(response) };
+        self.held.push(response);
+        current.reads += 1;
+        current.delayed += u64::from(response > self.usual.0);
+        current.read_sum += u128::from(response.0);
+        current.read_max = current.read_max.max(response);
+    }
+
+    fn read_outside(&mut self, response: Nanos) {
+        self.outside.record(response);
+        self.outside_quartile.record(response);
+        let (_, taken_at) = self.usual;
+        let count = self.outside.count();
+        // Often at first, then each time there are a tenth more.
+        if count >= 4 && count > taken_at + taken_at / 10 {
+            self.usual = (self.outside_quartile.quantile(0.75).unwrap_or(Nanos::MAX), count);
+        }
+    }
+
+    fn close(&mut self, end: Nanos) {
+        let Some(current) = self.current.take() else { return };
+        let held = std::mem::take(&mut self.held);
+        if current.peak < HIGH {
+            for response in held {
+                self.read_outside(response);
+            }
+            return;
+        }
+        for response in held {
+            self.inside.record(response);
+        }
+        self.count += 1;
+        self.burst_writes += current.writes;
+        self.delayed += current.delayed;
+        let mostly_writes = current.writes >= 4 * current.reads;
+        let flush = mostly_writes && 2 * current.waited_for <= current.writes;
+        if flush {
+            self.flushes += 1;
+            if let Some(last) = self.last_flush.replace(current.start) {
+                self.periods.record(current.start.saturating_sub(last));
+            }
+        }
+        self.found.push(Burst {
+            kind: if flush { "flush" } else { "mixed" },
+            start_s: current.start.as_s(),
+            length_ms: end.saturating_sub(current.start).as_ms(),
+            writes: current.writes,
+            bytes_written: current.bytes,
+            peak_outstanding: current.peak,
+            reads: current.reads,
+            delayed_reads: current.delayed,
+            read_mean_ms: (current.reads > 0).then(|| current.read_sum as f64 / current.reads as f64 / 1e6),
+            read_max_ms: (current.reads > 0).then(|| current.read_max.as_ms()),
+        });
+        if self.found.len() >= 2 * KEPT {
+            self.keep_largest();
+        }
+    }
+
+    fn keep_largest(&mut self) {
+        self.found.sort_by_key(|burst| std::cmp::Reverse(burst.writes));
+        self.found.truncate(KEPT);
+    }
+
+    pub(crate) fn finish(mut self) -> Bursts {
+        let end = self.writes.falls_to(LOW as usize);
+        self.close(end);
+        self.keep_largest();
+        self.found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        Bursts {
+            count: self.count,
+            flushes: self.flushes,
+            share_of_writes: self.burst_writes as f64 / self.all_writes.max(1) as f64,
+            flush_period_s: self.periods.summary().map(|periods| periods.p50_ms / 1000.0),
+            reads_inside: self.inside.summary(),
+            reads_outside: self.outside.summary(),
+            delayed_reads: self.delayed,
+            largest: self.found,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_trace::Request;
+    use headstack_units::Lba;
+
+    fn io(arrival_ms: u64, finish_ms: u64, op: Op) -> Io {
+        let request = Request::new(Nanos(arrival_ms * 1_000_000), op, Lba(0), 8);
+        Io::new(Request { finish: Nanos(finish_ms * 1_000_000), ..request })
+    }
+
+    #[test]
+    fn a_sync_every_thirty_seconds_is_named_with_the_reads_it_delays() {
+        let mut finder = BurstFinder::new(512);
+        for second in 0..95 {
+            let at = second * 1000;
+            finder.push(&io(at, at + 10, Op::Read));
+            if second % 30 == 15 {
+                // Fifty writes at once, 20 ms each, and a read behind them.
+                for write in 0..50 {
+                    finder.push(&io(at + 100, at + 120 + 20 * write, Op::Write));
+                }
+                finder.push(&io(at + 110, at + 1200, Op::Read));
+            }
+        }
+        let bursts = finder.finish();
+        assert_eq!((bursts.count, bursts.flushes, bursts.delayed_reads), (3, 3, 6));
+        assert_eq!(bursts.flush_period_s, Some(30.0));
+        assert_eq!(bursts.share_of_writes, 1.0);
+        let first = &bursts.largest[0];
+        assert_eq!(
+            (first.kind, first.writes, first.peak_outstanding, first.start_s),
+            ("flush", 50, 50, 15.1)
+        );
+        // All but one are done 20 ms before the last.
+        assert_eq!(first.length_ms, 20.0 * 49.0);
+        assert_eq!(bursts.reads_outside.unwrap().max_ms, 10.0);
+    }
+
+    #[test]
+    fn few_writes_are_no_burst() {
+        let mut finder = BurstFinder::new(512);
+        for at in 0..100 {
+            finder.push(&io(at * 10, at * 10 + 15, Op::Write));
+        }
+        assert_eq!(finder.finish().count, 0);
+    }
+}

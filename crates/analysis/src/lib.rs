@@ -1,0 +1,24 @@
+//! What a trace tells: an analysis in one pass and bounded memory, and a compact model fitted to it that makes another
+//! trace like it.
+//!
+//! | question | module |
+//! | --- | --- |
+//! | everything at once, in order of arrival | [`Analysis`] |
+//! | how long, how often, in which groups | [`times`] |
+//! | when and where requests are slow | [`heat`] |
+//! | which bursts of writes delay whom | [`bursts`] |
+//! | runs and strides | [`runs`] |
+//! | a workload like this one | [`model`] |
+
+pub mod bursts;
+pub mod heat;
+pub mod model;
+pub mod order;
+pub mod runs;
+pub mod times;
+
+mod analysis;
+mod depth;
+mod groups;
+
+pub use analysis::{Analysis, AnalysisOptions, analyse};

@@ -1,0 +1,292 @@
+//! What is done with a trace beside reading it: matching, analysing, fitting a workload and making one.
+
+use crate::convert::dict;
+use crate::error::{Error, guarded};
+use crate::poll::Poll;
+use crate::trace::Trace;
+use headstack_analysis::model::WorkloadModel;
+use headstack_analysis::{AnalysisOptions, analyse};
+use headstack_trace::event::{EventIos, IoReader, PairingSummary, is_event_trace, open_events, open_ios};
+use headstack_trace::tick::{
+    MatchSummary, Orphan, Pair, Quantised, TICKS_PER_S, TickHistogram, TickRecord, match_file,
+};
+use headstack_trace::{IoSource, Notes, OpenOptions, OutputFormat, convert};
+use headstack_units::Op;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// How a trace is opened by verbs that read what is sound: bad records are left out and counted, unless `strict`.
+fn options(trace: &Trace, strict: bool) -> OpenOptions {
+    OpenOptions { tolerant: !strict, ..trace.options.clone() }
+}
+
+/// Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+#[pyfunction]
+#[pyo3(signature = (trace, *, strict=false))]
+pub(crate) fn match_trace<'py>(
+    py: Python<'py>,
+    trace: Bound<'py, Trace>,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let trace = trace.get();
+    let format = trace.format();
+    let value = guarded(py, || {
+        let options = options(trace, strict);
+        if is_event_trace(format) {
+            let events = open_events(&trace.path, &options)?;
+            let mut ios = EventIos::new(events);
+            let mut batch = Vec::new();
+            loop {
+                ios.next_ios(&mut batch)?;
+                if batch.is_empty() {
+                    break;
+                }
+            }
+            let mut value = events_value(&ios.summary());
+            extend(&mut value, json!({ "notes": notes(&ios.notes()) }));
+            return Ok(value);
+        }
+        let (summary, seen) = match_file(&trace.path, &options)?;
+        let mut value = ticks_value(&summary);
+        extend(&mut value, json!({ "notes": notes(&seen) }));
+        Ok(value)
+    })?;
+    dict(py, &value)
+}
+
+/// Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
+#[pyfunction]
+#[pyo3(signature = (trace, *, strict=false, ticks_per_s=None, progress=None))]
+pub(crate) fn analyse_trace<'py>(
+    py: Python<'py>,
+    trace: Bound<'py, Trace>,
+    strict: bool,
+    ticks_per_s: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let trace = trace.get();
+    let (mut poll, refusal) = Poll::new(progress);
+    if ticks_per_s.is_some_and(|rate| !(1..=1_000_000_000).contains(&rate)) {
+        return Err(Error::input("a clock ticks 1 to 1,000,000,000 times a second", "the paper's: 60").into());
+    }
+    let value = guarded(py, || {
+        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
+        let format = reader.format();
+        let mut how =
+            AnalysisOptions { kernel_devices: is_event_trace(format), ticks_per_s, ..Default::default() };
+        if is_event_trace(format) {
+            how.processes = process_names(trace, strict)?;
+        }
+        let analysis =
+            analyse(&mut reader, &how, &mut |seen| poll.goes_on(seen, 0.0)).map_err(|e| refusal.or(e))?;
+        let mut value =
+            serde_json::to_value(&analysis).map_err(|error| Error::Internal(error.to_string()))?;
+        extend(
+            &mut value,
+            json!({
+                "format": format,
+                "sector_bytes": reader.sector_bytes(),
+                "notes": notes(&analysis.notes),
+                "quantised": analysis.quantised.as_ref().map(quantised_value),
+            }),
+        );
+        extend(&mut value, halves(&reader));
+        Ok(value)
+    })?;
+    dict(py, &value)
+}
+
+/// The names of processes stand anywhere in a trace of events: they are gathered before.
+fn process_names(trace: &Trace, strict: bool) -> Result<std::collections::BTreeMap<u32, String>, Error> {
+    use headstack_trace::event::EventSource;
+    let mut events = open_events(&trace.path, &options(trace, strict))?;
+    let mut batch = Vec::new();
+    loop {
+        events.next_events(&mut batch)?;
+        if batch.is_empty() {
+            return Ok(events.processes());
+        }
+    }
+}
+
+/// What pairing or matching came to, where there was any.
+fn halves(reader: &IoReader) -> Value {
+    match (reader.pairing(), reader.matching()) {
+        (Some(pairing), _) => events_value(&pairing),
+        (None, Some(matching)) => ticks_value(matching),
+        (None, None) => json!({}),
+    }
+}
+
+/// Fits a workload model to a trace.
+#[pyfunction]
+#[pyo3(signature = (trace, *, strict=false))]
+pub(crate) fn fit_workload<'py>(
+    py: Python<'py>,
+    trace: Bound<'py, Trace>,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let trace = trace.get();
+    let value = guarded(py, || {
+        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
+        let model = WorkloadModel::fit(&mut reader)?;
+        serde_json::to_value(&model).map_err(|error| Error::Internal(error.to_string()))
+    })?;
+    dict(py, &value)
+}
+
+/// Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
+#[pyfunction]
+#[pyo3(signature = (model, out, *, requests, seed=0))]
+pub(crate) fn make_trace(
+    py: Python<'_>,
+    model: &str,
+    out: PathBuf,
+    requests: u64,
+    seed: u64,
+) -> PyResult<u64> {
+    guarded(py, || {
+        let model: WorkloadModel = serde_json::from_str(model)
+            .map_err(|error| Error::Input(format!("this is no workload model: {error}"), None))?;
+        model.check()?;
+        let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
+        Ok(convert(&mut model.generate(requests, seed), model.sector_bytes, &out, format)?)
+    })
+}
+
+/// Reads a histogram of ticks: lines `N responses took T ticks.`
+#[pyfunction]
+pub(crate) fn tick_histogram(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let value = guarded(py, || Ok(histogram_value(&TickHistogram::of_file(&path)?)))?;
+    dict(py, &value)
+}
+
+/// Adds the keys of one object to another.
+fn extend(value: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (value.as_object_mut(), more) {
+        object.extend(more);
+    }
+}
+
+fn notes(notes: &Notes) -> Value {
+    json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "first": notes.first })
+}
+
+fn histogram_value(histogram: &TickHistogram) -> Value {
+    let moments = histogram.mean_std_ticks();
+    let tick_ms = 1000.0 / TICKS_PER_S as f64;
+    json!({
+        "responses": histogram.responses(),
+        "counts": histogram.counts().map(|(ticks, count)| json!({"ticks": ticks, "responses": count})).collect::<Vec<_>>(),
+        "mean_ticks": moments.map(|(mean, _)| mean),
+        "mean_ms": moments.map(|(mean, _)| mean * tick_ms),
+        "std_ms": moments.map(|(_, std)| std * tick_ms),
+        "std_corrected_ms": histogram.corrected_std_ms(),
+        "within_5_ticks": histogram.share_within(5),
+        "at_0_ticks": histogram.share_within(0),
+        "text": histogram.to_text(),
+    })
+}
+
+fn quantised_value(quantised: &Quantised) -> Value {
+    json!({
+        "ticks_per_s": quantised.ticks_per_s,
+        "mean_ms": quantised.truth.mean_ms,
+        "mean_seen_ms": quantised.seen.mean_ms,
+        "mean_bias_ms": quantised.mean_bias_ms,
+        "median_ms": quantised.truth.p50_ms,
+        "median_seen_ms": quantised.seen.p50_ms,
+        "median_bias_ms": quantised.median_bias_ms,
+        "p99_ms": quantised.truth.p99_ms,
+        "p99_seen_ms": quantised.seen.p99_ms,
+        "std_ms": quantised.truth.std_ms,
+        "std_seen_ms": quantised.seen.std_ms,
+        "std_added_expected_ms": quantised.added_std_expected_ms,
+        "at_0_ticks": quantised.zero_share,
+        "at_0_ticks_expected": quantised.zero_share_expected,
+        "histogram": quantised.histogram.counts()
+            .map(|(ticks, count)| json!({"ticks": ticks, "responses": count})).collect::<Vec<_>>(),
+    })
+}
+
+fn record(record: &TickRecord) -> Value {
+    json!({
+        "device": [record.major, record.minor],
+        "blocks": record.blocks,
+        "op": if record.op == Op::Read { "read" } else { "write" },
+        "block": record.block,
+        "tick": record.tick,
+    })
+}
+
+fn ticks_value(summary: &MatchSummary) -> Value {
+    let pair = |pair: &Pair| {
+        let mut value = record(&pair.sent);
+        extend(&mut value, json!({ "ticks": pair.ticks }));
+        value
+    };
+    let orphan = |orphan: &Orphan| {
+        let mut value = record(&orphan.record);
+        let half = if orphan.record.half == headstack_trace::tick::Half::Sent { "sent" } else { "received" };
+        extend(&mut value, json!({ "half": half, "record": orphan.number }));
+        value
+    };
+    json!({
+        "records": summary.records,
+        "pairs": summary.pairs,
+        "orphans": summary.orphan_responses + summary.orphan_requests,
+        "orphan_responses": summary.orphan_responses,
+        "orphan_requests": summary.orphan_requests,
+        "off_slice": summary.off_slice,
+        "ticks": summary.first_pairs.iter().map(pair).collect::<Vec<_>>(),
+        "orphan_records": summary.orphans.iter().map(orphan).collect::<Vec<_>>(),
+        "histogram": histogram_value(&summary.histogram),
+    })
+}
+
+fn events_value(summary: &PairingSummary) -> Value {
+    let PairingSummary { tally, counts, btt, loss, .. } = summary;
+    let both = |count: &headstack_trace::event::tally::Count| {
+        json!({
+            "reads": count.events[0], "writes": count.events[1],
+            "read_bytes": count.bytes[0], "write_bytes": count.bytes[1],
+        })
+    };
+    let seconds = |row: &headstack_trace::event::btt::Row| json!({"min_s": row.min.as_s(), "mean_s": row.mean_s(), "max_s": row.max.as_s(), "count": row.count});
+    let rows: serde_json::Map<_, _> = btt
+        .rows()
+        .filter(|(_, row)| row.count > 0)
+        .map(|(name, row)| (name.to_lowercase(), seconds(&row)))
+        .collect();
+    let overhead: serde_json::Map<_, _> = btt
+        .overhead_percent()
+        .into_iter()
+        .flatten()
+        .map(|(name, share)| (name.to_lowercase(), json!(share)))
+        .collect();
+    let actions: serde_json::Map<_, _> =
+        tally.by_action.iter().map(|(action, count)| (action.letter().to_owned(), json!(count))).collect();
+    json!({
+        "pairs": counts.pairs,
+        "orphans": counts.orphans(),
+        "orphan_dispatches": counts.orphan_dispatches,
+        "orphan_completions": counts.orphan_completions,
+        "orphan_queued": counts.orphan_queued,
+        "undispatched": counts.undispatched,
+        "merges": counts.merges,
+        "splits": counts.splits,
+        "requeues": counts.requeues,
+        "partial_completions": counts.partial_completions,
+        "double_flush_completions": counts.double_flush_completions,
+        "events": {
+            "entries": tally.entries, "by_action": actions, "queued": both(&tally.queued),
+            "dispatched": both(&tally.dispatched), "requeued": both(&tally.requeued),
+            "completed": both(&tally.completed), "merged": both(&tally.merged),
+        },
+        "btt": rows,
+        "btt_overhead_percent": overhead,
+        "loss": { "missing_cpus": loss.missing_cpus, "lost_events": loss.lost_events },
+    })
+}

@@ -1,0 +1,545 @@
+//! blktrace's binary records, versions 7 and 8, of either byte order: one file, as a kernel wrote it for one processor or
+//! as `blkparse -d` merged it.
+//!
+//! | field | version 7, 48 bytes | version 8, 64 bytes |
+//! | --- | --- | --- |
+//! | magic `0x65617400` + version | 0, u32 | 0, u32 |
+//! | running number | 4, u32 | 4, u32 |
+//! | time, ns | 8, u64 | 8, u64 |
+//! | sector | 16, u64 | 16, u64 |
+//! | bytes | 24, u32 | 24, u32 |
+//! | action: low 16 bits what, above them categories | 28, u32 | 32, u64 |
+//! | process | 32, u32 | 28, u32 |
+//! | device | 36, u32 | 40, u32 |
+//! | processor | 40, u32 | 44, u32 |
+//! | error | 44, u16 | 48, u16 |
+//! | bytes that follow | 46, u16 | 50, u16, then 12 unused |
+//!
+//! A notify record (category `0x400`) names a process, gives the time of day or holds a message.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use headstack_units::Nanos;
+
+use super::{Action, Event, EventSource, Loss, Marks};
+use crate::buffer::Buffer;
+use crate::input::{Input, Sample};
+use crate::text::BATCH;
+use crate::{Notes, TraceError};
+
+const MAGIC: u32 = 0x6561_7400;
+const NOTIFY: u32 = 0x400;
+/// In the low half of the action: eight bytes of a control group stand before what follows.
+const CGROUP: u32 = 0x100;
+
+/// Version and byte order of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// 7 or 8.
+    pub version: u8,
+    /// Whether the highest byte comes first.
+    pub big_endian: bool,
+}
+
+impl Layout {
+    /// What the first bytes of a file say.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let magic: [u8; 4] = *bytes.first_chunk()?;
+        [false, true].into_iter().find_map(|big_endian| {
+            let value = if big_endian { u32::from_be_bytes(magic) } else { u32::from_le_bytes(magic) };
+            let version = (value & 0xff) as u8;
+            (value & !0xff == MAGIC && matches!(version, 7 | 8)).then_some(Self { version, big_endian })
+        })
+    }
+
+    /// The four bytes each record begins with.
+    pub(crate) fn magic(self) -> [u8; 4] {
+        let value = MAGIC | u32::from(self.version);
+        if self.big_endian { value.to_be_bytes() } else { value.to_le_bytes() }
+    }
+
+    /// Bytes of a record without what follows.
+    pub(crate) fn header_bytes(self) -> usize {
+        if self.version == 7 { 48 } else { 64 }
+    }
+}
+
+pub(crate) fn sniff(sample: Sample<'_>) -> bool {
+    Layout::of(sample.bytes).is_some()
+}
+
+/// A record's header, in the host's byte order.
+#[derive(Clone, Copy)]
+struct Header {
+    sequence: u32,
+    time: u64,
+    sector: u64,
+    bytes: u32,
+    action: u32,
+    categories: u32,
+    pid: u32,
+    device: u32,
+    cpu: u32,
+    follows: u16,
+}
+
+impl Header {
+    #[inline]
+    fn decode<const BIG: bool>(bytes: &[u8], version: u8) -> Option<Self> {
+        let word = |at: usize| {
+            let bytes: [u8; 4] = *bytes.get(at..)?.first_chunk()?;
+            Some(if BIG { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        };
+        let long = |at: usize| {
+            let bytes: [u8; 8] = *bytes.get(at..)?.first_chunk()?;
+            Some(if BIG { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+        };
+        let short = |at: usize| {
+            let bytes: [u8; 2] = *bytes.get(at..)?.first_chunk()?;
+            Some(if BIG { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+        };
+        let (sequence, time, sector, size) = (word(4)?, long(8)?, long(16)?, word(24)?);
+        let (action, pid, device, cpu, follows) = if version == 7 {
+            (u64::from(word(28)?), word(32)?, word(36)?, word(40)?, short(46)?)
+        } else {
+            (long(32)?, word(28)?, word(40)?, word(44)?, short(50)?)
+        };
+        Some(Self {
+            sequence,
+            time,
+            sector,
+            bytes: size,
+            action: (action & 0xffff) as u32,
+            categories: (action >> 16) as u32,
+            pid,
+            device,
+            cpu,
+            follows,
+        })
+    }
+}
+
+/// One file of records.
+pub(crate) struct BlktraceFile {
+    path: Arc<std::path::Path>,
+    buffer: Buffer,
+    layout: Layout,
+    tolerant: bool,
+    notes: Notes,
+    /// The last running number of each processor.
+    sequences: Vec<u32>,
+    lost: u64,
+    processes: BTreeMap<u32, String>,
+    last: Nanos,
+    ended: bool,
+}
+
+impl BlktraceFile {
+    /// Starts to read.
+    pub(crate) fn new(input: Input, tolerant: bool) -> Result<Self, TraceError> {
+        let path = input.path().clone();
+        let layout = Layout::of(input.sample().bytes).ok_or_else(|| {
+            TraceError::unusable(
+                format!("`{}` does not begin with a blktrace record of version 7 or 8", path.display()),
+                "blktrace writes one file NAME.blktrace.N for each processor; give one of them, their folder, or \
+                 FOLDER/NAME"
+                    .into(),
+            )
+        })?;
+        Ok(Self {
+            path,
+            buffer: input.into_buffer(),
+            layout,
+            tolerant,
+            notes: Notes::default(),
+            sequences: Vec::new(),
+            lost: 0,
+            processes: BTreeMap::new(),
+            last: Nanos::ZERO,
+            ended: false,
+        })
+    }
+
+    /// Appends events until the batch is full or the file ends.
+    fn fill<const BIG: bool>(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
+        let (size, magic) = (self.layout.header_bytes(), self.layout.magic());
+        while batch.len() < BATCH && !self.ended {
+            if self.buffer.bytes().len() < size && !self.buffer.ensure(size)? {
+                return self.cut(size);
+            }
+            let bytes = self.buffer.bytes();
+            let header = if bytes.starts_with(&magic) {
+                Header::decode::<BIG>(&bytes[..size], self.layout.version)
+            } else {
+                None
+            };
+            let Some(header) = header else {
+                self.resynchronise()?;
+                continue;
+            };
+            let whole = size + usize::from(header.follows);
+            if self.buffer.bytes().len() < whole && !self.buffer.ensure(whole)? {
+                return self.cut(whole);
+            }
+            if header.categories & NOTIFY != 0 {
+                self.notify(&header, size, batch);
+            } else {
+                batch.push(self.event(&header, size));
+            }
+            self.buffer.take(whole);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn event(&mut self, header: &Header, size: usize) -> Event {
+        self.follow(header);
+        let action = match header.action & 0xff {
+            1 => Action::Queue,
+            2 => Action::BackMerge,
+            3 => Action::FrontMerge,
+            4 => Action::GetRequest,
+            5 => Action::Sleep,
+            6 => Action::Requeue,
+            7 => Action::Issue,
+            8 => Action::Complete,
+            9 => Action::Plug,
+            10 => Action::Unplug,
+            11 => Action::UnplugTimer,
+            12 => Action::Insert,
+            13 => Action::Split,
+            14 => Action::Bounce,
+            15 => Action::Remap,
+            _ => Action::Other,
+        };
+        let mut bytes = header.bytes;
+        if action == Action::Split {
+            // What follows is where the second part begins.
+            let at = size + if header.action & CGROUP == 0 { 0 } else { 8 };
+            let second = self.buffer.bytes().get(at..).and_then(|rest| rest.first_chunk::<8>());
+            let second = second.map(|&bytes| u64::from_be_bytes(bytes));
+            let first = second.and_then(|second| second.checked_sub(header.sector)).filter(|&n| n < 1 << 22);
+            bytes = first.map_or(bytes, |sectors| (sectors << 9) as u32);
+        }
+        self.make(header, action, bytes)
+    }
+
+    #[inline]
+    fn make(&mut self, header: &Header, action: Action, bytes: u32) -> Event {
+        let time = Nanos(header.time);
+        self.notes.out_of_order += u64::from(time < self.last);
+        self.last = time;
+        Event {
+            time,
+            sector: header.sector,
+            bytes,
+            pid: header.pid,
+            device: header.device,
+            cpu: header.cpu as u16,
+            action,
+            marks: Marks::of_categories(header.categories),
+        }
+    }
+
+    /// Follows the running numbers; the kernel's own tracer writes zeros.
+    #[inline]
+    fn follow(&mut self, header: &Header) {
+        let cpu = header.cpu as u16 as usize;
+        if header.sequence == 0 || header.cpu > 0xffff {
+            return;
+        }
+        if self.sequences.len() <= cpu {
+            self.sequences.resize(cpu + 1, 0);
+        }
+        let last = std::mem::replace(&mut self.sequences[cpu], header.sequence);
+        let step = header.sequence.wrapping_sub(last);
+        if last != 0 && step != 1 && step < 1 << 31 {
+            self.lost += u64::from(step.saturating_sub(1));
+        }
+    }
+
+    fn notify(&mut self, header: &Header, size: usize, batch: &mut Vec<Event>) {
+        match header.action & 0xff {
+            0 => {
+                let end = size + usize::from(header.follows);
+                let name = self.buffer.bytes().get(size..end).unwrap_or_default();
+                let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+                self.processes
+                    .entry(header.pid)
+                    .or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+            }
+            2 => {
+                let event = self.make(header, Action::Message, 0);
+                batch.push(event);
+            }
+            _ => {}
+        }
+    }
+
+    /// Skips to the next bytes that begin like a record.
+    #[cold]
+    fn resynchronise(&mut self) -> Result<(), TraceError> {
+        let (from, magic) = (self.buffer.offset(), self.layout.magic());
+        self.buffer.take(1);
+        loop {
+            if let Some(found) = memchr::memmem::find(self.buffer.bytes(), &magic) {
+                self.buffer.take(found);
+                break;
+            }
+            let keep = self.buffer.bytes().len().min(magic.len() - 1);
+            self.buffer.take(self.buffer.bytes().len() - keep);
+            if !self.buffer.refill()? {
+                self.ended = true;
+                break;
+            }
+        }
+        let skipped = self.buffer.offset() - from;
+        self.refuse(
+            from,
+            format!("no blktrace record begins here; {skipped} bytes on one does, or the file ends"),
+        )
+    }
+
+    #[cold]
+    fn cut(&mut self, wanted: usize) -> Result<(), TraceError> {
+        self.ended = true;
+        let left = self.buffer.bytes().len();
+        if left == 0 {
+            return Ok(());
+        }
+        let from = self.buffer.offset();
+        self.refuse(from, format!("the file ends after {left} of the record's {wanted} bytes"))
+    }
+
+    fn refuse(&mut self, offset: u64, problem: String) -> Result<(), TraceError> {
+        let error = TraceError::Record {
+            path: self.path.to_path_buf(),
+            place: format!("byte {offset}"),
+            problem,
+            hint: None,
+        };
+        if !self.tolerant {
+            self.ended = true;
+            return Err(error);
+        }
+        self.notes.bad(&error);
+        Ok(())
+    }
+}
+
+impl EventSource for BlktraceFile {
+    fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
+        batch.clear();
+        if self.layout.big_endian { self.fill::<true>(batch) } else { self.fill::<false>(batch) }
+    }
+
+    fn notes(&self) -> Notes {
+        self.notes.clone()
+    }
+
+    fn loss(&self) -> Loss {
+        Loss { missing_cpus: Vec::new(), lost_events: self.lost }
+    }
+
+    fn processes(&self) -> BTreeMap<u32, String> {
+        self.processes.clone()
+    }
+}
+
+/// Appends the record of an event.
+pub fn push_record(out: &mut Vec<u8>, layout: Layout, sequence: u32, event: &Event) {
+    let act: u64 = match event.action {
+        Action::Queue => 1,
+        Action::BackMerge => 2,
+        Action::FrontMerge => 3,
+        Action::GetRequest => 4,
+        Action::Sleep => 5,
+        Action::Requeue => 6,
+        Action::Issue => 7,
+        Action::Complete => 8,
+        Action::Plug => 9,
+        Action::Unplug => 10,
+        Action::UnplugTimer => 11,
+        Action::Insert => 12,
+        Action::Split => 13,
+        Action::Bounce => 14,
+        Action::Remap => 15,
+        Action::Other | Action::Message => return,
+    };
+    // The categories that say which tracepoint it was; blkparse filters by them.
+    let point = match event.action {
+        Action::Issue => 1 << 6,
+        Action::Complete => 1 << 7,
+        Action::Requeue => 1 << 5,
+        _ => 1 << 4,
+    };
+    let split = event.action == Action::Split;
+    let action = act | u64::from(event.marks.categories() | point) << 16;
+    let follows: u16 = if split { 8 } else { 0 };
+    let mut put = |bytes_be: &[u8]| {
+        if layout.big_endian {
+            out.extend_from_slice(bytes_be);
+        } else {
+            out.extend(bytes_be.iter().rev());
+        }
+    };
+    put(&(MAGIC | u32::from(layout.version)).to_be_bytes());
+    put(&sequence.to_be_bytes());
+    put(&event.time.0.to_be_bytes());
+    put(&event.sector.to_be_bytes());
+    put(&event.bytes.to_be_bytes());
+    if layout.version == 7 {
+        put(&(action as u32).to_be_bytes());
+        put(&event.pid.to_be_bytes());
+    } else {
+        put(&event.pid.to_be_bytes());
+        put(&action.to_be_bytes());
+    }
+    put(&event.device.to_be_bytes());
+    put(&u32::from(event.cpu).to_be_bytes());
+    put(&0_u16.to_be_bytes());
+    put(&follows.to_be_bytes());
+    if layout.version == 8 {
+        put(&[0; 12]);
+    }
+    if split {
+        out.extend_from_slice(&event.end().to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::testing::bytes_file;
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+
+    pub(crate) fn any_event() -> impl Strategy<Value = Event> {
+        let place = (any::<u32>(), any::<u32>(), 0_u64..1 << 40);
+        (0_u64..1 << 50, place, 0_u32..4096, any::<u16>(), 0_usize..15, 0_u16..512).prop_map(
+            |(time, (pid, device, sector), sectors, cpu, action, marks)| Event {
+                time: Nanos(time),
+                sector,
+                bytes: sectors << 9,
+                pid,
+                device,
+                cpu,
+                action: Action::LETTERS[action].1,
+                marks: Marks(marks),
+            },
+        )
+    }
+
+    pub(crate) fn read(bytes: &[u8], tolerant: bool) -> (Vec<Event>, Notes, u64, Option<TraceError>) {
+        let file = bytes_file(bytes);
+        let mut source = BlktraceFile::new(Input::open(file.path()).unwrap(), tolerant).unwrap();
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        loop {
+            let result = source.next_events(&mut batch);
+            all.append(&mut batch);
+            let lost = source.loss().lost_events;
+            match result {
+                Err(error) => return (all, source.notes(), lost, Some(error)),
+                Ok(()) if source.ended => return (all, source.notes(), lost, None),
+                Ok(()) => {}
+            }
+        }
+    }
+
+    pub(crate) const LAYOUTS: [Layout; 4] = [
+        Layout { version: 7, big_endian: false },
+        Layout { version: 7, big_endian: true },
+        Layout { version: 8, big_endian: false },
+        Layout { version: 8, big_endian: true },
+    ];
+
+    fn written(layout: Layout, events: &[Event]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for event in events {
+            push_record(&mut bytes, layout, 0, event);
+        }
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn written_and_read_is_the_same(events in proptest::collection::vec(any_event(), 1..40)) {
+            for layout in LAYOUTS {
+                let (read, notes, lost, error) = read(&written(layout, &events), false);
+                prop_assert!(error.is_none());
+                prop_assert_eq!(&read, &events);
+                prop_assert_eq!((notes.bad_records, lost), (0, 0));
+            }
+        }
+
+        /// Whatever bytes stand in the middle, the records before and behind them are found.
+        #[test]
+        fn sound_records_around_garbage_are_read(
+            events in proptest::collection::vec(any_event(), 2..20),
+            garbage in proptest::collection::vec(any::<u8>(), 1..200),
+            which in 0_usize..4,
+        ) {
+            let layout = LAYOUTS[which];
+            prop_assume!(memchr::memmem::find(&garbage, &layout.magic()[..2]).is_none());
+            let half = events.len() / 2;
+            let mut bytes = written(layout, &events[..half.max(1)]);
+            bytes.extend(&garbage);
+            bytes.extend(written(layout, &events[half.max(1)..]));
+            let (read_back, notes, _, error) = read(&bytes, true);
+            prop_assert!(error.is_none());
+            prop_assert_eq!(&read_back, &events);
+            prop_assert_eq!(notes.bad_records, 1);
+            prop_assert!(read(&bytes, false).3.is_some());
+        }
+
+        #[test]
+        fn mutated_bytes_never_panic(
+            events in proptest::collection::vec(any_event(), 1..8),
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+            which in 0_usize..4,
+        ) {
+            let mut bytes = written(LAYOUTS[which], &events);
+            for (at, value) in changes {
+                let at = at.index(bytes.len() - 4) + 4;
+                bytes[at] = value;
+            }
+            let _ = read(&bytes, true);
+        }
+    }
+
+    #[test]
+    fn a_file_cut_in_a_record_gives_what_is_whole() {
+        let event = Event {
+            time: Nanos(5),
+            sector: 8,
+            bytes: 4096,
+            pid: 1,
+            device: 0,
+            cpu: 0,
+            action: Action::Issue,
+            marks: Marks::READ,
+        };
+        let bytes = written(LAYOUTS[0], &[event, event]);
+        let (events, notes, _, _) = read(&bytes[..90], true);
+        assert_eq!((events.len(), notes.bad_records), (1, 1));
+        assert!(
+            notes.first[0].ends_with("byte 48: the file ends after 42 of the record's 48 bytes"),
+            "{notes:?}"
+        );
+        let (events, _, _, error) = read(&bytes[..90], false);
+        assert_eq!(events.len(), 1);
+        assert!(error.is_some());
+    }
+
+    #[test]
+    fn gaps_in_the_running_number_are_losses() {
+        let event = any_event().new_tree(&mut proptest::test_runner::TestRunner::deterministic());
+        let event = Event { cpu: 3, ..event.unwrap().current() };
+        let mut bytes = Vec::new();
+        for sequence in [1, 2, 5, 6] {
+            push_record(&mut bytes, LAYOUTS[0], sequence, &event);
+        }
+        assert_eq!(read(&bytes, false).2, 2);
+    }
+}

@@ -1,0 +1,217 @@
+//! The files of one blktrace run, one for each processor, merged by time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::blktrace::BlktraceFile;
+use super::{Event, EventSource, Loss};
+use crate::input::Input;
+use crate::text::BATCH;
+use crate::{Notes, TraceError};
+
+/// The files of a run that `path` names: its folder, or `FOLDER/NAME` of files `NAME.blktrace.N`. Empty if it names none.
+///
+/// # Errors
+/// If the folder cannot be read or holds several runs.
+pub fn files_of(path: &Path) -> Result<Vec<(u32, PathBuf)>, TraceError> {
+    let (folder, name) = if path.is_dir() {
+        (path, None)
+    } else {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        (path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")), name)
+    };
+    if path.is_file() {
+        return Ok(Vec::new());
+    }
+    let mut runs: BTreeMap<String, Vec<(u32, PathBuf)>> = BTreeMap::new();
+    let reading = |source| TraceError::reading(folder, source);
+    for entry in std::fs::read_dir(folder).map_err(reading)? {
+        let file = entry.map_err(reading)?.path();
+        if let Some((run, cpu)) =
+            numbered(&file).filter(|(run, _)| name.as_ref().is_none_or(|name| name == run))
+        {
+            runs.entry(run).or_default().push((cpu, file));
+        }
+    }
+    if runs.len() > 1 {
+        let names: Vec<_> = runs.into_keys().collect();
+        return Err(TraceError::unusable(
+            format!("`{}` holds several blktrace runs: {}", path.display(), names.join(", ")),
+            format!("name one: {}", folder.join(&names[0]).display()),
+        ));
+    }
+    let mut files = runs.into_values().next().unwrap_or_default();
+    files.sort();
+    Ok(files)
+}
+
+/// NAME and N of `NAME.blktrace.N`, also compressed.
+fn numbered(file: &Path) -> Option<(String, u32)> {
+    let name = file.file_name()?.to_str()?;
+    let plain = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    let (run, cpu) = plain.rsplit_once(".blktrace.")?;
+    Some((run.to_owned(), cpu.parse().ok()?))
+}
+
+/// The files of a run as one stream, in order of time; equal times in order of processors.
+pub(crate) struct BlktraceSet {
+    files: Vec<Stream>,
+    missing: Vec<u32>,
+    empty: Notes,
+}
+
+struct Stream {
+    file: BlktraceFile,
+    batch: Vec<Event>,
+    at: usize,
+}
+
+impl Stream {
+    fn refill(&mut self) -> Result<bool, TraceError> {
+        self.at = 0;
+        self.file.next_events(&mut self.batch)?;
+        Ok(!self.batch.is_empty())
+    }
+}
+
+impl BlktraceSet {
+    /// Opens all files; empty ones are those of processors that had nothing to tell.
+    pub(crate) fn open(files: &[(u32, PathBuf)], tolerant: bool) -> Result<Self, TraceError> {
+        let mut streams = Vec::new();
+        let mut empty = Notes::default();
+        for (_, path) in files {
+            if std::fs::metadata(path).is_ok_and(|about| about.len() == 0) {
+                continue;
+            }
+            match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
+                Ok(file) => streams.push(Stream { file, batch: Vec::new(), at: 0 }),
+                Err(error @ TraceError::Unusable { .. }) if tolerant => empty.bad(&error),
+                Err(error) => return Err(error),
+            }
+        }
+        let last = files.last().map_or(0, |(cpu, _)| *cpu);
+        let there: Vec<u32> = files.iter().map(|(cpu, _)| *cpu).collect();
+        let missing = (0..last.min(0xffff)).filter(|cpu| there.binary_search(cpu).is_err()).collect();
+        let mut set = Self { files: streams, missing, empty };
+        set.drop_ended()?;
+        Ok(set)
+    }
+
+    /// Fills streams whose batch is used up; forgets none, as their notes are still wanted.
+    fn drop_ended(&mut self) -> Result<(), TraceError> {
+        for stream in &mut self.files {
+            if stream.at == stream.batch.len() {
+                stream.refill()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EventSource for BlktraceSet {
+    fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
+        batch.clear();
+        while batch.len() < BATCH {
+            // The earliest head, and the time until which its file may go on before another must be looked at.
+            let mut first: Option<(Event, usize)> = None;
+            let mut second = u64::MAX;
+            for (index, stream) in self.files.iter().enumerate() {
+                let Some(head) = stream.batch.get(stream.at) else { continue };
+                match first {
+                    Some((best, _)) if best.time <= head.time => second = second.min(head.time.0),
+                    _ => {
+                        second = first.map_or(second, |(best, _)| second.min(best.time.0));
+                        first = Some((*head, index));
+                    }
+                }
+            }
+            let Some((_, index)) = first else { break };
+            let stream = &mut self.files[index];
+            let run = &stream.batch[stream.at..];
+            let room = BATCH - batch.len();
+            // The head itself goes in any case: an equal head in a later file waits its turn.
+            let length = 1 + run[1..].iter().take(room - 1).take_while(|event| event.time.0 < second).count();
+            batch.extend_from_slice(&run[..length]);
+            stream.at += length;
+            if stream.at == stream.batch.len() {
+                stream.refill()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn notes(&self) -> Notes {
+        let mut notes = self.empty.clone();
+        for stream in &self.files {
+            notes.merge(&stream.file.notes());
+        }
+        notes
+    }
+
+    fn loss(&self) -> Loss {
+        let lost_events = self.files.iter().map(|stream| stream.file.loss().lost_events).sum();
+        Loss { missing_cpus: self.missing.clone(), lost_events }
+    }
+
+    fn processes(&self) -> BTreeMap<u32, String> {
+        self.files.iter().flat_map(|stream| stream.file.processes()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::blktrace::push_record;
+    use crate::event::blktrace::tests::{LAYOUTS, any_event};
+    use headstack_units::Nanos;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        /// Merged by time is the same as sorted by time, whatever the batches.
+        #[test]
+        fn merging_equals_sorting(
+            events in proptest::collection::vec((any_event(), 0_usize..4, 0_u64..50), 1..300),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut files = vec![Vec::new(); 4];
+            let mut now = 0;
+            let mut expected = Vec::new();
+            for (event, cpu, gap) in events {
+                now += gap;
+                let event = Event { time: Nanos(now), cpu: cpu as u16, ..event };
+                push_record(&mut files[cpu], LAYOUTS[0], 0, &event);
+                expected.push((now, cpu, event));
+            }
+            expected.sort_by_key(|(time, cpu, _)| (*time, *cpu));
+            for (cpu, bytes) in files.iter().enumerate() {
+                std::fs::write(folder.path().join(format!("sdx.blktrace.{cpu}")), bytes).unwrap();
+            }
+            let files = files_of(folder.path()).unwrap();
+            prop_assert_eq!(files.len(), 4);
+            let mut set = BlktraceSet::open(&files, false).unwrap();
+            let (mut all, mut batch) = (Vec::new(), Vec::new());
+            loop {
+                set.next_events(&mut batch).unwrap();
+                if batch.is_empty() { break; }
+                all.append(&mut batch);
+            }
+            let expected: Vec<_> = expected.into_iter().map(|(_, _, event)| event).collect();
+            prop_assert_eq!(all, expected);
+        }
+    }
+
+    #[test]
+    fn a_folder_of_two_runs_asks_which() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.blktrace.0", "a.blktrace.2", "b.blktrace.0", "notes.txt"] {
+            std::fs::write(folder.path().join(name), b"").unwrap();
+        }
+        let error = files_of(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("several blktrace runs: a, b"), "{error}");
+        let files = files_of(&folder.path().join("a")).unwrap();
+        assert_eq!(files.iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(), [0, 2]);
+        let set = BlktraceSet::open(&files, false).unwrap();
+        assert_eq!(set.loss().missing_cpus, [1]);
+    }
+}

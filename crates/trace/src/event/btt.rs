@@ -1,0 +1,181 @@
+//! Times between layers, as btt counts them: for each *queued* piece (blktrace `Q`), not for each dispatched request.
+//!
+//! | row | from | to |
+//! | --- | --- | --- |
+//! | Q2Q | one queueing | the next |
+//! | Q2G | queued | a request structure allocated |
+//! | G2I | allocated | inserted into the scheduler |
+//! | Q2M | queued | merged into a waiting request |
+//! | I2D | inserted | dispatched |
+//! | M2D | merged | dispatched |
+//! | D2C | dispatched | completed |
+//! | Q2C | queued | completed |
+//!
+//! A `G`, `I` or `M` belongs to the piece that holds its first sector; a `D` or `C` to all pieces that lie within it. So a
+//! piece that was split is allocated several times, and dispatched never: it counts in Q2G and not in D2C.
+
+use std::collections::BTreeMap;
+
+use headstack_units::Nanos;
+
+use super::{Action, Event};
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// How many.
+    pub count: u64,
+    /// Their sum, ns.
+    pub sum_ns: u128,
+    /// The smallest.
+    pub min: Nanos,
+    /// The largest.
+    pub max: Nanos,
+}
+
+impl Row {
+    fn record(&mut self, from: Nanos, to: Nanos) {
+        let value = to.saturating_sub(from);
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum_ns += u128::from(value.0);
+    }
+
+    /// Mean in seconds; `None` without values.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
+    }
+}
+
+/// The names of the rows, in their order.
+pub const ROWS: [&str; 8] = ["Q2Q", "Q2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C"];
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    end: u64,
+    queued: Nanos,
+    got: Nanos,
+    inserted: Nanos,
+    merged: Nanos,
+    dispatched: Nanos,
+}
+
+/// Collects the table from a stream of events.
+#[derive(Clone, Debug, Default)]
+pub struct Btt {
+    pieces: BTreeMap<(u32, u64), Vec<Piece>>,
+    last: Option<Nanos>,
+    rows: [Row; 8],
+}
+
+impl Btt {
+    /// Takes the next event.
+    pub fn push(&mut self, event: &Event) {
+        let now = event.time;
+        match event.action {
+            Action::Queue => self.queue(event),
+            Action::GetRequest => {
+                if let Some(piece) = self.piece_at(event) {
+                    piece.got = now;
+                    let queued = piece.queued;
+                    self.rows[1].record(queued, now);
+                }
+            }
+            Action::Insert => {
+                if let Some(piece) = self.piece_at(event) {
+                    piece.inserted = now;
+                    let got = piece.got;
+                    if got != Nanos::MAX {
+                        self.rows[2].record(got, now);
+                    }
+                }
+            }
+            Action::BackMerge | Action::FrontMerge => {
+                if let Some(piece) = self.piece_at(event) {
+                    piece.merged = now;
+                    let queued = piece.queued;
+                    self.rows[3].record(queued, now);
+                }
+            }
+            Action::Issue => self.issue(event),
+            Action::Complete => self.complete(event),
+            _ => {}
+        }
+    }
+
+    fn queue(&mut self, event: &Event) {
+        if let Some(last) = self.last.replace(event.time) {
+            self.rows[0].record(last, event.time);
+        }
+        let piece = Piece {
+            end: event.end(),
+            queued: event.time,
+            got: Nanos::MAX,
+            inserted: Nanos::MAX,
+            merged: Nanos::MAX,
+            dispatched: Nanos::MAX,
+        };
+        self.pieces.entry((event.device, event.sector)).or_default().push(piece);
+    }
+
+    /// The piece that holds the event's first sector: the last to begin at or before it.
+    fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
+        let (&(device, start), pieces) =
+            self.pieces.range_mut(..=(event.device, event.sector)).next_back()?;
+        let holds = |piece: &&mut Piece| start == event.sector || event.sector < piece.end;
+        if device == event.device { pieces.iter_mut().find(holds) } else { None }
+    }
+
+    fn issue(&mut self, event: &Event) {
+        let range = (event.device, event.sector)..=(event.device, event.end());
+        for piece in self.pieces.range_mut(range).flat_map(|(_, pieces)| pieces) {
+            if piece.end > event.end() {
+                continue;
+            }
+            if piece.inserted != Nanos::MAX {
+                self.rows[4].record(piece.inserted, event.time);
+            } else if piece.merged != Nanos::MAX {
+                self.rows[5].record(piece.merged, event.time);
+            }
+            piece.dispatched = event.time;
+        }
+    }
+
+    fn complete(&mut self, event: &Event) {
+        let range = (event.device, event.sector)..=(event.device, event.end());
+        let mut emptied = Vec::new();
+        for (key, pieces) in self.pieces.range_mut(range) {
+            pieces.retain(|piece| {
+                if piece.end > event.end() {
+                    return true;
+                }
+                self.rows[7].record(piece.queued, event.time);
+                if piece.dispatched != Nanos::MAX {
+                    self.rows[6].record(piece.dispatched, event.time);
+                }
+                false
+            });
+            if pieces.is_empty() {
+                emptied.push(*key);
+            }
+        }
+        for key in emptied {
+            self.pieces.remove(&key);
+        }
+    }
+
+    /// The rows, by name.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, Row)> {
+        ROWS.into_iter().zip(self.rows)
+    }
+
+    /// The shares of Q2C that Q2G, G2I, Q2M, I2D and D2C take, in percent; `None` where nothing was both queued and
+    /// completed.
+    pub fn overhead_percent(&self) -> Option<[(&'static str, f64); 5]> {
+        let whole = self.rows[7].sum_ns;
+        (whole > 0).then(|| {
+            [1, 2, 3, 4, 6].map(|row| (ROWS[row], 100.0 * self.rows[row].sum_ns as f64 / whole as f64))
+        })
+    }
+}

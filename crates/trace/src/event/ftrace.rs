@@ -1,0 +1,241 @@
+//! The kernel's block tracepoints as text: tracefs' `trace`, `trace-cmd report`, `perf script`, and bpftrace.
+//!
+//! What the tools write before the name of the event differs; what follows it is the kernel's:
+//!
+//! ```text
+//! dd-12786 [000] ..... 529.371178: block_rq_issue: 7,0 RS 4096 () 0 + 8 be,0,4 [dd]     tracefs, trace-cmd
+//! dd 12786 [000]   529.371178: block:block_rq_issue: 7,0 RS 4096 () 0 + 8 [dd]            perf script
+//! 529371178000 block_rq_issue: 7,0 RS 4096 () 0 + 8 [dd]                                  bpftrace, nanoseconds
+//! ```
+//!
+//! A bpftrace program prints what its author likes; the last line is what ours prints (see the guide). The priority (since
+//! Linux 6.10) may be there or not.
+
+use std::collections::BTreeSet;
+
+use headstack_units::Nanos;
+
+use super::lines::{EventLineParser, Line, ProcessNames};
+use super::{Action, Event, Marks, blkparse};
+use crate::number::{self, Problem};
+use crate::text::Fields;
+
+#[derive(Default)]
+pub(crate) struct Parser {
+    processes: ProcessNames,
+    /// Devices that have requests, of which completions of their parts say nothing new.
+    with_requests: BTreeSet<u32>,
+}
+
+impl EventLineParser for Parser {
+    fn parse(&mut self, line: &[u8]) -> Result<Line, Problem> {
+        let Some(at) = memchr::memmem::find(line, b"block_") else { return other(line) };
+        let name_end = memchr::memchr(b':', &line[at..]).map(|end| at + end);
+        let Some(name_end) = name_end else { return Err(unlike(line)) };
+        let name = &line[at + b"block_".len()..name_end];
+        let Some((action, form)) = meaning(name) else { return Ok(Line::Nothing) };
+        let (pid, cpu, time) = before(line[..at].strip_suffix(b"block:").unwrap_or(&line[..at]))?;
+        let mut event =
+            Event { time, sector: 0, bytes: 0, pid, device: 0, cpu, action, marks: Marks::default() };
+        let rest = line[name_end + 1..].trim_ascii();
+        if form != Form::Plug {
+            self.after(rest, &mut event)?;
+        }
+        match form {
+            Form::Request => {
+                self.with_requests.insert(event.device);
+            }
+            Form::BioComplete if self.with_requests.contains(&event.device) => return Ok(Line::Nothing),
+            _ => {}
+        }
+        Ok(Line::Event(event))
+    }
+
+    fn processes(&self) -> &ProcessNames {
+        &self.processes
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Request,
+    Bio,
+    BioComplete,
+    Plug,
+}
+
+#[inline]
+fn meaning(name: &[u8]) -> Option<(Action, Form)> {
+    Some(match name {
+        b"rq_issue" => (Action::Issue, Form::Request),
+        b"rq_complete" => (Action::Complete, Form::Request),
+        b"rq_insert" => (Action::Insert, Form::Request),
+        b"rq_requeue" => (Action::Requeue, Form::Request),
+        b"bio_queue" => (Action::Queue, Form::Bio),
+        b"bio_backmerge" => (Action::BackMerge, Form::Bio),
+        b"bio_frontmerge" => (Action::FrontMerge, Form::Bio),
+        b"bio_bounce" => (Action::Bounce, Form::Bio),
+        b"bio_complete" => (Action::Complete, Form::BioComplete),
+        b"bio_remap" => (Action::Remap, Form::Bio),
+        b"getrq" => (Action::GetRequest, Form::Bio),
+        b"sleeprq" => (Action::Sleep, Form::Bio),
+        b"split" => (Action::Split, Form::Bio),
+        b"plug" => (Action::Plug, Form::Plug),
+        b"unplug" => (Action::Unplug, Form::Plug),
+        _ => return None,
+    })
+}
+
+/// Process, processor and time, from what stands before the event's name.
+#[inline]
+fn before(text: &[u8]) -> Result<(u32, u16, Nanos), Problem> {
+    let text = text.trim_ascii();
+    let start = text.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
+    let stamp = &text[start..];
+    let stamp = stamp.strip_suffix(b":").unwrap_or(stamp);
+    // A plain integer counts nanoseconds, a decimal number seconds.
+    let decimals = if stamp.contains(&b'.') { 9 } else { 0 };
+    let time = Nanos(number::fixed(stamp, decimals, "time")?);
+    let front = &text[..start];
+    let Some(open) = memchr::memrchr(b'[', front) else { return Ok((crate::Io::NO_PID, 0, time)) };
+    let close = memchr::memchr(b']', &front[open..]).map(|close| open + close);
+    let cpu = close.map(|close| &front[open + 1..close]).and_then(|cpu| number::integer32(cpu, "cpu").ok());
+    let process = front[..open].trim_ascii();
+    // trace-cmd and tracefs may put the thread group in parentheses between.
+    let process = match process.last() {
+        Some(b')') => memchr::memrchr(b'(', process).map_or(process, |open| process[..open].trim_ascii()),
+        _ => process,
+    };
+    let pid =
+        process.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(process, |at| &process[at + 1..]);
+    let pid = number::integer32(pid, "pid").unwrap_or(crate::Io::NO_PID);
+    Ok((pid, cpu.unwrap_or(0) as u16, time))
+}
+
+impl Parser {
+    /// Device, marks, place and size, from what follows the event's name.
+    #[inline]
+    fn after(&mut self, rest: &[u8], event: &mut Event) -> Result<(), Problem> {
+        let mut fields = Fields::blanks(rest);
+        event.device = blkparse::device(fields.word("device")?)?;
+        let marks = fields.word("marks")?;
+        event.marks = Marks::of_letters(marks).ok_or_else(|| Problem::field("marks", marks, "unknown"))?;
+        let tail = fields.rest().unwrap_or_default();
+        // A request may have its bytes and a command in parentheses before its place.
+        let place = match memchr::memchr(b'(', tail) {
+            Some(open) if tail[..open].iter().all(|byte| byte.is_ascii_digit() || *byte == b' ') => {
+                let close = memchr::memchr(b')', &tail[open..]);
+                let close = close.ok_or_else(|| Problem::field("command", tail, "no `)` follows"))?;
+                tail[open + close + 1..].trim_ascii()
+            }
+            _ => tail,
+        };
+        let mut fields = Fields::blanks(place);
+        event.sector = fields.integer("sector")?;
+        match fields.word("+ or /")? {
+            b"+" => event.bytes = blkparse::bytes_of(fields.integer32("sectors")?)?,
+            b"/" => {
+                let first = fields.integer("second sector")?.saturating_sub(event.sector);
+                event.bytes = blkparse::bytes_of(u32::try_from(first).unwrap_or(u32::MAX))?;
+            }
+            other => return Err(Problem::field("place", other, "expected `sector + sectors`")),
+        }
+        // A flush has no place; the kernel writes one that no device has.
+        if event.bytes == 0 && event.sector == u64::MAX {
+            event.sector = 0;
+        }
+        if event.action != Action::Complete && event.pid != crate::Io::NO_PID {
+            let name = fields.rest().and_then(|rest| memchr::memchr(b'[', rest).map(|at| &rest[at..]));
+            if let Some(name) = name.and_then(blkparse::bracketed) {
+                self.processes.learn(event.pid, name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line without a block event: another event, a header, a loss, or nonsense.
+#[cold]
+fn other(line: &[u8]) -> Result<Line, Problem> {
+    if let Some(at) = memchr::memmem::find(line, b"[LOST ") {
+        let count = line[at + 6..].split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
+        return number::integer(count, "lost events").map(Line::Lost);
+    }
+    let header = [&b"cpus="[..], b"CPU ", b"version", b"Attaching", b"tracer:"]
+        .iter()
+        .any(|word| line.starts_with(word));
+    let event = memchr::memmem::find(line, b": ").is_some() && line.contains(&b'[');
+    if header || event { Ok(Line::Nothing) } else { Err(unlike(line)) }
+}
+
+#[cold]
+fn unlike(line: &[u8]) -> Problem {
+    Problem::field(
+        "line",
+        line,
+        "expected a tracepoint such as `dd-7 [000] 1.5: block_rq_issue: 8,0 R 4096 () 0 + 8 [dd]`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::blkparse::tests::event;
+    use crate::event::device_of;
+
+    #[test]
+    fn four_tools_one_event() {
+        let lines = [
+            "dd-12786   [001] ..... 529.371178: block_rq_issue: 7,0 RS 4096 () 0 + 8 be,0,4 [dd]",
+            "     dd-12786 [001]   529.371178: block_rq_issue:       7,0 RS 4096 () 0 + 8 [dd]",
+            "dd 12786 [001]   529.371178: block:block_rq_issue: 7,0 RS 4096 () 0 + 8 [dd]",
+            "dd-12786 (12786) [001] d..2. 529.371178: block_rq_issue: 7,0 RS 4096 () 0 + 8 none,0,0 [dd]",
+        ];
+        let expected = Event {
+            time: Nanos(529_371_178_000),
+            sector: 0,
+            bytes: 4096,
+            pid: 12786,
+            device: device_of(7, 0),
+            cpu: 1,
+            action: Action::Issue,
+            marks: Marks::READ.with(Marks::SYNC),
+        };
+        for line in lines {
+            assert_eq!(event(&mut Parser::default(), line), expected, "{line}");
+        }
+        let bpftrace = "529371178000 block_rq_issue: 7,0 RS 4096 () 0 + 8 [dd]";
+        let expected = Event { pid: crate::Io::NO_PID, cpu: 0, ..expected };
+        assert_eq!(event(&mut Parser::default(), bpftrace), expected);
+    }
+
+    #[test]
+    fn other_events_flushes_and_losses() {
+        let mut parser = Parser::default();
+        let complete = "<idle>-0 [003] ..s1. 529.4: block_rq_complete: 254,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
+        let flush = event(&mut parser, complete);
+        assert_eq!((flush.action, flush.sector, flush.bytes, flush.pid), (Action::Complete, 0, 0, 0));
+        let nothing = [
+            "dd-1 [000] ..... 5.0: sched_switch: prev_comm=dd",
+            "dd-1 [000] ..... 5.0: block_dirty_buffer: 7,0 sector=1 size=4096",
+            "a-1 [000] d..1. 5.0: block_bio_complete: 254,0 W 8 + 8 [0]",
+            "cpus=2",
+        ];
+        for line in nothing {
+            assert!(matches!(parser.parse(line.as_bytes()), Ok(Line::Nothing)), "{line}");
+        }
+        assert!(matches!(parser.parse(b"CPU:0 [LOST 17 EVENTS]"), Ok(Line::Lost(17))));
+        // A device without requests (device mapper) completes its parts.
+        let bio = event(&mut parser, "a-1 [000] d..1. 5.0: block_bio_complete: 253,0 W 8 + 8 [0]");
+        assert_eq!((bio.action, bio.bytes), (Action::Complete, 4096));
+        for line in [
+            "block_rq_issue",
+            "nonsense",
+            "x block_rq_issue: 7,0 R 1 () 0 + 8",
+            "1.5: block_rq_issue: 7,0 R 1 (0 + 8",
+        ] {
+            assert!(parser.parse(line.as_bytes()).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Text formats of events: one event a line; a format says what a line means.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use headstack_units::Nanos;
+
+use super::{Event, EventSource, Loss};
+use crate::gate::Place;
+use crate::input::{Input, Sample};
+use crate::number::Problem;
+use crate::text::{BATCH, Lines, trim};
+use crate::{Notes, TraceError};
+
+/// What a line holds.
+pub(crate) enum Line {
+    /// An event.
+    Event(Event),
+    /// Nothing of interest: a header, a sum, an event of another kind.
+    Nothing,
+    /// The tracer says that it lost so many.
+    Lost(u64),
+}
+
+/// The meaning of a line.
+pub(crate) trait EventLineParser: Send {
+    /// What is on this line, which is not blank.
+    fn parse(&mut self, line: &[u8]) -> Result<Line, Problem>;
+
+    /// Names of processes seen so far.
+    fn processes(&self) -> &ProcessNames;
+}
+
+/// Names of processes, learnt as they come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProcessNames {
+    pub(super) names: BTreeMap<u32, String>,
+    last: Option<u32>,
+}
+
+impl ProcessNames {
+    /// Keeps the first name of a process.
+    #[inline]
+    pub(crate) fn learn(&mut self, pid: u32, name: &[u8]) {
+        if self.last != Some(pid) {
+            self.last = Some(pid);
+            self.names.entry(pid).or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+        }
+    }
+}
+
+/// A text format at work.
+pub(crate) struct TextEvents<P> {
+    path: Arc<Path>,
+    lines: Lines,
+    parser: P,
+    tolerant: bool,
+    notes: Notes,
+    last: Nanos,
+    lost: u64,
+}
+
+impl<P: EventLineParser> TextEvents<P> {
+    pub(crate) fn new(input: Input, parser: P, tolerant: bool) -> Self {
+        let path = input.path().clone();
+        let lines = Lines::new(input.into_buffer());
+        Self { path, lines, parser, tolerant, notes: Notes::default(), last: Nanos::ZERO, lost: 0 }
+    }
+}
+
+impl<P: EventLineParser> EventSource for TextEvents<P> {
+    fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
+        batch.clear();
+        while batch.len() < BATCH {
+            let Some((line, number)) = self.lines.next()? else { break };
+            let line = trim(line);
+            if line.is_empty() || line[0] == b'#' {
+                continue;
+            }
+            match self.parser.parse(line) {
+                Ok(Line::Event(event)) => {
+                    self.notes.out_of_order += u64::from(event.time < self.last);
+                    self.last = event.time;
+                    batch.push(event);
+                }
+                Ok(Line::Nothing) => {}
+                Ok(Line::Lost(count)) => self.lost += count,
+                Err(Problem(problem)) => {
+                    let error = TraceError::Record {
+                        path: self.path.to_path_buf(),
+                        place: Place::Line(number).to_string(),
+                        problem,
+                        hint: None,
+                    };
+                    if !self.tolerant {
+                        return Err(error);
+                    }
+                    self.notes.bad(&error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn notes(&self) -> Notes {
+        self.notes.clone()
+    }
+
+    fn loss(&self) -> Loss {
+        Loss { missing_cpus: Vec::new(), lost_events: self.lost }
+    }
+
+    fn processes(&self) -> BTreeMap<u32, String> {
+        self.parser.processes().names.clone()
+    }
+}
+
+/// Whether `parser` finds an event in the first lines of the sample, and understands most of them.
+pub(crate) fn finds_events(sample: Sample<'_>, mut parser: impl EventLineParser) -> bool {
+    let (mut events, mut bad) = (0, 0);
+    for line in sample.lines() {
+        match parser.parse(line) {
+            Ok(Line::Event(_)) => events += 1,
+            Ok(_) => {}
+            Err(_) => bad += 1,
+        }
+    }
+    events > 2 * bad
+}

@@ -1,0 +1,179 @@
+//! Events of a block layer: what happened to a request, one line or record each; one file per format.
+//!
+//! A *request* is one I/O; an *event* is one thing that happened to it (queued, inserted, dispatched, completed, merged,
+//! split, …). [`pairing`] makes I/Os of events, [`btt`] the table of times between layers, [`tally`] the counts.
+
+pub mod blktrace;
+pub mod blktrace_set;
+pub mod btt;
+pub mod pairing;
+pub mod rwbs;
+pub mod tally;
+
+pub(crate) mod blkparse;
+pub(crate) mod blkparse_format;
+pub(crate) mod ftrace;
+mod ios;
+pub(crate) mod lines;
+pub(crate) mod open;
+pub mod write;
+
+use headstack_units::Nanos;
+
+use crate::{Notes, TraceError};
+
+pub use ios::{EventIos, PairingSummary};
+pub use open::{EventReader, IoReader, is_event_trace, open_events, open_ios};
+pub use rwbs::Marks;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// `Q`: the block layer was asked.
+    Queue,
+    /// `M`: merged behind a request that waits.
+    BackMerge,
+    /// `F`: merged before a request that waits.
+    FrontMerge,
+    /// `G`: a request structure was allocated.
+    GetRequest,
+    /// `S`: no structure was free; the process sleeps.
+    Sleep,
+    /// `R`: the device gave it back to the queue.
+    Requeue,
+    /// `D`: handed to the device.
+    Issue,
+    /// `C`: the device is done.
+    Complete,
+    /// `P`: the queue holds requests back.
+    Plug,
+    /// `U`: the queue lets them go.
+    Unplug,
+    /// `UT`: the same, by a timer.
+    UnplugTimer,
+    /// `I`: the scheduler took it.
+    Insert,
+    /// `X`: split in two.
+    Split,
+    /// `B`: copied to a buffer the device can reach.
+    Bounce,
+    /// `A`: sent on to another device (partition, LVM, RAID).
+    Remap,
+    /// Something else a driver told.
+    Other,
+    /// `m`: a text of the kernel.
+    Message,
+}
+
+impl Action {
+    /// All of them with the letters blkparse writes.
+    pub const LETTERS: [(&'static str, Self); 16] = [
+        ("Q", Self::Queue),
+        ("M", Self::BackMerge),
+        ("F", Self::FrontMerge),
+        ("G", Self::GetRequest),
+        ("S", Self::Sleep),
+        ("R", Self::Requeue),
+        ("D", Self::Issue),
+        ("C", Self::Complete),
+        ("P", Self::Plug),
+        ("U", Self::Unplug),
+        ("UT", Self::UnplugTimer),
+        ("I", Self::Insert),
+        ("X", Self::Split),
+        ("B", Self::Bounce),
+        ("A", Self::Remap),
+        ("m", Self::Message),
+    ];
+
+    /// The letter blkparse writes; `?` where it has none.
+    pub fn letter(self) -> &'static str {
+        Self::LETTERS.iter().find(|(_, action)| *action == self).map_or("?", |(letter, _)| letter)
+    }
+
+    #[inline]
+    pub(crate) fn of_letter(word: &[u8]) -> Option<Self> {
+        match word {
+            b"C" => Some(Self::Complete),
+            b"D" => Some(Self::Issue),
+            b"Q" => Some(Self::Queue),
+            word => Self::LETTERS.iter().find(|(letter, _)| letter.as_bytes() == word).map(|(_, a)| *a),
+        }
+    }
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When, on the trace's clock.
+    pub time: Nanos,
+    /// First sector, of 512 bytes; for a split (`X`) the first of the second part is `sector + bytes / 512`.
+    pub sector: u64,
+    /// How many bytes; 0 for a flush.
+    pub bytes: u32,
+    /// The process.
+    pub pid: u32,
+    /// The device, as the kernel writes it: major × 2^20 + minor.
+    pub device: u32,
+    /// The processor it happened on.
+    pub cpu: u16,
+    /// What happened.
+    pub action: Action,
+    /// Direction and marks.
+    pub marks: Marks,
+}
+
+impl Event {
+    /// Whole sectors of 512 bytes.
+    #[inline]
+    pub fn sectors(&self) -> u32 {
+        self.bytes >> 9
+    }
+
+    /// The first sector behind it.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.sector.saturating_add(u64::from(self.sectors()))
+    }
+}
+
+/// Major and minor number of a device.
+pub fn device_numbers(device: u32) -> (u32, u32) {
+    (device >> 20, device & 0xf_ffff)
+}
+
+/// A device from its major and minor number.
+pub fn device_of(major: u32, minor: u32) -> u32 {
+    major << 20 | minor & 0xf_ffff
+}
+
+/// What a source of events knows to be absent from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// Processors whose file is absent although one of a higher number is there.
+    pub missing_cpus: Vec<u32>,
+    /// Events missing by the running numbers of the records, or by what the tracer said.
+    pub lost_events: u64,
+}
+
+/// A stream of events, in order of time but for what a tracer put out of order.
+pub trait EventSource: Send {
+    /// Clears `batch` and fills it with the next events; an empty batch ends the stream.
+    ///
+    /// # Errors
+    /// Whatever keeps the rest from being read.
+    fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError>;
+
+    /// What was passed over so far because it made no sense.
+    fn notes(&self) -> Notes;
+
+    /// What is known to be absent so far.
+    fn loss(&self) -> Loss {
+        Loss::default()
+    }
+
+    /// Names of processes by their number, where the trace tells.
+    fn processes(&self) -> std::collections::BTreeMap<u32, String> {
+        std::collections::BTreeMap::new()
+    }
+}

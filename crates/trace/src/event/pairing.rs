@@ -1,0 +1,515 @@
+//! From events to I/Os: what was dispatched and completed, with what came before.
+//!
+//! The unit is the request the device saw (`D` to `C`), as a simulated drive would. Its rules:
+//!
+//! - **Queued pieces** (`Q`) wait by place. A dispatch takes all that lie in it: the earliest gives the arrival and the
+//!   process, the others count as merges. Of a piece that reaches beyond the dispatch (it was split) the rest stays.
+//! - **`G` and `I`** stamp the piece that holds their first sector.
+//! - **A completion** belongs to the dispatch with the same first sector and direction, of several to the latest one of its
+//!   size, else to the latest: an older one lost its completion. One of less than the whole leaves the rest dispatched, and
+//!   the I/O ends with the last part.
+//! - **A requeue** takes the dispatch back; the next dispatch of that place goes on with its history.
+//! - **A flush** (no data, no place) is answered in order of dispatch. The kernel completes a flush twice, for the device
+//!   and for the one who asked: the second is counted and nothing else.
+//! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
+//!   dispatch. Otherwise it is an orphan.
+//! - What is not completed within [`LOST_AFTER`] is an orphan: its completion was not traced.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use headstack_units::{Lba, Nanos};
+
+use super::{Action, Event, Marks};
+use crate::{Io, Request};
+
+/// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
+pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
+
+/// Events between two looks for lost ones.
+const SWEEP: u64 = 1 << 16;
+
+/// How much later than another an event may be stamped and still come before it.
+const DISORDER: Nanos = Nanos(100_000_000);
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    end: u64,
+    write: bool,
+    queued: Nanos,
+    got: Nanos,
+    inserted: Nanos,
+    pid: u32,
+    marks: Marks,
+}
+
+/// A request at the device, or given back by it.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    io: Io,
+    /// Sectors not completed yet begin here.
+    next: u64,
+    end: u64,
+    marks: Marks,
+}
+
+type Place = (u32, u64);
+
+/// What became of the events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairingCounts {
+    /// I/Os with a completion.
+    pub pairs: u64,
+    /// Of them flushes without data.
+    pub flushes: u64,
+    /// Of them discards.
+    pub discards: u64,
+    /// Queued pieces merged into others.
+    pub merges: u64,
+    /// Pieces split.
+    pub splits: u64,
+    /// Requests given back by the device.
+    pub requeues: u64,
+    /// Of the pairs those whose dispatch is not in the trace: their device has none, or it was lost.
+    pub undispatched: u64,
+    /// Completions of a part of a request.
+    pub partial_completions: u64,
+    /// Second completions of flushes.
+    pub double_flush_completions: u64,
+    /// Dispatches without a completion.
+    pub orphan_dispatches: u64,
+    /// Completions without a dispatch or a queued piece.
+    pub orphan_completions: u64,
+    /// Queued pieces that were never dispatched or completed.
+    pub orphan_queued: u64,
+}
+
+impl PairingCounts {
+    /// Halves without the other.
+    pub fn orphans(&self) -> u64 {
+        self.orphan_dispatches + self.orphan_completions + self.orphan_queued
+    }
+}
+
+/// Pairs a stream of events, in memory that grows with what is outstanding.
+#[derive(Debug, Default)]
+pub struct Pairing {
+    queued: BTreeMap<Place, Vec<Piece>>,
+    queued_flushes: BTreeMap<u32, (Nanos, u32)>,
+    active: BTreeMap<(u32, u64, bool), Vec<Active>>,
+    flushing: BTreeMap<u32, VecDeque<Active>>,
+    requeued: BTreeMap<(u32, u64, bool), Active>,
+    last_flush: BTreeMap<u32, u64>,
+    /// Completed, not yet in order.
+    done: BinaryHeap<Reverse<(Nanos, u64)>>,
+    ios: BTreeMap<u64, Io>,
+    number: u64,
+    now: Nanos,
+    seen: u64,
+    counts: PairingCounts,
+}
+
+impl Pairing {
+    /// Takes the next event.
+    pub fn push(&mut self, event: &Event) {
+        self.now = self.now.max(event.time);
+        self.seen += 1;
+        match event.action {
+            Action::Queue => self.queue(event),
+            Action::GetRequest => {
+                if let Some(piece) = self.piece_at(event) {
+                    piece.got = event.time;
+                }
+            }
+            Action::Insert => {
+                if let Some(piece) = self.piece_at(event) {
+                    piece.inserted = event.time;
+                }
+            }
+            Action::BackMerge | Action::FrontMerge => self.counts.merges += 1,
+            Action::Split => self.counts.splits += 1,
+            Action::Issue => self.issue(event),
+            Action::Requeue => self.requeue(event),
+            Action::Complete => self.complete(event),
+            _ => {}
+        }
+        if self.seen.is_multiple_of(SWEEP) {
+            self.sweep(self.now.saturating_sub(LOST_AFTER));
+        }
+    }
+
+    /// What has been counted so far.
+    pub fn counts(&self) -> &PairingCounts {
+        &self.counts
+    }
+
+    /// Appends the I/Os before which no other can come, in order of arrival.
+    pub fn drain(&mut self, out: &mut Vec<Io>) {
+        let open = self.queued.values().flatten().map(|piece| piece.queued);
+        let active = self.active.values().flatten().chain(self.requeued.values());
+        let active = active.chain(self.flushing.values().flatten()).map(|active| active.io.request.arrival);
+        let flushes = self.queued_flushes.values().map(|(queued, _)| *queued);
+        let horizon = open.chain(active).chain(flushes).min().unwrap_or(Nanos::MAX);
+        self.release(horizon.min(self.now.saturating_sub(DISORDER)), out);
+    }
+
+    /// Ends the stream: what is still open is an orphan.
+    pub fn finish(&mut self, out: &mut Vec<Io>) {
+        self.sweep(Nanos::MAX);
+        self.release(Nanos::MAX, out);
+    }
+
+    fn release(&mut self, horizon: Nanos, out: &mut Vec<Io>) {
+        while let Some(&Reverse((arrival, number))) = self.done.peek() {
+            if arrival >= horizon {
+                break;
+            }
+            self.done.pop();
+            out.extend(self.ios.remove(&number));
+        }
+    }
+
+    fn queue(&mut self, event: &Event) {
+        if event.bytes == 0 {
+            self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
+            return;
+        }
+        let piece = Piece {
+            end: event.end(),
+            write: event.marks.has(Marks::WRITE),
+            queued: event.time,
+            got: Nanos::MAX,
+            inserted: Nanos::MAX,
+            pid: event.pid,
+            marks: event.marks,
+        };
+        self.queued.entry((event.device, event.sector)).or_default().push(piece);
+    }
+
+    fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
+        let (&(device, _), pieces) = self.queued.range_mut(..=(event.device, event.sector)).next_back()?;
+        if device != event.device {
+            return None;
+        }
+        pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
+    }
+
+    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others.
+    fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
+        let mut taken: Vec<Piece> = Vec::new();
+        let mut rest = None;
+        // One that begins before may reach in: the second part of a split.
+        let before = self.queued.range_mut((device, 0)..(device, first)).next_back();
+        let mut keys: Vec<u64> = Vec::new();
+        if let Some((&(_, start), pieces)) = before
+            && pieces.iter().any(|piece| piece.write == write && piece.end > first)
+        {
+            keys.push(start);
+        }
+        keys.extend(self.queued.range((device, first)..(device, end)).map(|(&(_, start), _)| start));
+        for start in keys {
+            let Some(pieces) = self.queued.get_mut(&(device, start)) else { continue };
+            pieces.retain(|piece| {
+                if piece.write != write || piece.end <= first {
+                    return true;
+                }
+                taken.push(*piece);
+                if piece.end > end {
+                    rest = Some(*piece);
+                }
+                false
+            });
+            if pieces.is_empty() {
+                self.queued.remove(&(device, start));
+            }
+        }
+        if let Some(rest) = rest {
+            self.queued.entry((device, end)).or_default().push(rest);
+        }
+        let earliest = taken.iter().min_by_key(|piece| piece.queued).copied()?;
+        Some((earliest, taken.len() as u32 - 1))
+    }
+
+    fn issue(&mut self, event: &Event) {
+        let write = event.marks.has(Marks::WRITE);
+        let key = (event.device, event.sector, write);
+        if let Some(mut active) = self.requeued.remove(&key) {
+            active.io.request.start = event.time.max(active.io.request.arrival);
+            self.begin(key, active);
+            return;
+        }
+        let (kind, sectors) = (event.marks.kind(event.bytes), event.sectors());
+        let mut io = Io::new(Request {
+            device: event.device,
+            start: event.time,
+            ..Request::new(event.time, event.marks.op(), Lba(event.sector), sectors)
+        });
+        io.kind = kind;
+        io.pid = event.pid;
+        let mut marks = event.marks;
+        if event.bytes == 0 {
+            if let Some((queued, pid)) = self.queued_flushes.remove(&event.device) {
+                io.request.arrival = queued.min(event.time);
+                io.pid = pid;
+            }
+        } else if let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) {
+            io.request.arrival = piece.queued.min(event.time);
+            (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
+            marks = marks.with(piece.marks);
+        }
+        io.sync = marks.has(Marks::SYNC);
+        self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
+    }
+
+    fn begin(&mut self, key: (u32, u64, bool), active: Active) {
+        if active.io.request.sectors == 0 {
+            self.flushing.entry(key.0).or_default().push_back(active);
+        } else {
+            self.active.entry(key).or_default().push(active);
+        }
+    }
+
+    fn requeue(&mut self, event: &Event) {
+        self.counts.requeues += 1;
+        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        let Some(list) = self.active.get_mut(&key) else { return };
+        if let Some(active) = list.pop()
+            && self.requeued.insert(key, active).is_some()
+        {
+            self.counts.orphan_dispatches += 1;
+        }
+        if self.active.get(&key).is_some_and(Vec::is_empty) {
+            self.active.remove(&key);
+        }
+    }
+
+    fn complete(&mut self, event: &Event) {
+        if event.bytes == 0 {
+            return self.complete_flush(event);
+        }
+        let write = event.marks.has(Marks::WRITE);
+        let key = (event.device, event.sector, write);
+        let Some(list) = self.active.get_mut(&key) else { return self.complete_piece(event, write) };
+        let whole = list.iter().rposition(|active| active.end == event.end());
+        let mut active = list.remove(whole.unwrap_or(list.len() - 1));
+        if list.is_empty() {
+            self.active.remove(&key);
+        }
+        if event.end() < active.end {
+            self.counts.partial_completions += 1;
+            active.next = event.end();
+            self.active.entry((event.device, active.next, write)).or_default().push(active);
+            return;
+        }
+        self.end(active.io, event.time);
+    }
+
+    fn complete_flush(&mut self, event: &Event) {
+        let flush = self.flushing.get_mut(&event.device).and_then(VecDeque::pop_front);
+        if let Some(active) = flush {
+            *self.last_flush.entry(event.device).or_default() += 1;
+            self.counts.flushes += u64::from(active.marks.has(Marks::FLUSH));
+            return self.end(active.io, event.time);
+        }
+        match self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
+            Some(ended) => {
+                *ended -= 1;
+                self.counts.double_flush_completions += 1;
+            }
+            None => self.counts.orphan_completions += 1,
+        }
+    }
+
+    /// A completion without a dispatch.
+    fn complete_piece(&mut self, event: &Event, write: bool) {
+        let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) else {
+            self.counts.orphan_completions += 1;
+            return;
+        };
+        self.counts.undispatched += 1;
+        let marks = event.marks.with(piece.marks);
+        let request = Request {
+            device: event.device,
+            ..Request::new(piece.queued.min(event.time), marks.op(), Lba(event.sector), event.sectors())
+        };
+        let (got, inserted, pid) = (piece.got, piece.inserted, piece.pid);
+        let (kind, sync) = (marks.kind(event.bytes), marks.has(Marks::SYNC));
+        self.end(Io { kind, got, inserted, pid, merges, sync, ..Io::new(request) }, event.time);
+    }
+
+    fn end(&mut self, mut io: Io, time: Nanos) {
+        let begun = io.request.start.present().unwrap_or(io.request.arrival);
+        io.request.finish = time.max(begun);
+        self.counts.pairs += 1;
+        self.counts.discards += u64::from(io.kind == crate::Kind::Discard);
+        self.number += 1;
+        self.done.push(Reverse((io.request.arrival, self.number)));
+        self.ios.insert(self.number, io);
+    }
+
+    /// Gives up what was begun before `horizon`.
+    fn sweep(&mut self, horizon: Nanos) {
+        let Self { counts, .. } = self;
+        let lost = |active: &Active| active.io.request.start < horizon;
+        self.active.retain(|_, list| {
+            let before = list.len();
+            list.retain(|active| !lost(active));
+            counts.orphan_dispatches += (before - list.len()) as u64;
+            !list.is_empty()
+        });
+        for list in self.flushing.values_mut() {
+            let before = list.len();
+            list.retain(|active| !lost(active));
+            counts.orphan_dispatches += (before - list.len()) as u64;
+        }
+        let before = self.requeued.len();
+        self.requeued.retain(|_, active| !lost(active));
+        counts.orphan_dispatches += (before - self.requeued.len()) as u64;
+        self.queued.retain(|_, pieces| {
+            let before = pieces.len();
+            pieces.retain(|piece| piece.queued >= horizon);
+            counts.orphan_queued += (before - pieces.len()) as u64;
+            !pieces.is_empty()
+        });
+        self.queued_flushes.retain(|_, (queued, _)| *queued >= horizon);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use headstack_units::Op;
+
+    fn event(time: u64, action: Action, sector: u64, sectors: u32, letters: &str) -> Event {
+        Event {
+            time: Nanos(time),
+            sector,
+            bytes: sectors << 9,
+            pid: 1,
+            device: 7,
+            cpu: 0,
+            action,
+            marks: Marks::of_letters(letters.as_bytes()).unwrap(),
+        }
+    }
+
+    fn pair(events: &[Event]) -> (Vec<Io>, PairingCounts) {
+        let mut pairing = Pairing::default();
+        let mut ios = Vec::new();
+        for event in events {
+            pairing.push(event);
+            pairing.drain(&mut ios);
+        }
+        pairing.finish(&mut ios);
+        assert!(ios.is_sorted_by_key(|io| io.request.arrival));
+        (ios, pairing.counts().clone())
+    }
+
+    fn times(io: &Io) -> (u64, u64, u64) {
+        (io.request.arrival.0, io.request.start.0, io.request.finish.0)
+    }
+
+    use Action::{BackMerge, Complete, GetRequest, Insert, Issue, Queue, Requeue, Split};
+
+    #[test]
+    fn merged_pieces_are_one_request_from_the_earliest_on() {
+        let (ios, counts) = pair(&[
+            event(10, Queue, 100, 8, "W"),
+            event(11, GetRequest, 100, 8, "W"),
+            event(12, Insert, 100, 8, "W"),
+            event(20, Queue, 108, 8, "WS"),
+            event(21, BackMerge, 108, 8, "WS"),
+            event(30, Issue, 100, 16, "W"),
+            event(90, Complete, 100, 16, "W"),
+        ]);
+        assert_eq!((ios.len(), times(&ios[0]), ios[0].merges), (1, (10, 30, 90), 1));
+        assert_eq!((ios[0].got, ios[0].inserted, ios[0].request.sectors), (Nanos(11), Nanos(12), 16));
+        assert_eq!((counts.pairs, counts.merges, counts.orphans()), (1, 1, 0));
+        assert_eq!(ios[0].request.op, Op::Write);
+    }
+
+    #[test]
+    fn a_split_piece_gives_its_arrival_to_both_requests() {
+        let (ios, counts) = pair(&[
+            event(10, Queue, 100, 16, "R"),
+            event(11, Split, 100, 8, "R"),
+            event(20, Issue, 100, 8, "R"),
+            event(25, Issue, 108, 8, "R"),
+            event(50, Complete, 108, 8, "R"),
+            event(60, Complete, 100, 8, "R"),
+        ]);
+        assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(10, 25, 50), (10, 20, 60)]);
+        assert_eq!((counts.splits, counts.orphans()), (1, 0));
+    }
+
+    #[test]
+    fn a_requeued_request_keeps_its_arrival_and_starts_anew() {
+        let (ios, counts) = pair(&[
+            event(10, Queue, 100, 8, "R"),
+            event(20, Issue, 100, 8, "R"),
+            event(30, Requeue, 100, 8, "R"),
+            event(40, Issue, 100, 8, "R"),
+            event(50, Complete, 100, 8, "R"),
+        ]);
+        assert_eq!((times(&ios[0]), counts.requeues, counts.orphans()), ((10, 40, 50), 1, 0));
+    }
+
+    #[test]
+    fn a_part_completed_leaves_the_rest_at_the_device() {
+        let (ios, counts) = pair(&[
+            event(20, Issue, 100, 16, "R"),
+            event(30, Complete, 100, 8, "R"),
+            event(45, Complete, 108, 8, "R"),
+        ]);
+        assert_eq!((times(&ios[0]), ios[0].request.sectors), ((20, 20, 45), 16));
+        assert_eq!((counts.partial_completions, counts.orphans()), (1, 0));
+    }
+
+    #[test]
+    fn a_flush_completes_twice_and_is_counted_once() {
+        let (ios, counts) = pair(&[
+            event(5, Queue, 0, 0, "FWS"),
+            event(10, Issue, 0, 0, "FN"),
+            event(20, Complete, 0, 0, "FN"),
+            event(21, Complete, 0, 0, "WS"),
+        ]);
+        assert_eq!((ios.len(), ios[0].kind, times(&ios[0])), (1, Kind::Flush, (5, 10, 20)));
+        assert_eq!((counts.flushes, counts.double_flush_completions, counts.orphans()), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_device_without_dispatches_ends_its_pieces() {
+        let (ios, counts) = pair(&[event(5, Queue, 8, 8, "WS"), event(9, Complete, 8, 8, "WS")]);
+        assert_eq!((times(&ios[0]), counts.orphans()), ((5, u64::MAX, 9), 0));
+        assert!(ios[0].sync);
+    }
+
+    #[test]
+    fn halves_alone_are_counted() {
+        let (ios, counts) = pair(&[
+            event(1, Queue, 0, 8, "R"),
+            event(2, Issue, 100, 8, "R"),
+            event(3, Issue, 100, 8, "R"),
+            event(4, Complete, 100, 8, "R"),
+            event(5, Complete, 300, 8, "R"),
+            event(6, Complete, 100, 8, "W"),
+        ]);
+        // The latest dispatch wins.
+        assert_eq!((ios.len(), times(&ios[0])), (1, (3, 3, 4)));
+        let found = (counts.orphan_queued, counts.orphan_dispatches, counts.orphan_completions);
+        assert_eq!(found, (1, 1, 2));
+    }
+
+    #[test]
+    fn discards_and_reads_at_the_same_place_stay_apart() {
+        let (ios, _) = pair(&[
+            event(1, Issue, 100, 8, "D"),
+            event(2, Issue, 100, 8, "W"),
+            event(3, Complete, 100, 8, "W"),
+            event(4, Complete, 100, 8, "D"),
+        ]);
+        assert_eq!(ios.iter().map(|io| io.kind).collect::<Vec<_>>(), [Kind::Discard, Kind::Data]);
+        assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 1, 4), (2, 2, 3)]);
+    }
+}

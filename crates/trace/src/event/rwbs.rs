@@ -1,0 +1,159 @@
+//! Direction and marks of an event: the letters blkparse and the tracepoints write, the category bits of blktrace.
+
+use headstack_units::Op;
+
+use crate::Kind;
+
+/// What an event says about its request beside place and size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(pub u16);
+
+impl Marks {
+    /// `R`.
+    pub const READ: Self = Self(1);
+    /// `W`.
+    pub const WRITE: Self = Self(1 << 1);
+    /// `F` in front: the write cache is emptied before.
+    pub const FLUSH: Self = Self(1 << 2);
+    /// `S`: somebody waits.
+    pub const SYNC: Self = Self(1 << 3);
+    /// A command of another protocol.
+    pub const PACKET: Self = Self(1 << 4);
+    /// `A`: read-ahead.
+    pub const AHEAD: Self = Self(1 << 5);
+    /// `M`: metadata.
+    pub const META: Self = Self(1 << 6);
+    /// `D`: discard.
+    pub const DISCARD: Self = Self(1 << 7);
+    /// `F` behind: written through the cache (force unit access).
+    pub const FUA: Self = Self(1 << 8);
+
+    /// Category bits of a blktrace record (already shifted down by 16), and ours.
+    const CATEGORIES: [(u32, Self); 9] = [
+        (1, Self::READ),
+        (1 << 1, Self::WRITE),
+        (1 << 2, Self::FLUSH),
+        (1 << 3, Self::SYNC),
+        (1 << 9, Self::PACKET),
+        (1 << 11, Self::AHEAD),
+        (1 << 12, Self::META),
+        (1 << 13, Self::DISCARD),
+        (1 << 15, Self::FUA),
+    ];
+
+    /// Whether all marks of `other` are there.
+    #[inline]
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// From the category bits of a blktrace record.
+    #[inline]
+    pub fn of_categories(bits: u32) -> Self {
+        // The bits stand in four runs: 0–3, 9, 11–13, 15.
+        let marks = bits & 0xf | bits >> 5 & 1 << 4 | bits >> 6 & 0x7 << 5 | bits >> 7 & 1 << 8;
+        Self(marks as u16)
+    }
+
+    /// The category bits of a blktrace record.
+    pub fn categories(self) -> u32 {
+        Self::CATEGORIES.iter().filter(|(_, mark)| self.has(*mark)).fold(0, |bits, (bit, _)| bits | bit)
+    }
+
+    /// From letters such as `WS`, `FWFS`, `RA`, `DS`, `N`; `None` if there is another letter.
+    #[inline]
+    pub fn of_letters(word: &[u8]) -> Option<Self> {
+        let mut marks = Self::default();
+        for (at, letter) in word.iter().enumerate() {
+            marks = marks.with(match letter {
+                b'R' => Self::READ,
+                b'W' => Self::WRITE,
+                b'F' if at == 0 => Self::FLUSH,
+                b'F' => Self::FUA,
+                b'S' => Self::SYNC,
+                b'A' => Self::AHEAD,
+                b'M' => Self::META,
+                b'D' | b'E' => Self::DISCARD,
+                // Nothing moves; a zone command; an atomic write.
+                b'N' | b'Z' | b'U' | b'B' => Self::default(),
+                _ => return None,
+            });
+        }
+        (!word.is_empty()).then_some(marks)
+    }
+
+    /// The letters blkparse writes.
+    pub fn letters(self) -> String {
+        let mut letters = String::new();
+        let direction = [(Self::WRITE, 'W'), (Self::DISCARD, 'D'), (Self::READ, 'R')];
+        if self.has(Self::FLUSH) {
+            letters.push('F');
+        }
+        letters.push(match () {
+            () if self.has(Self::DISCARD) => 'D',
+            () => direction.iter().find(|(mark, _)| self.has(*mark)).map_or('N', |(_, letter)| *letter),
+        });
+        for (mark, letter) in [(Self::FUA, 'F'), (Self::AHEAD, 'A'), (Self::SYNC, 'S'), (Self::META, 'M')] {
+            if self.has(mark) {
+                letters.push(letter);
+            }
+        }
+        letters
+    }
+
+    /// Read unless it says write (a discard does).
+    #[inline]
+    pub fn op(self) -> Op {
+        if self.has(Self::WRITE) || self.has(Self::DISCARD) { Op::Write } else { Op::Read }
+    }
+
+    /// What an I/O with these marks and so many bytes does.
+    #[inline]
+    pub fn kind(self, bytes: u32) -> Kind {
+        if self.has(Self::DISCARD) {
+            Kind::Discard
+        } else if bytes > 0 && !self.has(Self::PACKET) {
+            Kind::Data
+        } else if self.has(Self::FLUSH) {
+            Kind::Flush
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_understood_and_written() {
+        for letters in ["R", "W", "WS", "FN", "FWFS", "RA", "RSM", "DS", "N", "WFSM"] {
+            assert_eq!(Marks::of_letters(letters.as_bytes()).unwrap().letters(), letters);
+        }
+        assert_eq!(Marks::of_letters(b"X"), None);
+        assert_eq!(Marks::of_letters(b""), None);
+        assert_eq!(Marks::of_letters(b"FN").unwrap().kind(0), Kind::Flush);
+        assert_eq!(Marks::of_letters(b"FWS").unwrap().kind(4096), Kind::Data);
+        assert_eq!(Marks::of_letters(b"D").unwrap().kind(4096), Kind::Discard);
+        assert_eq!(Marks::of_letters(b"N").unwrap().kind(0), Kind::Other);
+    }
+
+    #[test]
+    fn categories_agree_with_the_table() {
+        for bits in 0..0x1_0000 {
+            let by_table = Marks::CATEGORIES
+                .iter()
+                .filter(|(bit, _)| bits & bit != 0)
+                .fold(Marks::default(), |marks, (_, mark)| marks.with(*mark));
+            assert_eq!(Marks::of_categories(bits), by_table, "{bits:#x}");
+            assert_eq!(Marks::of_categories(by_table.categories()), by_table);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! biosnoop (bcc, bpftrace): one line a completion under a header that names the columns: `TIME(s) COMM PID DISK T SECTOR
+//! BYTES [QUE(ms)] LAT(ms)`. The time is that of the completion; the latency is the device's, and `QUE` the time in the
+//! queue before. Disks become devices, in the order of their appearance.
+
+use headstack_units::{Lba, Nanos};
+
+use crate::format::completions::Completions;
+use crate::format::{Decoder, Format};
+use crate::input::Input;
+use crate::number::{self, Problem};
+use crate::text::sectors_of;
+use crate::{Op, OpenOptions, Request, TraceError};
+
+pub(super) static FORMAT: Format = Format {
+    name: "biosnoop",
+    about: "biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms), a line a completion",
+    sniff: |sample| sample.lines().next().is_some_and(|line| columns(line).is_some()),
+    open,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Time(u32),
+    Command,
+    Disk,
+    Type,
+    Sector,
+    Bytes,
+    Queue,
+    Latency,
+    Ignored,
+}
+
+/// The columns a header names; `None` if it is no header of biosnoop.
+fn columns(header: &[u8]) -> Option<Vec<Column>> {
+    let columns: Vec<Column> = header
+        .split(u8::is_ascii_whitespace)
+        .filter(|name| !name.is_empty())
+        .map(|name| match name {
+            b"TIME(s)" => Column::Time(9),
+            b"TIME(ms)" => Column::Time(6),
+            b"COMM" => Column::Command,
+            b"DISK" => Column::Disk,
+            b"T" => Column::Type,
+            b"SECTOR" => Column::Sector,
+            b"BYTES" => Column::Bytes,
+            b"QUE(ms)" => Column::Queue,
+            b"LAT(ms)" => Column::Latency,
+            _ => Column::Ignored,
+        })
+        .collect();
+    let has = |column| columns.contains(&column);
+    let timed = has(Column::Time(9)) || has(Column::Time(6));
+    let needed = [Column::Type, Column::Sector, Column::Bytes, Column::Latency];
+    (timed && needed.into_iter().all(has)).then_some(columns)
+}
+
+fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+    let path = input.path().clone();
+    let header = input.sample().lines().next().and_then(columns);
+    let columns = header.ok_or_else(|| {
+        TraceError::unusable(
+            format!("`{}` does not begin with biosnoop's header", path.display()),
+            "the columns TIME(s), T, SECTOR, BYTES and LAT(ms) are needed".into(),
+        )
+    })?;
+    let sector_bytes = options.sector_bytes_or(512);
+    let mut parser = Parser { columns, disks: Vec::new(), headed: false };
+    Ok(Box::new(Completions::new(input, sector_bytes, move |line: &[u8]| parser.parse(line, sector_bytes))))
+}
+
+struct Parser {
+    columns: Vec<Column>,
+    disks: Vec<Vec<u8>>,
+    headed: bool,
+}
+
+impl Parser {
+    fn parse(&mut self, line: &[u8], sector_bytes: u32) -> Result<Option<Request>, Problem> {
+        if !self.headed {
+            self.headed = true;
+            return Ok(None);
+        }
+        let cells: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty()).collect();
+        // The name of a command may hold blanks: what is too much belongs to it.
+        let surplus = cells.len().checked_sub(self.columns.len()).ok_or_else(|| {
+            Problem(format!("the line has {} fields, the header {}", cells.len(), self.columns.len()))
+        })?;
+        let command = self.columns.iter().position(|column| *column == Column::Command);
+        let (mut time, mut latency, mut queue, mut device) = (0, 0, 0, 0);
+        let (mut op, mut sector, mut bytes) = (None, 0, 0);
+        for (index, column) in self.columns.iter().enumerate() {
+            let after = command.is_some_and(|command| index > command);
+            let cell = cells[if after { index + surplus } else { index }];
+            match column {
+                Column::Time(decimals) => time = number::fixed(cell, *decimals, "TIME")?,
+                Column::Disk => {
+                    device = self.disks.iter().position(|disk| disk == cell).unwrap_or_else(|| {
+                        self.disks.push(cell.to_vec());
+                        self.disks.len() - 1
+                    });
+                }
+                Column::Type => {
+                    op = match cell.first() {
+                        Some(b'R') => Some(Op::Read),
+                        Some(b'W') => Some(Op::Write),
+                        _ => None,
+                    };
+                }
+                Column::Sector => sector = number::integer(cell, "SECTOR").unwrap_or(0),
+                Column::Bytes => bytes = number::integer(cell, "BYTES")?,
+                Column::Queue => queue = number::fixed(cell, 6, "QUE").unwrap_or(0),
+                Column::Latency => latency = number::fixed(cell, 6, "LAT")?,
+                Column::Command | Column::Ignored => {}
+            }
+        }
+        let Some(op) = op.filter(|_| bytes > 0) else { return Ok(None) };
+        // Sectors are of 512 bytes, whatever the trace is counted in.
+        let offset = sector.checked_mul(512).ok_or_else(|| Problem("the sector is too large".into()))?;
+        let (lba, sectors) = sectors_of(offset, bytes, sector_bytes)?;
+        let finish = time.max(latency + queue);
+        Ok(Some(Request {
+            start: Nanos(finish - latency),
+            finish: Nanos(finish),
+            device: device as u32,
+            ..Request::new(Nanos(finish - latency - queue), op, Lba(lba), sectors)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::read_text;
+
+    #[test]
+    fn columns_are_found_by_name_and_commands_may_hold_blanks() {
+        let text = "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  QUE(ms) LAT(ms)\n\
+            0.000010    jbd2/sda1-8    123    sda     W 2000       4096    0.001    0.005\n\
+            0.002000    Web Content    9      sdb     R 16         512     0.500    1.000\n\
+            0.002100    kworker        9      sda     R 0          0       0.000    1.000\n";
+        let requests = read_text(None, text).unwrap();
+        assert_eq!(requests.len(), 2);
+        let first = Request {
+            start: Nanos(1000),
+            finish: Nanos(6000),
+            ..Request::new(Nanos(0), Op::Write, Lba(2000), 8)
+        };
+        assert_eq!(requests[0], first);
+        assert_eq!((requests[1].device, requests[1].start.0 - requests[1].arrival.0), (1, 500_000));
+    }
+}

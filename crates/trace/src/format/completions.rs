@@ -1,0 +1,87 @@
+//! Text traces written at completion: requests are put into order of arrival, within a window.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::format::Decoder;
+use crate::gate::{Gate, Place};
+use crate::input::Input;
+use crate::number::Problem;
+use crate::text::{BATCH, Lines, trim};
+use crate::{Request, TraceError};
+
+/// How many requests are held back: one that took longer than this many later ones is out of order.
+const WINDOW: usize = 65_536;
+
+/// Lines of completions; `None` from the parser is a line of no interest.
+pub(crate) struct Completions<P> {
+    lines: Lines,
+    parse: P,
+    sector_bytes: u32,
+    held: BinaryHeap<Reverse<(u64, u64)>>,
+    requests: BTreeMap<u64, (Request, u64)>,
+    number: u64,
+    skipped: u64,
+    ended: bool,
+}
+
+impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Completions<P> {
+    pub(crate) fn new(input: Input, sector_bytes: u32, parse: P) -> Self {
+        Self {
+            lines: Lines::new(input.into_buffer()),
+            parse,
+            sector_bytes,
+            held: BinaryHeap::new(),
+            requests: BTreeMap::new(),
+            number: 0,
+            skipped: 0,
+            ended: false,
+        }
+    }
+
+    /// Reads one line into the window; false at the end.
+    fn advance(&mut self, gate: &mut Gate) -> Result<bool, TraceError> {
+        let Some((line, line_number)) = self.lines.next()? else { return Ok(false) };
+        let line = trim(line);
+        if line.is_empty() || line[0] == b'#' {
+            return Ok(true);
+        }
+        match (self.parse)(line) {
+            Ok(Some(request)) => {
+                self.number += 1;
+                self.held.push(Reverse((request.arrival.0, self.number)));
+                self.requests.insert(self.number, (request, line_number));
+            }
+            Ok(None) => self.skipped += 1,
+            Err(problem) => gate.problem(Place::Line(line_number), problem)?,
+        }
+        Ok(true)
+    }
+}
+
+impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Decoder for Completions<P> {
+    fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
+    }
+
+    fn records_skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    fn absolute_clock(&self) -> bool {
+        true
+    }
+
+    fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError> {
+        while batch.len() < BATCH {
+            while !self.ended && self.held.len() < WINDOW {
+                self.ended = !self.advance(gate)?;
+            }
+            let Some(Reverse((_, number))) = self.held.pop() else { break };
+            if let Some((request, line)) = self.requests.remove(&number) {
+                gate.admit(batch, request, Place::Line(line))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! The formats with one record a request, written: lines of text, and vscsi's binary records.
+
+use std::io::Write as _;
+
+use headstack_units::{Nanos, Op};
+
+use crate::{Request, RequestFlags};
+
+/// What a format needs that a request may not have.
+pub(super) type Refusal = &'static str;
+
+/// A format with one record a request.
+pub(super) struct RecordFormat {
+    /// What `--as` calls it, and `--format` on reading.
+    pub(super) name: &'static str,
+    /// What stands before the first record.
+    pub(super) header: &'static str,
+    push: fn(&mut Vec<u8>, &Record) -> Result<(), Refusal>,
+}
+
+impl RecordFormat {
+    /// Appends the record of a request.
+    pub(super) fn push(&self, out: &mut Vec<u8>, record: &Record) -> Result<(), Refusal> {
+        (self.push)(out, record)
+    }
+}
+
+/// A request, counted in sectors of 512 bytes, and the completion of the one before it.
+pub(super) struct Record {
+    pub(super) request: Request,
+    /// Its number, from 0.
+    pub(super) number: u64,
+    /// When the next request is issued; `None` for the last.
+    pub(super) next: Option<Nanos>,
+}
+
+const NO_RESPONSE: Refusal = "it has no measured response, which this format cannot do without";
+const SEQUENCED: Refusal = "the next request is issued before it completes, which this format cannot say";
+
+pub(super) static RECORD_FORMATS: [RecordFormat; 11] = [
+    RecordFormat { name: "disksim-ascii", header: "", push: disksim_ascii },
+    RecordFormat { name: "disksim-batch", header: "", push: disksim_batch },
+    RecordFormat { name: "disksim-validate", header: "", push: disksim_validate },
+    RecordFormat { name: "emcsymm", header: "", push: emcsymm },
+    RecordFormat { name: "fio-iolog", header: "fio version 3 iolog\n", push: fio_iolog },
+    RecordFormat { name: "mqsim", header: "", push: mqsim },
+    RecordFormat { name: "msr", header: "", push: msr },
+    RecordFormat { name: "spc", header: "", push: spc },
+    RecordFormat { name: "ssdsim", header: "", push: ssdsim },
+    RecordFormat { name: "systor17", header: "Timestamp,Response,IOType,LUN,Offset,Size\n", push: systor17 },
+    RecordFormat { name: "vscsi", header: "", push: vscsi },
+];
+
+/// A number of nanoseconds in a larger unit with all its digits.
+fn decimal(ns: u64, digits: usize) -> String {
+    let unit = 10_u64.pow(digits as u32);
+    format!("{}.{:0digits$}", ns / unit, ns % unit)
+}
+
+fn response(request: &Request) -> Result<u64, Refusal> {
+    let finish = request.finish.present().ok_or(NO_RESPONSE)?;
+    Ok(finish.saturating_sub(request.arrival).0)
+}
+
+/// Writing to memory does not fail.
+macro_rules! put {
+    ($out:expr, $($what:tt)*) => {{
+        let _ = writeln!($out, $($what)*);
+    }};
+}
+
+fn disksim_flags(request: &Request) -> u32 {
+    let asynchronous = request.flags.contains(RequestFlags::ASYNC);
+    u32::from(request.op == Op::Read) | if asynchronous { 0x100 } else { 0 }
+}
+
+fn disksim_ascii(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let Request { device, lba, sectors, .. } = request;
+    put!(out, "{} {device} {} {sectors} {:x}", decimal(request.arrival.0, 6), lba.0, disksim_flags(request));
+    Ok(())
+}
+
+fn disksim_batch(out: &mut Vec<u8>, record: &Record) -> Result<(), Refusal> {
+    disksim_ascii(out, record)?;
+    // Each request is a batch of its own.
+    out.pop();
+    put!(out, " {}", record.number & 0xffff_ffff);
+    Ok(())
+}
+
+fn disksim_validate(out: &mut Vec<u8>, record: &Record) -> Result<(), Refusal> {
+    let request = &record.request;
+    let finish = request.finish.present().ok_or(NO_RESPONSE)?;
+    let start = request.start.present().unwrap_or(request.arrival);
+    let think = match record.next {
+        Some(next) => next.0.checked_sub(finish.0).ok_or(SEQUENCED)?,
+        None => 0,
+    };
+    let op = letter(request.op);
+    let (service, think) = (decimal(finish.0 - start.0, 3), decimal(think, 3));
+    put!(out, "{op} Hit {} {} {service} {think}", request.lba.0, request.sectors);
+    Ok(())
+}
+
+fn emcsymm(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let Request { device, lba, sectors, .. } = request;
+    put!(out, "{} {} 0 {device:x} {} {sectors}", decimal(request.arrival.0, 6), word(request.op), lba.0);
+    Ok(())
+}
+
+fn fio_iolog(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let (us, op) = (request.arrival.0 / 1000, word(request.op).to_lowercase());
+    put!(out, "{us} device{} {op} {} {}", request.device, request.lba.0 * 512, bytes(request));
+    Ok(())
+}
+
+fn mqsim(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let Request { arrival, device, lba, sectors, op, .. } = request;
+    put!(out, "{} {device} {} {sectors} {}", arrival.0, lba.0, u8::from(*op == Op::Read));
+    Ok(())
+}
+
+/// 1 January 1970 on the clock of MSR's traces, 100 ns since 1601.
+const EPOCH: u64 = 116_444_736_000_000_000;
+
+fn msr(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let (time, response) = (EPOCH + request.arrival.0 / 100, response(request)? / 100);
+    let (offset, size, op) = (request.lba.0 * 512, bytes(request), word(request.op));
+    put!(out, "{time},headstack,{},{op},{offset},{size},{response}", request.device);
+    Ok(())
+}
+
+fn spc(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let Request { arrival, device, lba, op, .. } = request;
+    put!(out, "{device},{},{},{},{}", lba.0, bytes(request), letter(*op), decimal(arrival.0, 9));
+    Ok(())
+}
+
+fn ssdsim(out: &mut Vec<u8>, Record { request, number, .. }: &Record) -> Result<(), Refusal> {
+    let Request { arrival, device, lba, sectors, op, .. } = request;
+    put!(out, "{number}\t{}\t0\t{device}\t{}\t{}\t{sectors}\t1", arrival.0, word(*op), lba.0);
+    Ok(())
+}
+
+fn systor17(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let response = response(request).map_or_else(|_| String::new(), |response| decimal(response, 9));
+    let (time, op) = (decimal(request.arrival.0, 9), letter(request.op));
+    put!(out, "{time},{response},{op},{},{},{}", request.device, request.lba.0 * 512, bytes(request));
+    Ok(())
+}
+
+fn vscsi(out: &mut Vec<u8>, Record { request, number, .. }: &Record) -> Result<(), Refusal> {
+    let size = u32::try_from(bytes(request)).map_err(|_| "it is larger than 4 GiB")?;
+    let operation: u16 = if request.op == Op::Read { 0x28 } else { 0x2a };
+    out.extend((*number as u32).to_le_bytes());
+    out.extend(size.to_le_bytes());
+    out.extend(1_u32.to_le_bytes());
+    out.extend(operation.to_le_bytes());
+    out.extend(0x0100_u16.to_le_bytes());
+    out.extend(request.lba.0.to_le_bytes());
+    out.extend((request.arrival.0 / 1000).to_le_bytes());
+    Ok(())
+}
+
+fn bytes(request: &Request) -> u64 {
+    u64::from(request.sectors) * 512
+}
+
+fn letter(op: Op) -> char {
+    if op == Op::Read { 'R' } else { 'W' }
+}
+
+fn word(op: Op) -> &'static str {
+    if op == Op::Read { "Read" } else { "Write" }
+}

@@ -1,0 +1,146 @@
+//! The formats with several records a request, in order of time: events, and halves with ticks.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::Write as _;
+
+use headstack_units::Nanos;
+
+use super::records::Refusal;
+use crate::Request;
+use crate::event::blktrace::{Layout, push_record};
+use crate::event::write::events_of;
+use crate::event::{Action, Event, device_numbers};
+use crate::tick::record::LAST_BLOCK;
+use crate::tick::{Half, TICKS_PER_S, TickRecord, text};
+
+/// The names of these formats.
+pub(super) const NAMES: [&str; 6] =
+    ["blktrace", "blktrace-v8", "blkparse", "ftrace", "tick-text", "tick-packed"];
+
+/// Writes the steps of requests, which come in order of arrival, in order of time.
+pub(super) struct Steps {
+    format: &'static str,
+    waiting: BinaryHeap<Reverse<(Nanos, u64)>>,
+    events: BTreeMap<u64, Event>,
+    number: u64,
+    written: u32,
+}
+
+impl Steps {
+    /// A writer of `format`, one of [`NAMES`].
+    pub(super) fn new(format: &'static str) -> Self {
+        Self { format, waiting: BinaryHeap::new(), events: BTreeMap::new(), number: 0, written: 0 }
+    }
+
+    /// Takes a request in sectors of 512 bytes; writes what comes before it.
+    pub(super) fn push(&mut self, out: &mut Vec<u8>, request: &Request) -> Result<(), Refusal> {
+        self.write_until(out, request.arrival);
+        if self.format.starts_with("tick") {
+            check_ticks(request)?;
+        }
+        for event in events_of(request, 512) {
+            // A driver with ticks sees the request and the response.
+            if self.format.starts_with("tick") && event.action == Action::Issue {
+                continue;
+            }
+            self.number += 1;
+            self.waiting.push(Reverse((event.time, self.number)));
+            self.events.insert(self.number, event);
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        self.write_until(out, Nanos::MAX);
+    }
+
+    fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
+        while let Some(&Reverse((time, number))) = self.waiting.peek() {
+            if time >= until {
+                break;
+            }
+            self.waiting.pop();
+            if let Some(event) = self.events.remove(&number) {
+                self.written = self.written.wrapping_add(1);
+                self.write(out, &event);
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, event: &Event) {
+        let (major, minor) = device_numbers(event.device);
+        let Event { sector, pid, .. } = event;
+        let (sectors, marks) = (event.sectors(), event.marks.letters());
+        let tail = if event.action == Action::Complete { "[0]" } else { "[headstack]" };
+        let (seconds, rest) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
+        // Writing to memory does not fail.
+        let _ = match self.format {
+            "blktrace" => {
+                push_record(out, Layout { version: 7, big_endian: false }, self.written, event);
+                Ok(())
+            }
+            "blktrace-v8" => {
+                push_record(out, Layout { version: 8, big_endian: false }, self.written, event);
+                Ok(())
+            }
+            "blkparse" => {
+                let (number, action) = (self.written, event.action.letter());
+                writeln!(
+                    out,
+                    "{major:3},{minor:<3} {:2} {number:8} {seconds:5}.{rest:09} {pid:5} {action:>2} {marks:>3} \
+                     {sector} + {sectors} {tail}",
+                    event.cpu
+                )
+            }
+            "ftrace" => {
+                let (name, bytes) = match event.action {
+                    Action::Queue => ("bio_queue", String::new()),
+                    Action::Issue => ("rq_issue", format!("{} () ", event.bytes)),
+                    _ => ("rq_complete", "() ".into()),
+                };
+                writeln!(
+                    out,
+                    "headstack-{pid} [{:03}] ..... {seconds}.{rest:09}: block_{name}: {major},{minor} {marks} \
+                     {bytes}{sector} + {sectors} {tail}",
+                    event.cpu
+                )
+            }
+            _ => {
+                let record = tick_record(event);
+                if self.format == "tick-text" {
+                    text::push_line(out, &record);
+                } else {
+                    out.extend(record.to_bytes());
+                }
+                Ok(())
+            }
+        };
+    }
+}
+
+fn check_ticks(request: &Request) -> Result<(), Refusal> {
+    if request.sectors > 255 {
+        return Err("it is larger than 255 blocks, more than a packed record holds");
+    }
+    if request.lba.0 > u64::from(LAST_BLOCK) {
+        return Err("it begins above block 2^24, beyond what a packed record holds");
+    }
+    if request.device > 0x7fff {
+        return Err("its device number has more than 15 bits, more than a packed record holds");
+    }
+    Ok(())
+}
+
+fn tick_record(event: &Event) -> TickRecord {
+    TickRecord {
+        half: if event.action == Action::Complete { Half::Received } else { Half::Sent },
+        major: (event.device >> 8 & 0x7f) as u8,
+        minor: event.device as u8,
+        blocks: event.sectors() as u8,
+        op: event.marks.op(),
+        block: event.sector as u32,
+        tick: (u128::from(event.time.0) * u128::from(TICKS_PER_S) / 1_000_000_000) as u16,
+    }
+}

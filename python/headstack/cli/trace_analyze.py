@@ -1,0 +1,152 @@
+"""`headstack trace analyze`: what a host waits for, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions
+from headstack.cli.trace import refuse_shaping, size, span
+from headstack.cli.trace_match import show_notes
+
+
+def analyze(
+    trace: Path,
+    *,
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    strict: Strict = False,
+    ticks: Annotated[
+        int | None,
+        Parameter(group=RUN, help="Show also what a clock of so many ticks a second would have seen; the paper's: 60."),
+    ] = None,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the trace.")] = None,
+    json: Json = False,
+) -> int:
+    """Analyse a trace in one pass: responses by time, drive, address, size, kind and start; depth, bursts, runs."""
+    from headstack._core import analyse_trace
+
+    refuse_shaping(how, "analyze")
+    with output.progress("analysing", None) as progress:
+        about = analyse_trace(how.open(trace), strict=strict, ticks_per_s=ticks, progress=progress)
+    if report is not None:
+        from headstack.report.trace import trace_page
+
+        trace_page(trace.name or str(trace), about).write(report)
+    if json:
+        output.print_json({"trace": str(trace), **about})
+        return 0
+    show_notes(about["notes"])
+    _show(trace, about)
+    if report is not None:
+        output.note(f"report: {report}")
+    return 0
+
+
+def _show(trace: Path, about: dict[str, Any]) -> None:
+    number, depth, runs = output.number, about["depth"], about["runs"]
+    others = ", ".join(f"{number(about[kind])} {kind}" for kind in ("flushes", "discards") if about[kind])
+    variation = about["inter_arrival_variation"]
+    pairs = [
+        ("requests", f"{number(about['requests'])}: {number(about['reads'])} reads, {number(about['writes'])} writes"
+                     + (f"; {others}" if others else "")),
+        ("span", span(about["span_s"])),
+        ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
+        ("arrivals", "–" if variation is None else f"gaps vary by {variation:.2f} of their mean (1: independent)"),
+        ("runs", f"{100 * runs['sequential_fraction']:.1f} % sequential, {100 * runs['strided_fraction']:.1f} % strided; "
+                 f"{number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
+    ]  # fmt: skip
+    if about["response"]:
+        pairs.append(("outstanding", f"{depth['mean']:.2f} found on average, at most {number(depth['max'])}; "
+                                     f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
+    if "pairs" in about:
+        pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} halves stay alone"))
+    output.facts(str(trace), pairs)
+    named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
+    groups = [(group["name"], group["response"]) for group in about["by_kind"]]
+    _times("Times (ms)", [(name.replace("_", " "), times) for name, times in named] + groups)
+    for key, title in (
+        ("by_device", "By drive (ms)"),
+        ("by_interface", "Block and raw (ms)"),
+        ("by_size", "By size (ms)"),
+    ):
+        if len(about[key]) > 1:
+            _times(title, [(group["name"], group["response"]) for group in about[key][:16]])
+    if about.get("btt"):
+        rows = [(name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]))
+                for name, row in about["btt"].items()]  # fmt: skip
+        output.line()
+        output.table("Between layers (s), by queued piece", ["", "min", "mean", "max", "n"], rows)
+    _bursts(about["bursts"])
+    _hot(about)
+    if about["quantised"]:
+        _quantised(about["quantised"])
+
+
+def _times(title: str, named: list[tuple[str, dict[str, Any] | None]]) -> None:
+    columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
+    rows = [
+        (name, output.number(times["count"]), *(output.number(times[f"{column}_ms"], 3) for column in columns))
+        for name, times in named
+        if times
+    ]
+    if rows:
+        output.line()
+        output.table(title, ["", "n", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], rows)
+
+
+def _bursts(bursts: dict[str, Any] | None) -> None:
+    if not bursts or not bursts["count"]:
+        return
+    number = output.number
+    period = bursts["flush_period_s"]
+    output.line()
+    output.line(
+        f"{number(bursts['count'])} bursts of writes, {number(bursts['flushes'])} of them flushes"
+        + (f" every {period:.1f} s" if period else "")
+        + f", with {100 * bursts['share_of_writes']:.1f} % of the writes; they delay {number(bursts['delayed_reads'])} reads."
+    )
+    largest = sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:5]
+    rows = [
+        (burst["kind"], f"{burst['start_s']:.3f}", number(burst["length_ms"], 1), number(burst["writes"]),
+         number(burst["peak_outstanding"]), number(burst["reads"]), number(burst["delayed_reads"]),
+         number(burst["read_max_ms"], 1))
+        for burst in largest
+    ]  # fmt: skip
+    columns = ["", "start (s)", "length (ms)", "writes", "outstanding", "reads", "delayed", "longest read (ms)"]
+    output.table("The largest bursts", columns, rows)
+
+
+def _hot(about: dict[str, Any]) -> None:
+    sector = about["sector_bytes"]
+    rows = [
+        (region["device"], size(region["first_lba"] * sector), size(region["sectors"] * sector),
+         f"{100 * region['share']:.1f} %", output.number(region["mean_ms"], 3))
+        for region in about["hot_regions"][:5]
+    ]  # fmt: skip
+    if rows:
+        output.line()
+        output.table("Hot regions", ["device", "from", "size", "requests", "mean (ms)"], rows)
+    rows = [
+        (group["name"], output.number(group["requests"]), size(group["bytes"])) for group in about["by_process"][:8]
+    ]
+    if rows:
+        output.line()
+        output.table("By process", ["", "requests", "moved"], rows)
+
+
+def _quantised(about: dict[str, Any]) -> None:
+    number = output.number
+    rows = [
+        (name, number(about[f"{key}_ms"], 3), number(about[f"{key}_seen_ms"], 3))
+        for name, key in (("mean", "mean"), ("median", "median"), ("99 %", "p99"), ("deviation", "std"))
+    ]
+    output.line()
+    output.table(
+        f"As a clock of {about['ticks_per_s']} ticks a second sees it (ms)", ["", "true", "seen"], rows,
+        caption=f"{100 * about['at_0_ticks']:.1f} % seem to take no time "
+        f"({100 * about['at_0_ticks_expected']:.1f} % expected); the clock adds a deviation of "
+        f"{about['std_added_expected_ms']:.3f} ms.",
+    )  # fmt: skip

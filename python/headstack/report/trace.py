@@ -1,0 +1,206 @@
+"""The page of a trace: the seven views of Johnson et al. (1987), and what a host of today adds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headstack.report import trace_charts as charts
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def trace_page(name: str, about: dict[str, Any]) -> Page:
+    """The page: key numbers, notices of what is missing, the views."""
+    sections = [section for section in _sections(about) if section.chart is not None or section.rows]
+    return Page(
+        title=name,
+        subtitle=f"{about['requests']:,} requests in {number(about['span_s'], 1)} s, read as {about['format']}",
+        notices=list(_notices(about)),
+        numbers=_numbers(about),
+        sections=sections,
+        cite=_cite(name, about),
+    )
+
+
+def _numbers(about: dict[str, Any]) -> list[Number]:
+    numbers = [
+        Number("requests", number(about["requests"]), f"{100 * about['reads'] / (about['requests'] or 1):.0f} % reads"),
+        Number("moved", f"{(about['bytes_read'] + about['bytes_written']) / 2**20:,.0f} MiB"),
+    ]
+    if about["response"]:
+        response, depth = about["response"], about["depth"]
+        numbers += [
+            Number("mean response", f"{response['mean_ms']:.3g} ms", f"median {response['p50_ms']:.3g} ms"),
+            Number("99 %", f"{response['p99_ms']:.3g} ms", f"longest {response['max_ms']:.3g} ms"),
+            Number("outstanding", f"{depth['mean']:.2f}", f"at most {depth['max']}"),
+        ]
+    if about["bursts"] and about["bursts"]["count"]:
+        bursts = about["bursts"]
+        numbers.append(Number("bursts", number(bursts["count"]), f"{number(bursts['delayed_reads'])} reads delayed"))
+    numbers.append(Number("sequential", f"{100 * about['runs']['sequential_fraction']:.1f} %"))
+    return numbers
+
+
+def _notices(about: dict[str, Any]) -> Iterable[str]:
+    notes = about["notes"]
+    if notes["bad_records"]:
+        yield f"{notes['bad_records']:,} records make no sense and were left out. The first: {notes['first'][0]}"
+    if notes["out_of_order"]:
+        yield f"{notes['out_of_order']:,} records stand before an earlier one; they were put into order."
+    loss = about.get("loss") or {"missing_cpus": [], "lost_events": 0}
+    if loss["missing_cpus"] or loss["lost_events"]:
+        missing = ", ".join(map(str, loss["missing_cpus"])) or "none"
+        yield f"Files of processors that are missing: {missing}. Events lost: {loss['lost_events']:,}."
+    if about.get("orphans"):
+        share = 100 * about["orphans"] / (about["orphans"] + about["pairs"])
+        yield f"{about['orphans']:,} halves of requests ({share:.2g} %) stayed without the other and are not shown."
+    if not about["response"]:
+        yield "The trace has no completions: there are no response times to show."
+
+
+def _sections(about: dict[str, Any]) -> Iterable[Section]:
+    if about["response"]:
+        yield Section(
+            "1 · How long responses took",
+            "Responses by time, both axes logarithmic.",
+            charts.by_response(about["by_response"]),
+        )
+        yield Section(
+            "2 · By drive",
+            "Box: the middle half; line: median; whiskers: farthest within 1.5 times the box; dots: beyond.",
+            charts.boxes(about["by_device"][:24]),
+            half=True,
+        )
+        yield Section(
+            "6 · By kind", "Reads and writes, flushes and discards.", charts.boxes(about["by_kind"]), half=True
+        )
+        yield Section("5 · By size", "Powers of two, each up to the next.", charts.boxes(about["by_size"]), half=True)
+        if about["by_interface"]:
+            yield Section("4 · Block and raw device", "", charts.boxes(about["by_interface"]), half=True)
+        text = "Mean and longest response of the requests that begin in each part of the drive."
+        for device in about["by_address"][:4]:
+            yield Section(
+                f"3 · By address, drive {device['device']}",
+                text,
+                charts.by_address(device["bins"], about["sector_bytes"]),
+            )
+        yield Section(
+            "7 · By start", "Mean and longest response over the time of arrival.", charts.by_start(about["by_start"])
+        )
+        yield Section("Responses over time", "Darker: more responses.", charts.heat(about["heat"]))
+        yield Section(
+            "Requests outstanding", "As arrivals find them: mean and most.", charts.depth(about["depth"]["over_time"])
+        )
+    yield from _bursts(about["bursts"])
+    yield _layers(about)
+    yield _times(about)
+    yield _regions(about)
+    yield _processes(about)
+    yield _quantised(about)
+
+
+def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
+    if not bursts or not bursts["count"]:
+        return
+    inside, outside = bursts["reads_inside"], bursts["reads_outside"]
+    period = f" every {bursts['flush_period_s']:.1f} s" if bursts["flush_period_s"] else ""
+    lead = (
+        f"{bursts['count']:,} bursts of writes, {bursts['flushes']:,} of them flushes{period}, hold "
+        f"{100 * bursts['share_of_writes']:.1f} % of the writes and delay {bursts['delayed_reads']:,} reads."
+    )
+    if inside and outside:
+        lead += f" A read in a burst takes {inside['mean_ms']:.3g} ms on average, outside {outside['mean_ms']:.3g} ms."
+    rows = [
+        [burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
+         number(burst["bytes_written"] / 2**20, 1), number(burst["peak_outstanding"]), number(burst["reads"]),
+         number(burst["delayed_reads"]), "–" if burst["read_max_ms"] is None else number(burst["read_max_ms"], 1)]
+        for burst in sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:12]
+    ]  # fmt: skip
+    columns = [
+        "kind",
+        "start (s)",
+        "length (ms)",
+        "writes",
+        "MiB",
+        "outstanding",
+        "reads",
+        "delayed",
+        "longest read (ms)",
+    ]
+    yield Section(
+        "Bursts of writes",
+        "A burst: at least 8 writes outstanding at a time. A flush: mostly writes nobody waits for. Delayed: longer than "
+        "three quarters of the reads outside of bursts.",
+        columns=columns,
+        rows=rows,
+        lead=lead,
+    )
+
+
+def _layers(about: dict[str, Any]) -> Section:
+    shares = about.get("btt_overhead_percent") or {}
+    rows = [
+        [name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]),
+         f"{shares[name]:.4f} %" if name in shares else ""]
+        for name, row in (about.get("btt") or {}).items()
+    ]  # fmt: skip
+    text = "Times between the layers of the block layer, by queued piece, as btt counts them; shares of Q2C."
+    return Section("Between layers", text, columns=["", "min (s)", "mean (s)", "max (s)", "n", "share"], rows=rows)
+
+
+def _times(about: dict[str, Any]) -> Section:
+    named = [("response", about["response"]), ("wait before the device", about["wait"]), ("service", about["service"])]
+    named.append(("between arrivals", about["inter_arrival"]))
+    named += [(group["name"], group["response"]) for group in about["by_kind"] + about["by_device"]]
+    columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
+    rows = [
+        [name, number(times["count"]), *(number(times[f"{key}_ms"], 3) for key in columns)]
+        for name, times in named
+        if times
+    ]
+    return Section("Times (ms)", columns=["", "n", "mean", "std", "50 %", "90 %", "99 %", "99.9 %", "max"], rows=rows)
+
+
+def _regions(about: dict[str, Any]) -> Section:
+    sector = about["sector_bytes"]
+    rows = [
+        [region["device"], number(region["first_lba"]), f"{region['sectors'] * sector / 2**20:,.1f}",
+         number(region["requests"]), f"{100 * region['share']:.1f} %",
+         "–" if region["mean_ms"] is None else number(region["mean_ms"], 3), number(region["max_ms"], 3)]
+        for region in about["hot_regions"][:12]
+    ]  # fmt: skip
+    columns = ["device", "first LBA", "MiB", "requests", "share", "mean (ms)", "longest (ms)"]
+    return Section("Hot regions", columns=columns, rows=rows)
+
+
+def _processes(about: dict[str, Any]) -> Section:
+    rows = [
+        [group["name"], number(group["requests"]), f"{100 * group['reads'] / (group['requests'] or 1):.0f} %",
+         f"{group['bytes'] / 2**20:,.1f}", number(group["response"]["mean_ms"], 3) if group["response"] else "–"]
+        for group in about["by_process"]
+    ]  # fmt: skip
+    return Section("By process", columns=["process", "requests", "reads", "MiB", "mean response (ms)"], rows=rows)
+
+
+def _quantised(about: dict[str, Any]) -> Section:
+    seen = about["quantised"]
+    if not seen:
+        return Section("")
+    names = (("mean", "mean"), ("median", "median"), ("99 %", "p99"), ("standard deviation", "std"))
+    rows = [[name, number(seen[f"{key}_ms"], 3), number(seen[f"{key}_seen_ms"], 3)] for name, key in names]
+    text = (
+        f"{100 * seen['at_0_ticks']:.1f} % of the responses would seem to take no time. The mean is not biased; the clock "
+        f"adds a deviation of {seen['std_added_expected_ms']:.3f} ms."
+    )
+    title = f"As a clock of {seen['ticks_per_s']} ticks a second sees it (ms)"
+    return Section(title, text, columns=["", "true", "seen"], rows=rows)
+
+
+def _cite(name: str, about: dict[str, Any]) -> list[tuple[str, str]]:
+    from headstack import __version__
+
+    kind = about["response"]["quantiles"] if about["response"] else "none"
+    return [("headstack", __version__), ("trace", name), ("format", about["format"]), ("quantiles", kind)]

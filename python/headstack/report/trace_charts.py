@@ -1,0 +1,147 @@
+"""Charts of a trace's analysis; each takes a list out of `analyse_trace` and returns an Altair chart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from headstack.report import style
+from headstack.report.charts import HEIGHT, time_unit
+
+
+def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
+    """Responses by time."""
+    table = pl.DataFrame([{**each, "from_ms": max(each["from_ms"], 1e-4)} for each in bins if each["count"]])
+    return (
+        alt.Chart(table)
+        .mark_bar(color=style.BLUE)
+        .encode(
+            x=alt.X(
+                "from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g")
+            ),
+            x2="to_ms:Q",
+            y=alt.Y(
+                "count:Q", title="responses", scale=alt.Scale(type="symlog"), axis=alt.Axis(format="~s", tickCount=6)
+            ),
+            tooltip=[alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g"), "count:Q"],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def boxes(groups: list[dict[str, Any]]) -> alt.LayerChart | None:
+    """A box plot for each group."""
+    names = [group["name"] for group in groups if group["response"]]
+    plots = [
+        {"name": group["name"], "n": group["requests"], **group["response"]["boxplot"]}
+        for group in groups
+        if group["response"]
+    ]
+    if not plots:
+        return None
+    floor = 1e-4
+    values = [
+        {key: max(value, floor) if key.endswith("_ms") else value for key, value in plot.items() if key != "shown_ms"}
+        for plot in plots
+    ]
+    dots = [{"name": plot["name"], "ms": max(ms, floor)} for plot in plots for ms in plot["shown_ms"]]
+    low = min(plot["low_ms"] for plot in values)
+    high = max([plot["high_ms"] for plot in values] + [dot["ms"] for dot in dots])
+    scale = alt.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
+    axis = alt.Axis(format="~g", tickCount=5)
+    y = alt.Y("name:N", title=None, sort=names)
+    base = alt.Chart(pl.DataFrame(values)).encode(y=y)
+    x = alt.X("low_ms:Q", title="response (ms)", scale=scale, axis=axis)
+    tips = [alt.Tooltip(f"{key}:Q", format=".3g") for key in ("low_ms", "q1_ms", "median_ms", "q3_ms", "high_ms")]
+    layers: list[Any] = [
+        base.mark_rule(color=style.GREY).encode(x=x, x2="high_ms:Q"),
+        base.mark_bar(color=style.SKY, height={"band": 0.6}).encode(
+            x=alt.X("q1_ms:Q", scale=scale), x2="q3_ms:Q", tooltip=["name:N", "n:Q", *tips]
+        ),
+        base.mark_tick(color=style.BLUE, thickness=3, height={"band": 0.6}).encode(x=alt.X("median_ms:Q", scale=scale)),
+    ]
+    if dots:
+        points = alt.Chart(pl.DataFrame(dots)).mark_circle(size=14, color=style.VERMILLION, opacity=0.5)
+        layers.append(points.encode(x=alt.X("ms:Q", scale=scale), y=y))
+    return alt.layer(*layers).properties(width="container", height=26 * len(names) + 24)
+
+
+def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> alt.VConcatChart | alt.LayerChart | None:
+    """Mean and longest response over the address."""
+    rows = [{**each, "gib": (each["from"] + each["width"] / 2) * sector_bytes / 2**30} for each in bins]
+    if not rows:
+        return None
+    return _mean_and_most(rows, "gib", "address (GiB)", "response (ms)")
+
+
+def by_start(bins: list[dict[str, Any]]) -> alt.LayerChart | None:
+    """Mean and longest response over the arrival."""
+    rows, title = _on_time(bins)
+    return _mean_and_most(rows, "time", title, "response (ms)") if rows else None
+
+
+def depth(bins: list[dict[str, Any]]) -> alt.LayerChart | None:
+    """Mean and largest number outstanding over time."""
+    rows, title = _on_time(bins)
+    return _mean_and_most(rows, "time", title, "outstanding", log=False) if rows else None
+
+
+def heat(cells: list[dict[str, Any]]) -> alt.Chart:
+    """Responses over time, counted in cells."""
+    table = pl.DataFrame(cells)
+    scale, unit = time_unit(table["from"] / 1e9)
+    table = table.with_columns(begin=pl.col("from") / 1e9 / scale, end=(pl.col("from") + pl.col("width")) / 1e9 / scale)
+    return (
+        alt.Chart(table)
+        .mark_rect()
+        .encode(
+            x=alt.X("begin:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False)),
+            x2="end:Q",
+            y=alt.Y(
+                "from_ms:Q",
+                title="response (ms)",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(format="~g", tickCount=6),
+            ),
+            y2="to_ms:Q",
+            color=alt.Color(
+                "count:Q",
+                scale=alt.Scale(type="log", scheme="blues"),
+                legend=alt.Legend(title="responses", orient="right"),
+            ),
+            tooltip=["count:Q", alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def _on_time(bins: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    if not bins:
+        return [], ""
+    seconds = pl.Series([each["from"] / 1e9 for each in bins])
+    scale, unit = time_unit(seconds)
+    rows = [{**each, "time": (each["from"] + each["width"] / 2) / 1e9 / scale} for each in bins]
+    return rows, f"arrival ({unit})"
+
+
+def _mean_and_most(
+    rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True
+) -> alt.LayerChart:
+    lines = [
+        {x: row[x], "which": which, "value": row[key], "count": row["count"]}
+        for row in rows
+        for which, key in (("mean", "mean"), ("most", "max"))
+        if row[key] is not None and (row[key] > 0 or not log)
+    ]
+    table = pl.DataFrame(lines, infer_schema_length=None)
+    values = [line["value"] for line in lines]
+    log = log and bool(values) and max(values) > 50 * min(values)
+    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
+    axis = alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(nice=False))
+    y = alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(format="~g", tickCount=6))
+    colour = alt.Color("which:N", scale=alt.Scale(domain=["mean", "most"], range=[style.BLUE, style.PALE]))
+    tips = ["which:N", alt.Tooltip("value:Q", format=".3g"), "count:Q"]
+    dots = alt.Chart(table).mark_circle(size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
+    return alt.layer(dots).properties(width="container", height=HEIGHT)

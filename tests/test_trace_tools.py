@@ -1,0 +1,183 @@
+"""Matching, analysing and making traces, as people do it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import DATA, data_file, headstack, refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAPER = (7480, 47922, 35755, 17120, 7821, 4734, 2803, 1667, 1203, 833)
+
+
+@pytest.fixture
+def tick_trace(tmp_path: Path) -> Path:
+    """Requests of one drive every 3 ticks, each answered after one; a `sync` of 40 writes in the middle."""
+    lines = []
+    for number in range(300):
+        tick, block = 3 * number, 1000 + 2 * number
+        lines += [f"S: (32,0x6):2:R:{block}:{tick}", f"R: (32,0x6):2:R:{block}:{tick + 1}"]
+        if number == 150:
+            lines += [f"S: (32,0x6):2:W:{9000 + 2 * write}:{tick}" for write in range(40)]
+            lines += [f"R: (32,0x6):2:W:{9000 + 2 * write}:{tick + 1 + write}" for write in range(40)]
+    path = tmp_path / "ticks.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def blktrace_folder() -> Path:
+    folder = DATA / "blktrace"
+    if not folder.is_dir():
+        pytest.skip(f"needs blktrace: set HEADSTACK_DATA to the directory of the real traces (now {DATA})")
+    return folder
+
+
+def test_the_sample_of_the_paper(tmp_path: Path) -> None:
+    histogram = tmp_path / "ticks.txt"
+    sample = data_file("uda50/sample.txt")
+    about = headstack("trace", "match", sample, "--histogram", histogram, "--json").json()
+    assert (about["pairs"], about["orphans"]) == (6, 3)
+    ticks = {each["block"]: each["ticks"] for each in about["ticks"]}
+    assert ticks == {1984: 1, 1992: 2, 62782: 2, 486502: 3, 337822: 1, 339738: 1}
+    assert {each["block"] for each in about["orphan_records"]} == {1976, 2152, 2144}
+    assert histogram.read_text().splitlines()[0] == "3 responses took 1 ticks."
+    words = headstack("trace", "match", sample).out
+    assert "(32,0x10)" in words
+    assert "3 responses, 0 requests" in words
+
+
+def test_the_histogram_of_the_paper(tmp_path: Path) -> None:
+    path = tmp_path / "histogram.txt"
+    path.write_text("".join(f"{count} responses took {ticks} ticks.\n" for ticks, count in enumerate(PAPER)))
+    about = headstack("trace", "ticks", path, "--json").json()
+    assert about["responses"] == 127_338
+    assert about["within_5_ticks"] == pytest.approx(0.949, abs=5e-4)
+    assert about["mean_ms"] == pytest.approx(35.5, abs=0.05)
+    assert "127,338" in headstack("trace", "ticks", path).out
+
+
+def test_slices_turn_blocks_into_those_of_a_drive(tick_trace: Path, tmp_path: Path) -> None:
+    slices = tmp_path / "slices.toml"
+    slices.write_text("[[slice]]\nnumber = 6\nfirst_block = 100000\nblocks = 20000\n")
+    about = headstack("trace", "analyze", tick_trace, "--slices", slices, "--json").json()
+    assert [device["device"] for device in about["by_address"]] == ["0"]
+    assert min(region["first_lba"] for region in about["hot_regions"]) >= 100_000
+    slices.write_text("[[slice]]\nnumber = 6\nfirst_block = 100000\nblocks = 1500\n")
+    about = headstack("trace", "match", tick_trace, "--slices", slices, "--json").json()
+    assert about["off_slice"] > 0
+
+
+def test_a_burst_is_named_with_the_reads_it_delays(tick_trace: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    about = headstack("trace", "analyze", tick_trace, "--report", page, "--json").json()
+    assert (about["requests"], about["reads"], about["pairs"], about["orphans"]) == (340, 300, 340, 0)
+    (burst,) = about["bursts"]["largest"]
+    assert (burst["kind"], burst["writes"], burst["peak_outstanding"]) == ("flush", 40, 40)
+    assert burst["start_s"] == pytest.approx(7.5, abs=0.01)
+    assert about["by_kind"][1]["response"]["max_ms"] == pytest.approx(40 * 1000 / 60, abs=0.01)
+    text = page.read_text()
+    assert "Bursts of writes" in text
+    assert "<script" in text
+    assert "flush" in headstack("trace", "analyze", tick_trace).out
+
+
+def test_keks_has_blkparses_counts(tmp_path: Path) -> None:
+    page = tmp_path / "keks.html"
+    about = headstack("trace", "analyze", blktrace_folder() / "keks", "--report", page, "--json").json()
+    assert about["events"]["entries"] == 2398
+    assert about["events"]["by_action"] == {"D": 1192, "C": 1206}
+    assert about["events"]["dispatched"]["write_bytes"] == 13_208 << 10
+    assert (about["pairs"], about["flushes"], about["double_flush_completions"]) == (1182, 24, 24)
+    assert about["loss"] == {"missing_cpus": [], "lost_events": 0}
+    assert page.stat().st_size > 100_000
+
+
+def test_hadoop_has_btts_table_and_states_its_loss() -> None:
+    about = headstack("trace", "match", blktrace_folder() / "hadoop_eternity2" / "sdb", "--json").json()
+    shown = {
+        name: f"{row['min_s']:.9f} {row['mean_s']:.9f} {row['max_s']:.9f} {row['count']}"
+        for name, row in about["btt"].items()
+    }
+    assert shown["d2c"] == "0.000049398 0.002731378 0.021033641 17600"
+    assert shown["q2c"] == "0.000078788 0.002881549 0.026220352 17842"
+    assert about["orphan_dispatches"] == 264
+    words = headstack("trace", "match", blktrace_folder() / "hadoop_eternity2").out
+    assert "264 dispatches" in words
+
+
+def test_what_makes_no_sense_is_left_out_or_refused(tick_trace: Path) -> None:
+    lines = tick_trace.read_text().splitlines()
+    # A tenth of the lines are garbage.
+    broken = [f"{line}\nnonsense {number}" if number % 9 == 0 else line for number, line in enumerate(lines)]
+    tick_trace.write_text("\n".join(broken) + "\n")
+    outcome = headstack("trace", "analyze", tick_trace, "--format", "tick-text", "--json")
+    assert outcome.json()["requests"] == 340
+    assert outcome.json()["notes"]["bad_records"] == 76
+    shown = headstack("trace", "match", tick_trace, "--format", "tick-text")
+    assert "76 records make no sense" in shown.err
+    assert "line 2" in refused("trace", "analyze", tick_trace, "--format", "tick-text", "--strict")
+    assert "line 2" in refused("trace", "match", tick_trace, "--format", "tick-text", "--strict")
+
+
+def test_a_made_trace_is_like_the_original(tmp_path: Path) -> None:
+    original = tmp_path / "original.csv"
+    rows = [f"{0.02 * k},{(k * 7919) % 100_000 * 8},8,{'R' if k % 4 else 'W'}" for k in range(2000)]
+    original.write_text("arrival_s,lba,sectors,op\n" + "\n".join(rows) + "\n")
+    copy, model = tmp_path / "copy.parquet", tmp_path / "model.json"
+    made = headstack("trace", "make", copy, "--like", original, "--requests", "8000", "--save-model", model, "--json")
+    assert made.json()["requests"] == 8000
+    info = headstack("trace", "info", copy, "--json").json()
+    assert info["read_fraction"] == pytest.approx(0.75, abs=0.02)
+    assert info["requests_per_s"] == pytest.approx(50, rel=0.02)
+    again = tmp_path / "again.parquet"
+    headstack("trace", "make", again, "--model", model, "--requests", "8000").out  # noqa: B018
+    assert again.read_bytes() == copy.read_bytes()
+    broken = json.loads(model.read_text()) | {"gap_quantiles_ns": [1]}
+    model.write_text(json.dumps(broken))
+    assert "65 ascending numbers" in refused("trace", "make", again, "--model", model)
+    assert "one of them" in refused("trace", "make", again)
+
+
+def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:
+    assert "--iolog-unit is an option of the format fio-iolog" in refused(
+        "trace", "analyze", tick_trace, "--iolog-unit", "ms"
+    )
+    assert "--time-scale changes a trace" in refused("trace", "analyze", tick_trace, "--time-scale", "2")
+
+
+def test_a_capture_of_what_is_no_device_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    assert "is no block device" in refused("trace", "capture", "/dev/null", out)
+    assert not out.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_loop_device_is_captured(tmp_path: Path) -> None:
+    image, out = tmp_path / "image", tmp_path / "out.parquet"
+    image.write_bytes(bytes(8 << 20))
+    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr}")
+    device = made.stdout.strip()
+    try:
+        reading = subprocess.Popen(
+            ["sh", "-c", f"sleep 1; dd if={device} of=/dev/null bs=4k count=500 iflag=direct status=none"]
+        )
+        outcome = headstack("trace", "capture", device, out, "--for", "4s", "--json")
+        reading.wait()
+    finally:
+        subprocess.run(["losetup", "-d", device], check=False)
+    if outcome.code:
+        pytest.skip(f"this kernel forbids tracing: {outcome.err}")
+    about = outcome.json()
+    assert (about["requests"], about["lost_events"], about["orphans"]) == (500, 0, 0)
+    info = headstack("trace", "info", out, "--json").json()
+    assert (info["requests"], info["reads"], info["bytes_read"]) == (500, 500, 500 * 4096)
+    assert info["response"]["p50_ms"] > 0
