@@ -37,7 +37,10 @@ def explain(
     seed: Annotated[int | None, Parameter(help="Seed of everything random in the drive.")] = None,
     set_: Overrides = (),
     scheduler: Annotated[
-        str | None, Parameter(group=MODEL, help="Order of service in that run: NAME in the host's driver, drive:NAME in the drives.")
+        str | None,
+        Parameter(
+            group=MODEL, help="Order of service in that run: NAME in the host's driver, drive:NAME in the drives."
+        ),
     ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the timeline.")] = None,
     json: Json = False,

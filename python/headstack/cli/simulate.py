@@ -54,7 +54,10 @@ def simulate(
         ),
     ] = None,
     until: Annotated[str | None, Parameter(group=RUN, help="Cut the run at this simulated time, such as `1h`.")] = None,
-    scheduler: Annotated[str | None, Parameter(group=MODEL, help="Order of service: NAME in the host's driver, drive:NAME in the drives.")] = None,
+    scheduler: Annotated[
+        str | None,
+        Parameter(group=MODEL, help="Order of service: NAME in the host's driver, drive:NAME in the drives."),
+    ] = None,
     set_: Overrides = (),
     out: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Parquet file for the completions, one row a request.")

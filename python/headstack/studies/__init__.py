@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "ruemmler-wilkes": "headstack.studies.ruemmler_wilkes",
     "disksim-validation": "headstack.studies.disksim_validation",
+    "scheduling": "headstack.studies.scheduling",
 }
 
 
