@@ -21,6 +21,7 @@ STUDIES = {
     "ruemmler-wilkes": "headstack.studies.ruemmler_wilkes",
     "skippy": "headstack.studies.skippy",
     "disksim-validation": "headstack.studies.disksim_validation",
+    "scheduling": "headstack.studies.scheduling",
 }
 
 

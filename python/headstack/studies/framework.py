@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,19 +54,22 @@ class StudyResult:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def about(id_: str, claim: str, paper: float, ours: float, unit: str, *, within: float, note: str = "") -> Row:
-    """Our number is the paper's, give or take `within`."""
-    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", abs(ours - paper) <= within * (1 + 1e-12), note)
+def about(
+    id_: str, claim: str, paper: float, ours: float, unit: str, *, within: float, ci95: float = 0.0, note: str = ""
+) -> Row:
+    """Our number is the paper's, give or take `within`; so is all of its 95 % interval, where `ci95` gives its half-width."""
+    holds = abs(ours - paper) + ci95 <= within * (1 + 1e-12)
+    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", holds, _sure(ours, ci95, note))
 
 
-def at_most(id_: str, claim: str, paper: float, ours: float, unit: str, *, note: str = "") -> Row:
-    """Our number is not above the paper's."""
-    return _row(id_, claim, paper, ours, unit, "at most", ours <= paper, note)
+def at_most(id_: str, claim: str, paper: float, ours: float, unit: str, *, ci95: float = 0.0, note: str = "") -> Row:
+    """Our number is not above the paper's; nor is the upper end of its 95 % interval, where `ci95` gives its half-width."""
+    return _row(id_, claim, paper, ours, unit, "at most", ours + ci95 <= paper, _sure(ours, ci95, note))
 
 
-def at_least(id_: str, claim: str, paper: float, ours: float, unit: str, *, note: str = "") -> Row:
-    """Our number is not below the paper's."""
-    return _row(id_, claim, paper, ours, unit, "at least", ours >= paper, note)
+def at_least(id_: str, claim: str, paper: float, ours: float, unit: str, *, ci95: float = 0.0, note: str = "") -> Row:
+    """Our number is not below the paper's; nor is the lower end of its 95 % interval, where `ci95` gives its half-width."""
+    return _row(id_, claim, paper, ours, unit, "at least", ours - ci95 >= paper, _sure(ours, ci95, note))
 
 
 def not_testable(id_: str, claim: str, paper: float | None, unit: str, note: str) -> Row:
@@ -77,6 +81,14 @@ def data_file(data: Path | None, name: str) -> Path | None:
     """A file of the study's real data, if it is there."""
     path = None if data is None else data / name
     return path if path is not None and path.is_file() else None
+
+
+def _sure(ours: float, ci95: float, note: str) -> str:
+    """The note, after the interval that the verdict goes by."""
+    if not ci95:
+        return note
+    digits = max(0, 1 - floor(log10(ci95)))
+    return f"{ours:,.{digits}f} ± {ci95:,.{digits}f} (95 %)" + (f"; {note}" if note else "")
 
 
 def _row(id_: str, claim: str, paper: float, ours: float, unit: str, tolerance: str, holds: bool, note: str) -> Row:

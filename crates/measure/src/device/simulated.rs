@@ -57,7 +57,7 @@ impl SimulatedDevice {
             rotational: None,
             overhead_ns: 0,
         };
-        let stepper = Stepper::new(&system, seed)?;
+        let stepper = Stepper::new(&system, seed);
         Ok(Self {
             info,
             stepper,

@@ -78,7 +78,6 @@ fn coarse_period(differences: &[f64]) -> Option<f64> {
 /// confidence and spread, in ns.
 fn refine(ends: &[f64], coarse: f64) -> (f64, f64, f64) {
     let mut period = coarse;
-    let mut used: Vec<(f64, f64)> = Vec::new();
     let mut noise = 0.0;
     let Some(&first) = ends.first() else { return (coarse, 0.0, 0.0) };
     // The line is drawn longer and longer, so that turns are never miscounted.
@@ -89,7 +88,7 @@ fn refine(ends: &[f64], coarse: f64) -> (f64, f64, f64) {
         let middle = median(&residuals);
         noise = spread(&residuals);
         let limit = (4.0 * noise).max(1_500.0);
-        used = ends[..count]
+        let used: Vec<(f64, f64)> = ends[..count]
             .iter()
             .zip(&residuals)
             .filter(|(_, residual)| (*residual - middle).abs() <= limit)
