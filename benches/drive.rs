@@ -10,9 +10,9 @@ const REQUESTS: u64 = 10_000;
 
 /// Layout and rotation, the innermost steps.
 fn steps(c: &mut Criterion) {
-    let drive = drive("hp-97560");
-    let layout = &drive.model().layout;
-    let requests = random_4k(&drive, REQUESTS);
+    let plain = drive("hp-97560");
+    let layout = &plain.model().layout;
+    let requests = random_4k(&plain, REQUESTS);
     let mut group = c.benchmark_group("step");
     group.throughput(Throughput::Elements(REQUESTS));
     group.bench_function("locate", |b| {
@@ -22,13 +22,19 @@ fn steps(c: &mut Criterion) {
             })
         });
     });
-    group.bench_function("extent", |b| {
-        b.iter(|| {
-            requests
-                .iter()
-                .fold(0, |sum, (_, command)| sum + layout.extent(black_box(command.lba.0), 8).sectors)
+    for name in ["hp-97560", "cheetah-9lp"] {
+        // Without defects; with 594 slipped sectors.
+        let fresh = drive(name);
+        let requests = random_4k(&fresh, REQUESTS);
+        let layout = &fresh.model().layout;
+        group.bench_function(format!("extent {name}"), |b| {
+            b.iter(|| {
+                requests
+                    .iter()
+                    .fold(0, |sum, (_, command)| sum + layout.extent(black_box(command.lba.0), 8).sectors)
+            });
         });
-    });
+    }
     let epoch = headstack_drive::mechanics::Epoch::new(Nanos::ZERO, Angle::ZERO, 14_992_503.7);
     group.bench_function("next sector", |b| {
         b.iter(|| {
@@ -44,7 +50,7 @@ fn steps(c: &mut Criterion) {
 fn fcfs(c: &mut Criterion) {
     let mut group = c.benchmark_group("fcfs random 4 KiB");
     group.throughput(Throughput::Elements(REQUESTS));
-    for name in ["hp-97560", "hp-c2247a", "nearline-18tb"] {
+    for name in ["hp-97560", "hp-c2247a", "cheetah-9lp", "nearline-18tb"] {
         let fresh = drive(name);
         let requests = random_4k(&fresh, REQUESTS);
         let bus = fresh.model().bus();
@@ -54,7 +60,7 @@ fn fcfs(c: &mut Criterion) {
                 let mut background = Vec::new();
                 let mut free = Nanos::ZERO;
                 for &(at, command) in &requests {
-                    free = drive.serve(at.max(free), command, &bus, &mut background).finish;
+                    free = drive.serve_by(fresh.model(), at.max(free), command, &bus, &mut background).finish;
                     background.clear();
                 }
                 free

@@ -334,9 +334,9 @@ impl Drive {
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let begun = self.begin_by(model, command, at, at.max(free));
-        let (outcome, controller_free) = match begun.plan {
-            Plan::Constant(outcome) => (outcome, outcome.finish),
+        let mut begun = self.begin_by(model, command, at, at.max(free));
+        let (outcome, controller_free) = match &mut begun.plan {
+            &mut Plan::Constant(outcome) => (outcome, outcome.finish),
             plan => {
                 let granted = plan.bus_at();
                 let ended = self.end_by(model, plan, granted, bus);

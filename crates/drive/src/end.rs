@@ -23,9 +23,9 @@ pub(crate) struct Ended {
 
 impl Drive {
     /// Ends `plan`, the bus being granted at `granted`.
-    pub(crate) fn end(&mut self, plan: Plan, granted: Nanos, bus: &BusTiming) -> Ended {
+    pub(crate) fn end(&mut self, mut plan: Plan, granted: Nanos, bus: &BusTiming) -> Ended {
         let model = Arc::clone(&self.model);
-        self.end_by(&model, plan, granted, bus)
+        self.end_by(&model, &mut plan, granted, bus)
     }
 
     /// As [`Drive::end`], the model being at hand.
@@ -33,20 +33,20 @@ impl Drive {
     pub(crate) fn end_by(
         &mut self,
         model: &DriveModel,
-        plan: Plan,
+        plan: &mut Plan,
         granted: Nanos,
         bus: &BusTiming,
     ) -> Ended {
         match plan {
-            Plan::Constant(outcome) => {
+            &mut Plan::Constant(outcome) => {
                 Ended { outcome, bus_free: outcome.finish, controller_free: outcome.finish }
             }
-            Plan::Read(plan, mode) => self.end_read(model, plan, mode, granted, bus),
-            Plan::Write(plan) => self.end_write(model, &plan, granted, bus),
+            Plan::Read(plan, mode) => self.end_read(model, plan, *mode, granted, bus),
+            Plan::Write(plan) => self.end_write(model, plan, granted, bus),
             Plan::Buffered { command, bus_at, lead } => {
-                self.end_buffered(&command, bus_at, lead, granted, bus)
+                self.end_buffered(command, *bus_at, *lead, granted, bus)
             }
-            Plan::Linear(plan) => self.end_linear(&plan, granted, bus),
+            Plan::Linear(plan) => self.end_linear(plan, granted, bus),
         }
     }
 
@@ -54,7 +54,7 @@ impl Drive {
     fn end_read(
         &mut self,
         model: &DriveModel,
-        mut plan: ReadPlan,
+        plan: &mut ReadPlan,
         mode: ReadMode,
         granted: Nanos,
         bus: &BusTiming,
@@ -62,14 +62,14 @@ impl Drive {
         let media = Media { model, epoch: plan.epoch };
         let ReadEnd { finish, phases, busy, passed } = match mode {
             ReadMode::Settled => plan.end(&media, granted, bus),
-            ReadMode::Stalling { first } => end_with_stalls(&mut plan, &media, first, granted, bus),
+            ReadMode::Stalling { first } => end_with_stalls(plan, &media, first, granted, bus),
             ReadMode::Unbuffered { first } => plan.end_unbuffered(&media, first, granted, bus),
         };
         let mut controller_free = plan.media_end();
         if !matches!(mode, ReadMode::Settled) {
-            self.tell_plan(&plan);
+            self.tell_plan(plan);
             let lba = plan.command.lba.0;
-            self.leave_media(&media, &plan, controller_free, None, lba);
+            self.leave_media(&media, plan, controller_free, None, lba);
             controller_free = controller_free.max(self.mechanism.free_at);
         }
         let bus_free = finish.saturating_sub(model.overhead.read_completion);
@@ -82,7 +82,7 @@ impl Drive {
             cache: plan.cache,
             passed,
         };
-        self.put_by(plan.passes);
+        self.put_by(std::mem::take(&mut plan.passes));
         Ended { outcome, bus_free, controller_free }
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn sort(values: &mut Vec<u32>) {
         values.sort_unstable();
         return;
     }
-    let mut counts = [[0_usize; VALUES]; DIGITS];
+    let mut counts = vec![[0_usize; VALUES]; DIGITS];
     for &value in values.iter() {
         for (digit, counts) in (0..).zip(&mut counts) {
             counts[place(value, digit)] += 1;

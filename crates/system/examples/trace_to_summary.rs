@@ -123,12 +123,16 @@ struct Digest {
 
 impl CompletionSink for Digest {
     fn push(&mut self, rows: &[CompletionRow]) -> std::result::Result<(), SystemError> {
-        rows.iter().for_each(|row| format!("{row:?}").hash(&mut self.rows));
+        for row in rows {
+            format!("{row:?}").hash(&mut self.rows);
+        }
         Ok(())
     }
 
     fn push_background(&mut self, rows: &[BackgroundRow]) -> std::result::Result<(), SystemError> {
-        rows.iter().for_each(|row| format!("{row:?}").hash(&mut self.background));
+        for row in rows {
+            format!("{row:?}").hash(&mut self.background);
+        }
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Piece {
 /// All pieces of a layout, in order; none where they would be too many.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    pieces: Vec<Piece>,
+    all: Vec<Piece>,
     /// For every 2^`shift` addresses the piece of the first of them.
     index: Vec<u32>,
     shift: u32,
@@ -52,16 +52,16 @@ impl Pieces {
             at as u32
         };
         let index = (0..capacity.div_ceil(1 << shift)).map(|step| step << shift).map(piece_of).collect();
-        Self { pieces, index, shift }
+        Self { all: pieces, index, shift }
     }
 
     /// The piece that holds an address below the capacity.
     #[inline]
     pub(super) fn find(&self, lba: u64) -> Option<&Piece> {
         let mut at = *self.index.get((lba >> self.shift) as usize)? as usize;
-        while self.pieces.get(at)?.end_lba <= lba {
+        while self.all.get(at)?.end_lba <= lba {
             at += 1;
         }
-        self.pieces.get(at)
+        self.all.get(at)
     }
 }
