@@ -283,7 +283,8 @@ impl Builder<'_> {
     }
 
     fn write_policy(&mut self) -> WritePolicy {
-        let early = self.found.warnings.iter().any(|warning| warning.starts_with("writes are complete before"));
+        let early =
+            self.found.warnings.iter().any(|warning| warning.starts_with("writes are complete before"));
         if early {
             self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
             return WritePolicy::ImmediateReporting {

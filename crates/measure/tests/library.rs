@@ -35,13 +35,29 @@ fn tables() {
 #[test]
 fn debug() {
     let Ok(name) = std::env::var("DEBUG") else { return };
-    let (record, _) = common::measured(&format!("sim:{name}"), if std::env::var("NOISE").is_ok() { headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 } } else { headstack_measure::device::Noise::NONE });
+    let (record, _) = common::measured(
+        &format!("sim:{name}"),
+        if std::env::var("NOISE").is_ok() {
+            headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 }
+        } else {
+            headstack_measure::device::Noise::NONE
+        },
+    );
     let truth = common::Truth::of(&name);
-    for probe in ["zones", "switches", "seek-curve"] {
+    for probe in ["tracks", "surfaces"] {
         for s in record.of(probe) {
             {
                 let p = truth.layout.locate(s.lba);
-                println!("{probe} {} {} {:?} {:?} {} {:?}", s.series, s.step, s.role, s.lba, s.latency_ms(), p);
+                println!(
+                    "{probe} {} {} {:?} {:?} {} {:?} {}",
+                    s.series,
+                    s.step,
+                    s.role,
+                    s.lba,
+                    s.latency_ms(),
+                    p,
+                    s.end.0
+                );
             }
         }
     }

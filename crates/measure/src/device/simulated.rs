@@ -160,7 +160,9 @@ impl Device for SimulatedDevice {
             if places.is_empty() {
                 return Ok(windows);
             }
-            let Some(event) = self.stepper.next_event() else { unreachable!("a submitted request completes") };
+            let Some(event) = self.stepper.next_event() else {
+                unreachable!("a submitted request completes")
+            };
             self.now = self.now.max(event);
             for row in self.stepper.advance(self.now) {
                 if let Some(place) = places.remove(&row.id) {

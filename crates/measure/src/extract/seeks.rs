@@ -176,7 +176,5 @@ fn seeker(record: &Record) -> Vec<SeekerPoint> {
     }
     let rest_ms = least.get(&0).map_or(0.0, |first| first.1);
     let points = least.into_values();
-    points
-        .map(|(sectors, least_ms)| SeekerPoint { sectors, least_ms, seek_ms: least_ms - rest_ms })
-        .collect()
+    points.map(|(sectors, least_ms)| SeekerPoint { sectors, least_ms, seek_ms: least_ms - rest_ms }).collect()
 }

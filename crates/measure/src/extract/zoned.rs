@@ -107,8 +107,7 @@ fn fits(points: &[(f64, f64)], zones: &[usize], (outer, inner): (f64, f64)) -> V
     // The square of the speed falls evenly.
     let squares: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x, y * y)).collect();
     let (outer, inner) = (outer * outer, inner * inner);
-    for (by, (a, b)) in
-        [("regression", regression(&squares, |x| x)), ("two-points", (outer, inner - outer))]
+    for (by, (a, b)) in [("regression", regression(&squares, |x| x)), ("two-points", (outer, inner - outer))]
     {
         let rms_mib_per_s = rms(&|_, x| (a + b * x).max(0.0).sqrt());
         fits.push(Fit { law: "constant-density", by, coefficients: vec![a, b], rms_mib_per_s });
@@ -121,7 +120,10 @@ fn step_means(points: &[(f64, f64)], zones: &[usize]) -> BTreeMap<usize, f64> {
     for (&zone, point) in zones.iter().zip(points) {
         by_zone.entry(zone).or_default().push(point.1);
     }
-    by_zone.into_iter().map(|(zone, speeds)| (zone, speeds.iter().sum::<f64>() / speeds.len() as f64)).collect()
+    by_zone
+        .into_iter()
+        .map(|(zone, speeds)| (zone, speeds.iter().sum::<f64>() / speeds.len() as f64))
+        .collect()
 }
 
 /// a and b of y = a + b·f(x) by least squares.

@@ -80,11 +80,7 @@ fn on_one_track(
 }
 
 /// The angle of the target, as accesses of this mode show it.
-fn measured_angle(
-    session: &mut Session<'_>,
-    key: (u32, i64),
-    way: Way,
-) -> Result<Option<f64>, MeasureError> {
+fn measured_angle(session: &mut Session<'_>, key: (u32, i64), way: Way) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
     session.mode = way.mode;
     let repetitions = session.repetitions;

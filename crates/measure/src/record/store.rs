@@ -54,8 +54,7 @@ impl Store {
         let part = journal_path(path);
         let head = serde_json::to_string(&record.head).map_err(|error| problem(path, error, None))?;
         let schema = columns::schema();
-        let with_head =
-            schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
+        let with_head = schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
         let file = File::create(&part)
             .map_err(|error| problem(&part, error, Some("give `--record` a place that can be written")))?;
         let journal = StreamWriter::try_new(BufWriter::new(file), &with_head)
@@ -110,8 +109,7 @@ pub fn write(record: &Record, path: &Path) -> Result<(), MeasureError> {
         .build();
     let mut file = AtomicFile::create(path)?;
     let parquet = |error: parquet::errors::ParquetError| problem(path, error, None);
-    let mut writer =
-        ArrowWriter::try_new(&mut file, columns::schema(), Some(properties)).map_err(parquet)?;
+    let mut writer = ArrowWriter::try_new(&mut file, columns::schema(), Some(properties)).map_err(parquet)?;
     for samples in record.samples.chunks(1 << 16) {
         writer.write(&columns::batch(samples)).map_err(parquet)?;
     }
@@ -129,8 +127,9 @@ pub fn read(path: &Path) -> Result<Record, MeasureError> {
     if part.exists() {
         return read_journal(&part);
     }
-    let file = File::open(path)
-        .map_err(|error| problem(path, error, Some("name a record that `headstack measure --record` wrote")))?;
+    let file = File::open(path).map_err(|error| {
+        problem(path, error, Some("name a record that `headstack measure --record` wrote"))
+    })?;
     let not_a_record = |error: &dyn ToString| {
         problem(path, error.to_string(), Some("this is no record of `headstack measure`"))
     };
