@@ -1,4 +1,4 @@
-"""Write the reference pages from the installed package: the drive file's keys, the library, the command line.
+"""Write the reference pages from the installed package: the drive file's keys, the library, schedulers, the command line.
 
 Run by `make docs`. The pages land in docs/reference/generated and are not kept in the repository.
 """
@@ -15,6 +15,7 @@ from typing import Any
 import headstack
 from headstack import _core
 from headstack.cli import app as command_line
+from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
 HERE = Path(__file__).parent / "reference" / "generated"
 COMMAND = Path(sys.executable).with_name("headstack")
@@ -181,6 +182,31 @@ def library_page() -> None:
     (HERE / "library.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+# ---- schedulers ----
+
+
+def scheduler_page() -> None:
+    """Write the list of schedulers and of what modifies them."""
+    infos = headstack.schedulers()
+    lines = [
+        "# Schedulers",
+        "",
+        "What `--scheduler`, `host.scheduler` and `controller.scheduler` may be, with the usual values;",
+        "[Orders of service](../../concepts/schedulers.md) tells what they do and at what price.",
+        "",
+        row("written", "order of service", "must know"),
+        row("---", "---", "---"),
+    ]
+    lines += [
+        row(f"`{form(info)}`", one_line(meaning(info)), info["needs"]) for info in infos if not info["is_modifier"]
+    ]
+    lines += ["", "Behind any of them, one after the other:", "", row("written", "what it does"), row("---", "---")]
+    lines += [row(f"`{form(info)}`", one_line(meaning(info))) for info in infos if info["is_modifier"]]
+    needs = dict.fromkeys(info["needs"] for info in infos if not info["is_modifier"])
+    lines += ["", "Who knows enough:", "", *(f"- {need}: {KNOWLEDGE[need]}" for need in needs), ""]
+    (HERE / "schedulers.md").write_text("\n".join(lines), encoding="utf-8")
+
+
 # ---- the command line ----
 
 
@@ -215,6 +241,7 @@ def main() -> None:
     HERE.mkdir(parents=True, exist_ok=True)
     file_page("Drive file", "drive", "Everything about one drive model, in TOML. `drives/` holds examples.")
     library_page()
+    scheduler_page()
     command_page()
 
 

@@ -1,4 +1,4 @@
-"""Whether a system kept up with its workload."""
+"""Whether a system kept up with its workload, and its schedulers saw all of it."""
 
 from __future__ import annotations
 
@@ -13,4 +13,15 @@ def overload(summary: dict[str, Any]) -> str:
     return (
         f"The system did not keep up: {left:,} requests were waiting when the last one arrived. Response times grow with "
         "the length of the run and say little else."
+    )
+
+
+def held_back(summary: dict[str, Any]) -> str:
+    """Say so if requests waited outside the driver's scheduler, because it saw as many as it may."""
+    count = sum(drive["held_back"] for drive in summary["drives"])
+    if not count:
+        return ""
+    return (
+        f"{count:,} requests came when the driver's scheduler saw as many as it may (`host.queue_limit`); they waited "
+        "outside, in order of arrival."
     )

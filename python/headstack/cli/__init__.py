@@ -66,6 +66,11 @@ app.command(
     name="explain",
     help="Tell the story of one request, or of a few, phase by phase.",
 )
+app.command(
+    "headstack.cli.schedulers:schedulers",
+    name="schedulers",
+    help="The orders of service that hosts and drives can have.",
+)
 app.command("headstack.cli.study:app", name="study", help="Reproduce a paper: its numbers beside ours.")
 
 

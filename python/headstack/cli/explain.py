@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import MODEL, OUTPUT, Json, Overrides, model_overrides
+from headstack.cli.options import OUTPUT, Json, Overrides, Scheduler, model_overrides
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,12 +36,7 @@ def explain(
     ] = None,
     seed: Annotated[int | None, Parameter(help="Seed of everything random in the drive.")] = None,
     set_: Overrides = (),
-    scheduler: Annotated[
-        str | None,
-        Parameter(
-            group=MODEL, help="Order of service in that run: NAME in the host's driver, drive:NAME in the drives."
-        ),
-    ] = None,
+    scheduler: Scheduler = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the timeline.")] = None,
     json: Json = False,
 ) -> int:

@@ -41,6 +41,13 @@ Overrides = Annotated[
         help="Replace a value of the model: `dotted.path=value`, `*` for every element of a list. Repeatable.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    Parameter(
+        group=MODEL,
+        help="Order of service: NAME in the host's driver, drive:NAME in the drives; `headstack schedulers` lists them.",
+    ),
+]
 Replay = Literal["open", "closed", "measured"]
 
 

@@ -9,18 +9,19 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import (
-    MODEL,
     OUTPUT,
     RUN,
     Json,
     Overrides,
     Replay,
+    Scheduler,
     TraceOptions,
     model_overrides,
     seconds,
     warmup,
 )
 from headstack.errors import InputError
+from headstack.overload import held_back
 
 if TYPE_CHECKING:
     from headstack import Trace, Workload
@@ -62,10 +63,7 @@ def simulate(
             "are the same.",
         ),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        Parameter(group=MODEL, help="Order of service: NAME in the host's driver, drive:NAME in the drives."),
-    ] = None,
+    scheduler: Scheduler = None,
     set_: Overrides = (),
     out: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Parquet file for the completions, one row a request.")
@@ -81,6 +79,7 @@ def simulate(
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
     from headstack.overload import overload
+    from headstack.scheduler_names import idle_schedulers
 
     for path in (out, save):
         if path is not None:
@@ -120,6 +119,8 @@ def simulate(
         _show(run.summary)
     if overloaded := overload(run.summary):
         output.warning(overloaded)
+    if idle := idle_schedulers(built):
+        output.warning(idle)
     for path in (out, report, save):
         if path is not None:
             output.note(f"wrote {path}")
@@ -188,6 +189,8 @@ def _show(summary: dict[str, Any]) -> None:
     ]  # fmt: skip
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
+    if notice := held_back(summary):
+        pairs.append(("held back", notice))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)

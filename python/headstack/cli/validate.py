@@ -9,13 +9,13 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import (
-    MODEL,
     OUTPUT,
     RUN,
     TRACE,
     Json,
     Overrides,
     Replay,
+    Scheduler,
     TraceOptions,
     model_overrides,
 )
@@ -49,10 +49,7 @@ def validate(
     ] = 0.5,
     requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,
     seed: Annotated[int | None, Parameter(group=RUN, help="Seed of everything random in the model.")] = None,
-    scheduler: Annotated[
-        str | None,
-        Parameter(group=MODEL, help="Order of service: NAME in the host's driver, drive:NAME in the drives."),
-    ] = None,
+    scheduler: Scheduler = None,
     set_: Overrides = (),
     save: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Write the drive as `--phase-lock` fitted it, as a drive file.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headstack.overload import overload
+from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
@@ -34,7 +34,11 @@ def run_page(run: Run) -> Page:
         title=f"{summary['system']} under {summary['workload']}",
         subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
         + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
-        notices=[notice for notice in (overload(summary), assumed_notice(summary["provenance"])) if notice],
+        notices=[
+            notice
+            for notice in (overload(summary), held_back(summary), assumed_notice(summary["provenance"]))
+            if notice
+        ],
         numbers=[Number(*each) for each in key_numbers(summary)],
         sections=[section for section in sections if section.chart is not None or section.rows],
         cite=citation(summary),

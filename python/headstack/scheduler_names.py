@@ -1,0 +1,53 @@
+"""Schedulers as people name them: how each is written, and where one is placed that cannot choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headstack import System
+
+KNOWLEDGE = {
+    "addresses": "nothing but addresses: host or drive",
+    "rotation": 'layout, seek times and rotation: the drive, or a host with `host.knowledge = "layout"` (the default)',
+    "cache": "what the buffer holds, too: the drive",
+    "any": "follows any scheduler",
+}
+
+
+def form(info: dict[str, Any]) -> str:
+    """How an entry of `headstack.schedulers()` is written: `wstf(2000 ms)`, `+reads-first`."""
+    parameter = info["parameter"]
+    name = f"+{info['name']}" if info["is_modifier"] else info["name"]
+    if parameter is None:
+        return name
+    default = parameter["default"]
+    value = "VALUE" if default is None else f"{default:g}"
+    return f"{name}({value} {parameter['unit']})" if parameter["unit"] else f"{name}({value})"
+
+
+def meaning(info: dict[str, Any]) -> str:
+    """What it does; of its parameter, what it is and from where to where it goes."""
+    parameter = info["parameter"]
+    if parameter is None:
+        return info["what"]
+    return f"{info['what']} ({parameter['what']}; {_number(parameter['least'])} to {_number(parameter['most'])})"
+
+
+def idle_schedulers(system: System) -> str:
+    """Say so if a drive has a scheduler but takes one command at a time, so that it never has a choice."""
+    idle = [
+        f"{drive['name']} ({controller['scheduler']})"
+        for drive in system.config()["drives"]
+        if (controller := drive["spec"]["controller"])["scheduler"] != "fcfs" and controller["queue_depth"] == 1
+    ]
+    if not idle:
+        return ""
+    return (
+        f"The scheduler in {', '.join(idle)} has nothing to choose from: the drive takes one command at a time "
+        "(`--set drive.*.controller.queue_depth=64` gives it a queue)"
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"

@@ -1,0 +1,55 @@
+"""Schedulers on the command line: the list, and the notices when one cannot choose or cannot see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import headstack as package
+from conftest import headstack, refused
+from headstack.scheduler_names import form, idle_schedulers
+
+SHORT = ("cheetah-9lp", "--workload", "overload-million", "--requests", "60")
+
+
+def test_the_list_is_that_of_the_core() -> None:
+    infos = package.schedulers()
+    assert headstack("schedulers", "--json").json() == {"schedulers": infos}
+    out = headstack("schedulers").out
+    assert all(form(info) in out for info in infos)
+
+
+def test_what_the_list_shows_can_be_typed() -> None:
+    for info in package.schedulers():
+        scheduler = "sptf" + form(info).replace("VALUE", "500") if info["is_modifier"] else form(info)
+        headstack("simulate", *SHORT, "--scheduler", f"drive:{scheduler}", "--json").json()
+
+
+def test_help_names_the_list() -> None:
+    assert "headstack schedulers" in " ".join(headstack("simulate", "--help").out.split())
+
+
+def test_an_unknown_scheduler_lists_the_known() -> None:
+    assert "c-look" in refused("simulate", *SHORT, "--scheduler", "clook")
+
+
+def test_a_drive_that_takes_one_command_has_no_choice() -> None:
+    alone = headstack("simulate", *SHORT, "--scheduler", "drive:sptf", "--json")
+    assert "nothing to choose from" in alone.err
+    assert "queue_depth=64" in alone.err
+    queued = headstack(
+        "simulate", *SHORT, "--scheduler", "drive:sptf", "--set", "drive.*.controller.queue_depth=64", "--json"
+    )
+    assert "nothing to choose from" not in queued.err
+    assert queued.json()["response_ms"]["mean"] < alone.json()["response_ms"]["mean"]
+    assert idle_schedulers(package.System("cheetah-9lp")) == ""
+
+
+def test_what_the_scheduler_could_not_see_is_told(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("simulate", *SHORT, "--scheduler", "c-look", "--report", page)
+    limited = headstack(*words, "--set", "host.queue_limit=8")
+    # 60 at once: one goes to the drive, eight are seen, 51 wait outside.
+    assert "51 requests came when" in " ".join(limited.out.split())
+    assert "51 requests came when" in page.read_text(encoding="utf-8")
+    assert "requests came when" not in headstack(*words).out
+    assert "requests came when" not in page.read_text(encoding="utf-8")
