@@ -215,7 +215,7 @@ def _option(name: str) -> str:
 def _announcement(device: str, planned: list[dict[str, Any]]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
-    clock = " of simulated time" if device.startswith("sim:") else ""
+    clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
     return f"measuring {device}: about {_time(total)}{clock} ({parts})"
 
 

@@ -35,10 +35,13 @@ def _dives() -> list[Row]:
         claim = f"mock disk: the switch point at step {step}, where {how}"
         rows.append(about(f"dive-{step}-{'with' if dives else 'without'}", claim, paper, ours, "ms", within=0.001,
                           note="derived from the mock disk's values"))  # fmt: skip
-    width, sector = diving["head_positioning_ms"] or 0.0, diving["slope_ms"]
-    claim = "mock disk: head positioning by the width of the dive"
-    note = "least time to media less the overlap gained by the skew; told to within a sector's time or two, where switch points lie"
-    rows.append(about("dive-width", claim, OVERLAP_MS, width, "ms", within=2 * sector, note=note))
+    before, dived = 24, 29
+    shallow, deep = ((36 - step) * diving["slope_ms"] for step in (before, dived))
+    claim = "mock disk: the dive begins between the last switch point that stays and the first that dives"
+    note = f"so the time the head gains lies between {deep:.3f} and {shallow:.3f} ms; it is {OVERLAP_MS}"
+    gained = {step: ms for step, ms in map(tuple, diving["points"]) if step in (before, dived)}
+    is_between = gained[before] > diving["rotation_ms"] > gained[dived] and deep <= OVERLAP_MS <= shallow
+    rows.append(about("dive-width", claim, 1, int(is_between), "of 1", within=0, note=note))
     return rows
 
 
