@@ -101,9 +101,9 @@ impl MeasureError {
             Self::Record { hint, .. } => hint.clone(),
             Self::System(error) => error.hint(),
             Self::Trace(error) => error.hint().map(str::to_owned),
-            Self::Gone { .. } | Self::Unreadable { .. } => {
-                Some("what was measured is in the record: measure again with the same record to go on".to_owned())
-            }
+            Self::Gone { .. } | Self::Unreadable { .. } => Some(
+                "what was measured is in the record: measure again with the same record to go on".to_owned(),
+            ),
             _ => None,
         }
     }

@@ -58,9 +58,8 @@ pub fn measure(
     let wanted = probe::plan(&options.probes, device.info())?;
     let mut record = Record::new(device.info().clone());
     if options.resume
-        && let Some(path) = options.record.as_deref().filter(|path| {
-            path.exists() || store::journal_path(path).exists()
-        })
+        && let Some(path) =
+            options.record.as_deref().filter(|path| path.exists() || store::journal_path(path).exists())
     {
         record = store::read(path)?;
         continue_record(&mut record, device, path)?;
@@ -114,8 +113,7 @@ fn continue_record(
     };
     let last = record.samples.last().map(|sample| (sample.probe, sample.series));
     record.samples.retain(|sample| {
-        is_finished(sample)
-            || probe::resumes(sample.probe) && Some((sample.probe, sample.series)) != last
+        is_finished(sample) || probe::resumes(sample.probe) && Some((sample.probe, sample.series)) != last
     });
     Ok(())
 }

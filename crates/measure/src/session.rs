@@ -1,8 +1,8 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
 use crate::MeasureError;
-use crate::extract::cache::HitTimes;
 use crate::device::{Access, Device, Mode, Window};
+use crate::extract::cache::HitTimes;
 use crate::record::store::Store;
 use crate::record::{Record, Role, Sample};
 use crate::run::Progress;
@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 use std::time::{Duration, Instant};
 
 /// Accesses that may fail one after the other before a probe gives up.
-const MOST_FAILURES: u32 = 64;
+const MOST_FAILURES: u32 = 128;
 /// How often the caller is told.
 const TELL_EVERY: Duration = Duration::from_millis(50);
 
@@ -98,7 +98,8 @@ impl<'a> Session<'a> {
     pub(crate) fn spindle(&self) -> Result<Spindle, MeasureError> {
         self.spindle.ok_or_else(|| MeasureError::Insufficient {
             problem: "no rotation was found".to_owned(),
-            hint: "run the probe `rotation` first; a device that does not rotate has no tracks to measure".to_owned(),
+            hint: "run the probe `rotation` first; a device that does not rotate has no tracks to measure"
+                .to_owned(),
         })
     }
 

@@ -47,17 +47,15 @@ fn open_options(
     let shares = [noise_percent, outlier_percent];
     if shares.iter().any(|share| !(0.0..=50.0).contains(share)) || !(0.0..=1e6).contains(&outlier_ms) {
         return Err(Error::input(
-            format!("noise of {noise_percent} % and {outlier_percent} % outliers of {outlier_ms} ms cannot be"),
+            format!(
+                "noise of {noise_percent} % and {outlier_percent} % outliers of {outlier_ms} ms cannot be"
+            ),
             "shares from 0 to 50 %, times from 0 ms on",
         ));
     }
     Ok(OpenOptions {
         consent: WriteConsent { write, yes_destroy },
-        noise: Noise {
-            relative: noise_percent / 100.0,
-            outlier_share: outlier_percent / 100.0,
-            outlier_ms,
-        },
+        noise: Noise { relative: noise_percent / 100.0, outlier_share: outlier_percent / 100.0, outlier_ms },
         seed,
         overrides,
         read_only,
@@ -121,7 +119,11 @@ pub(crate) fn measure_plan<'py>(
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, write=false,
     yes_destroy=None, seed=1, noise_percent=0.0, outlier_percent=0.0, outlier_ms=20.0, read_only=false,
     overrides=Vec::new(), progress=None))]
-#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "they are Python's keywords"
+)]
 pub(crate) fn measure(
     py: Python<'_>,
     device: &str,
@@ -274,6 +276,11 @@ impl Measurement {
 
     fn __repr__(&self) -> String {
         let head = &self.record.head;
-        format!("Measurement({:?}, {} samples, {})", head.device.name, self.record.samples.len(), head.finished.join(", "))
+        format!(
+            "Measurement({:?}, {} samples, {})",
+            head.device.name,
+            self.record.samples.len(),
+            head.finished.join(", ")
+        )
     }
 }

@@ -51,7 +51,10 @@ impl RawDevice {
         };
         let writes = consented(path, consent).map_err(|(problem, hint)| refused(problem, hint))?;
         let stat = rustix::fs::stat(path).map_err(|error| {
-            refused(format!("cannot be opened: {}", reason(error)), "name a block device, a file, or `sim:SYSTEM`")
+            refused(
+                format!("cannot be opened: {}", reason(error)),
+                "name a block device, a file, or `sim:SYSTEM`",
+            )
         })?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
@@ -74,14 +77,16 @@ impl RawDevice {
         // Looked at before it is opened past the cache: where that is impossible, the reason can be told.
         let plain = rustix::fs::open(path, flags, Permissions::empty()).map_err(|error| {
             let hint = match error {
-                Errno::ACCESS | Errno::PERM => "measure as a user who may open the device (root, or group `disk`)",
+                Errno::ACCESS | Errno::PERM => {
+                    "measure as a user who may open the device (root, or group `disk`)"
+                }
                 Errno::BUSY => "something else uses the device: stop that first",
                 _ => "name a block device, a file, or `sim:SYSTEM`",
             };
             refused(format!("cannot be opened: {}", reason(error)), hint)
         })?;
         if !is_block {
-            let system = rustix::fs::fstatfs(&plain).map(|fs| fs.f_type as u64).unwrap_or(0);
+            let system = rustix::fs::fstatfs(&plain).map_or(0, |fs| fs.f_type as u64);
             if system == TMPFS_MAGIC || system == RAMFS_MAGIC {
                 return Err(refused(
                     "lies in memory (tmpfs), where nothing can be measured".to_owned(),
@@ -96,7 +101,11 @@ impl RawDevice {
                 "put the file on a file system with O_DIRECT, or name a block device",
             )
         })?;
-        let limits = if is_block { block_limits(major, minor, &file) } else { file_limits(&file, stat.st_size as u64) };
+        let limits = if is_block {
+            block_limits(major, minor, &file)
+        } else {
+            file_limits(&file, stat.st_size as u64)
+        };
         if limits.bytes < FEWEST_BYTES {
             return Err(refused(
                 format!("holds {} bytes; {FEWEST_BYTES} are needed", limits.bytes),
@@ -258,8 +267,7 @@ fn mounted_at(major: u32, minor: u32) -> Option<String> {
     for line in swaps.lines().skip(1) {
         let path = line.split_whitespace().next().unwrap_or_default();
         if let Ok(stat) = rustix::fs::stat(path) {
-            let number =
-                format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
+            let number = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
             if numbers.contains(&number) {
                 return Some("used for swapping".to_owned());
             }

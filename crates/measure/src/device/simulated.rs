@@ -39,7 +39,7 @@ impl SimulatedDevice {
     ///
     /// # Errors
     /// [`MeasureError::System`] if the system cannot run.
-    pub fn new(name: &str, system: Arc<System>, seed: u64) -> Result<Self, MeasureError> {
+    pub fn new(name: &str, system: &Arc<System>, seed: u64) -> Result<Self, MeasureError> {
         let shape = &system.devices()[0];
         let physical = system
             .model(0)
@@ -57,7 +57,7 @@ impl SimulatedDevice {
             rotational: None,
             overhead_ns: 0,
         };
-        let stepper = Stepper::new(&system, seed)?;
+        let stepper = Stepper::new(system, seed)?;
         Ok(Self {
             info,
             stepper,
@@ -160,7 +160,9 @@ impl Device for SimulatedDevice {
             if places.is_empty() {
                 return Ok(windows);
             }
-            let Some(event) = self.stepper.next_event() else { unreachable!("a submitted request completes") };
+            let Some(event) = self.stepper.next_event() else {
+                unreachable!("a submitted request completes")
+            };
             self.now = self.now.max(event);
             for row in self.stepper.advance(self.now) {
                 if let Some(place) = places.remove(&row.id) {

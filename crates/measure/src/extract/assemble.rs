@@ -52,7 +52,10 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         device: record.head.device.clone(),
         rotating: rotation.map(|rotation| rotation.coherence >= rotation::COHERENT),
         parameters: Vec::new(),
-        order: known.order.as_ref().map(|order| if order.by_surface { "serpentine-by-surface" } else { "classical" }),
+        order: known
+            .order
+            .as_ref()
+            .map(|order| if order.by_surface { "serpentine-by-surface" } else { "classical" }),
         group_cylinders: known.order.as_ref().filter(|o| o.by_surface).map(|order| order.group_cylinders),
         naive: sawtooths.first().and_then(skippy::naive),
         bandwidth: zoned::bandwidth(record, |lba| zones.iter().filter(|zone| zone.first_lba <= lba).count()),
@@ -149,7 +152,13 @@ struct Parameters<'a> {
     found: &'a Extraction,
 }
 
-fn seen(name: &'static str, unit: &'static str, value: f64, ci95: Option<f64>, method: &'static str) -> Parameter {
+fn seen(
+    name: &'static str,
+    unit: &'static str,
+    value: f64,
+    ci95: Option<f64>,
+    method: &'static str,
+) -> Parameter {
     Parameter {
         name,
         value: Some(value),
@@ -200,7 +209,13 @@ impl Parameters<'_> {
             let method = "tracks between changes of the rarer skew";
             all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
         } else if let Some(heads) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads) {
-            all.push(seen("heads", "", f64::from(heads), None, "Skippy's head switches between cylinder switches"));
+            all.push(seen(
+                "heads",
+                "",
+                f64::from(heads),
+                None,
+                "Skippy's head switches between cylinder switches",
+            ));
         }
         for (name, value) in [
             ("track_skew_sectors", start.and_then(|zone| zone.track_skew_sectors)),
@@ -208,13 +223,24 @@ impl Parameters<'_> {
         ] {
             let ci95 = start.and_then(|zone| zone.skew_ci95_sectors);
             if let Some(value) = value {
-                all.push(seen(name, "sectors", value, ci95, "jump of the angle from track to track, in the first zone"));
+                all.push(seen(
+                    name,
+                    "sectors",
+                    value,
+                    ci95,
+                    "jump of the angle from track to track, in the first zone",
+                ));
             }
         }
         if let Some(last) = zones.last().and_then(|zone| zone.last_cylinder) {
-            let mut cylinders =
-                seen("cylinders", "", (last + 1) as f64, None, "addresses over heads times sectors per track");
-            cylinders.note = "cylinders without data are not seen".to_owned();
+            let mut cylinders = seen(
+                "cylinders",
+                "",
+                (last + 1) as f64,
+                None,
+                "addresses over heads times sectors per track",
+            );
+            "cylinders without data are not seen".clone_into(&mut cylinders.note);
             all.push(cylinders);
         }
         if self.known.actuators > 1 {
@@ -238,7 +264,8 @@ impl Parameters<'_> {
         if self.times.write.same.is_none()
             && let Some(sawtooth) = self.found.skippy.first()
         {
-            let mut mtm = seen("mtm_ms", "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
+            let mut mtm =
+                seen("mtm_ms", "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
             let sector_ms = sawtooth.rotation_ms / sawtooth.sectors_per_track;
             mtm.lower = Some(sawtooth.mtm_ms - sector_ms);
             mtm.upper = Some(sawtooth.mtm_ms);
@@ -246,8 +273,10 @@ impl Parameters<'_> {
         }
         let by_surface = self.known.order.as_ref().is_some_and(|order| order.by_surface);
         for (reads, ways) in [(false, &self.times.write), (true, &self.times.read)] {
-            let (head, cylinder) = if by_surface { (ways.rare, ways.common) } else { (ways.common, ways.rare) };
-            let skews = self.found.zones.first().map(|zone| (zone.track_skew_sectors, zone.cylinder_skew_sectors));
+            let (head, cylinder) =
+                if by_surface { (ways.rare, ways.common) } else { (ways.common, ways.rare) };
+            let skews =
+                self.found.zones.first().map(|zone| (zone.track_skew_sectors, zone.cylinder_skew_sectors));
             let (head_skew, cylinder_skew) = skews.unwrap_or((None, None));
             for (word, least, skew) in [("head", head, head_skew), ("cylinder", cylinder, cylinder_skew)] {
                 let name = match (reads, word) {
@@ -265,15 +294,23 @@ impl Parameters<'_> {
         if self.times.read.same.is_none()
             && let Some(sawtooth) = self.found.skippy.first()
         {
-            for (name, level) in
-                [("head_switch_ms", sawtooth.head_switch_ms), ("cylinder_switch_ms", sawtooth.cylinder_switch_ms)]
-            {
+            for (name, level) in [
+                ("head_switch_ms", sawtooth.head_switch_ms),
+                ("cylinder_switch_ms", sawtooth.cylinder_switch_ms),
+            ] {
                 all.extend(level.map(|level| self.skippy_switch(name, level)));
             }
         }
         if let Some(ms) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.head_positioning_ms) {
-            let mut width = seen("head_positioning_ms", "ms", ms, None, "width of the downward spikes before Skippy's drop");
-            width.note = "what the skew leaves beyond the switch; a multiple of a sector's time".to_owned();
+            let mut width = seen(
+                "head_positioning_ms",
+                "ms",
+                ms,
+                None,
+                "width of the downward spikes before Skippy's drop",
+            );
+            "what the skew leaves beyond the switch; a multiple of a sector's time"
+                .clone_into(&mut width.note);
             all.push(width);
         }
     }
@@ -289,7 +326,8 @@ impl Parameters<'_> {
             observable: false,
             lower: Some(0.0),
             upper: Some(level),
-            note: "Skippy shows the skew, not the switch that it hides; the probe `switches` shows more".to_owned(),
+            note: "Skippy shows the skew, not the switch that it hides; the probe `switches` shows more"
+                .to_owned(),
             ..seen(name, "ms", level, None, method)
         }
     }
@@ -303,7 +341,8 @@ impl Parameters<'_> {
             let method = "seeks inwards less the mean of both ways, middle over the distances";
             all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
         }
-        let points = if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
+        let points =
+            if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
         if let (Some(first), Some(last)) = (points.first(), points.last()) {
             let method = "least time over the distance less that on the same track";
             all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
@@ -318,7 +357,13 @@ impl Parameters<'_> {
             all.push(seen("bus_mb_per_s", "MB/s", rate, cache.bus_ci95_mb_per_s, method));
         }
         if let Some(segments) = cache.segments {
-            let mut value = seen("cache_segments", "", segments as f64, None, "places after which the first one still hits");
+            let mut value = seen(
+                "cache_segments",
+                "",
+                segments as f64,
+                None,
+                "places after which the first one still hits",
+            );
             if cache.segments_are_more {
                 value = Parameter { value: None, observable: false, lower: Some(segments as f64), ..value };
             }
@@ -351,7 +396,7 @@ fn switch(
     let resolution = (2.0 * error).max(0.002);
     if ms > resolution {
         let mut value = seen(name, "ms", ms, Some(error), method);
-        value.note = "settle included, and less what passes beside the command's processing".to_owned();
+        "settle included, and less what passes beside the command's processing".clone_into(&mut value.note);
         return Some(value);
     }
     Some(Parameter {

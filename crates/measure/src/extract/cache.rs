@@ -167,7 +167,8 @@ fn bus(record: &Record, times: &HitTimes, found: &mut CacheFindings) {
         let mut sorted = latencies.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         // Sizes that do not fit take turns; their times are spread.
-        let constant = sorted[sorted.len() * 3 / 4] - sorted[sorted.len() / 4] < 0.02 * sorted[sorted.len() / 2] + 0.02;
+        let constant =
+            sorted[sorted.len() * 3 / 4] - sorted[sorted.len() / 4] < 0.02 * sorted[sorted.len() / 2] + 0.02;
         if constant {
             points.push((sectors as f64 * bytes, median(latencies)));
         }

@@ -2,9 +2,9 @@
 
 use super::cache::{HitTimes, hit_times};
 use super::order::{self, TrackOrder};
+use super::rotation;
 use super::tracks::{self, Border};
 use super::zones::{self, Zone};
-use super::rotation;
 use crate::device::Mode;
 use crate::probe::landing::TOLERANCE;
 use crate::record::{Record, Role};
@@ -80,8 +80,7 @@ pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> 
 
 /// Least time to the sector just accessed, after random pauses.
 fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
-    let samples: Vec<_> =
-        record.of("rotation").filter(|sample| sample.role == Role::Measure).collect();
+    let samples: Vec<_> = record.of("rotation").filter(|sample| sample.role == Role::Measure).collect();
     let phases: Vec<f64> = samples.iter().map(|sample| spindle.phase(sample.end)).collect();
     let angle = circular_median(&phases);
     let landings: Vec<Landing> = samples

@@ -50,7 +50,9 @@ pub(crate) fn by_step(
     spindle: Spindle,
 ) -> BTreeMap<i64, Least> {
     let mut groups: BTreeMap<i64, Vec<&Sample>> = BTreeMap::new();
-    for sample in record.of(probe).filter(|s| s.series == series && matches!(s.role, Role::Measure | Role::Angle)) {
+    for sample in
+        record.of(probe).filter(|s| s.series == series && matches!(s.role, Role::Measure | Role::Angle))
+    {
         groups.entry(sample.step).or_default().push(sample);
     }
     let hits = super::cache::hit_times(record);

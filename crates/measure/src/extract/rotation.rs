@@ -33,12 +33,14 @@ pub(crate) fn coherence(differences: &[f64], period_ns: f64) -> f64 {
 
 /// The rotation, from the probe `rotation`; `None` without enough samples.
 pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
-    let of = |series: u32| {
-        record.of("rotation").filter(move |s| s.series == series && s.role == Role::Measure)
-    };
+    let of =
+        |series: u32| record.of("rotation").filter(move |s| s.series == series && s.role == Role::Measure);
     let ends: Vec<f64> = of(0).map(|sample| sample.end.0 as f64).collect();
-    let differences: Vec<f64> =
-        ends.windows(2).map(|pair| pair[1] - pair[0]).filter(|&difference| difference < 20.0 * LONGEST_NS).collect();
+    let differences: Vec<f64> = ends
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .filter(|&difference| difference < 20.0 * LONGEST_NS)
+        .collect();
     if differences.len() < 16 {
         return None;
     }
@@ -78,7 +80,6 @@ fn coarse_period(differences: &[f64]) -> Option<f64> {
 /// confidence and spread, in ns.
 fn refine(ends: &[f64], coarse: f64) -> (f64, f64, f64) {
     let mut period = coarse;
-    let mut used: Vec<(f64, f64)> = Vec::new();
     let mut noise = 0.0;
     let Some(&first) = ends.first() else { return (coarse, 0.0, 0.0) };
     // The line is drawn longer and longer, so that turns are never miscounted.
@@ -89,7 +90,7 @@ fn refine(ends: &[f64], coarse: f64) -> (f64, f64, f64) {
         let middle = median(&residuals);
         noise = spread(&residuals);
         let limit = (4.0 * noise).max(1_500.0);
-        used = ends[..count]
+        let used: Vec<(f64, f64)> = ends[..count]
             .iter()
             .zip(&residuals)
             .filter(|(_, residual)| (*residual - middle).abs() <= limit)
@@ -110,7 +111,8 @@ fn refine(ends: &[f64], coarse: f64) -> (f64, f64, f64) {
 /// Slope of a line by least squares, and its standard error.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
-    let (mx, my) = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0 / count, sum.1 + point.1 / count));
+    let (mx, my) =
+        points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0 / count, sum.1 + point.1 / count));
     let sxx: f64 = points.iter().map(|(x, _)| (x - mx).powi(2)).sum();
     let sxy: f64 = points.iter().map(|(x, y)| (x - mx) * (y - my)).sum();
     let slope = sxy / sxx;

@@ -82,7 +82,8 @@ pub(crate) fn sawtooth(record: &Record, probe: &str, turn_ms: Option<f64>) -> Op
     let points = &all[..shorter];
     // From one completion to the next, the disk turns by the step and the sector itself, and by whole turns.
     let offset = |&(step, latency): &(u64, f64)| {
-        (sign * latency - step as f64 * slope_ms - sector_ms + 0.45 * sector_ms).rem_euclid(turn_ms) - 0.45 * sector_ms
+        (sign * latency - step as f64 * slope_ms - sector_ms + 0.45 * sector_ms).rem_euclid(turn_ms)
+            - 0.45 * sector_ms
     };
     let offsets: Vec<f64> = points.iter().map(offset).collect();
     let width = width(points, sector_ms, turn_ms);
@@ -108,7 +109,11 @@ pub(crate) fn sawtooth(record: &Record, probe: &str, turn_ms: Option<f64>) -> Op
         cylinder_switch_ms: levels.1.map(|level| level - base_ms),
         heads: heads(&kinds),
         head_positioning_ms: dive.map(|step| (points[jump].0 - step) as f64 * slope_ms),
-        kinds: all.iter().enumerate().map(|(place, _)| kinds.get(place).copied().unwrap_or("other")).collect(),
+        kinds: all
+            .iter()
+            .enumerate()
+            .map(|(place, _)| kinds.get(place).copied().unwrap_or("other"))
+            .collect(),
         points: all,
     })
 }
@@ -199,7 +204,8 @@ fn kinds(
     width: f64,
     turn_ms: f64,
 ) -> Vec<&'static str> {
-    let near = |offset: f64, level: Option<f64>| level.is_some_and(|level| distance(offset, level, turn_ms) < width);
+    let near =
+        |offset: f64, level: Option<f64>| level.is_some_and(|level| distance(offset, level, turn_ms) < width);
     offsets
         .iter()
         .map(|&offset| {

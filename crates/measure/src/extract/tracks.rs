@@ -32,19 +32,32 @@ fn angles<'a>(samples: impl Iterator<Item = &'a Sample>, spindle: Spindle) -> BT
     phases.into_iter().map(|(lba, phases)| (lba, circular_median(&phases))).collect()
 }
 
+/// Where tracks were followed more than once from the first on: the last time. Over long times the least error of the speed
+/// would shift the angles.
+fn last_pass<'a, 'b>(samples: &'a [&'b Sample]) -> &'a [&'b Sample] {
+    let mut start = 0;
+    let mut highest = -1;
+    for (place, sample) in samples.iter().enumerate() {
+        if sample.step == 0 && highest > 0 {
+            (start, highest) = (place, 0);
+        }
+        highest = highest.max(sample.step);
+    }
+    &samples[start..]
+}
+
 /// The tracks that a probe followed in one of its series.
 pub(crate) fn borders(record: &Record, probe: &str, series: u32, spindle: Spindle) -> Vec<Border> {
     let unit = record.head.device.unit();
-    let samples =
-        record.of(probe).filter(move |sample| sample.series == series && sample.role == Role::Measure);
-    let angles = angles(samples.clone(), spindle);
-    // A border has two sides; the later search counts where a track was followed twice.
+    let samples: Vec<&Sample> =
+        record.of(probe).filter(|sample| sample.series == series && sample.role == Role::Measure).collect();
+    let samples = last_pass(&samples);
+    let angles = angles(samples.iter().copied(), spindle);
+    // A border has two sides.
     let mut sides: BTreeMap<i64, u64> = BTreeMap::new();
-    for sample in samples.filter(|sample| sample.step >= 0) {
+    for sample in samples.iter().filter(|sample| sample.step >= 0) {
         let first = sides.entry(sample.step).or_insert(sample.lba);
-        if sample.lba == *first + unit || sample.lba > *first + unit || sample.lba + unit < *first {
-            *first = sample.lba;
-        }
+        *first = (*first).max(sample.lba);
     }
     let mut found: Vec<Border> = Vec::new();
     for (number, first) in sides {

@@ -40,6 +40,9 @@ pub struct Bandwidth {
     pub fits: Vec<Fit>,
 }
 
+/// What bandwidth is linear in, of a location from 0 to 1.
+type Law = fn(f64) -> f64;
+
 /// From the probe `zoned`; `zone_of` numbers zones for the step function.
 pub(crate) fn bandwidth(record: &Record, zone_of: impl Fn(u64) -> usize) -> Option<Bandwidth> {
     let mut places: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
@@ -95,7 +98,7 @@ fn fits(points: &[(f64, f64)], zones: &[usize], (outer, inner): (f64, f64)) -> V
         rms_mib_per_s: rms(&|place, _| steps[&zones[place]]),
         coefficients: steps.values().copied().collect(),
     }];
-    let laws: [(&'static str, fn(f64) -> f64); 2] = [("linear", |x| x), ("quadratic", |x| x * x)];
+    let laws: [(&'static str, Law); 2] = [("linear", |x| x), ("quadratic", |x| x * x)];
     for (law, function) in laws {
         for (by, (a, b)) in
             [("regression", regression(points, function)), ("two-points", (outer, inner - outer))]
@@ -107,8 +110,7 @@ fn fits(points: &[(f64, f64)], zones: &[usize], (outer, inner): (f64, f64)) -> V
     // The square of the speed falls evenly.
     let squares: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x, y * y)).collect();
     let (outer, inner) = (outer * outer, inner * inner);
-    for (by, (a, b)) in
-        [("regression", regression(&squares, |x| x)), ("two-points", (outer, inner - outer))]
+    for (by, (a, b)) in [("regression", regression(&squares, |x| x)), ("two-points", (outer, inner - outer))]
     {
         let rms_mib_per_s = rms(&|_, x| (a + b * x).max(0.0).sqrt());
         fits.push(Fit { law: "constant-density", by, coefficients: vec![a, b], rms_mib_per_s });
@@ -121,11 +123,14 @@ fn step_means(points: &[(f64, f64)], zones: &[usize]) -> BTreeMap<usize, f64> {
     for (&zone, point) in zones.iter().zip(points) {
         by_zone.entry(zone).or_default().push(point.1);
     }
-    by_zone.into_iter().map(|(zone, speeds)| (zone, speeds.iter().sum::<f64>() / speeds.len() as f64)).collect()
+    by_zone
+        .into_iter()
+        .map(|(zone, speeds)| (zone, speeds.iter().sum::<f64>() / speeds.len() as f64))
+        .collect()
 }
 
 /// a and b of y = a + b·f(x) by least squares.
-fn regression(points: &[(f64, f64)], function: fn(f64) -> f64) -> (f64, f64) {
+fn regression(points: &[(f64, f64)], function: Law) -> (f64, f64) {
     let count = points.len() as f64;
     let (mut mx, mut my) = (0.0, 0.0);
     for &(x, y) in points {

@@ -118,7 +118,9 @@ fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
     let middle = f64::midpoint(before as f64, length as f64);
     let is_new = |track: &Track| {
         track.sectors == length
-            || track.sectors != before && (track.per_turn < middle) == (length < before) && track.per_turn.is_finite()
+            || track.sectors != before
+                && (track.per_turn < middle) == (length < before)
+                && track.per_turn.is_finite()
     };
     surveyed
         .iter()
@@ -136,8 +138,7 @@ fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
 /// single zone does not show it.
 pub(crate) fn halves(zones: &[Zone], sectors: u64) -> bool {
     let (first, second) = zones.split_at(zones.len() / 2);
-    let alike = first.iter().map(|zone| zone.sectors_per_track).eq(second.iter().map(|zone| zone.sectors_per_track));
-    first.len() > 1
-        && alike
-        && second[0].first_lba.abs_diff(sectors / 2) <= 2 * second[0].sectors_per_track
+    let alike =
+        first.iter().map(|zone| zone.sectors_per_track).eq(second.iter().map(|zone| zone.sectors_per_track));
+    first.len() > 1 && alike && second[0].first_lba.abs_diff(sectors / 2) <= 2 * second[0].sectors_per_track
 }

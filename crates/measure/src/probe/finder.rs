@@ -14,6 +14,9 @@ pub(crate) const SEARCHING: i64 = -1;
 const STRICT: f64 = 0.03;
 const LENIENT: f64 = 0.25;
 
+/// No track is shorter; what looks like it are answers of a cache.
+const SHORTEST_UNITS: u64 = 8;
+
 /// A search in one region of the device.
 pub(crate) struct Finder<'s, 'a> {
     pub(crate) session: &'s mut Session<'a>,
@@ -191,8 +194,11 @@ impl<'s, 'a> Finder<'s, 'a> {
         let mut next = next;
         let mut usual = next - run.firsts[run.firsts.len() - 1];
         loop {
-            self.confirm(next, number + run.firsts.len() as i64)?;
             let length = next - run.firsts[run.firsts.len() - 1];
+            if length < SHORTEST_UNITS * self.unit {
+                return Ok(());
+            }
+            self.confirm(next, number + run.firsts.len() as i64)?;
             run.firsts.push(next);
             if run.firsts.len() > count {
                 return Ok(());

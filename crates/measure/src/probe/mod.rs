@@ -61,15 +61,35 @@ pub const PROBES: [ProbeInfo; 16] = [
     info("rotation", "comes back to one sector after random pauses: the time of a turn", &[], true),
     info("write-cache", "whether writes are complete before they are on the media", &["rotation"], true),
     info("cache", "read-ahead, segments and their size", &["rotation"], false),
-    info("skippy-write", "writes with linearly increasing steps (Skippy)", &["rotation", "write-cache"], true),
+    info(
+        "skippy-write",
+        "writes with linearly increasing steps (Skippy)",
+        &["rotation", "write-cache"],
+        true,
+    ),
     info("skippy-read", "reads with linearly increasing steps", &["rotation"], false),
-    info("skippy-backwards", "reads backwards with linearly increasing steps, ahead of which nothing is read", &["rotation"], false),
-    info("tracks", "sectors per track and skews at the start, by the angle of sectors", &["rotation", "write-cache", "cache"], true),
+    info(
+        "skippy-backwards",
+        "reads backwards with linearly increasing steps, ahead of which nothing is read",
+        &["rotation"],
+        false,
+    ),
+    info(
+        "tracks",
+        "sectors per track and skews at the start, by the angle of sectors",
+        &["rotation", "write-cache", "cache"],
+        true,
+    ),
     info("zones", "where the number of sectors per track changes", &["tracks"], true),
     info("switches", "least time to the next sector, track and cylinder", &["tracks"], true),
     info("surfaces", "the order of tracks: by cylinder or along surfaces", &["tracks"], true),
     info("zone-tracks", "sectors per track, skews and heads in each zone", &["zones", "surfaces"], true),
-    info("seek-curve", "least time over each distance, inwards and outwards, for reads and writes", &["zone-tracks", "switches"], true),
+    info(
+        "seek-curve",
+        "least time over each distance, inwards and outwards, for reads and writes",
+        &["zone-tracks", "switches"],
+        true,
+    ),
     info("seeker", "writes at the start and elsewhere by turns (Seeker)", &["tracks"], true),
     info("zoned", "bandwidth over the device (Zoned)", &[], false),
     info("overhead", "reads that the cache answers, of several sizes", &["cache"], false),
@@ -122,7 +142,8 @@ fn suits(probe: &ProbeInfo, device: &DeviceInfo) -> bool {
 pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static str>, MeasureError> {
     let mut chosen: BTreeSet<usize> = BTreeSet::new();
     for word in wanted {
-        let matches = |info: &ProbeInfo| info.name == word || word == "skippy" && info.name.starts_with("skippy-");
+        let matches =
+            |info: &ProbeInfo| info.name == word || word == "skippy" && info.name.starts_with("skippy-");
         let mut found = (0..PROBES.len()).filter(|&place| matches(&PROBES[place])).collect::<Vec<_>>();
         if found.is_empty() {
             return Err(MeasureError::UnknownProbe { name: word.clone(), known: NAMES.to_vec() });
@@ -173,7 +194,13 @@ pub fn expected_s(name: &str, record: &Record, whole_device: bool) -> f64 {
         "zone-tracks" => 5_000.0 * angles,
         "seek-curve" => 20_000.0 * 1.5 * turn_s,
         "seeker" => 100.0 * 32.0 * 3.0 * turn_s,
-        "zoned" => (if whole_device { bytes } else { f64::min(bytes, zoned::LOCATIONS as f64 * zoned::SPAN_BYTES as f64) }) / 100e6,
+        "zoned" => {
+            (if whole_device {
+                bytes
+            } else {
+                f64::min(bytes, zoned::LOCATIONS as f64 * zoned::SPAN_BYTES as f64)
+            }) / 100e6
+        }
         "cache" => 3_000.0 * turn_s,
         "overhead" => 1_000.0 * turn_s,
         _ => 6.0 * 400.0 * turn_s,

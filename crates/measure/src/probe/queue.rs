@@ -16,7 +16,8 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
     let bytes = session.device.info().sector_bytes;
     let sectors = (4096 / bytes).max(unit as u32);
     let places = session.sectors() / u64::from(sectors);
-    let modes: &[Mode] = if session.device.info().writable { &[Mode::Read, Mode::Write] } else { &[Mode::Read] };
+    let modes: &[Mode] =
+        if session.device.info().writable { &[Mode::Read, Mode::Write] } else { &[Mode::Read] };
     for (which, &mode) in modes.iter().enumerate() {
         for (place, depth) in DEPTHS.into_iter().enumerate() {
             let series = (which * DEPTHS.len() + place) as u32;

@@ -26,6 +26,9 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind) -> Result<(), MeasureEr
     let unit = session.unit();
     let mode = if kind == Kind::Write { session.mode } else { Mode::Read };
     let mut position = if kind == Kind::Backwards { session.sectors() / 2 / unit * unit } else { 0 };
+    // Step 0 follows a sector, too.
+    session.take((0, 0), Role::Position, session.one(mode, position))?;
+    position += if kind == Kind::Backwards { 0 } else { unit };
     let mut latencies: Vec<f64> = Vec::new();
     for step in 0..MOST_STEPS {
         let ahead = step as u64 * unit;

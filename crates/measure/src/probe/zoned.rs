@@ -31,7 +31,10 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
                 break;
             }
             let access = Access { mode: Mode::Read, lba, sectors: block as u32 };
-            session.take((series as u32, step as i64), Role::Measure, access)?;
+            // A place that cannot be read is left at once: whatever it is, it may be large.
+            if session.take((series as u32, step as i64), Role::Measure, access)?.is_none() {
+                break;
+            }
         }
     }
     Ok(())

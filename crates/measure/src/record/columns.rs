@@ -4,8 +4,8 @@ use super::{Role, Sample};
 use crate::device::Mode;
 use crate::probe;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt16Array,
-    UInt32Array, UInt64Array,
+    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray,
+    UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{
     DataType, Field, Int8Type, Int64Type, Schema, SchemaRef, UInt16Type, UInt32Type, UInt64Type,

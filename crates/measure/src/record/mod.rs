@@ -38,7 +38,9 @@ impl Role {
 
     /// The role of a name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Measure, Self::Angle, Self::Position, Self::Prepare].into_iter().find(|role| role.as_str() == name)
+        [Self::Measure, Self::Angle, Self::Position, Self::Prepare]
+            .into_iter()
+            .find(|role| role.as_str() == name)
     }
 }
 

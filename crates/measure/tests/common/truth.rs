@@ -78,7 +78,10 @@ impl Truth {
             + c.write_after_write_seek_delay_ms;
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
         let wanted = c.write_data_after_ms.unwrap_or(overhead);
-        let data = wanted + c.data_preparation_ms + self.bus_ms(self.spec.bus.write_mb_per_s) + self.spec.buffer.write_start_ms;
+        let data = wanted
+            + c.data_preparation_ms
+            + self.bus_ms(self.spec.bus.write_mb_per_s)
+            + self.spec.buffer.write_start_ms;
         ready.max(data) + c.write_completion_ms
     }
 
@@ -94,9 +97,14 @@ impl Truth {
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
         // Without a fence the bus is there before the data are.
         let fence = self.spec.buffer.read_fence_kib > 0.0 || self.spec.buffer.read_fence_fraction.is_some();
-        let reconnect = if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
+        let reconnect =
+            if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
         let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
-        ready - arbitration + reconnect + c.data_preparation_ms + self.bus_ms(self.spec.bus.read_mb_per_s) + c.read_completion_ms
+        ready - arbitration
+            + reconnect
+            + c.data_preparation_ms
+            + self.bus_ms(self.spec.bus.read_mb_per_s)
+            + c.read_completion_ms
     }
 
     /// Repositioning over `cylinders` (0: a head switch) before a write or a read.
@@ -114,5 +122,4 @@ impl Truth {
         let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
         mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms()
     }
-
 }
