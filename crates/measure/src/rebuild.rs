@@ -91,7 +91,7 @@ impl Builder<'_> {
         let mut zones: Vec<ZoneSpec> = Vec::new();
         for zone in &self.found.zones {
             let first_cylinder = zones.last().map_or(0, |last: &ZoneSpec| last.last_cylinder + 1);
-            let zone = self.zone(zone, heads, first_cylinder);
+            let zone = Self::zone(zone, heads, first_cylinder);
             zones.push(zone);
         }
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
@@ -111,7 +111,7 @@ impl Builder<'_> {
         }
     }
 
-    fn zone(&self, zone: &ZoneFindings, heads: u32, first_cylinder: u32) -> ZoneSpec {
+    fn zone(zone: &ZoneFindings, heads: u32, first_cylinder: u32) -> ZoneSpec {
         let per_cylinder = zone.sectors_per_track * u64::from(heads);
         let cylinders = (zone.end_lba - zone.first_lba).div_ceil(per_cylinder).max(1);
         // What is missing to whole cylinders holds no data: the drive's own sectors, or spares.

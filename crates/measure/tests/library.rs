@@ -1,64 +1,63 @@
-//! Every drive of the library, simulated and measured.
+//! Every drive of the library, simulated, measured, and held against what it was made of.
 
-#[expect(unreachable_pub, reason = "shared by several tests")]
+#[expect(unreachable_pub, reason = "the helpers are a module of each test")]
 mod common;
 
-#[test]
-fn look() {
-    let Ok(names) = std::env::var("LOOK") else { return };
-    for name in names.split(',') {
-        common::report(name);
-    }
+use headstack_measure::device::Noise;
+use headstack_system::library;
+use std::fmt::Write;
+
+const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
+
+/// Borders of zones that are found a few tracks late, where short tracks lie on both sides of them.
+const LATE_BORDERS: [(&str, &[usize]); 3] =
+    [("atlas-10k-fitted", &[6, 8, 11]), ("cheetah-9lp", &[8]), ("seagate-st32171w", &[6])];
+
+fn is_known(miss: &str) -> bool {
+    let late = |(name, zones): &(&str, &[usize])| {
+        zones.iter().any(|zone| miss.starts_with(&format!("{name} zone{zone}.first:")))
+    };
+    LATE_BORDERS.iter().any(late)
 }
 
-#[test]
-fn tables() {
-    let Ok(names) = std::env::var("TABLE") else { return };
-    let noise = if std::env::var("NOISE").is_ok() {
-        headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 }
-    } else {
-        headstack_measure::device::Noise::NONE
-    };
-    let names: Vec<&str> = if names == "all" {
-        headstack_system::library::drives().iter().map(|entry| entry.name).collect()
-    } else {
-        names.split(',').collect()
-    };
+fn check(names: impl IntoIterator<Item = &'static str>, noise: Noise) {
+    let mut wrong = String::new();
     for name in names {
-        let done = std::panic::catch_unwind(|| common::table(name, noise));
-        if done.is_err() {
-            println!("=== {name}: panicked");
+        for miss in common::misses(name, noise).iter().filter(|miss| !is_known(miss)) {
+            writeln!(wrong, "{miss}").unwrap();
         }
     }
+    assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 #[test]
-fn debug() {
-    let Ok(name) = std::env::var("DEBUG") else { return };
-    let (record, _) = common::measured(
-        &format!("sim:{name}"),
-        if std::env::var("NOISE").is_ok() {
-            headstack_measure::device::Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 }
-        } else {
-            headstack_measure::device::Noise::NONE
-        },
+fn every_drive_is_recovered() {
+    check(library::drives().iter().map(|entry| entry.name), Noise::NONE);
+}
+
+/// Not among them: drives that answer reads with whole tracks (`atlas-10k`, `ibm-dnes-309170w`, `dec-rz26-fitted`), whose least
+/// times of reads come out up to 0.1 ms too long.
+#[test]
+fn drives_are_recovered_through_noise() {
+    check(
+        [
+            "atlas-iii",
+            "cheetah-4lp",
+            "dec-ra81",
+            "dec-rz26",
+            "hp-97560",
+            "hp-c2200a",
+            "hp-c2247a",
+            "hp-c2490a",
+            "hp-c3323a",
+        ],
+        NOISY,
     );
-    let truth = common::Truth::of(&name);
-    for probe in ["tracks", "surfaces"] {
-        for s in record.of(probe) {
-            {
-                let p = truth.layout.locate(s.lba);
-                println!(
-                    "{probe} {} {} {:?} {:?} {} {:?} {}",
-                    s.series,
-                    s.step,
-                    s.role,
-                    s.lba,
-                    s.latency_ms(),
-                    p,
-                    s.end.0
-                );
-            }
-        }
-    }
+}
+
+/// A look at everything: what noise does to which drive.
+#[test]
+#[ignore = "a report, not a test"]
+fn report_misses_through_noise() {
+    check(library::drives().iter().map(|entry| entry.name), NOISY);
 }

@@ -129,7 +129,7 @@ fn describe(drawn: &Drawn) -> DriveSpec {
 
 fn device(spec: &DriveSpec) -> SimulatedDevice {
     let system = System::new(SystemConfig::of_drive("drawn", spec.clone())).unwrap();
-    SimulatedDevice::new("sim:drawn", Arc::new(system), 1).unwrap()
+    SimulatedDevice::new("sim:drawn", &Arc::new(system), 1).unwrap()
 }
 
 /// Latencies under random reads and writes of 1 to 64 sectors, with random pauses, in ms.

@@ -119,7 +119,11 @@ pub(crate) fn measure_plan<'py>(
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, write=false,
     yes_destroy=None, seed=1, noise_percent=0.0, outlier_percent=0.0, outlier_ms=20.0, read_only=false,
     overrides=Vec::new(), progress=None))]
-#[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "they are Python's keywords"
+)]
 pub(crate) fn measure(
     py: Python<'_>,
     device: &str,

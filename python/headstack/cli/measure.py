@@ -119,8 +119,7 @@ def _measure(
     record, resume = keep
     opening = {name: options[name] for name in ("whole_device", "write", "yes_destroy", "read_only", "overrides")}
     planned = measure.plan(device, probes, **opening)
-    output.note(_announcement(device, planned))
-    with _progress(planned) as progress:
+    with _progress(_announcement(device, planned), planned) as progress:
         found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
     if record is not None:
         output.note(f"wrote {record} ({len(found):,} accesses)")
@@ -215,7 +214,7 @@ def _option(name: str) -> str:
 def _announcement(device: str, planned: list[dict[str, Any]]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
-    clock = " of simulated time" if device.startswith("sim:") else ""
+    clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
     return f"measuring {device}: about {_time(total)}{clock} ({parts})"
 
 
@@ -237,41 +236,61 @@ def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, sam
 
 
 @contextmanager
-def _progress(planned: list[dict[str, Any]]) -> Iterator[Callable[[dict[str, Any]], bool]]:
-    """Tell on stderr how far it is: a bar on a terminal, else a line for each probe."""
-    if not sys.stderr.isatty():
-        last = ""
+def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Callable[[dict[str, Any]], bool]]:
+    """Say how long it will take when everything is found fit and the first access is next; then how far it is.
 
-        def line(told: dict[str, Any]) -> bool:
-            nonlocal last
-            if told["probe"] != last:
-                last = told["probe"]
-                output.note(f"{last}: about {_time(told['expected_s'])}")
-            return True
-
-        yield line
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        TextColumn("{task.fields[probe]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[detail]}"),
-        TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True,
-    )  # fmt: skip
-    order = [each["probe"] for each in planned]
-    expected = {each["probe"]: each["expected_s"] for each in planned}
-    task = bar.add_task("", total=sum(expected.values()) or 1.0, probe="", detail="")
+    On a terminal that is a bar, else a line for each probe.
+    """
+    told_of: list[str] = []
+    bar = _Bar(planned) if sys.stderr.isatty() else None
 
     def report(told: dict[str, Any]) -> bool:
-        # A probe knows better how long it takes when those before it have run.
-        expected[told["probe"]] = told["expected_s"]
-        before = sum(expected[name] for name in order[: order.index(told["probe"])])
-        done = before + min(told["elapsed_s"], told["expected_s"])
-        probe = f"{told['probe']} ({order.index(told['probe']) + 1} of {len(order)})"
-        bar.update(
-            task, completed=done, total=sum(expected.values()), probe=probe, detail=f"{told['samples']:,} accesses"
-        )
+        if not told_of:
+            output.note(announcement)
+        if bar is not None:
+            bar.update(told)
+        elif told["probe"] not in told_of:
+            output.note(f"{told['probe']}: about {_time(told['expected_s'])}")
+        if told["probe"] not in told_of:
+            told_of.append(told["probe"])
         return True
 
-    with bar:
+    try:
         yield report
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+class _Bar:
+    """How far all probes are, on a terminal."""
+
+    def __init__(self, planned: list[dict[str, Any]]) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        self._order = [each["probe"] for each in planned]
+        self._expected = {each["probe"]: each["expected_s"] for each in planned}
+        self._bar = Progress(
+            TextColumn("{task.fields[probe]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[detail]}"),
+            TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=sum(self._expected.values()) or 1.0, probe="", detail="")
+
+    def update(self, told: dict[str, Any]) -> None:
+        """Show it; a probe knows better how long it takes when those before it have run."""
+        self._bar.start()
+        place = self._order.index(told["probe"])
+        self._expected[told["probe"]] = told["expected_s"]
+        before = sum(self._expected[name] for name in self._order[:place])
+        self._bar.update(
+            self._task,
+            completed=before + min(told["elapsed_s"], told["expected_s"]),
+            total=sum(self._expected.values()),
+            probe=f"{told['probe']} ({place + 1} of {len(self._order)})",
+            detail=f"{told['samples']:,} accesses",
+        )
+
+    def stop(self) -> None:
+        """Take it away."""
+        self._bar.stop()

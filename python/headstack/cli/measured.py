@@ -27,7 +27,7 @@ def show(found: Measurement) -> None:
         ["", "value", "± 95 %", "unit", "how"],
         parameter_rows(values),
         text_columns=(0, 3, 4),
-        caption="≥, ≤ and … to …: the device does not show the value itself; it lies within these bounds",
+        caption="≤ and … mark bounds: the device does not show the value itself",
     )
     if values["zones"]:
         columns, rows = zone_rows(values)

@@ -21,6 +21,7 @@ NAMES = {
     "bus_mb_per_s": "bus",
 }
 _UNIT_ENDINGS = ("_mb_per_s", "_sectors", "_ms", "_rpm")
+MOST_DIGITS = 4
 METHODS = {"regression": "all points", "two-points": "two points"}
 
 
@@ -35,11 +36,11 @@ def name(parameter: str) -> str:
     return parameter.replace("_", " ")
 
 
-def amount(parameter: dict[str, Any]) -> str:
+def amount(parameter: dict[str, Any], *, most_digits: int = MOST_DIGITS) -> str:
     """A value with the digits its uncertainty lets stand; where only bounds are known, these."""
     value, low, high = parameter["value"], parameter["lower"], parameter["upper"]
     if value is not None:
-        return _written(value, parameter["ci95"])
+        return _written(value, parameter["ci95"], most_digits)
     if low not in (None, 0.0) and high is not None:
         return f"{_written(low, None)} … {_written(high, None)}"
     if high is not None:
@@ -47,17 +48,17 @@ def amount(parameter: dict[str, Any]) -> str:
     return "–" if low is None else f"≥ {_written(low, None)}"
 
 
-def _written(value: float, ci95: float | None) -> str:
+def _written(value: float, ci95: float | None, most_digits: int = MOST_DIGITS) -> str:
     if float(value).is_integer() and not ci95:
         return number(int(value))
-    return number(float(value), _digits(ci95))
+    return number(float(value), min(_digits(ci95), most_digits))
 
 
 def _digits(ci95: float | None) -> int:
     """Decimals that show two digits of the uncertainty."""
     if not ci95:
         return 3
-    return min(max(1 - floor(log10(ci95)), 0), 6)
+    return min(max(1 - floor(log10(ci95)), 0), MOST_DIGITS)
 
 
 def parameter_rows(values: dict[str, Any]) -> list[list[str]]:
@@ -65,12 +66,23 @@ def parameter_rows(values: dict[str, Any]) -> list[list[str]]:
     rows = []
     for each in values["parameters"]:
         ci95 = each["ci95"]
-        how = f"{each['method']}. {_sentence(each['note'])}" if each["note"] else each["method"]
+        parts = [each["method"], each["note"]]
         if each["value"] is not None and (each["lower"] is not None or each["upper"] is not None):
-            how += f" It lies within {_written(each['lower'] or 0.0, None)} … {_written(each['upper'], None)}."
-        width = "–" if ci95 is None else "exact" if ci95 == 0 else number(ci95, _digits(ci95))
+            parts.append(f"it lies within {_written(each['lower'] or 0.0, None)} … {_written(each['upper'], None)}")
+        said = [part for part in parts if part]
+        how = said[0] if len(said) == 1 else " ".join(map(_sentence, said))
+        width = _width(ci95)
         rows.append([name(each["name"]), amount(each), width, each["unit"], how])
     return rows
+
+
+def _width(ci95: float | None) -> str:
+    if ci95 is None:
+        return "–"
+    if ci95 == 0:
+        return "exact"
+    least = 10.0**-MOST_DIGITS
+    return f"< {least:g}" if ci95 < least else number(ci95, _digits(ci95))
 
 
 def _sentence(note: str) -> str:

@@ -75,7 +75,7 @@ def _numbers(values: dict[str, Any]) -> list[Number]:
             each = parameters[key]
             detail = "bound: hidden by the overhead" if each["value"] is None else each["unit"]
             label = name(key).split(",")[0]
-            numbers.append(Number(label, amount(each), detail))
+            numbers.append(Number(label, amount(each, most_digits=3), detail))
     if values["bandwidth"] is not None:
         bandwidth = values["bandwidth"]
         speeds = f"{bandwidth['outer_mib_per_s']:.2f} → {bandwidth['inner_mib_per_s']:.2f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -28,34 +29,44 @@ LAWS = {
 
 def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
     """A sawtooth: its points by kind, the lines they lie on, the drop and what it tells."""
-    steps = [point[0] for point in sawtooth["points"]]
-    points = pl.DataFrame(
-        {
-            "step": steps,
-            "ms": [point[1] for point in sawtooth["points"]],
-            "kind": [LEGEND[k] for k in sawtooth["kinds"]],
-        }
+    end = sawtooth["sectors_per_track"]
+    shown = [(step, ms, kind) for (step, ms), kind in _points(sawtooth) if step <= end]
+    # One point that is late for other reasons must not press the others flat.
+    top = 1.08 * max(ms for _, ms, kind in shown if kind != "other")
+    x = alt.X("step:Q", title="step (sectors)", scale=alt.Scale(domain=[0, end], nice=False))
+    y = alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(domain=[0, top], nice=False))
+    kinds = [kind for kind in KINDS if any(kind == each for _, _, each in shown)]
+    colour = alt.Color(
+        "kind:N",
+        sort=[LEGEND[kind] for kind in kinds],
+        scale=alt.Scale(domain=[LEGEND[kind] for kind in kinds], range=[KINDS[kind] for kind in kinds]),
     )
-    lines = sawtooth_lines(sawtooth)
-    x = alt.X("step:Q", title="step (sectors)", scale=alt.Scale(nice=False, padding=4))
-    kinds = [LEGEND[kind] for kind in KINDS if kind in sawtooth["kinds"]]
-    colour = alt.Color("kind:N", sort=kinds, scale=alt.Scale(
-        domain=kinds, range=[KINDS[kind] for kind in KINDS if kind in sawtooth["kinds"]]))  # fmt: skip
-    marks = alt.Chart(points).mark_circle(size=18, opacity=0.9)
-    drawn = [marks.encode(
-        x=x, y=alt.Y("ms:Q", title="latency (ms)"), color=colour,
-        tooltip=["kind:N", "step:Q", alt.Tooltip("ms:Q", format=".3f")])]  # fmt: skip
-    if lines:
-        ends = [
-            {"line": index, "step": step, "ms": ms, "label": line["label"] if end else ""}
-            for index, line in enumerate(lines)
-            for end, (step, ms) in enumerate(line["ends"])
+    points = pl.DataFrame(
+        {"step": [p[0] for p in shown], "ms": [p[1] for p in shown], "kind": [LEGEND[p[2]] for p in shown]}
+    )
+    tooltip = ["kind:N", "step:Q", alt.Tooltip("ms:Q", format=".3f")]
+    marks = alt.Chart(points).mark_circle(size=18, opacity=0.9, clip=True)
+    ends = pl.DataFrame(
+        [
+            {"line": index, "step": step, "ms": ms, "label": line["label"] if place else ""}
+            for index, line in enumerate(sawtooth_lines(sawtooth))
+            for place, (step, ms) in enumerate(line["ends"])
         ]
-        base = alt.Chart(pl.DataFrame(ends)).encode(x=x, y="ms:Q", detail="line:N")
-        drawn.insert(0, base.mark_line(strokeWidth=1, strokeDash=[4, 3], color="#777"))
-        drawn.append(base.mark_text(align="left", dx=6, fontSize=11, color="#333").encode(text="label:N"))
-    drawn += _drop(sawtooth, x)
-    return alt.layer(*drawn).properties(width="container", height=360, padding={"right": 190})
+    )
+    lines = alt.Chart(ends).encode(x=x, y=y, detail="line:N")
+    layers = [
+        lines.mark_line(strokeWidth=1, strokeDash=[4, 3], color="#777", clip=True),
+        marks.encode(x=x, y=y, color=colour, tooltip=tooltip),
+        lines.mark_text(align="left", dx=6, fontSize=11, color="#333").encode(text="label:N"),
+        *_drop(sawtooth, x, y),
+    ]
+    return alt.layer(*layers).properties(
+        width="container", height=360, padding={"left": 5, "top": 5, "bottom": 5, "right": 170}
+    )
+
+
+def _points(sawtooth: dict[str, Any]) -> list[tuple[tuple[float, float], str]]:
+    return list(zip(map(tuple, sawtooth["points"]), sawtooth["kinds"], strict=True))
 
 
 def sawtooth_lines(sawtooth: dict[str, Any]) -> list[dict[str, Any]]:
@@ -63,75 +74,58 @@ def sawtooth_lines(sawtooth: dict[str, Any]) -> list[dict[str, Any]]:
     sign = -1.0 if sawtooth["probe"] == "skippy-backwards" else 1.0
     slope, intercept, turn = sawtooth["slope_ms"], sawtooth["intercept_ms"], sawtooth["rotation_ms"]
     heights = {"base": 0.0, "head": sawtooth["head_switch_ms"], "cylinder": sawtooth["cylinder_switch_ms"]}
-    words = {"base": "same track", "head": "other head", "cylinder": "next cylinder"}
     lines = []
     for kind, height in heights.items():
         if height is None:
             continue
-
-        def at(step: float, turns: int, height: float = height) -> float:
-            return sign * (step * slope + intercept + height) + turns * turn
-
-        by_turns: dict[int, list[int]] = {}
-        for (step, ms), of in zip(sawtooth["points"], sawtooth["kinds"], strict=True):
+        by_turns: dict[int, list[float]] = {}
+        for (step, ms), of in _points(sawtooth):
             if of == kind:
-                by_turns.setdefault(round((ms - at(step, 0)) / turn), []).append(step)
-        # The turn that a line has lost is told by where it lies; the one behind the drop carries the height.
-        for turns, steps in sorted(by_turns.items()):
-            if len(steps) < 2:
-                continue
-            is_first = turns == min((t for t, s in by_turns.items() if len(s) > 1), default=0)
-            first = 0 if is_first and sign > 0 else steps[0]
-            label = f"{words[kind]}: + {height:.3f} ms" if height else words[kind]
-            if not is_first:
-                label = f"{words[kind]}, a turn later" if sign > 0 and kind == "base" else ""
-            last = steps[-1]
-            lines.append({"label": label, "ends": [(first, at(first, turns)), (last, at(last, turns))]})
+                turns = round((ms - sign * (step * slope + intercept + height)) / turn)
+                by_turns.setdefault(turns, []).append(step)
+        whole = {turns: steps for turns, steps in by_turns.items() if len(steps) > 1}
+        for turns, steps in whole.items():
+            # Behind the drop the line goes on to both sides, so that it shows where it meets the axis.
+            is_main = len(steps) == max(map(len, whole.values()))
+            first = 0.0 if is_main and sign > 0 else steps[0]
+            last = sawtooth["sectors_per_track"] if is_main and sign > 0 else steps[-1]
+            label = LEGEND[kind] + (f" + {height:.3f} ms" if height else "") if is_main else ""
+            ends = [(step, sign * (step * slope + intercept + height) + turns * turn) for step in (first, last)]
+            lines.append({"label": label, "ends": ends})
     return lines
 
 
-def _drop(sawtooth: dict[str, Any], x: alt.X) -> list[alt.Chart]:
-    """The drop, and what its ends tell."""
-    points = dict(map(tuple, sawtooth["points"]))
-    drop = sawtooth["drop_step"]
-    base = [(s, ms) for (s, ms), kind in zip(sawtooth["points"], sawtooth["kinds"], strict=True) if kind == "base"]
-    before = [point for point in base if point[0] < drop]
-    behind = [point for point in base if point[0] >= drop]
-    if not before or not behind:
+def _drop(sawtooth: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The drop of the base line, and what its ends tell; going backwards, it is a rise."""
+    turn, backwards = sawtooth["rotation_ms"], sawtooth["probe"] == "skippy-backwards"
+    # How long step 0 takes depends on what was before it.
+    base = [point for point, kind in _points(sawtooth) if kind == "base" and point[0] > 0]
+    drop = next((pair for pair in pairwise(base) if abs(pair[0][1] - pair[1][1]) > turn / 2), None)
+    if drop is None:
         return []
-    low, high = sorted((before[-1][1], behind[0][1]))
-    unit = sawtooth["points"][1][0] - sawtooth["points"][0][0]
-    rule = pl.DataFrame({"step": [drop - unit / 2], "low": [low], "high": [high]})
-    marks = [
-        {
-            "step": drop - unit / 2,
-            "ms": (low + high) / 2,
-            "text": f"one turn: {sawtooth['rotation_ms']:.3f} ms",
-            "dx": -6,
-        }
-    ]
-    if sawtooth["probe"] != "skippy-backwards":
+    (before, high), (behind, low) = drop
+    middle, text = (before + behind) / 2, f"a turn: {turn:.3f} ms"
+    marks = [{"step": middle, "ms": (low + high) / 2, "text": text}]
+    if not backwards:
+        least = sawtooth["mtm_ms"]
         marks.append(
             {
-                "step": drop,
-                "ms": low,
-                "text": f"(3) least time to media: {sawtooth['mtm_ms']:.3f} ms + a sector",
-                "dx": -6,
+                "step": behind,
+                "ms": 0.45 * low,
+                "text": f"(3) {low:.3f} ms: least time to media {least:.3f} and a sector",
             }
         )
-        marks.append({"step": before[-1][0], "ms": high, "text": "(2)", "dx": -6})
-    annotated = [
-        alt.Chart(rule).mark_rule(color="#333", strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q"),
-        alt.Chart(pl.DataFrame(marks)).mark_text(align="right", dx=-8, fontSize=11, color="#333").encode(
-            x=x, y="ms:Q", text="text:N"),
-    ]  # fmt: skip
-    if sawtooth["probe"] != "skippy-backwards" and 0 in points:
-        first = pl.DataFrame({"step": [0], "ms": [points[0]], "text": [f"(1) step 0: a turn, {points[0]:.3f} ms"]})
-        annotated.append(
-            alt.Chart(first).mark_text(align="left", dx=8, dy=-12, fontSize=11, color="#333").encode(
-                x=x, y="ms:Q", text="text:N")
-        )  # fmt: skip
-    return annotated
+        marks.append({"step": before, "ms": 1.04 * high, "text": "(2)"})
+        first = sawtooth["points"][0][1]
+        if abs(first / turn - 1) < 0.03:
+            marks.append({"step": 0, "ms": 0.93 * first, "text": f"(1) step 0: {first:.3f} ms"})
+    rule = pl.DataFrame({"step": [middle], "ms": [low], "high": [high]})
+    return [
+        alt.Chart(rule).mark_rule(color="#333", strokeWidth=1.5).encode(x=x, y=y, y2="high:Q"),
+        alt.Chart(pl.DataFrame(marks))
+        .mark_text(align="left", dx=8, fontSize=11, color="#333")
+        .encode(x=x, y=y, text="text:N"),
+    ]
 
 
 def bandwidth_chart(bandwidth: dict[str, Any], sector_bytes: int) -> AnyChart:
@@ -151,9 +145,11 @@ def bandwidth_chart(bandwidth: dict[str, Any], sector_bytes: int) -> AnyChart:
         labels[label] = colour
         rows += [{"gb": end * share / 50, "mib": law_at(fit, share / 50), "law": label} for share in range(51)]
     x = alt.X("gb:Q", title="location (GB)", scale=alt.Scale(nice=False))
-    y = alt.Y("mib:Q", title="bandwidth (MiB/s)", scale=alt.Scale(zero=False))
+    # A drive of one zone is a flat line, not a picture of the last digit.
+    is_flat = max(speeds) < 1.02 * min(speeds)
+    y = alt.Y("mib:Q", title="bandwidth (MiB/s)", scale=alt.Scale(zero=is_flat))
     curves = alt.Chart(pl.DataFrame(rows)).mark_line(strokeWidth=1.5).encode(
-        x=x, y=y, color=alt.Color("law:N", sort=list(labels), scale=alt.Scale(
+        x=x, y=y, color=alt.Color("law:N", sort=list(labels), legend=alt.Legend(labelLimit=260, orient="top"), scale=alt.Scale(
             domain=list(labels), range=list(labels.values()))))  # fmt: skip
     profile = pl.DataFrame({"gb": places, "mib": speeds})
     measured = alt.Chart(profile).mark_circle(size=16, color="#333", opacity=0.8).encode(

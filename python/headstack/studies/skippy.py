@@ -179,7 +179,9 @@ CLAIMS = {
     "outer": "bandwidth at the start",
     "inner": "bandwidth at the end",
 }
-PAPERS_WAY = ("rotation", "mtm", "sectors", "head-switch", "cylinder-switch")
+PAPERS_WAY = ("rotation", "sectors", "head-switch", "cylinder-switch")
+LOWEST_POINT = ("97560", "RZ26")
+"""Of the simulated drives the paper prints the sawtooth's lowest point as least time to media, of the others a sector less."""
 MTM_97560 = (
     "expected: the printed value is 15 sectors' time, so that simulator charged 2.71 to 2.92 ms where Ruemmler & Wilkes' "
     "overhead and bus come to 2.25"
@@ -188,9 +190,12 @@ MTM_97560 = (
 
 def _drive_rows(printed: Printed, values: list[Value]) -> list[Row]:
     rows = []
+    by_name = {value.name: value.true or 0.0 for value in values}
+    sector_ms = by_name["rotation"] / by_name["sectors"]
     for value in values:
         # The paper's extractor on our drive is what compares with the paper; the corrected one compares with the file.
-        ours = value.naive if value.name in PAPERS_WAY else value.found
+        is_papers_way = value.name in PAPERS_WAY or (value.name == "mtm" and printed.label in LOWEST_POINT)
+        ours = value.naive if is_papers_way else value.found
         if ours is None or value.paper is None:
             continue
         id_, claim = f"{printed.key}-{value.name}", f"{printed.label}: {CLAIMS[value.name]}"
@@ -198,6 +203,9 @@ def _drive_rows(printed: Printed, values: list[Value]) -> list[Row]:
         if id_ == "97560-mtm":
             note += f". {MTM_97560}"
         within = 0 if value.name == "heads" else TOLERANCE * value.paper
+        if value.name.endswith("switch"):
+            # A skew is a whole number of sectors: nothing lies nearer.
+            within = max(within, 0.5 * sector_ms)
         rows.append(about(id_, claim, value.paper, ours, value.unit, within=within, note=note))
     worst = max(values, key=_error)
     claim = f"{printed.label}: the corrected extractor is off from the drive file by at most 1 %"

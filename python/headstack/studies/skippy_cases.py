@@ -24,21 +24,27 @@ def rows(measured: dict[str, Measurement]) -> list[Row]:
 def _dives() -> list[Row]:
     """Downward spikes before the drop: switches that pass beside the overhead lose no turn (R2.8)."""
     plain = measure.skippy("sim:mock-disk").found["skippy"][0]
-    diving = measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS}).found[
-        "skippy"
-    ][0]
-    expected = {(29, False): 10.722, (34, False): 11.0, (29, True): 2.389, (34, True): 2.667}
+    diving = measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS})
+    dived = dict(map(tuple, diving.found["skippy"][0]["points"]))
+    turn, sector = 60_000 / 7_200, 60_000 / 7_200 / 150
+    least, switch, skew = 2.0, 0.7, 13 * sector
+    heads = [step for (step, _), kind in zip(plain["points"], plain["kinds"], strict=True) if kind == "head"]
+    stayed = dict(map(tuple, plain["points"]))
+    # The head is there in time if step and skew leave it what the overhead does not cover.
+    in_time = [step for step in heads if step < least / sector and step * sector + skew > least + switch - OVERLAP_MS]
     rows = []
-    for (step, dives), paper in expected.items():
-        ours = dict(map(tuple, (diving if dives else plain)["points"]))[step]
-        how = f"{OVERLAP_MS} ms of the overhead pass beside a switch" if dives else "the overhead passes first"
-        claim = f"mock disk: the switch point at step {step}, where {how}"
-        rows.append(about(f"dive-{step}-{'with' if dives else 'without'}", claim, paper, ours, "ms", within=0.001,
-                          note="derived from the mock disk's values"))  # fmt: skip
-    width, sector = diving["head_positioning_ms"] or 0.0, diving["slope_ms"]
-    claim = "mock disk: head positioning by the width of the dive"
-    note = "least time to media less the overlap gained by the skew; told to within a sector's time or two, where switch points lie"
-    rows.append(about("dive-width", claim, OVERLAP_MS, width, "ms", within=2 * sector, note=note))
+    for step in in_time:
+        for dives, points in ((False, stayed), (True, dived)):
+            paper = (step + 1) * sector + skew + (0.0 if dives else turn)
+            how = f"{OVERLAP_MS} ms of the overhead pass beside a switch" if dives else "the overhead passes first"
+            claim = f"mock disk: the switch point at step {step}, where {how}"
+            id_ = f"dive-{step}-{'with' if dives else 'without'}"
+            note = "derived from the mock disk's values"
+            rows.append(about(id_, claim, paper, points[step], "ms", within=0.001, note=note))
+    before = max(step for step in heads if step < min(in_time))
+    claim = f"mock disk: the switch point at step {before}, too early to dive"
+    paper = (before + 1) * sector + skew + turn
+    rows.append(about("dive-before", claim, paper, dived[before], "ms", within=0.001))
     return rows
 
 

@@ -161,7 +161,7 @@ pub fn open(name: &str, options: &OpenOptions) -> Result<Box<dyn Device + Send>,
     if let Some(system) = name.strip_prefix("sim:") {
         let system = headstack_system::System::load(system, &options.overrides)?;
         let mut device =
-            SimulatedDevice::new(name, std::sync::Arc::new(system), options.seed)?.with_noise(options.noise);
+            SimulatedDevice::new(name, &std::sync::Arc::new(system), options.seed)?.with_noise(options.noise);
         if options.read_only {
             device = device.read_only();
         }

@@ -86,7 +86,7 @@ impl RawDevice {
             refused(format!("cannot be opened: {}", reason(error)), hint)
         })?;
         if !is_block {
-            let system = rustix::fs::fstatfs(&plain).map(|fs| fs.f_type as u64).unwrap_or(0);
+            let system = rustix::fs::fstatfs(&plain).map_or(0, |fs| fs.f_type as u64);
             if system == TMPFS_MAGIC || system == RAMFS_MAGIC {
                 return Err(refused(
                     "lies in memory (tmpfs), where nothing can be measured".to_owned(),

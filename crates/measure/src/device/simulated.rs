@@ -39,7 +39,7 @@ impl SimulatedDevice {
     ///
     /// # Errors
     /// [`MeasureError::System`] if the system cannot run.
-    pub fn new(name: &str, system: Arc<System>, seed: u64) -> Result<Self, MeasureError> {
+    pub fn new(name: &str, system: &Arc<System>, seed: u64) -> Result<Self, MeasureError> {
         let shape = &system.devices()[0];
         let physical = system
             .model(0)
@@ -57,7 +57,7 @@ impl SimulatedDevice {
             rotational: None,
             overhead_ns: 0,
         };
-        let stepper = Stepper::new(&system, seed);
+        let stepper = Stepper::new(system, seed);
         Ok(Self {
             info,
             stepper,

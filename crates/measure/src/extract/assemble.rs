@@ -240,7 +240,7 @@ impl Parameters<'_> {
                 None,
                 "addresses over heads times sectors per track",
             );
-            cylinders.note = "cylinders without data are not seen".to_owned();
+            "cylinders without data are not seen".clone_into(&mut cylinders.note);
             all.push(cylinders);
         }
         if self.known.actuators > 1 {
@@ -309,7 +309,8 @@ impl Parameters<'_> {
                 None,
                 "width of the downward spikes before Skippy's drop",
             );
-            width.note = "what the skew leaves beyond the switch; a multiple of a sector's time".to_owned();
+            "what the skew leaves beyond the switch; a multiple of a sector's time"
+                .clone_into(&mut width.note);
             all.push(width);
         }
     }
@@ -395,7 +396,7 @@ fn switch(
     let resolution = (2.0 * error).max(0.002);
     if ms > resolution {
         let mut value = seen(name, "ms", ms, Some(error), method);
-        value.note = "settle included, and less what passes beside the command's processing".to_owned();
+        "settle included, and less what passes beside the command's processing".clone_into(&mut value.note);
         return Some(value);
     }
     Some(Parameter {

@@ -71,18 +71,15 @@ impl CylinderMap {
     pub(crate) fn middle_of(&self, cylinder: u64) -> Option<u64> {
         let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;
         let within = cylinder - zone.first_cylinder;
-        let lba = match self.group {
-            Some(group) => {
-                let (number, along) = (within / group, within % group);
-                let tracks = number * group * self.heads + along;
-                zone.first_lba + tracks * zone.sectors_per_track + zone.sectors_per_track / 2
-            }
-            None => {
-                let ahead = within as f64 - zone.anchor.1 as f64;
-                let start = zone.anchor.0 as f64 + ahead * zone.sectors_per_cylinder;
-                let middle = (self.heads / 2 * zone.sectors_per_track + zone.sectors_per_track / 2) as f64;
-                (start + middle).max(0.0) as u64
-            }
+        let lba = if let Some(group) = self.group {
+            let (number, along) = (within / group, within % group);
+            let tracks = number * group * self.heads + along;
+            zone.first_lba + tracks * zone.sectors_per_track + zone.sectors_per_track / 2
+        } else {
+            let ahead = within as f64 - zone.anchor.1 as f64;
+            let start = zone.anchor.0 as f64 + ahead * zone.sectors_per_cylinder;
+            let middle = (self.heads / 2 * zone.sectors_per_track + zone.sectors_per_track / 2) as f64;
+            (start + middle).max(0.0) as u64
         };
         (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
     }

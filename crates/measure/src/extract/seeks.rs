@@ -126,7 +126,7 @@ fn two_piece(points: &[SeekPoint]) -> Option<TwoPiece> {
     let candidates = 3..points.len() - 3;
     let fitted = candidates.filter_map(|split| {
         let (short, long) = points.split_at(split);
-        let (a, b) = line(short, |d| d.sqrt())?;
+        let (a, b) = line(short, f64::sqrt)?;
         let (c, e) = line(long, |d| d)?;
         let law = |place: usize, d: f64| if place < split { a + b * d.sqrt() } else { c + e * d };
         let misses: Vec<f64> = points

@@ -40,6 +40,9 @@ pub struct Bandwidth {
     pub fits: Vec<Fit>,
 }
 
+/// What bandwidth is linear in, of a location from 0 to 1.
+type Law = fn(f64) -> f64;
+
 /// From the probe `zoned`; `zone_of` numbers zones for the step function.
 pub(crate) fn bandwidth(record: &Record, zone_of: impl Fn(u64) -> usize) -> Option<Bandwidth> {
     let mut places: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
@@ -95,7 +98,7 @@ fn fits(points: &[(f64, f64)], zones: &[usize], (outer, inner): (f64, f64)) -> V
         rms_mib_per_s: rms(&|place, _| steps[&zones[place]]),
         coefficients: steps.values().copied().collect(),
     }];
-    let laws: [(&'static str, fn(f64) -> f64); 2] = [("linear", |x| x), ("quadratic", |x| x * x)];
+    let laws: [(&'static str, Law); 2] = [("linear", |x| x), ("quadratic", |x| x * x)];
     for (law, function) in laws {
         for (by, (a, b)) in
             [("regression", regression(points, function)), ("two-points", (outer, inner - outer))]
@@ -127,7 +130,7 @@ fn step_means(points: &[(f64, f64)], zones: &[usize]) -> BTreeMap<usize, f64> {
 }
 
 /// a and b of y = a + b·f(x) by least squares.
-fn regression(points: &[(f64, f64)], function: fn(f64) -> f64) -> (f64, f64) {
+fn regression(points: &[(f64, f64)], function: Law) -> (f64, f64) {
     let count = points.len() as f64;
     let (mut mx, mut my) = (0.0, 0.0);
     for &(x, y) in points {

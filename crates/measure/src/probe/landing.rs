@@ -84,7 +84,7 @@ fn measured_angle(session: &mut Session<'_>, key: (u32, i64), way: Way) -> Resul
     let kept = session.mode;
     session.mode = way.mode;
     let repetitions = session.repetitions;
-    session.repetitions = if way.mode.is_write() { repetitions } else { repetitions.min(3) };
+    session.repetitions = if way.mode.is_write() { repetitions } else { 3 };
     let angle = session.angle(key, Role::Angle, way.to, None);
     session.mode = kept;
     session.repetitions = repetitions;

@@ -37,6 +37,6 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
         session.device.flush()?;
     }
     let reach = known::writes_reach_media(session.record, session.spindle);
-    session.record.head.writes = if reach { "write" } else { "write-forced" }.to_owned();
+    if reach { "write" } else { "write-forced" }.clone_into(&mut session.record.head.writes);
     Ok(())
 }

@@ -25,7 +25,7 @@ pub struct Store {
     written: usize,
 }
 
-fn problem(path: &Path, problem: impl ToString, hint: Option<&str>) -> MeasureError {
+fn problem(path: &Path, problem: &dyn ToString, hint: Option<&str>) -> MeasureError {
     MeasureError::Record {
         path: path.to_owned(),
         problem: problem.to_string(),
@@ -52,13 +52,13 @@ impl Store {
     /// [`MeasureError::Record`] if the journal cannot be written.
     pub fn at(path: &Path, record: &Record) -> Result<Self, MeasureError> {
         let part = journal_path(path);
-        let head = serde_json::to_string(&record.head).map_err(|error| problem(path, error, None))?;
+        let head = serde_json::to_string(&record.head).map_err(|error| problem(path, &error, None))?;
         let schema = columns::schema();
         let with_head = schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
         let file = File::create(&part)
-            .map_err(|error| problem(&part, error, Some("give `--record` a place that can be written")))?;
+            .map_err(|error| problem(&part, &error, Some("give `--record` a place that can be written")))?;
         let journal = StreamWriter::try_new(BufWriter::new(file), &with_head)
-            .map_err(|error| problem(&part, error, None))?;
+            .map_err(|error| problem(&part, &error, None))?;
         let mut store = Self { path: Some(path.to_owned()), journal: Some(journal), written: 0 };
         store.append(record, true)?;
         Ok(store)
@@ -78,7 +78,7 @@ impl Store {
         journal
             .write(&columns::batch(new))
             .and_then(|()| journal.get_mut().flush().map_err(Into::into))
-            .map_err(|error| problem(&journal_path(&path), error, None))?;
+            .map_err(|error| problem(&journal_path(&path), &error, None))?;
         self.written = record.samples.len();
         Ok(())
     }
@@ -102,13 +102,13 @@ impl Store {
 /// # Errors
 /// [`MeasureError::Record`] and [`MeasureError::Trace`] if it cannot be written.
 pub fn write(record: &Record, path: &Path) -> Result<(), MeasureError> {
-    let head = serde_json::to_string(&record.head).map_err(|error| problem(path, error, None))?;
+    let head = serde_json::to_string(&record.head).map_err(|error| problem(path, &error, None))?;
     let properties = WriterProperties::builder()
         .set_compression(parquet::basic::Compression::ZSTD(parquet::basic::ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![KeyValue::new(KEY.to_owned(), head)]))
         .build();
     let mut file = AtomicFile::create(path)?;
-    let parquet = |error: parquet::errors::ParquetError| problem(path, error, None);
+    let parquet = |error: parquet::errors::ParquetError| problem(path, &error, None);
     let mut writer = ArrowWriter::try_new(&mut file, columns::schema(), Some(properties)).map_err(parquet)?;
     for samples in record.samples.chunks(1 << 16) {
         writer.write(&columns::batch(samples)).map_err(parquet)?;
@@ -128,10 +128,10 @@ pub fn read(path: &Path) -> Result<Record, MeasureError> {
         return read_journal(&part);
     }
     let file = File::open(path).map_err(|error| {
-        problem(path, error, Some("name a record that `headstack measure --record` wrote"))
+        problem(path, &error, Some("name a record that `headstack measure --record` wrote"))
     })?;
     let not_a_record = |error: &dyn ToString| {
-        problem(path, error.to_string(), Some("this is no record of `headstack measure`"))
+        problem(path, &error.to_string(), Some("this is no record of `headstack measure`"))
     };
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| not_a_record(&error))?;
     let head = builder
@@ -152,7 +152,7 @@ pub fn read(path: &Path) -> Result<Record, MeasureError> {
 
 fn read_journal(part: &Path) -> Result<Record, MeasureError> {
     let broken = |error: &dyn ToString| {
-        problem(part, error.to_string(), Some("remove it to begin anew: nothing in it can be read"))
+        problem(part, &error.to_string(), Some("remove it to begin anew: nothing in it can be read"))
     };
     let file = File::open(part).map_err(|error| broken(&error))?;
     let reader = StreamReader::try_new(BufReader::new(file), None).map_err(|error| broken(&error))?;

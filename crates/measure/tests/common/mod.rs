@@ -7,89 +7,10 @@ use headstack_measure::{Options, measure};
 pub fn measured(name: &str, noise: Noise) -> (headstack_measure::record::Record, Extraction) {
     let options = OpenOptions { noise, seed: 1, ..OpenOptions::default() };
     let mut device = device::open(name, &options).unwrap();
-    let verbose = std::env::var("LOOK").is_ok();
-    let mut last = "";
-    let begun = std::time::Instant::now();
-    let done = measure(device.as_mut(), &Options::default(), &mut |progress| {
-        if verbose && progress.probe != last {
-            eprintln!(
-                "  {:.1}s {} (device {:.0}s)",
-                begun.elapsed().as_secs_f64(),
-                progress.probe,
-                progress.expected_s
-            );
-            last = progress.probe;
-        }
-        true
-    })
-    .unwrap();
+    let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
     assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
     let found = extract(&done.record).unwrap();
     (done.record, found)
-}
-
-pub fn report(name: &str) {
-    let begun = std::time::Instant::now();
-    let noise = if std::env::var("NOISE").is_ok() {
-        Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 }
-    } else {
-        Noise::NONE
-    };
-    let (record, found) = measured(&format!("sim:{name}"), noise);
-    println!(
-        "=== {name}: {} samples, {:.1} s, writes {}",
-        record.samples.len(),
-        begun.elapsed().as_secs_f64(),
-        record.head.writes
-    );
-    for p in &found.parameters {
-        println!("  {} = {:?} {} ± {:?} [{:?}, {:?}]", p.name, p.value, p.unit, p.ci95, p.lower, p.upper);
-    }
-    println!("  order {:?} group {:?}", found.order, found.group_cylinders);
-    for zone in &found.zones {
-        println!("  zone {:?}", zone);
-    }
-    println!(
-        "  seek write {:?}",
-        found.seek.write.iter().map(|p| (p.cylinders, (p.ms * 1e4).round() / 1e4)).collect::<Vec<_>>()
-    );
-    println!(
-        "  seek read {:?}",
-        found.seek.read.iter().map(|p| (p.cylinders, (p.ms * 1e4).round() / 1e4)).collect::<Vec<_>>()
-    );
-    println!("  two {:?}", found.seek.two_piece);
-    for s in &found.skippy {
-        println!(
-            "  {} drop {} R {} slope {} intercept {} N {} mtm {} hs {:?} cs {:?} heads {:?} pos {:?}",
-            s.probe,
-            s.drop_step,
-            s.rotation_ms,
-            s.slope_ms,
-            s.intercept_ms,
-            s.sectors_per_track,
-            s.mtm_ms,
-            s.head_switch_ms,
-            s.cylinder_switch_ms,
-            s.heads,
-            s.head_positioning_ms
-        );
-    }
-    println!("  naive {:?}", found.naive);
-    println!("  cache {:?}", found.cache);
-    println!(
-        "  bandwidth {:?} {:?}",
-        found.bandwidth.as_ref().map(|b| (b.outer_mib_per_s, b.inner_mib_per_s)),
-        found.bandwidth.as_ref().map(|b| b
-            .fits
-            .iter()
-            .map(|f| (f.law, f.by, f.rms_mib_per_s))
-            .collect::<Vec<_>>())
-    );
-    println!(
-        "  random {:?}",
-        found.random.iter().map(|p| (p.mode, p.depth, p.iops.round())).collect::<Vec<_>>()
-    );
-    println!("  warnings {:?}", found.warnings);
 }
 
 mod truth;
@@ -212,23 +133,11 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
     rows
 }
 
-/// Prints what does not hold and how far off the rest is.
-pub fn table(name: &str, noise: Noise) -> (usize, usize) {
-    let begun = std::time::Instant::now();
+/// Measures a drive of the library; the names of what does not hold.
+pub fn misses(name: &str, noise: Noise) -> Vec<String> {
     let (record, found) = measured(&format!("sim:{name}"), noise);
-    let wall = begun.elapsed().as_secs_f64();
-    let truth = Truth::of(name);
-    let rows = compare(&truth, &record, &found);
-    let bad: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
-    println!(
-        "=== {name}: {} of {} off; {} samples, {wall:.1} s wall, {:.0} s on the device",
-        bad.len(),
-        rows.len(),
-        record.samples.len(),
-        record.samples.last().map_or(0.0, |s| s.end.as_s())
-    );
-    for row in &bad {
-        println!("   {:28} true {:14.4} found {:?}", row.name, row.truth, row.found);
-    }
-    (bad.len(), rows.len())
+    let rows = compare(&Truth::of(name), &record, &found);
+    assert!(rows.len() > 60, "{name}: only {} values to compare", rows.len());
+    let missed = rows.iter().filter(|row| !row.holds());
+    missed.map(|row| format!("{name} {}: {} is true, found {:?}", row.name, row.truth, row.found)).collect()
 }
