@@ -2,8 +2,8 @@
 //!
 //! A burst begins with the write that comes when at most [`LOW`] writes are outstanding and ends when it is so again; it
 //! counts if at least [`HIGH`] were outstanding at a time between. A burst is a *flush*, the trace of a `sync` or of a cache
-//! written back, if at least four fifths of its requests are writes and nobody waited for most of them, where the trace
-//! says who waits. A read is *delayed* by it if it arrives in it and takes longer than three quarters of the reads that
+//! written back, if at least four fifths of what arrived until the most were outstanding are writes, and nobody waited for
+//! most of its writes, where the trace says who waits. A read is *delayed* by it if it arrives in it and takes longer than three quarters of the reads that
 //! arrived outside of any burst so far.
 
 use headstack_trace::{Io, Kind};
@@ -74,6 +74,8 @@ struct Current {
     waited_for: u64,
     bytes: u64,
     peak: u64,
+    /// Writes and reads that had arrived when the peak was reached.
+    at_peak: (u64, u64),
     reads: u64,
     delayed: u64,
     read_sum: u128,
@@ -134,7 +136,9 @@ impl BurstFinder {
         let now = io.request.arrival;
         let over = self.writes.over_at(now, LOW as usize);
         let outstanding = self.writes.at(now);
-        if let Some(end) = over.filter(|_| self.current.is_some()) {
+        // One that only begins has not grown beyond the end of one.
+        let grown = self.current.as_ref().is_some_and(|current| current.peak > LOW || outstanding == 0);
+        if let Some(end) = over.filter(|_| grown) {
             self.close(end);
         }
         if io.request.op == Op::Write {
@@ -144,7 +148,10 @@ impl BurstFinder {
             current.writes += 1;
             current.waited_for += u64::from(io.sync);
             current.bytes += u64::from(io.request.sectors) * self.sector_bytes;
-            current.peak = current.peak.max(outstanding + 1);
+            if outstanding >= current.peak {
+                current.peak = outstanding + 1;
+                current.at_peak = (current.writes, current.reads);
+            }
         } else {
             self.read(finish.saturating_sub(now));
         }
@@ -185,7 +192,8 @@ impl BurstFinder {
         self.count += 1;
         self.burst_writes += current.writes;
         self.delayed += current.delayed;
-        let mostly_writes = current.writes >= 4 * current.reads;
+        let (writes, reads) = current.at_peak;
+        let mostly_writes = writes >= 4 * reads;
         let flush = mostly_writes && 2 * current.waited_for <= current.writes;
         if flush {
             self.flushes += 1;

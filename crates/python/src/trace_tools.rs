@@ -139,13 +139,14 @@ pub(crate) fn fit_workload<'py>(
 
 /// Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
 #[pyfunction]
-#[pyo3(signature = (model, out, *, requests, seed=0))]
+#[pyo3(signature = (model, out, *, requests, seed=0, format=None))]
 pub(crate) fn make_trace(
     py: Python<'_>,
     model: &str,
     out: PathBuf,
     requests: u64,
     seed: u64,
+    format: Option<&str>,
 ) -> PyResult<u64> {
     guarded(py, || {
         let model: WorkloadModel = serde_json::from_str(model)

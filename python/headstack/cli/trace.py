@@ -56,7 +56,9 @@ def info(
 @app.command
 def convert(
     trace: Path,
-    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or `.csv` file, or with `--as` another.", group=OUTPUT)],
+    out: Annotated[
+        Path, Parameter(help="What to write: a `.parquet` or `.csv` file, or with `--as` another.", group=OUTPUT)
+    ],
     *,
     as_: WrittenAs = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)

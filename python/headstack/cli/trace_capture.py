@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,7 @@ def capture(
     if not 64 <= buffer_kib <= 4 << 20:
         raise InputError(f"--buffer-kib {buffer_kib} is no size of a buffer", "64 to 4,194,304")
     duration = None if for_ is None else seconds(for_, "--for")
-    if not json:
+    if sys.stderr.isatty():
         output.note(f"capturing {device}" + ("; Ctrl-C ends it" if duration is None else f" for {duration:g} s"))
     about = capture_trace(device, out, duration_s=duration, buffer_kib=buffer_kib)
     if json:

@@ -65,10 +65,10 @@ def boxes(groups: list[dict[str, Any]]) -> alt.LayerChart | None:
     if dots:
         points = alt.Chart(pl.DataFrame(dots)).mark_circle(size=14, color=style.VERMILLION, opacity=0.5)
         layers.append(points.encode(x=alt.X("ms:Q", scale=scale), y=y))
-    return alt.layer(*layers).properties(width="container", height=26 * len(names) + 24)
+    return alt.layer(*layers, width="container", height=26 * len(names) + 24)
 
 
-def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> alt.VConcatChart | alt.LayerChart | None:
+def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> alt.LayerChart | None:
     """Mean and longest response over the address."""
     rows = [{**each, "gib": (each["from"] + each["width"] / 2) * sector_bytes / 2**30} for each in bins]
     if not rows:
@@ -144,4 +144,4 @@ def _mean_and_most(
     colour = alt.Color("which:N", scale=alt.Scale(domain=["mean", "most"], range=[style.BLUE, style.PALE]))
     tips = ["which:N", alt.Tooltip("value:Q", format=".3g"), "count:Q"]
     dots = alt.Chart(table).mark_circle(size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
-    return alt.layer(dots).properties(width="container", height=HEIGHT)
+    return alt.layer(dots, width="container", height=HEIGHT)

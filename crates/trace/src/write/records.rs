@@ -1,5 +1,7 @@
 //! The formats with one record a request, written: lines of text, and vscsi's binary records.
 
+#![expect(clippy::unnecessary_wraps, reason = "one signature for all formats; some refuse nothing")]
+
 use std::io::Write as _;
 
 use headstack_units::{Nanos, Op};
