@@ -1,35 +1,18 @@
 //! Trace readers, on traces made here: records per second from a file in the page cache.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use headstack_trace::RequestSource;
-use headstack_trace::event::blktrace::{Layout, push_record};
-use headstack_trace::event::{Action, Event, EventSource, Marks};
-use headstack_units::Nanos;
-use std::fmt::Write as _;
-use std::path::Path;
+use headstack_benches::traces::{FORMATS, count, write};
 
 const RECORDS: u64 = 100_000;
-
-fn count(path: &Path) -> u64 {
-    let mut reader = headstack_trace::open(path, &headstack_trace::OpenOptions::default()).expect("readable");
-    let (mut batch, mut total) = (Vec::new(), 0);
-    loop {
-        reader.next_batch(&mut batch).expect("sound");
-        if batch.is_empty() {
-            return total;
-        }
-        total += batch.len() as u64;
-    }
-}
 
 fn readers(c: &mut Criterion) {
     let folder = std::env::temp_dir().join(format!("headstack-benches-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a writable temporary folder");
     let mut group = c.benchmark_group("reader");
     group.throughput(Throughput::Elements(RECORDS));
-    for (name, contents) in [("disksim-ascii", ascii()), ("msr", msr()), ("srt", srt())] {
+    for name in FORMATS {
         let path = folder.join(name);
-        std::fs::write(&path, contents).expect("writable");
+        write(&path, name, RECORDS);
         assert_eq!(count(&path), RECORDS);
         group.bench_function(name, |b| b.iter(|| count(&path)));
     }
@@ -37,139 +20,5 @@ fn readers(c: &mut Criterion) {
     std::fs::remove_dir_all(&folder).expect("removable");
 }
 
-/// Events of a queueing, a dispatch and a completion for each of so many requests.
-const REQUESTS: u64 = 100_000;
-
-fn events(c: &mut Criterion) {
-    let folder = std::env::temp_dir().join(format!("headstack-benches-events-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a writable temporary folder");
-    let mut group = c.benchmark_group("events");
-    group.throughput(Throughput::Elements(3 * REQUESTS));
-    for (name, contents) in [("blktrace", blktrace()), ("blkparse", blkparse()), ("ftrace", ftrace())] {
-        let path = folder.join(name);
-        std::fs::write(&path, contents).expect("writable");
-        assert_eq!(count_events(&path), 3 * REQUESTS);
-        group.bench_function(name, |b| b.iter(|| count_events(&path)));
-    }
-    // The same, paired to requests.
-    let path = folder.join("blktrace");
-    assert_eq!(count(&path), REQUESTS);
-    group.bench_function("blktrace-paired", |b| b.iter(|| count(&path)));
-    group.finish();
-    std::fs::remove_dir_all(&folder).expect("removable");
-}
-
-fn count_events(path: &Path) -> u64 {
-    let options = headstack_trace::OpenOptions::default();
-    let mut reader = headstack_trace::event::open_events(path, &options).expect("readable");
-    let (mut batch, mut total) = (Vec::new(), 0);
-    loop {
-        reader.next_events(&mut batch).expect("sound");
-        if batch.is_empty() {
-            return total;
-        }
-        total += batch.len() as u64;
-    }
-}
-
-/// Instants (ns), letters and sectors of the events, 20 us apart, four requests outstanding.
-fn steps() -> impl Iterator<Item = (u64, Action, u64)> {
-    (0..REQUESTS + 3).flat_map(|k| {
-        let sector = |k: u64| k * 7919 % 90_000_000 * 8;
-        let done = k.checked_sub(3).map(|old| (k * 20_000 + 9000, Action::Complete, sector(old)));
-        let new = (k < REQUESTS)
-            .then(|| [(k * 20_000, Action::Queue, sector(k)), (k * 20_000 + 3000, Action::Issue, sector(k))]);
-        new.into_iter().flatten().chain(done)
-    })
-}
-
-fn blktrace() -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for ((time, action, sector), sequence) in steps().zip(1..) {
-        let event = Event {
-            time: Nanos(time),
-            sector,
-            bytes: 4096,
-            pid: 7,
-            device: 8 << 20,
-            cpu: 0,
-            action,
-            marks: Marks::READ,
-        };
-        push_record(&mut bytes, Layout { version: 7, big_endian: false }, sequence, &event);
-    }
-    bytes
-}
-
-fn blkparse() -> Vec<u8> {
-    let mut text = String::new();
-    for ((time, action, sector), sequence) in steps().zip(1_u32..) {
-        let (s, ns, letter) = (time / 1_000_000_000, time % 1_000_000_000, action.letter());
-        writeln!(text, "  8,0    0 {sequence:8} {s:5}.{ns:09}  1867 {letter:>2}   R {sector} + 8 [dd]")
-            .expect("memory");
-    }
-    text.into_bytes()
-}
-
-fn ftrace() -> Vec<u8> {
-    let mut text = String::new();
-    for (time, action, sector) in steps() {
-        let (s, us) = (time / 1_000_000_000, time % 1_000_000_000 / 1000);
-        let tail = match action {
-            Action::Queue => format!("bio_queue: 8,0 R {sector} + 8 [dd]"),
-            Action::Issue => format!("rq_issue: 8,0 R 4096 () {sector} + 8 none,0,0 [dd]"),
-            _ => format!("rq_complete: 8,0 R () {sector} + 8 none,0,0 [0]"),
-        };
-        writeln!(text, "              dd-1867    [000] ..... {s:5}.{us:06}: block_{tail}").expect("memory");
-    }
-    text.into_bytes()
-}
-
-fn ascii() -> Vec<u8> {
-    let mut text = String::new();
-    for i in 0..RECORDS {
-        writeln!(text, "{}.{:06}\t0\t{}\t8\t{}", i * 7, i, i * 97 % 2_000_000, i % 2).expect("memory");
-    }
-    text.into_bytes()
-}
-
-fn msr() -> Vec<u8> {
-    let mut text = String::new();
-    for i in 0..RECORDS {
-        let ticks = 128_166_385_295_514_663 + i * 5000;
-        writeln!(text, "{ticks},hm,0,Write,{},4096,2833", i * 4096 % 900_000_000).expect("memory");
-    }
-    text.into_bytes()
-}
-
-/// HP SRT: a text header, a form feed, big-endian records of 14 words.
-fn srt() -> Vec<u8> {
-    let header = "$$TR_IOREC-1.3 \nversion = 1.3;\ndisks = { 0 -> { sectorsize  = 256, } };\n";
-    let mut bytes = header.as_bytes().to_vec();
-    bytes.push(0x0c);
-    for i in 0..RECORDS as u32 {
-        let words = [
-            56,
-            0x0004_0001,
-            i / 100,
-            i % 100 * 10_000,
-            10,
-            20_010,
-            8192,
-            i % 1_000_000,
-            0x0800_0008,
-            4,
-            0,
-            i % 2,
-            0,
-            1,
-        ];
-        for word in words {
-            bytes.extend(word.to_be_bytes());
-        }
-    }
-    bytes
-}
-
-criterion_group!(benches, readers, events);
+criterion_group!(benches, readers);
 criterion_main!(benches);

@@ -49,6 +49,11 @@ pub(crate) fn electronics(
 ) -> Result<Electronics, ImportError> {
     let mut to = Electronics::default();
     controller(parameters, &mut to)?;
+    to.controller.scheduler = parameters.scheduler(report)?;
+    if to.controller.scheduler != "fcfs" && to.controller.queue_depth == 1 {
+        let message = "the drive takes one command at a time, so its scheduler has nothing to choose from";
+        report.warn(parameters.at("Max queue length"), message);
+    }
     buffer(parameters, &mut to)?;
     cache(parameters, &mut to, report)?;
     write_policy(parameters, &mut to)?;

@@ -24,6 +24,7 @@ mod lexer;
 mod mechanics;
 mod parameters;
 mod parser;
+mod queue;
 mod report;
 mod seek_file;
 mod simulation;

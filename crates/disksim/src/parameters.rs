@@ -1,9 +1,10 @@
 //! The parameters of `disksim_disk`: one table of what becomes of each.
 
 use crate::error::ImportError;
-use crate::fields::{Fields, wrong};
+use crate::fields::Fields;
+use crate::queue::{self, Place};
 use crate::report::Report;
-use crate::tree::{At, Block, Kind};
+use crate::tree::{At, Block};
 use std::collections::BTreeMap;
 
 /// What becomes of a parameter.
@@ -117,25 +118,6 @@ pub(crate) const TABLE: [(&str, Use); 65] = [
     ("Avg sectors per cylinder", Unused("a hint for DiskSim's schedulers; the layout says it exactly")),
 ];
 
-/// The parameters of the scheduler in the drive, with which only the policy matters.
-const SCHEDULER: [&str; 13] = [
-    POLICY,
-    "Cylinder mapping strategy",
-    "Write initiation delay",
-    "Read initiation delay",
-    "Sequential stream scheme",
-    "Maximum concat size",
-    "Overlapping request scheme",
-    "Sequential stream diff maximum",
-    "Scheduling timeout scheme",
-    "Timeout time/weight",
-    "Timeout scheduling",
-    "Scheduling priority scheme",
-    "Priority scheduling",
-];
-
-const POLICY: &str = "Scheduling policy";
-
 /// The numbers of a `disksim_disk` block, by name, and what else it holds.
 pub(crate) struct Parameters<'a> {
     fields: Fields<'a>,
@@ -162,7 +144,6 @@ impl<'a> Parameters<'a> {
         }
         let parameters = Self { fields, values };
         parameters.check()?;
-        parameters.scheduler(report)?;
         Ok(parameters)
     }
 
@@ -209,27 +190,11 @@ impl<'a> Parameters<'a> {
         Ok(())
     }
 
-    fn scheduler(&self, report: &mut Report) -> Result<(), ImportError> {
-        let Some(parameter) = self.fields.find("Scheduler") else { return Ok(()) };
-        let Kind::Block(block) = &parameter.value.kind else {
-            return Err(wrong("Scheduler", &parameter.value, "a block `disksim_ioqueue { … }`"));
-        };
-        let fields = Fields::new(block, SCHEDULER, report)?;
-        let policy = fields.whole(POLICY, 0, 1000)?.unwrap_or(1);
-        if policy == 1 {
-            report.carried(POLICY, "controller.scheduler: first come, first served");
-        } else {
-            let reason = "the drive serves its queue first come, first served";
-            report.not_carried(POLICY, policy.to_string(), reason);
+    /// The order of service in the drive; first come, first served where the file has none.
+    pub(crate) fn scheduler(&self, report: &mut Report) -> Result<String, ImportError> {
+        if self.fields.find("Scheduler").is_none() {
+            return Ok("fcfs".to_owned());
         }
-        for name in &SCHEDULER[1..] {
-            if let Some(value) = fields.real(name)?
-                && value != 0.0
-            {
-                let reason = "the drive serves its queue first come, first served";
-                report.not_carried(*name, value.to_string(), reason);
-            }
-        }
-        Ok(())
+        Ok(queue::read(self.fields.need_block("Scheduler")?, Place::Drive, report)?.scheduler)
     }
 }

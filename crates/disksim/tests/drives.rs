@@ -45,6 +45,20 @@ fn the_controller_side_goes_where_it_belongs() {
 }
 
 #[test]
+fn the_order_of_service_goes_with_the_queue() {
+    let usual = Files::new().import().unwrap().spec.controller;
+    assert_eq!((usual.scheduler.as_str(), usual.queue_depth), ("fcfs", 1));
+    let policy = ("Scheduling policy = 1", "Scheduling policy = 8");
+    let queued = Files::with_disk(&[policy, ("Max queue length = 1", "Max queue length = 20")]);
+    let queued = queued.import().unwrap();
+    assert_eq!((queued.spec.controller.scheduler.as_str(), queued.spec.controller.queue_depth), ("sptf", 20));
+    let chooses = |warning: &headstack_disksim::Warning| warning.message.contains("nothing to choose from");
+    assert!(!queued.report.warnings.iter().any(chooses));
+    let alone = Files::with_disk(&[policy]).import().unwrap();
+    assert!(alone.report.warnings.iter().any(chooses));
+}
+
+#[test]
 fn overheads_are_scaled_and_added_to_those_of_every_request() {
     let scaled = Files::with_disk(&[(
         "Time scale for overheads = 1.0",

@@ -5,6 +5,7 @@ mod common;
 use common::{DISK, Files};
 use headstack_disksim::{ImportError, Simulation, SimulationOptions, import_simulation};
 use headstack_system::bus::Arbitration;
+use headstack_system::spec::HostKnowledge;
 use headstack_system::workload::{ShiftLaw, SizeLaw, TimeLaw};
 
 const HEAD: &str = "\
@@ -215,10 +216,12 @@ fn the_driver_is_carried_or_named() {
     let order = |code: u32| changed(HEAD, "Scheduling policy = 3", &format!("Scheduling policy = {code}"));
     assert_eq!(sound(&order(1)).system.host.scheduler, "fcfs");
     assert_eq!(sound(&order(4)).system.host.scheduler, "sstf");
-    let other = sound(&order(17));
+    let cylinders = sound(&order(6)).system.host;
+    assert_eq!((cylinders.scheduler.as_str(), cylinders.knowledge), ("c-look", Some(HostKnowledge::Cylinders)));
+    let other = sound(&order(27));
     assert_eq!(other.system.host.scheduler, "fcfs");
     assert!(
-        other.report.not_carried.iter().any(|not| not.parameter == "Scheduling policy" && not.value == "17")
+        other.report.not_carried.iter().any(|not| not.parameter == "Scheduling policy" && not.value == "27")
     );
     let one = changed(HEAD, "subsystem = 1", "subsystem = 0");
     assert_eq!(sound(&one).system.host.outstanding_per_drive, Some(1));

@@ -3,9 +3,10 @@
 use super::only;
 use crate::error::ImportError;
 use crate::fields::Fields;
+use crate::queue::{self, Place};
 use crate::report::Report;
-use crate::tree::{Block, Item};
-use headstack_system::spec::HostSpec;
+use crate::tree::Item;
+use headstack_system::spec::{HostKnowledge, HostSpec};
 
 /// The host, and what its driver says of the drives.
 #[derive(Clone, Debug)]
@@ -37,34 +38,9 @@ pub(super) fn read(items: &[Item], report: &mut Report) -> Result<Host, ImportEr
     }
     report.carried(QUEUEING, "host.outstanding_per_drive");
     if fields.find("Scheduler").is_some() {
-        scheduler(fields.need_block("Scheduler")?, &mut host.spec, report)?;
+        let order = queue::read(fields.need_block("Scheduler")?, Place::Host, report)?;
+        host.spec.scheduler = order.scheduler;
+        host.spec.knowledge = order.knowledge.filter(|&known| known != HostKnowledge::Addresses);
     }
     Ok(host)
-}
-
-/// The policies that headstack has, by DiskSim's code.
-const POLICIES: [(u64, &str); 3] = [(1, "fcfs"), (3, "c-look"), (4, "sstf")];
-
-fn scheduler(block: &Block, host: &mut HostSpec, report: &mut Report) -> Result<(), ImportError> {
-    let fields = Fields { block };
-    let policy = fields.need_whole("Scheduling policy", 1, 1000)?;
-    if let Some((_, name)) = POLICIES.iter().find(|(code, _)| *code == policy) {
-        (*name).clone_into(&mut host.scheduler);
-        report.carried("Scheduling policy", format!("host.scheduler: {name}"));
-    } else {
-        let reason = "the host's driver has no such order; it serves first come, first served";
-        report.warn(fields.at("Scheduling policy"), format!("scheduling policy {policy}: {reason}"));
-        report.not_carried("Scheduling policy", policy.to_string(), reason);
-    }
-    for (name, reason) in [
-        ("Sequential stream scheme", "the driver does not join requests"),
-        ("Overlapping request scheme", "the driver does not look for overlaps"),
-        ("Scheduling timeout scheme", "the driver has one queue, whatever the age of a request"),
-        ("Scheduling priority scheme", "the driver has one queue, whatever the priority of a request"),
-    ] {
-        if let Some(value) = fields.real(name)?.filter(|value| *value != 0.0) {
-            report.not_carried(name, value.to_string(), reason);
-        }
-    }
-    Ok(())
 }
