@@ -36,18 +36,18 @@ impl Axis {
     }
 
     /// The lowest at or above `from`.
-    pub(super) fn from_up(&self, from: u64) -> Option<Point> {
+    pub(super) fn upward(&self, from: u64) -> Option<Point> {
         self.0.range((from, 0)..).next().map(point)
     }
 
     /// The highest below `from`; of several at its place the oldest.
     pub(super) fn below(&self, from: u64) -> Option<Point> {
         let &(at, _) = self.0.range(..(from, 0)).next_back()?.0;
-        self.from_up(at)
+        self.upward(at)
     }
 
     /// The highest at or below `from`; of several at its place the oldest.
-    pub(super) fn from_down(&self, from: u64) -> Option<Point> {
+    pub(super) fn downward(&self, from: u64) -> Option<Point> {
         self.below(from.saturating_add(1))
     }
 

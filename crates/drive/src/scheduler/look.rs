@@ -19,7 +19,7 @@ pub(super) struct Sweep {
 impl Sweep {
     /// The next of the sweep from `from` on.
     pub(super) fn next(&self, from: u64) -> Option<Point> {
-        let (up, down) = (self.axis.from_up(from), self.axis.from_down(from));
+        let (up, down) = (self.axis.upward(from), self.axis.downward(from));
         if self.is_downward { down.or(up) } else { up.or(down) }
     }
 

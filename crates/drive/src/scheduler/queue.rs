@@ -258,13 +258,12 @@ impl Queue {
             slots: &self.slots,
         };
         let chosen = self.overdue(now).or_else(|| self.follower()).map(Pick::of);
-        let Pick { slot, arm } = match chosen {
-            Some(pick) => pick,
-            None => {
-                let pick = self.orders.iter_mut().find_map(|order| order.choose(&choice))?;
-                let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
-                older.map_or(pick, Pick::of)
-            }
+        let Pick { slot, arm } = if let Some(pick) = chosen {
+            pick
+        } else {
+            let pick = self.orders.iter_mut().find_map(|order| order.choose(&choice))?;
+            let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
+            older.map_or(pick, Pick::of)
         };
         let at = self.at(&self.slots[slot]);
         for order in &mut self.orders {

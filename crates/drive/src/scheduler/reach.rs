@@ -91,12 +91,11 @@ impl<'a> Reach<'a> {
         let begin = supply.after_arm.map_or(supply.begin, |setup| supply.begin.max(on_track + setup));
         let arrival = |count: u64| begin + supply.bus.transfer(Op::Write, count * supply.sector_bytes);
         let sectors = u64::from(sectors);
-        let needed = match self.model.sizes.write_fence_of(sectors) {
-            Some(fence) => arrival(fence.min(sectors)),
-            None => {
-                let lead = self.transfer(target, sectors as u32 - 1);
-                arrival(1).max(arrival(sectors).saturating_sub(lead))
-            }
+        let needed = if let Some(fence) = self.model.sizes.write_fence_of(sectors) {
+            arrival(fence.min(sectors))
+        } else {
+            let lead = self.transfer(target, sectors as u32 - 1);
+            arrival(1).max(arrival(sectors).saturating_sub(lead))
         };
         needed + supply.start
     }

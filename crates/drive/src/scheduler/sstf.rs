@@ -19,7 +19,7 @@ impl Order for Sstf {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        let neighbours = [self.0.from_up(choice.end), self.0.below(choice.end)];
+        let neighbours = [self.0.upward(choice.end), self.0.below(choice.end)];
         let nearest = neighbours
             .into_iter()
             .flatten()

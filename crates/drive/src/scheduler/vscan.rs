@@ -33,9 +33,9 @@ impl Order for Vscan {
         let from = choice.end;
         let axis = &self.sweep.axis;
         let (ahead, behind) = if self.sweep.is_downward {
-            (axis.from_down(from), axis.from_up(from + 1))
+            (axis.downward(from), axis.upward(from + 1))
         } else {
-            (axis.from_up(from), axis.below(from))
+            (axis.upward(from), axis.below(from))
         };
         let ahead = ahead.map(|point| (point.at.abs_diff(from), point.sequence, point.slot));
         let behind = behind
