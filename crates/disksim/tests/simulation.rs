@@ -217,7 +217,10 @@ fn the_driver_is_carried_or_named() {
     assert_eq!(sound(&order(1)).system.host.scheduler, "fcfs");
     assert_eq!(sound(&order(4)).system.host.scheduler, "sstf");
     let cylinders = sound(&order(6)).system.host;
-    assert_eq!((cylinders.scheduler.as_str(), cylinders.knowledge), ("c-look", Some(HostKnowledge::Cylinders)));
+    assert_eq!(
+        (cylinders.scheduler.as_str(), cylinders.knowledge),
+        ("c-look", Some(HostKnowledge::Cylinders))
+    );
     let other = sound(&order(27));
     assert_eq!(other.system.host.scheduler, "fcfs");
     assert!(
