@@ -43,7 +43,7 @@ help:
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
-	@echo 'make bench     benchmarks'
+	@echo 'make bench     benchmarks, and one table of them; with valgrind, instructions too'
 	@echo 'make install   build and install the package into .venv, nothing else'
 	@echo 'make wheel     a wheel in dist/ that installs without Rust'
 	@echo 'make stubs     write the type stubs of the compiled core anew'
@@ -179,8 +179,11 @@ docs: $(STAMPS)/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 
+# One table in the end; instructions are counted where valgrind is installed. MARKDOWN=1 writes it for docs/performance.md.
 bench: $(STAMPS)/install
 	cargo bench --locked $(RUST_TESTS)
+	@cargo build --quiet --locked --release --package headstack-benches --bin count
+	@$(BIN)/python benches/table.py "$${CARGO_TARGET_DIR:-target}" $(if $(MARKDOWN),--markdown)
 
 wheel: $(STAMPS)/install
 	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)

@@ -379,16 +379,23 @@ class Trace:
         What to do about addresses past the end: "wrap", "scale" or "offset".
     from_s, to_s
         Leave out what arrives before or after.
+    blkparse_format
+        For text of `blkparse -f`: that format.
+    iolog_unit
+        For fio's iolog of version 3: the unit of its stamps, "us" or "ms".
+    slices
+        For tick traces: a file that says where the slices of the drives lie.
     """
     def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
         """
         The requests as an Arrow stream, in constant memory.
         """
-    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None) -> Trace: ...
+    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None) -> Trace: ...
     def __repr__(self, /) -> str: ...
-    def convert(self, /, out: str | PathLike[str], *, progress: Any | None = None) -> int:
+    def convert(self, /, out: str | PathLike[str], *, format: str | None = None, progress: Any | None = None) -> int:
         """
-        Writes the trace, shaped, to a Parquet or CSV file, and returns the number of requests.
+        Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
+        format named, one of `written_formats()`.
         """
     @property
     def format(self, /) -> str:
@@ -477,6 +484,16 @@ class Workload:
         Everything that describes it.
         """
 
+def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIndex | None = None, progress: Any | None = None) -> dict:
+    """
+    Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
+    """
+
+def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = 8192) -> dict:
+    """
+    Captures the requests of a block device to a file, for `duration_s` or until Ctrl-C, which ends it as well as time does.
+    """
+
 def decide_trace_gap(system: System, trace: Trace) -> dict:
     """
     Which request the gaps of a disksim-validate trace belong to, as its measured times and the drive's rotation tell:
@@ -492,6 +509,11 @@ def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model
 def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = 1) -> list[dict]:
     """
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
+    """
+
+def fit_workload(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    Fits a workload model to a trace.
     """
 
 def import_disksim(files: SupportsGetItem[int, str | PathLike[str]], *, lenient: bool = False, name: str | None = None, summary: str | None = None) -> tuple[str, dict]:
@@ -537,6 +559,16 @@ def library_workloads() -> list[str]:
     Names of the workloads in the library.
     """
 
+def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex, seed: SupportsIndex = 0, format: str | None = None) -> int:
+    """
+    Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
+    """
+
+def match_trace(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+    """
+
 def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
     """
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
@@ -559,6 +591,11 @@ def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex 
     in seconds; it stops the run by returning `False`.
     """
 
+def tick_histogram(path: str | PathLike[str]) -> dict:
+    """
+    Reads a histogram of ticks: lines `N responses took T ticks.`
+    """
+
 def trace_formats() -> list[tuple[str, str]]:
     """
     Names and descriptions of the trace formats.
@@ -571,6 +608,11 @@ def validate(system: System, trace: Trace, *, replay: str | None = None, seed: S
     `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs of the ladder
     of models too. `phase_lock` is the share of the trace to which speed, skews and zone offsets are fitted; the rest is
     scored, with the spindle's phase followed from request to request.
+    """
+
+def written_formats() -> list[str]:
+    """
+    Names of the formats that can be written.
     """
 
 def __getattr__(name: str) -> Incomplete: ...

@@ -188,8 +188,12 @@ impl WorkloadModel {
         let quantiles: Vec<u64> =
             (0..=QUANTILES).map(|at| sorted[(sorted.len() - 1) * at / QUANTILES]).collect();
         let mut transitions = vec![vec![0; CLASSES]; CLASSES];
-        for pair in fit.gaps.windows(2) {
-            transitions[class(&quantiles, pair[0])][class(&quantiles, pair[1])] += 1;
+        let mut last = None;
+        for (turn, gap) in fit.gaps.iter().enumerate() {
+            let class = class(&quantiles, *gap, turn);
+            if let Some(last) = last.replace(class) {
+                transitions[last][class] += 1;
+            }
         }
         let devices: Vec<_> = fit.devices.into_iter().map(|(device, fit)| fit.finish(device)).collect();
         Ok(Self {
@@ -257,10 +261,15 @@ impl WorkloadModel {
     }
 }
 
-/// The eighth of the gaps that `gap` lies in. Gaps equal to an edge belong to the first eighth that reaches it.
-fn class(quantiles: &[u64], gap: u64) -> usize {
-    let at = quantiles[1..].partition_point(|&edge| edge < gap);
-    (at * CLASSES / QUANTILES).min(CLASSES - 1)
+/// The eighth of the gaps that `gap` lies in. Of equal gaps that make up several 64ths each takes its `turn`, so that all
+/// eighths hold as many.
+fn class(quantiles: &[u64], gap: u64, turn: usize) -> usize {
+    let (first, last) = (
+        quantiles[1..].partition_point(|&edge| edge < gap),
+        quantiles[..QUANTILES].partition_point(|&edge| edge <= gap).max(1) - 1,
+    );
+    let step = if first < last { first + turn % (last - first + 1) } else { first.min(QUANTILES - 1) };
+    step * CLASSES / QUANTILES
 }
 
 struct DeviceState {

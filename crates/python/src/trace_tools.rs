@@ -152,7 +152,7 @@ pub(crate) fn make_trace(
         let model: WorkloadModel = serde_json::from_str(model)
             .map_err(|error| Error::Input(format!("this is no workload model: {error}"), None))?;
         model.check()?;
-        let format = OutputFormat::of(&out)?;
+        let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
         Ok(convert(&mut model.generate(requests, seed), model.sector_bytes, &out, format)?)
     })
 }

@@ -33,6 +33,8 @@ def lines(
         schema={"curve": pl.String, "x": pl.Float64, "y": pl.Float64},
     )
     colours = [COLOURS[index % len(COLOURS)] for index in range(len(names))]
+    # A row of the legend holds few enough for half a page.
+    legend = alt.Legend(columns=5, symbolType="stroke", symbolSize=300)
     dashes = [DASHES[index // len(COLOURS) % len(DASHES)] for index in range(len(names))]
     return (
         alt.Chart(points)
@@ -40,8 +42,10 @@ def lines(
         .encode(
             x=_x(x, is_log=log[0]),
             y=_y(y, is_log=log[1]),
-            color=alt.Color("curve:N", sort=names, scale=alt.Scale(domain=names, range=colours)),
-            strokeDash=alt.StrokeDash("curve:N", sort=names, scale=alt.Scale(domain=names, range=dashes)),
+            color=alt.Color("curve:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=legend),
+            strokeDash=alt.StrokeDash(
+                "curve:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=legend
+            ),
             order="x:Q",
             tooltip=["curve:N", alt.Tooltip("x:Q", format="~g"), alt.Tooltip("y:Q", format=".3f")],
         )

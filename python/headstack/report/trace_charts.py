@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from headstack.report import style
-from headstack.report.charts import HEIGHT, time_unit
+from headstack.report.charts import HEIGHT, AnyChart, time_unit
 
 
 def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
@@ -31,7 +31,7 @@ def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
     )
 
 
-def boxes(groups: list[dict[str, Any]]) -> alt.LayerChart | None:
+def boxes(groups: list[dict[str, Any]]) -> AnyChart | None:
     """A box plot for each group."""
     names = [group["name"] for group in groups if group["response"]]
     plots = [
@@ -68,7 +68,7 @@ def boxes(groups: list[dict[str, Any]]) -> alt.LayerChart | None:
     return alt.layer(*layers, width="container", height=26 * len(names) + 24)
 
 
-def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> alt.LayerChart | None:
+def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None:
     """Mean and longest response over the address."""
     rows = [{**each, "gib": (each["from"] + each["width"] / 2) * sector_bytes / 2**30} for each in bins]
     if not rows:
@@ -76,13 +76,13 @@ def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> alt.LayerChart 
     return _mean_and_most(rows, "gib", "address (GiB)", "response (ms)")
 
 
-def by_start(bins: list[dict[str, Any]]) -> alt.LayerChart | None:
+def by_start(bins: list[dict[str, Any]]) -> AnyChart | None:
     """Mean and longest response over the arrival."""
     rows, title = _on_time(bins)
     return _mean_and_most(rows, "time", title, "response (ms)") if rows else None
 
 
-def depth(bins: list[dict[str, Any]]) -> alt.LayerChart | None:
+def depth(bins: list[dict[str, Any]]) -> AnyChart | None:
     """Mean and largest number outstanding over time."""
     rows, title = _on_time(bins)
     return _mean_and_most(rows, "time", title, "outstanding", log=False) if rows else None
@@ -126,9 +126,7 @@ def _on_time(bins: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     return rows, f"arrival ({unit})"
 
 
-def _mean_and_most(
-    rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True
-) -> alt.LayerChart:
+def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True) -> AnyChart:
     lines = [
         {x: row[x], "which": which, "value": row[key], "count": row["count"]}
         for row in rows
