@@ -168,6 +168,44 @@ class LockedReplay:
         """
 
 @final
+class Measurement:
+    """
+    What was measured: every access of every probe, raw.
+    """
+    def __len__(self, /) -> int: ...
+    def __repr__(self, /) -> str: ...
+    def drive_toml(self, /, name: str) -> str:
+        """
+        A drive file of what the record shows, as text; values that it does not show are assumed and marked so. Raises
+        `InputError` where too little was measured.
+        """
+    def extract(self, /) -> dict:
+        """
+        The values that the record shows; see the reference for the keys. Raises `InputError` for a record without samples.
+        """
+    @property
+    def head(self, /) -> dict:
+        """
+        What is known beside the samples: `device` (`name`, `kind`, `sectors`, `sector_bytes`, `physical_sector_bytes`,
+        `writable`, `queue_depth`, `rotational`, `overhead_ns`), `version`, `finished` (probes), `writes`, `sessions`.
+        """
+    @property
+    def samples(self, /) -> Table:
+        """
+        The samples: `probe`, `series`, `step`, `role`, `mode`, `lba`, `sectors`, `depth`, `start_ns`, `end_ns`, `ok`, `session`.
+        """
+    def save(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the record as a Parquet file.
+        """
+    @property
+    def stopped(self, /) -> dict | None:
+        """
+        Why it did not come to its end: `None` if it did, else `kind` ("stopped", "gone", "unreadable", "other"), `message`,
+        `hint`.
+        """
+
+@final
 class Place:
     """
     Where one sector is.
@@ -559,14 +597,45 @@ def library_workloads() -> list[str]:
     Names of the workloads in the library.
     """
 
-def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex, seed: SupportsIndex = 0, format: str | None = None) -> int:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = 1, noise_percent: SupportsFloat | SupportsIndex = 0.0, outlier_percent: SupportsFloat | SupportsIndex = 0.0, outlier_ms: SupportsFloat | SupportsIndex = 20.0, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
-    Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
+    Runs probes on a device.
+
+    Parameters
+    ----------
+    device
+        `sim:SYSTEM` (a library name, a drive file, a system file; virtual time), `mock:` (the paper's formula; parameters after
+        the colon as `rpm=5400,heads=9,…`), or the path of a block device or a file (read unless both consents are given).
+    probes
+        Names from `measure_probes`, or `skippy` for its three kinds; those they need run before. None: all that suit the device.
+    record
+        File of the record (Parquet). While measuring, `RECORD.part` beside it grows. Absent: the record stays in memory.
+    resume
+        Go on with the record if the file or its `.part` exists. Otherwise a new one takes its place.
+    whole_device
+        `zoned` reads the whole device, not samples of it.
+    write, yes_destroy
+        Consent to losing what is on a real device: `write` and the device's path once more.
+    seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
+        For simulated devices: the seed; by how much times are misread, up to this share, evenly; how many completions are seen
+        late, and by how much on average; that it must not be written; values of the system to replace.
+    progress
+        Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s` (of the device's clock). An
+        answer of `False` stops; so does Ctrl-C. What was measured until then is kept.
+
+    Raises `InputError` for unknown probes, unusable devices and unreadable records. What ends a measurement under way (stopped,
+    device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def match_trace(trace: Trace, *, strict: bool = False) -> dict:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
     """
-    Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+    """
+
+def measure_probes() -> list[dict]:
+    """
+    The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
+    (whether it writes where the device may be written).
     """
 
 def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
@@ -574,15 +643,13 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
-def schedulers() -> list[dict]:
+def read_measurement(path: str | PathLike[str]) -> Measurement:
     """
-    The schedulers that the host's driver and drives know, and the modifiers that may follow their names after a `+`.
-
-    Returns a list of dicts: `name`, `what` (one line), `needs` (`addresses`, `rotation`, `cache`; `any` for a modifier),
-    `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
+    Reads a record: a Parquet file that `measure` wrote, or the `.part` beside it where it was cut off. Raises `InputError` if
+    it is none.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 

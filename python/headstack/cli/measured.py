@@ -22,13 +22,14 @@ def show(found: Measurement) -> None:
         f"{output.number(values['samples'])} accesses"
     )
     output.line()
-    output.table(
-        "Measured",
-        ["", "value", "± 95 %", "unit", "how"],
-        parameter_rows(values),
-        text_columns=(0, 3, 4),
-        caption="≤ and … mark bounds: the device does not show the value itself",
-    )
+    if values["parameters"]:
+        output.table(
+            "Measured",
+            ["", "value", "± 95 %", "unit", "how"],
+            parameter_rows(values),
+            text_columns=(0, 3, 4),
+            caption="≤ and … mark bounds: the device does not show the value itself",
+        )
     if values["zones"]:
         columns, rows = zone_rows(values)
         output.table("Zones", columns, rows)
