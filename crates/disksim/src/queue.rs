@@ -214,7 +214,7 @@ impl Reader<'_, '_> {
             self.warn(STREAMS, message);
         }
         // Blocks of 512 bytes.
-        order.scheduler.push_str(&format!("+concatenate({} KiB)", blocks / 2.0));
+        order.scheduler = format!("{}+concatenate({} KiB)", order.scheduler, blocks / 2.0);
         self.report.carried(STREAMS, "part of the scheduler: concatenate");
         self.report.carried(CONCAT, "part of the scheduler: concatenate");
         Ok(())
@@ -235,7 +235,7 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         let limit = 1000.0 * self.time(0.0)?;
-        order.scheduler.push_str(&format!("+age-limit({limit} ms)"));
+        order.scheduler = format!("{}+age-limit({limit} ms)", order.scheduler);
         self.report.carried(TIMEOUT, format!("part of the scheduler: age-limit({limit} ms)"));
         match self.fields.whole(TIMEOUT_POLICY, 0, 1000)?.unwrap_or(1) {
             0 | 1 => self.report.carried(TIMEOUT_POLICY, "what the model does anyway"),
