@@ -182,7 +182,6 @@ docs: $(STAMPS)/docs
 # One table in the end; instructions are counted where valgrind is installed. MARKDOWN=1 writes it for docs/performance.md.
 bench: $(STAMPS)/install
 	cargo bench --locked $(RUST_TESTS)
-	@cargo build --quiet --locked --release --package headstack-benches --bin count
 	@$(BIN)/python benches/table.py "$${CARGO_TARGET_DIR:-target}" $(if $(MARKDOWN),--markdown)
 
 wheel: $(STAMPS)/install

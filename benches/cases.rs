@@ -52,6 +52,9 @@ pub fn cases() -> Vec<Case> {
 
 impl Case {
     /// Makes the files it needs in `folder`.
+    ///
+    /// # Panics
+    /// If they cannot be written.
     pub fn prepare(&self, folder: &Path) {
         if let Work::Read(format) = self.work {
             for length in self.lengths {
@@ -61,6 +64,9 @@ impl Case {
     }
 
     /// Does its work so many times.
+    ///
+    /// # Panics
+    /// If the files that [`Case::prepare`] makes are not in `folder`.
     pub fn run(&self, length: u64, folder: &Path) {
         match self.work {
             Work::Extent => extent(length),

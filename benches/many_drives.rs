@@ -1,5 +1,7 @@
 //! Eighteen drives on one bus each, or as the simulation file has them, under the trace published with DiskSim.
 
+#![allow(clippy::print_stderr, reason = "a program for the terminal")]
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headstack_benches::data;
 use headstack_disksim::{Simulation, SimulationOptions, import_simulation};
@@ -14,7 +16,7 @@ fn ascii(c: &mut Criterion) {
     let (Some(trace), Some(file), Some(drives)) =
         (data("validate/ascii.trace"), data("validate/ascii.parv"), data("drives"))
     else {
-        println!(
+        eprintln!(
             "skipped: eighteen drives need validate/ascii.trace, validate/ascii.parv and drives in $HEADSTACK_DATA"
         );
         return;

@@ -127,7 +127,7 @@ def main() -> None:
     if shutil.which("valgrind") is None:
         print("no instructions counted: valgrind is not installed", file=sys.stderr)
     elif not program.is_file():
-        sys.exit(f"{program} is missing: cargo build --release --package headstack-benches --bin count")
+        sys.exit(f"{program} is missing: cargo bench --no-run --package headstack-benches")
     else:
         counts = counted(program)
     if not times and not counts:
