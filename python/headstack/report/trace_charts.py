@@ -13,11 +13,14 @@ from headstack.report.charts import HEIGHT, AnyChart, time_unit
 
 def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
     """Responses by time."""
-    table = pl.DataFrame([{**each, "from_ms": max(each["from_ms"], 1e-4)} for each in bins if each["count"]])
+    table = pl.DataFrame(
+        [{**each, "from_ms": max(each["from_ms"], 1e-4), "floor": 0} for each in bins if each["count"]]
+    )
     return (
         alt.Chart(table)
-        .mark_bar(color=style.BLUE)
+        .mark_rect(color=style.BLUE)
         .encode(
+            y2="floor:Q",
             x=alt.X(
                 "from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g")
             ),
