@@ -63,7 +63,8 @@ def test_the_expected_duration_comes_first(full: Path) -> None:
     lines = (full / "err.txt").read_text().splitlines()
     assert lines[0].startswith("measuring sim:mock-disk: about ")
     assert "of simulated time" in lines[0]
-    assert sum(": about " in line and line.split(":")[0] in NAMES for line in lines) > 3
+    told = [line.split(":")[0] for line in lines[1:] if ": about " in line]
+    assert told == list(NAMES)
 
 
 def test_the_saved_drive_simulates(full: Path) -> None:
@@ -149,7 +150,7 @@ def test_ctrl_c_keeps_the_record_and_says_how_to_go_on(tmp_path: Path) -> None:
     resumed = library.measure.run("sim:nearline-18tb", ["skippy"], record=record, resume=True)
     assert resumed.stopped is None
     assert resumed.head["sessions"] == 2
-    assert len(resumed) > len(kept)
+    assert len(resumed) >= len(kept)
     whole = library.measure.run("sim:nearline-18tb", ["skippy"])
     assert resumed.found["rotation_ms"] == pytest.approx(whole.found["rotation_ms"], rel=1e-4)
 

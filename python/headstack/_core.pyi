@@ -597,6 +597,16 @@ def library_workloads() -> list[str]:
     Names of the workloads in the library.
     """
 
+def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex, seed: SupportsIndex = 0, format: str | None = None) -> int:
+    """
+    Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
+    """
+
+def match_trace(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+    """
+
 def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = 1, noise_percent: SupportsFloat | SupportsIndex = 0.0, outlier_percent: SupportsFloat | SupportsIndex = 0.0, outlier_ms: SupportsFloat | SupportsIndex = 20.0, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
@@ -649,13 +659,22 @@ def read_measurement(path: str | PathLike[str]) -> Measurement:
     it is none.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None) -> RunResult:
+def schedulers() -> list[dict]:
+    """
+    The schedulers that the host's driver and drives know, and the modifiers that may follow their names after a `+`.
+
+    Returns a list of dicts: `name`, `what` (one line), `needs` (`addresses`, `rotation`, `cache`; `any` for a modifier),
+    `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
+    """
+
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 
     `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
     an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
-    in seconds; it stops the run by returning `False`.
+    in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
+    the same results.
     """
 
 def tick_histogram(path: str | PathLike[str]) -> dict:

@@ -10,6 +10,7 @@ use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// A command that waits in the naive queue, which is a list in order of arrival.
@@ -239,16 +240,16 @@ impl Case {
     fn policy(&self) -> Policy {
         let mut text = self.name.to_owned();
         if self.value >= 0.0 {
-            text += &format!("({}{})", self.value, self.unit);
+            write!(text, "({}{})", self.value, self.unit).unwrap();
         }
         if let Some(limit) = self.age_limit_ms {
-            text += &format!("+age-limit({limit} ms)");
+            write!(text, "+age-limit({limit} ms)").unwrap();
         }
         if self.reads_first {
             text += "+reads-first";
         }
         if self.concatenate_kib > 0.0 {
-            text += &format!("+concatenate({} KiB)", self.concatenate_kib);
+            write!(text, "+concatenate({} KiB)", self.concatenate_kib).unwrap();
         }
         text.parse().unwrap()
     }
@@ -263,7 +264,7 @@ fn any_case() -> impl Strategy<Value = Case> {
         (1_u32..6).prop_map(|size| ("batch-fcfs", f64::from(size), "commands")),
         (
             prop::sample::select(vec!["asptf", "aspctf"]),
-            prop::sample::select(vec![0.0, 0.015625, 0.25, 1.0, 30.0])
+            prop::sample::select(vec![0.0, 0.015_625, 0.25, 1.0, 30.0])
         )
             .prop_map(|(name, value)| (name, value, "")),
         prop::sample::select(vec![20.0, 200.0, 2000.0]).prop_map(|value| ("wstf", value, "ms")),
@@ -309,11 +310,13 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
             let mut layout = format!("[layout]\nheads = {heads}\n");
             let mut first = 0;
             for (cylinders, sectors, track_skew, cylinder_skew) in zones {
-                layout += &format!(
+                write!(
+                    layout,
                     "[[layout.zone]]\nfirst_cylinder = {first}\nlast_cylinder = {}\nsectors_per_track = {sectors}\n\
                      track_skew_sectors = {track_skew}\ncylinder_skew_sectors = {cylinder_skew}\n",
                     first + cylinders - 1
-                );
+                )
+                .unwrap();
                 first += cylinders;
             }
             let text = format!(
@@ -379,7 +382,7 @@ fn twins_agree(
             Step::Push { place, sectors, read, follows } => {
                 let sectors = u64::from(sectors).min(capacity) as u32;
                 let free = capacity - u64::from(sectors);
-                let lba = if follows { next } else { u64::from(place) * (free + 1) >> 32 }.min(free);
+                let lba = if follows { next } else { (u64::from(place) * (free + 1)) >> 32 }.min(free);
                 next = lba + u64::from(sectors);
                 let op = if read { Op::Read } else { Op::Write };
                 let command =
@@ -393,7 +396,7 @@ fn twins_agree(
                     continue;
                 }
                 now += Nanos(u64::from(wait_us) * 1000);
-                let from = u64::from(hits) * capacity >> 32;
+                let from = (u64::from(hits) * capacity) >> 32;
                 let buffered = vec![(from, (from + 300).min(capacity))];
                 let reaches = drives.iter_mut().map(|drive| drive.reach(&model, now)).collect();
                 let sight = Sight { arms: reaches, buffered };

@@ -4,8 +4,8 @@ use crate::MeasureError;
 use crate::device::{Device, Mode};
 use crate::extract::known;
 use crate::probe;
+use crate::record::Record;
 use crate::record::store::{self, Store};
-use crate::record::{Record, Sample};
 use crate::session::{Listener, Session};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub fn measure(
             options.record.as_deref().filter(|path| path.exists() || store::journal_path(path).exists())
     {
         record = store::read(path)?;
-        continue_record(&mut record, device, path)?;
+        continue_record(&record, device, path)?;
     }
     record.head.sessions += 1;
     let mut store = match &options.record {
@@ -88,13 +88,8 @@ pub fn measure(
     Ok(Measured { record, stopped })
 }
 
-/// A record to go on with must be of this device. What an unfinished probe left is dropped where the probe cannot take it
-/// up again.
-fn continue_record(
-    record: &mut Record,
-    device: &dyn Device,
-    path: &std::path::Path,
-) -> Result<(), MeasureError> {
+/// A record to go on with must be of this device.
+fn continue_record(record: &Record, device: &dyn Device, path: &std::path::Path) -> Result<(), MeasureError> {
     let (old, new) = (&record.head.device, device.info());
     if (old.sectors, old.sector_bytes) != (new.sectors, new.sector_bytes) {
         return Err(MeasureError::Record {
@@ -106,16 +101,19 @@ fn continue_record(
             hint: Some("give another `--record`, or begin anew without resuming".to_owned()),
         });
     }
-    let finished = record.head.finished.clone();
-    let is_finished = |sample: &Sample| {
-        let name = probe::NAMES[usize::from(sample.probe)];
-        finished.iter().any(|finished| finished == name)
-    };
-    let last = record.samples.last().map(|sample| (sample.probe, sample.series));
-    record.samples.retain(|sample| {
-        is_finished(sample) || probe::resumes(sample.probe) && Some((sample.probe, sample.series)) != last
-    });
     Ok(())
+}
+
+/// Before an unfinished probe runs again: what it left is dropped where it cannot take that up, at least its last series,
+/// which may not be whole. Samples of unfinished probes that are not asked for now stay in the record.
+/// Says whether any was dropped.
+fn drop_unfinished(record: &mut Record, number: u8) -> bool {
+    let before = record.samples.len();
+    let last = record.samples.iter().rev().find(|sample| sample.probe == number).map(|sample| sample.series);
+    record
+        .samples
+        .retain(|sample| sample.probe != number || probe::resumes(number) && Some(sample.series) != last);
+    record.samples.len() < before
 }
 
 fn run_probe(
@@ -126,6 +124,11 @@ fn run_probe(
     (name, options): (&'static str, &Options),
 ) -> Result<(), MeasureError> {
     let number = probe::number(name).expect("the plan holds known probes");
+    if drop_unfinished(record, number)
+        && let Some(path) = &options.record
+    {
+        *store = Store::at(path, record)?;
+    }
     let done: BTreeSet<u32> =
         record.samples.iter().filter(|s| s.probe == number).map(|sample| sample.series).collect();
     let known = known::Known::of(record);

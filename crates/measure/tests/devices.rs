@@ -4,7 +4,7 @@ use headstack_measure::device::{
     self, Access, Device, DeviceInfo, MockDisk, MockParameters, Noise, OpenOptions, Window, WriteConsent,
 };
 use headstack_measure::extract::extract;
-use headstack_measure::record::{Role, Sample, store};
+use headstack_measure::record::{Record, Role, Sample, store};
 use headstack_measure::{MeasureError, Options, measure};
 use headstack_units::Nanos;
 
@@ -204,6 +204,28 @@ fn what_was_measured_of_a_device_that_disappears_is_kept_and_continued() {
     // Another device's record is not continued.
     let error = measure(sim("dec-rz26").as_mut(), &options, &mut |_| true).unwrap_err();
     assert!(error.to_string().contains("hp-97560"), "{error}");
+}
+
+#[test]
+fn samples_of_an_unfinished_probe_stay_until_it_is_measured_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = only(&["zones"]);
+    let whole = measure(&mut broken(0..0, u64::MAX, None), &options, &mut |_| true).unwrap().record;
+    let before = whole.samples.len() - whole.of("zones").count();
+    options.record = Some(directory.path().join("record.parquet"));
+    options.resume = true;
+    let cut = measure(&mut broken(0..0, before as u64 + 200, None), &options, &mut |_| true).unwrap().record;
+    let of_zones = |record: &Record| record.of("zones").copied().collect::<Vec<_>>();
+    assert!(!cut.has_finished("zones") && of_zones(&cut).len() > 100);
+    // Another probe: nothing of the first is lost.
+    options.probes = vec!["zoned".to_owned()];
+    let other = measure(sim("hp-97560").as_mut(), &options, &mut |_| true).unwrap().record;
+    assert_eq!(of_zones(&other), of_zones(&cut));
+    // The probe again: it begins anew.
+    options.probes = vec!["zones".to_owned()];
+    let whole = measure(sim("hp-97560").as_mut(), &options, &mut |_| true).unwrap().record;
+    assert!(of_zones(&whole).iter().all(|sample| sample.session == 3));
+    assert_eq!(store::read(options.record.as_ref().unwrap()).unwrap(), whole);
 }
 
 #[test]

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 impl From<MeasureError> for Error {
     fn from(error: MeasureError) -> Self {
@@ -152,7 +151,7 @@ pub(crate) fn measure(
         overrides,
     )?;
     let options = Options { probes, record, resume, whole_device };
-    let mut teller = Teller { progress, last: None, refusal: None };
+    let mut teller = Teller { progress, refusal: None };
     let measured = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &opening)?;
         Ok(headstack_measure::measure(device.as_mut(), &options, &mut |progress| teller.goes_on(progress))?)
@@ -165,19 +164,14 @@ pub(crate) fn measure(
     Ok(Measurement { record: measured.record, stopped: measured.stopped })
 }
 
-/// Asks Python, now and then, whether to go on.
+/// Asks Python whether to go on: when a probe begins, and now and then (measuring tells no oftener).
 struct Teller {
     progress: Option<Py<PyAny>>,
-    last: Option<Instant>,
     refusal: Option<Error>,
 }
 
 impl Teller {
     fn goes_on(&mut self, progress: &Progress) -> bool {
-        if self.last.is_some_and(|last| last.elapsed() < Duration::from_millis(50)) {
-            return true;
-        }
-        self.last = Some(Instant::now());
         match Python::attach(|py| self.ask(py, progress)) {
             Ok(goes_on) => goes_on,
             Err(error) => {

@@ -93,8 +93,8 @@ pub(crate) struct Stepper {
 impl Stepper {
     #[new]
     #[pyo3(signature = (system, *, seed=1))]
-    fn new(system: &Bound<'_, System>, seed: u64) -> Result<Self, Error> {
-        Ok(Self { stepper: headstack_system::Stepper::new(&system.get().system, seed) })
+    fn new(system: &Bound<'_, System>, seed: u64) -> Self {
+        Self { stepper: headstack_system::Stepper::new(&system.get().system, seed) }
     }
 
     /// The instant it has reached.

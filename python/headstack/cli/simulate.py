@@ -24,7 +24,7 @@ from headstack.errors import InputError
 from headstack.overload import held_back
 
 if TYPE_CHECKING:
-    from headstack import Trace, Workload
+    from headstack import System, Trace, Workload
 
 
 def simulate(
@@ -78,8 +78,6 @@ def simulate(
     """Run a workload or a trace on a drive or a system."""
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
-    from headstack.overload import overload
-    from headstack.scheduler_names import idle_schedulers
 
     for path in (out, save):
         if path is not None:
@@ -113,18 +111,20 @@ def simulate(
         write_whole(save, saved)
     if report is not None:
         run.report(report)
-    if json:
-        output.print_json(run.summary)
-    else:
-        _show(run.summary)
-    if overloaded := overload(run.summary):
-        output.warning(overloaded)
-    if idle := idle_schedulers(built):
-        output.warning(idle)
-    for path in (out, report, save):
-        if path is not None:
-            output.note(f"wrote {path}")
+    output.print_json(run.summary) if json else _show(run.summary)
+    _say_beside(built, run.summary, [path for path in (out, report, save) if path is not None])
     return 0
+
+
+def _say_beside(built: System, summary: dict[str, Any], written: list[Path]) -> None:
+    from headstack.overload import overload
+    from headstack.scheduler_names import idle_schedulers
+
+    for warning in (overload(summary), idle_schedulers(built)):
+        if warning:
+            output.warning(warning)
+    for path in written:
+        output.note(f"wrote {path}")
 
 
 def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Workload | Trace:

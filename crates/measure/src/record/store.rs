@@ -55,12 +55,15 @@ impl Store {
         let head = serde_json::to_string(&record.head).map_err(|error| problem(path, &error, None))?;
         let schema = columns::schema();
         let with_head = schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
-        let file = File::create(&part)
-            .map_err(|error| problem(&part, &error, Some("give `--record` a place that can be written")))?;
+        // An older journal is replaced only when the new one holds what it held.
+        let new = part.with_extension("part.new");
+        let file = File::create(&new)
+            .map_err(|error| problem(&new, &error, Some("give `--record` a place that can be written")))?;
         let journal = StreamWriter::try_new(BufWriter::new(file), &with_head)
             .map_err(|error| problem(&part, &error, None))?;
         let mut store = Self { path: Some(path.to_owned()), journal: Some(journal), written: 0 };
         store.append(record, true)?;
+        std::fs::rename(&new, &part).map_err(|error| problem(&part, &error, None))?;
         Ok(store)
     }
 
