@@ -115,7 +115,12 @@ test-rust-slow:
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m 'not guest'
+
+.PHONY: test-guest
+test-guest: $(STAMPS)/dev
+	$(call say,Linux guest under qemu: half a minute)
+	@$(BIN)/python -m pytest -m guest -rs
 
 test-examples: $(STAMPS)/install
 	$(call say,Examples$(comma) which check their own results)
