@@ -188,3 +188,31 @@ def test_a_loop_device_is_captured(tmp_path: Path) -> None:
     info = headstack("trace", "info", out, "--json").json()
     assert (info["requests"], info["reads"], info["bytes_read"]) == (500, 500, 500 * 4096)
     assert info["response"]["p50_ms"] > 0
+
+
+IOSTAT = """Linux 6.1.0 (host) 	11/21/26 	_x86_64_	(2 CPU)
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s  w_await  aqu-sz  %util
+sda            900.00      1.00     0.00   0.00    9.00     4.00    0.00      0.00     0.00    9.00  99.00
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s  w_await  aqu-sz  %util
+sda             10.00     40.00     0.00   0.00    2.00     4.00   30.00    120.00     4.00    0.14  20.00
+"""
+
+
+def test_reports_of_iostat(tmp_path: Path) -> None:
+    reports = tmp_path / "iostat.txt"
+    reports.write_text(IOSTAT)
+    about = headstack("trace", "iostat", reports, "--json").json()
+    [device] = about["devices"]
+    assert about["first_left_out"]
+    assert (device["device"], device["reports"]) == ("sda", 1)
+    assert device["queue_by_little"] == pytest.approx(0.14)
+    assert device["mean"]["utilisation_percent"] == 20
+    shown = headstack("trace", "iostat", reports)
+    assert "0.14" in shown.out
+    assert "--with-first" in shown.err
+    both = headstack("trace", "iostat", reports, "--with-first", "--json").json()
+    assert both["devices"][0]["mean"]["reads_per_s"] == 455
+    reports.write_text("Device tps\nsda 1\n")
+    assert "iostat -x" in refused("trace", "iostat", reports)

@@ -7,6 +7,7 @@ use crate::trace::Trace;
 use headstack_analysis::model::WorkloadModel;
 use headstack_analysis::{AnalysisOptions, analyse};
 use headstack_trace::event::{EventIos, IoReader, PairingSummary, is_event_trace, open_events, open_ios};
+use headstack_trace::iostat::{FIELDS, Iostat};
 use headstack_trace::tick::{
     MatchSummary, Orphan, Pair, Quantised, TICKS_PER_S, TickHistogram, TickRecord, match_file,
 };
@@ -161,6 +162,42 @@ pub(crate) fn make_trace(
 #[pyfunction]
 pub(crate) fn tick_histogram(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let value = guarded(py, || Ok(histogram_value(&TickHistogram::of_file(&path)?)))?;
+    dict(py, &value)
+}
+
+/// Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
+#[pyfunction]
+#[pyo3(signature = (path, *, strict=false, with_first=false))]
+pub(crate) fn read_iostat(
+    py: Python<'_>,
+    path: PathBuf,
+    strict: bool,
+    with_first: bool,
+) -> PyResult<Bound<'_, PyDict>> {
+    let value = guarded(py, || {
+        let read = Iostat::of_file(&path, strict)?;
+        let named = |values: &[Option<f64>]| -> Value {
+            FIELDS.iter().zip(values).map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+        };
+        let devices = read.summaries(with_first);
+        Ok(json!({
+            "reports": read.reports,
+            "first_left_out": !with_first && read.reports > 1,
+            "devices": devices.iter().map(|each| json!({
+                "device": each.device,
+                "reports": each.reports,
+                "mean": named(&each.mean),
+                "most": named(&each.most),
+                "queue_by_little": each.queue_by_little,
+            })).collect::<Vec<_>>(),
+            "rows": read.rows.iter().map(|row| {
+                let mut value = json!({ "report": row.report, "device": row.device });
+                extend(&mut value, named(&row.values));
+                value
+            }).collect::<Vec<_>>(),
+            "notes": notes(&read.notes),
+        }))
+    })?;
     dict(py, &value)
 }
 

@@ -8,6 +8,7 @@ pub mod event;
 pub mod format;
 pub mod info;
 pub mod io;
+pub mod iostat;
 pub mod request;
 pub mod shape;
 pub mod source;

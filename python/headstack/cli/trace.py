@@ -16,6 +16,7 @@ app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, c
 app.command("headstack.cli.trace_match:match", name="match", help="Pair requests with their responses.")
 app.command("headstack.cli.trace_match:ticks", name="ticks", help="Read a histogram of responses by clock ticks.")
 app.command("headstack.cli.trace_analyze:analyze", name="analyze", help="Tell what a host waits for, and why.")
+app.command("headstack.cli.trace_iostat:iostat", name="iostat", help="Read the reports of `iostat -x`.")
 app.command("headstack.cli.trace_capture:capture", name="capture", help="Capture the requests of a block device.")
 app.command("headstack.cli.trace_make:make", name="make", help="Make a trace like another one, of any length.")
 

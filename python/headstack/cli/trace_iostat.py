@@ -1,0 +1,70 @@
+"""`headstack trace iostat`: the averages that `iostat -x` wrote down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import RUN, Json, Strict
+from headstack.cli.trace_match import show_notes
+
+
+def iostat(
+    reports: Path,
+    *,
+    strict: Strict = False,
+    with_first: Annotated[
+        bool,
+        Parameter(
+            group=RUN,
+            negative=(),
+            help="Count the first report, too: iostat ran with -y, so that it is no average since the system started.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Read the reports of `iostat -x`, as text or JSON, and tell how busy each device was."""
+    from headstack._core import read_iostat
+
+    about = read_iostat(reports, strict=strict, with_first=with_first)
+    if json:
+        output.print_json({"iostat": str(reports), **about})
+        return 0
+    show_notes(about["notes"])
+    output.table(
+        f"{about['reports']} reports" + (", without the first" if about["first_left_out"] else ""),
+        [
+            "device",
+            "reads/s",
+            "writes/s",
+            "read KiB/s",
+            "write KiB/s",
+            "read ms",
+            "write ms",
+            "queue",
+            "by Little",
+            "busy",
+        ],
+        [_line(each) for each in about["devices"]],
+    )
+    if about["first_left_out"]:
+        output.note("the first report is an average since the system started; --with-first counts it")
+    return 0
+
+
+def _line(each: dict[str, Any]) -> tuple[str, ...]:
+    mean = each["mean"]
+    names = ("reads_per_s", "writes_per_s", "read_kib_per_s", "write_kib_per_s", "read_wait_ms", "write_wait_ms")
+    values = {name: mean[name] for name in names}
+    if mean["wait_ms"] is not None:
+        values["read_wait_ms"] = values["write_wait_ms"] = mean["wait_ms"]
+    queue, busy = mean["queue_mean"], mean["utilisation_percent"]
+    shown = [*values.values(), queue, each["queue_by_little"]]
+    return (
+        each["device"],
+        *("–" if value is None else output.number(value, 2) for value in shown),
+        "–" if busy is None else f"{busy:.1f} %",
+    )
