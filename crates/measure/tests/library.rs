@@ -9,21 +9,10 @@ use std::fmt::Write;
 
 const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
 
-/// Borders of zones that are found a few tracks late, where short tracks lie on both sides of them.
-const LATE_BORDERS: [(&str, &[usize]); 3] =
-    [("atlas-10k-fitted", &[6, 8, 11]), ("cheetah-9lp", &[8]), ("seagate-st32171w", &[6])];
-
-fn is_known(miss: &str) -> bool {
-    let late = |(name, zones): &(&str, &[usize])| {
-        zones.iter().any(|zone| miss.starts_with(&format!("{name} zone{zone}.first:")))
-    };
-    LATE_BORDERS.iter().any(late)
-}
-
 fn check(names: impl IntoIterator<Item = &'static str>, noise: Noise) {
     let mut wrong = String::new();
     for name in names {
-        for miss in common::misses(name, noise).iter().filter(|miss| !is_known(miss)) {
+        for miss in common::misses(name, noise) {
             writeln!(wrong, "{miss}").unwrap();
         }
     }

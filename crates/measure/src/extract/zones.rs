@@ -113,7 +113,9 @@ fn runs(surveyed: &[Tracks]) -> Vec<(u64, u64)> {
 }
 
 /// Where a zone of tracks with `length` sectors begins behind one of tracks with `before`, at or before `place`. A track that is
-/// shorter than either, by spares or slipped sectors, is of the zone whose sectors are as wide as its own.
+/// shorter than either, by spares or slipped sectors, is of the zone whose sectors are as wide as its own. Where the last track
+/// of the one happens to end at the angle at which the first of the other begins, nothing shows between them: then as many
+/// whole tracks as there is room for are the new zone's.
 fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
     let middle = f64::midpoint(before as f64, length as f64);
     let is_new = |track: &Track| {
@@ -122,16 +124,24 @@ fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
                 && (track.per_turn < middle) == (length < before)
                 && track.per_turn.is_finite()
     };
-    surveyed
-        .iter()
-        .filter(|tracks| tracks[0].first <= place)
-        .rev()
-        .filter(|tracks| tracks.iter().any(|track| track.sectors == before))
-        .find_map(|tracks| {
-            let last = tracks.iter().rposition(|track| track.sectors == before)?;
-            tracks[last + 1..].iter().find(|track| is_new(track)).map(|track| track.first)
-        })
-        .unwrap_or(place)
+    let old = |track: &Track| track.sectors == before;
+    let near = || surveyed.iter().filter(|tracks| tracks[0].first <= place && tracks.iter().any(old)).rev();
+    let shown = near().find_map(|tracks| {
+        let last = tracks.iter().rposition(old)?;
+        tracks[last + 1..].iter().find(|track| is_new(track)).map(|track| track.first)
+    });
+    shown.unwrap_or_else(|| {
+        let border = near()
+            .flatten()
+            .filter(|track| track.first < place)
+            .map(|track| track.first + track.sectors)
+            .max();
+        let all = surveyed.iter().flatten().filter(|track| track.sectors == length).map(|track| track.first);
+        match border.and_then(|border| Some((border, all.filter(|&first| first >= border).min()?))) {
+            Some((border, next)) if next <= place => next - (next - border) / length * length,
+            _ => place,
+        }
+    })
 }
 
 /// Whether the second half of the device is like the first: two actuators, each with half of the addresses. A drive of a
