@@ -334,21 +334,36 @@ impl Drive {
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let mut begun = self.begin_by(model, command, at, at.max(free));
-        let (outcome, controller_free) = match &mut begun.plan {
-            &mut Plan::Constant(outcome) => (outcome, outcome.finish),
-            plan => {
-                let granted = plan.bus_at();
-                let ended = self.end_by(model, plan, granted, bus);
-                (ended.outcome, begun.controller_free.unwrap_or(ended.controller_free))
-            }
-        };
+        let plain = self.serve_plain(model, &command, at, at.max(free), bus);
+        let (outcome, controller_free) =
+            plain.unwrap_or_else(|| self.serve_any(model, command, at, at.max(free), bus));
         self.controller = Controller::FreeAt(controller_free);
         self.idle_since = controller_free;
         if !self.background.is_empty() {
             background.append(&mut self.background);
         }
         outcome
+    }
+
+    /// Serves a command by way of a plan, as the event path does.
+    #[inline(never)]
+    fn serve_any(
+        &mut self,
+        model: &DriveModel,
+        command: Command,
+        submitted: Nanos,
+        at: Nanos,
+        bus: &BusTiming,
+    ) -> (Outcome, Nanos) {
+        let mut begun = self.begin_by(model, command, submitted, at);
+        match &mut begun.plan {
+            &mut Plan::Constant(outcome) => (outcome, outcome.finish),
+            plan => {
+                let granted = plan.bus_at();
+                let ended = self.end_by(model, plan, granted, bus);
+                (ended.outcome, begun.controller_free.unwrap_or(ended.controller_free))
+            }
+        }
     }
 
     /// The disk as it turns at `now`.
