@@ -102,19 +102,22 @@ impl Drive {
         if let Some(passes) = &end.passes {
             self.tell_write(plan, passes, end.received);
         }
-        self.complete_write(model, &plan.command, plan.media_base, plan.early, &end)
+        let mut outcome = Outcome::default();
+        let controller_free =
+            self.complete_write(model, &plan.command, (plan.media_base, plan.early), &end, &mut outcome);
+        Ended { outcome, bus_free: end.received, controller_free }
     }
 
-    /// The mechanism, claimed at `claimed` for a write, has done its work.
+    /// The mechanism, claimed at `claimed` for a write, has done its work; returns when the controller is free.
     #[inline]
     pub(crate) fn complete_write(
         &mut self,
         model: &DriveModel,
         command: &Command,
-        claimed: Nanos,
-        early: bool,
+        (claimed, early): (Nanos, bool),
         end: &WriteEnd,
-    ) -> Ended {
+        outcome: &mut Outcome,
+    ) -> Nanos {
         self.mechanism.release(claimed, end.written, Arm::over(&end.last.extent));
         let completion = model.overhead.write_completion;
         let (finish, mut phases, cache) = if early {
@@ -143,8 +146,8 @@ impl Drive {
             let lba = Lba(end.last.lba() + u64::from(end.last.sectors) - 1);
             SectorPassed { lba, at: end.written }
         });
-        let outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed };
-        Ended { outcome, bus_free: end.received, controller_free }
+        *outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed };
+        controller_free
     }
 
     fn end_buffered(

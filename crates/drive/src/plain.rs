@@ -53,14 +53,15 @@ impl Drive {
         submitted: Nanos,
         at: Nanos,
         bus: &BusTiming,
-    ) -> Option<(Outcome, Nanos)> {
+        outcome: &mut Outcome,
+    ) -> Option<Nanos> {
         self.run_background(at);
         if self.story.is_some() || !self.dirty.is_empty() || self.spindle.changes_by(at) {
             return None;
         }
         match command.op {
-            Op::Read => self.read_plain(model, command, submitted, at, bus),
-            Op::Write => self.write_plain(model, command, submitted, at, bus),
+            Op::Read => self.read_plain(model, command, submitted, at, bus, outcome),
+            Op::Write => self.write_plain(model, command, submitted, at, bus, outcome),
         }
     }
 
@@ -71,7 +72,8 @@ impl Drive {
         submitted: Nanos,
         at: Nanos,
         bus: &BusTiming,
-    ) -> Option<(Outcome, Nanos)> {
+        outcome: &mut Outcome,
+    ) -> Option<Nanos> {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let end = lba + sectors;
         if sectors > model.plain.read || self.may_know(lba, end) {
@@ -118,8 +120,8 @@ impl Drive {
         let finish = last.finish + model.overhead.read_completion;
         debug_assert_eq!(finish - phases.total(), submitted, "phases of command {}", command.id);
         let cache = CacheResult::Miss;
-        let outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed: last.passed };
-        Some((outcome, pass.end))
+        *outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed: last.passed };
+        Some(pass.end)
     }
 
     fn write_plain(
@@ -129,7 +131,8 @@ impl Drive {
         submitted: Nanos,
         at: Nanos,
         bus: &BusTiming,
-    ) -> Option<(Outcome, Nanos)> {
+        outcome: &mut Outcome,
+    ) -> Option<Nanos> {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let end = lba + sectors;
         if sectors > model.plain.write || self.cache.overlaps(lba, end) {
@@ -159,8 +162,7 @@ impl Drive {
         let mut walk = Walk::new(way.media_lead, by_bus, first, false);
         walk.write_extent(&media, &mut supply, first, 0, sectors);
         let written = walk.end(&supply, sectors, setup, way.hidden_seek);
-        let ended = self.complete_write(model, command, way.base, early, &written);
-        Some((ended.outcome, ended.controller_free))
+        Some(self.complete_write(model, command, (way.base, early), &written, outcome))
     }
 
     /// Whether something of a read may be in the buffer, or come there by itself.
@@ -196,8 +198,9 @@ mod tests {
             let flags = RequestFlags::default();
             let command = Command { id, op, lba: Lba(place * 8), sectors: 8, flags };
             let at = Nanos(id * 20_000_000);
-            plain[id as usize % 2] +=
-                u32::from(drive.clone().serve_plain(&model, &command, at, at, &bus).is_some());
+            plain[id as usize % 2] += u32::from(
+                drive.clone().serve_plain(&model, &command, at, at, &bus, &mut Outcome::default()).is_some(),
+            );
             drive.serve(at, command, &bus, &mut Vec::new());
         }
         assert!(plain.iter().all(|&count| count > 450), "{plain:?} of 500 each");
