@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headstack_benches::{drive, random_4k};
-use headstack_drive::command::Command;
+use headstack_drive::command::{Command, Outcome};
 use headstack_units::{Angle, Lba, Nanos, Op, RequestFlags};
 use std::hint::black_box;
 
@@ -57,13 +57,13 @@ fn fcfs(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut drive = fresh.clone();
-                let mut background = Vec::new();
-                let mut free = Nanos::ZERO;
+                let (mut background, mut outcome) = (Vec::new(), Outcome::default());
                 for &(at, command) in &requests {
-                    free = drive.serve_by(fresh.model(), at.max(free), command, &bus, &mut background).finish;
+                    let at = at.max(outcome.finish);
+                    drive.serve_by(fresh.model(), at, command, &bus, &mut background, &mut outcome);
                     background.clear();
                 }
-                free
+                outcome.finish
             });
         });
     }

@@ -3,7 +3,7 @@
 //! command; under callgrind the difference of two lengths gives instructions per command.
 #![allow(clippy::print_stdout)]
 
-use headstack_drive::command::Command;
+use headstack_drive::command::{Command, Outcome};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sectors = (4096 / model.sector_bytes()).max(1);
     let places = drive.capacity_sectors() / u64::from(sectors);
     let (mut state, mut arrival, mut free) = (1_u64, 0.0, Nanos::ZERO);
-    let (mut background, mut spent) = (Vec::new(), 0_u128);
+    let (mut background, mut outcome, mut spent) = (Vec::new(), Outcome::default(), 0_u128);
     let mut draw = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let lba = Lba(((draw() << 31) + draw()) % places * u64::from(sectors));
         let command = Command { id, op, lba, sectors, flags: RequestFlags::default() };
         let at = Nanos(arrival as u64);
-        free = drive.serve_by(&model, at.max(free), command, &bus, &mut background).finish;
+        drive.serve_by(&model, at.max(free), command, &bus, &mut background, &mut outcome);
+        free = outcome.finish;
         background.clear();
         spent += u128::from((free - at).0);
     }

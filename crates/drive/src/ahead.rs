@@ -1,7 +1,9 @@
 //! After a read from the media: what is kept of it, and what is read ahead.
 
 use crate::drive::Drive;
+use crate::layout::Extent;
 use crate::media::{Arm, Media};
+use crate::model::DriveModel;
 use crate::read::ReadPlan;
 use crate::spec::{CacheSpec, ReadAhead};
 use crate::stream::Stream;
@@ -33,11 +35,34 @@ impl Drive {
             None => self.cache.allocate(landed, lba + sectors),
         };
         if let Some(segment) = held {
-            let stop = self.read_ahead_stop(lba + sectors, self.cache.get(segment).start);
+            let stop = self.read_ahead_stop(media.model, lba + sectors, self.cache.get(segment).start);
             let next = lba + sectors;
             self.mechanism.stream = match self.before_landing(next, stop, landed) {
                 Some(before) => Some(Stream::whole_track(media, segment, end, arm, next, stop, before)),
                 None => Stream::begin(media, segment, end, arm, next, stop),
+            };
+        }
+    }
+
+    /// As [`Drive::leave_media`], after a read of the first `sectors` sectors of `run`, nothing of which was in the buffer,
+    /// by a drive that takes them in order.
+    #[inline]
+    pub(crate) fn leave_track(
+        &mut self,
+        media: &Media<'_>,
+        run: Extent,
+        sectors: u32,
+        (claimed, end): (Nanos, Nanos),
+    ) {
+        let arm = Arm::over(&run);
+        let next = run.lba + u64::from(sectors);
+        self.mechanism.release(claimed, end, arm);
+        if let Some(segment) = self.cache.allocate(run.lba, next) {
+            let stop = self.read_ahead_stop(media.model, next, self.cache.get(segment).start);
+            self.mechanism.stream = if sectors < run.sectors {
+                Stream::along(media, segment, end, run.behind(sectors), stop)
+            } else {
+                Stream::begin(media, segment, end, arm, next, stop)
             };
         }
     }
@@ -57,8 +82,9 @@ impl Drive {
         if !self.model.cache().is_some_and(CacheSpec::reads_on_after_hits) {
             return;
         }
-        let stop =
-            self.read_ahead_stop(end, self.cache.get(segment).start).min(media.model.layout.capacity());
+        let stop = self
+            .read_ahead_stop(media.model, end, self.cache.get(segment).start)
+            .min(media.model.layout.capacity());
         let Some(stream) = self.mechanism.stream.filter(|stream| stream.segment == segment) else { return };
         if stop <= stream.stop {
             return;
@@ -74,10 +100,9 @@ impl Drive {
     }
 
     /// How far the drive reads ahead behind a read that ended at `end`.
-    pub(crate) fn read_ahead_stop(&self, end: u64, segment_start: u64) -> u64 {
-        let Some(cache) = self.model.cache() else { return end };
-        let sizes = &self.model.sizes;
-        let layout = &self.model.layout;
+    pub(crate) fn read_ahead_stop(&self, model: &DriveModel, end: u64, segment_start: u64) -> u64 {
+        let Some(cache) = model.cache() else { return end };
+        let (sizes, layout) = (&model.sizes, &model.layout);
         let bounded = |stop: u64| stop.min(end.saturating_add(sizes.read_ahead));
         match cache.read_ahead {
             ReadAhead::None | ReadAhead::OnArrival => end,

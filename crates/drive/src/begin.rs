@@ -75,6 +75,13 @@ impl Drive {
             Op::Read => self.begin_read(media, command, submitted, at),
             Op::Write => self.begin_write(media, command, submitted, at),
         };
+        self.note(&command);
+        begun
+    }
+
+    /// The command has been begun: those after it see it in the drive's history.
+    #[inline]
+    pub(crate) fn note(&mut self, command: &Command) {
         let end = command.lba.0 + u64::from(command.sectors);
         match command.op {
             Op::Read => self.history.read_end = Some(end),
@@ -82,7 +89,6 @@ impl Drive {
         }
         self.history.last_was_write = command.op == Op::Write;
         self.last_lba = end;
-        begun
     }
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
@@ -360,7 +366,7 @@ impl Drive {
     ) -> Begun {
         let end = command.lba.0 + u64::from(command.sectors);
         let mut stream = self.mechanism.stream.expect("read-ahead is under way");
-        let limit = self.read_ahead_stop(end, self.cache.get(stream.segment).start).max(end);
+        let limit = self.read_ahead_stop(media.model, end, self.cache.get(stream.segment).start).max(end);
         stream = stream.on_to(stream.stop.max(limit).min(media.model.layout.capacity()));
         self.mechanism.stream = Some(stream);
         self.cache.touch(stream.segment, end);

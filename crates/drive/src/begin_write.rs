@@ -3,6 +3,7 @@
 use crate::command::{Command, Phases};
 use crate::drive::{Drive, Underway};
 use crate::media::{Arm, Media};
+use crate::model::DriveModel;
 use crate::plan::{Begun, Plan};
 use crate::read::{passes_in_order, path};
 use crate::spec::{DirtyHit, WritePolicy};
@@ -26,11 +27,7 @@ impl Drive {
     ) -> Begun {
         let model = media.model;
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
-        // Asked only where it makes a difference: it takes a look at the layout.
-        let differ = model.overhead.append != model.overhead.write;
-        let kinds =
-            if differ && self.is_write_hit(lba) { &model.overhead.append } else { &model.overhead.write };
-        let overhead = kinds[self.after_what()];
+        let overhead = self.write_overhead(model, lba);
         let decoded = at + overhead;
         let lead = Phases { overhead, ..Self::queued(submitted, at) };
         if self.cache.invalidate(lba, lba + sectors) {
@@ -85,6 +82,16 @@ impl Drive {
         Begun { plan: Plan::Write(plan), controller_free: None }
     }
 
+    /// What preparing a write takes.
+    #[inline]
+    pub(crate) fn write_overhead(&self, model: &DriveModel, lba: u64) -> Nanos {
+        // Asked only where it makes a difference: it takes a look at the layout.
+        let differ = model.overhead.append != model.overhead.write;
+        let kinds =
+            if differ && self.is_write_hit(lba) { &model.overhead.append } else { &model.overhead.write };
+        kinds[self.after_what()]
+    }
+
     /// A write needs less preparation where the drive is already: behind the write before it, or on the track of the
     /// command before it.
     fn is_write_hit(&self, lba: u64) -> bool {
@@ -93,7 +100,7 @@ impl Drive {
     }
 
     /// When the buffer can take the data, and whether the write is reported early.
-    fn admission(&mut self, command: &Command, wanted: Nanos) -> (Nanos, bool) {
+    pub(crate) fn admission(&mut self, command: &Command, wanted: Nanos) -> (Nanos, bool) {
         let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
         let end = lba + sectors;
         self.forget_written(wanted);

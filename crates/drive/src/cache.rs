@@ -53,10 +53,16 @@ impl Cache {
         let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;
         let continues = |segment: &Segment| segment.end == lba && segment.end > segment.start;
         // Mostly there is neither, and one look at each says so.
-        if !self.segments.iter().any(|segment| segment.start <= lba && lba <= segment.end) {
+        if !self.may_hold(lba) {
             return None;
         }
         self.segments.iter().position(holds).or_else(|| self.segments.iter().position(continues))
+    }
+
+    /// Whether a segment may hold `lba`, or end just before it.
+    #[inline]
+    pub(crate) fn may_hold(&self, lba: u64) -> bool {
+        self.segments.iter().any(|segment| segment.start <= lba && lba <= segment.end)
     }
 
     /// The segment.
@@ -128,6 +134,12 @@ impl Cache {
         if self.discard {
             segment.start = segment.start.max(end.min(segment.end));
         }
+    }
+
+    /// Whether a segment holds any of `start..end`.
+    #[inline]
+    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
+        self.segments.iter().any(|segment| segment.start < end && start < segment.end)
     }
 
     /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before,

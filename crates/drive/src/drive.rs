@@ -311,11 +311,14 @@ impl Drive {
         background: &mut Vec<Background>,
     ) -> Outcome {
         let model = Arc::clone(&self.model);
-        self.serve_by(&model, at, command, bus, background)
+        let mut outcome = Outcome::default();
+        self.serve_by(&model, at, command, bus, background, &mut outcome);
+        outcome
     }
 
-    /// As [`Drive::serve`], for a caller that serves many commands and has the drive's model at hand: counting the
-    /// references to it anew for every command costs more than some commands do.
+    /// As [`Drive::serve`], for a caller that serves many commands, has the drive's model at hand, and says where it wants
+    /// the outcome: counting the references to the model anew for every command, and handing the outcome from one to the
+    /// next, costs as much as some commands do.
     ///
     /// # Panics
     /// As [`Drive::serve`], and if the model is another drive's.
@@ -327,28 +330,42 @@ impl Drive {
         command: Command,
         bus: &BusTiming,
         background: &mut Vec<Background>,
-    ) -> Outcome {
+        outcome: &mut Outcome,
+    ) {
         assert!(Arc::ptr_eq(model, &self.model), "the model is the drive's own");
         self.admit(&command);
         assert!(self.outstanding() == 0, "the closed form serves a drive that holds no other command");
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let mut begun = self.begin_by(model, command, at, at.max(free));
-        let (outcome, controller_free) = match &mut begun.plan {
-            &mut Plan::Constant(outcome) => (outcome, outcome.finish),
-            plan => {
-                let granted = plan.bus_at();
-                let ended = self.end_by(model, plan, granted, bus);
-                (ended.outcome, begun.controller_free.unwrap_or(ended.controller_free))
-            }
+        let turned = at.max(free);
+        let controller_free = match self.serve_plain(model, &command, at, turned, bus, outcome) {
+            Some(free) => free,
+            None => self.serve_any(model, command, at, turned, bus, outcome),
         };
         self.controller = Controller::FreeAt(controller_free);
         self.idle_since = controller_free;
         if !self.background.is_empty() {
             background.append(&mut self.background);
         }
-        outcome
+    }
+
+    /// Serves a command by way of a plan, as the event path does; returns when the controller is free.
+    #[inline(never)]
+    fn serve_any(
+        &mut self,
+        model: &DriveModel,
+        command: Command,
+        submitted: Nanos,
+        at: Nanos,
+        bus: &BusTiming,
+        outcome: &mut Outcome,
+    ) -> Nanos {
+        let mut begun = self.begin_by(model, command, submitted, at);
+        let granted = begun.plan.bus_at();
+        let ended = self.end_by(model, &mut begun.plan, granted, bus);
+        *outcome = ended.outcome;
+        begun.controller_free.unwrap_or(ended.controller_free)
     }
 
     /// The disk as it turns at `now`.

@@ -2,12 +2,12 @@
 
 use crate::command::{Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed};
 use crate::drive::Drive;
-use crate::media::{Media, Pass};
+use crate::media::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::plan::{LinearPlan, Plan, ReadMode};
 use crate::read::{ReadEnd, ReadPlan, path};
 use crate::stall::end_with_stalls;
-use crate::write::WritePlan;
+use crate::write::{WriteEnd, WritePlan};
 use headstack_units::{Lba, Nanos, Op};
 use std::sync::Arc;
 
@@ -98,12 +98,29 @@ impl Drive {
     #[inline]
     fn end_write(&mut self, model: &DriveModel, plan: &WritePlan, granted: Nanos, bus: &BusTiming) -> Ended {
         let media = Media { model, epoch: plan.epoch };
-        let passes = self.spare_passes.pop().unwrap_or_default();
-        let end = plan.end(&media, granted, bus, passes);
-        self.mechanism.release(plan.media_base, end.written, end.arm);
-        self.tell_write(plan, &end.passes, end.received);
+        let end = plan.end(&media, granted, bus, self.story.is_some());
+        if let Some(passes) = &end.passes {
+            self.tell_write(plan, passes, end.received);
+        }
+        let mut outcome = Outcome::default();
+        let controller_free =
+            self.complete_write(model, &plan.command, (plan.media_base, plan.early), &end, &mut outcome);
+        Ended { outcome, bus_free: end.received, controller_free }
+    }
+
+    /// The mechanism, claimed at `claimed` for a write, has done its work; returns when the controller is free.
+    #[inline]
+    pub(crate) fn complete_write(
+        &mut self,
+        model: &DriveModel,
+        command: &Command,
+        (claimed, early): (Nanos, bool),
+        end: &WriteEnd,
+        outcome: &mut Outcome,
+    ) -> Nanos {
+        self.mechanism.release(claimed, end.written, Arm::over(&end.last.extent));
         let completion = model.overhead.write_completion;
-        let (finish, mut phases, cache) = if plan.early {
+        let (finish, mut phases, cache) = if early {
             (end.received, end.received_phases, CacheResult::ReportedEarly)
         } else {
             (end.written, end.written_phases, CacheResult::Miss)
@@ -112,12 +129,12 @@ impl Drive {
         let finish = finish + completion;
         let mut busy = end.busy;
         let mut controller_free = end.written;
-        if plan.early {
-            self.remember_underway(&plan.command, end.written);
+        if early {
+            self.remember_underway(command, end.written);
             self.background.push(Background {
-                lba: plan.command.lba,
-                sectors: plan.command.sectors,
-                start: plan.media_base,
+                lba: command.lba,
+                sectors: command.sectors,
+                start: claimed,
                 finish: end.written,
                 busy: Busy { bus: Nanos::ZERO, ..end.busy },
             });
@@ -125,14 +142,12 @@ impl Drive {
             controller_free = end.received;
         }
         let submitted = finish - phases.total();
-        let last = end.passes.last().filter(|_| !plan.early);
-        let passed = last.map(|pass| {
-            let lba = Lba(pass.lba() + u64::from(pass.sectors) - 1);
+        let passed = (!early).then(|| {
+            let lba = Lba(end.last.lba() + u64::from(end.last.sectors) - 1);
             SectorPassed { lba, at: end.written }
         });
-        let outcome = Outcome { id: plan.command.id, submitted, finish, phases, busy, cache, passed };
-        self.put_by(end.passes);
-        Ended { outcome, bus_free: end.received, controller_free }
+        *outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed };
+        controller_free
     }
 
     fn end_buffered(

@@ -20,6 +20,7 @@ mod mechanism;
 mod media;
 mod model;
 mod outlook;
+mod plain;
 mod plan;
 mod read;
 pub mod scheduler;

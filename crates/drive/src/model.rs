@@ -3,6 +3,7 @@
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::Mechanics;
+use crate::plain::Plain;
 use crate::scheduler::{Knowledge, Policy, Queue};
 use crate::spec::{CacheSpec, DriveSpec, OverheadsByHistory, SpecError, SwitchModel};
 use headstack_units::{Nanos, Op};
@@ -20,6 +21,7 @@ pub struct DriveModel {
     pub(crate) overhead: Overheads,
     /// Sizes of buffer and cache.
     pub(crate) sizes: Sizes,
+    pub(crate) plain: Plain,
     policy: Policy,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     moves: OnceLock<[Vec<u64>; 2]>,
@@ -88,11 +90,13 @@ impl DriveModel {
         if !problems.is_empty() {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
+        let sizes = sizes(spec);
         Ok(Self {
             layout: Layout::new(&spec.layout),
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
-            sizes: sizes(spec),
+            plain: Plain::new(spec, &sizes),
+            sizes,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),
             spec: spec.clone(),

@@ -137,13 +137,12 @@ impl ReadPlan {
         let bytes = u64::from(media.model.sector_bytes());
         let rest = |from: u64| bus.transfer(Op::Read, (self.sectors() - from) * bytes);
         let setup = self.bus_setup(media.model, bus);
-        let mut finish = granted + setup + rest(0);
         // The path by the grant: its latest input is the fence, or nothing but the decoding.
-        let mut passed = self
+        let passed = self
             .fence_sector
             .filter(|_| granted == self.bus_at)
             .map(|lba| SectorPassed { lba: Lba(lba), at: self.bus_at });
-        let mut binding = None;
+        let mut last_byte = LastByte { finish: granted + setup + rest(0), binding: None, passed };
         for pass in &self.passes {
             let Some((first, last)) = self.share(pass) else { continue };
             for index in [first, last] {
@@ -153,16 +152,10 @@ impl ReadPlan {
                 } else {
                     self.arrival(media, pass, index).max(self.decoded)
                 };
-                let candidate = arrived + rest(index);
-                // Ties: media before bus, and the largest index.
-                if candidate >= finish {
-                    finish = candidate;
-                    binding = Some(arrived);
-                    passed = (arrived > self.decoded)
-                        .then(|| SectorPassed { lba: Lba(self.command.lba.0 + index), at: arrived });
-                }
+                last_byte.wait_for(self.command.lba.0 + index, arrived, rest(index), self.decoded);
             }
         }
+        let LastByte { finish, binding, passed } = last_byte;
         let mut phases = match binding {
             Some(arrived) => {
                 let mut phases = self.media_path(arrived);
@@ -200,7 +193,30 @@ impl ReadPlan {
     }
 }
 
+/// The way of a read's last byte: when it has left, and what it waited for.
+pub(crate) struct LastByte {
+    pub(crate) finish: Nanos,
+    /// When the sector came off the media on which that hangs; `None` where it hangs on the grant of the bus.
+    pub(crate) binding: Option<Nanos>,
+    pub(crate) passed: Option<SectorPassed>,
+}
+
+impl LastByte {
+    /// Sector `lba` is in the buffer at `arrived`, and the bus takes `rest` from it on to the last.
+    #[inline]
+    pub(crate) fn wait_for(&mut self, lba: u64, arrived: Nanos, rest: Nanos, decoded: Nanos) {
+        let candidate = arrived + rest;
+        // Ties: media before bus, and the largest index.
+        if candidate >= self.finish {
+            self.finish = candidate;
+            self.binding = Some(arrived);
+            self.passed = (arrived > decoded).then_some(SectorPassed { lba: Lba(lba), at: arrived });
+        }
+    }
+}
+
 /// Phases along the mechanism's time line from `base` to `until`.
+#[inline]
 pub(crate) fn path(passes: &[Pass], base: Nanos, until: Nanos, lead: Phases) -> Phases {
     let mut phases = lead;
     let between = |from: Nanos, to: Nanos| to.min(until).saturating_sub(from.max(base));
@@ -213,14 +229,21 @@ pub(crate) fn path(passes: &[Pass], base: Nanos, until: Nanos, lead: Phases) -> 
 }
 
 /// Gross work of passes; of read-ahead under way only what came after `from` counts.
+#[inline]
 pub(crate) fn busy_of(passes: &[Pass], from: Nanos) -> Busy {
     let mut busy = Busy::default();
     for pass in passes {
-        busy.seek += pass.ready.saturating_sub(pass.begin);
-        busy.rotation += pass.start.saturating_sub(pass.ready);
-        busy.transfer += pass.end.saturating_sub(pass.start.max(from.min(pass.end)));
+        add_busy(&mut busy, pass, from);
     }
     busy
+}
+
+/// Adds the gross work of a pass.
+#[inline]
+pub(crate) fn add_busy(busy: &mut Busy, pass: &Pass, from: Nanos) {
+    busy.seek += pass.ready.saturating_sub(pass.begin);
+    busy.rotation += pass.start.saturating_sub(pass.ready);
+    busy.transfer += pass.end.saturating_sub(pass.start.max(from.min(pass.end)));
 }
 
 /// The media work up to address `end` in the order of addresses, the first pass being given; for a write, one whose data

@@ -4,6 +4,7 @@
 //! out when somebody asks.
 
 use crate::cache::Cache;
+use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
 use headstack_units::{Nanos, Op};
@@ -48,14 +49,27 @@ impl Stream {
         stop: u64,
     ) -> Option<Self> {
         let stop = stop.min(media.model.layout.capacity());
-        (lba < stop).then(|| Self {
-            segment,
-            from: arm,
-            pass: media.next_pass(begin, arm, lba, stop - lba, Op::Read),
-            stop,
-            before: None,
-            wrapped: false,
-            settled: Nanos::ZERO,
+        (lba < stop).then(|| {
+            let pass = media.next_pass(begin, arm, lba, stop - lba, Op::Read);
+            Self { segment, from: arm, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
+        })
+    }
+
+    /// As [`Stream::begin`], on the track under the head, where `run` is what follows there without a gap.
+    #[inline]
+    pub(crate) fn along(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        run: Extent,
+        stop: u64,
+    ) -> Option<Self> {
+        let stop = stop.min(media.model.layout.capacity());
+        (run.lba < stop).then(|| {
+            let extent = run.first(stop - run.lba);
+            let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
+            let from = Arm::over(&run);
+            Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
         })
     }
 

@@ -5,7 +5,8 @@ use crate::command::{BusTiming, Busy, Command, Phases};
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::media::{Arm, Media, Pass};
-use crate::read::busy_of;
+use crate::model::DriveModel;
+use crate::read::add_busy;
 use headstack_units::{Nanos, Op};
 
 /// Everything about a write that is known before the bus is granted.
@@ -51,14 +52,14 @@ pub(crate) struct WriteEnd {
     /// Phases from submission to `written`.
     pub(crate) written_phases: Phases,
     pub(crate) busy: Busy,
-    /// Where the arm is.
-    pub(crate) arm: Arm,
-    /// Media work, in order, for those who want to look at it.
-    pub(crate) passes: Vec<Pass>,
+    /// The last of the media work.
+    pub(crate) last: Pass,
+    /// All of it, in order, where somebody wants to look at it.
+    pub(crate) passes: Option<Vec<Pass>>,
 }
 
 /// When the data of each sector are in the buffer.
-struct Supply {
+pub(crate) struct Supply {
     begin: Nanos,
     sector_bytes: u64,
     bus: BusTiming,
@@ -73,6 +74,20 @@ struct Supply {
 }
 
 impl Supply {
+    /// Data that come from `begin` on for `count` sectors, the first `lead_in` sectors of the media work not counted.
+    #[inline]
+    pub(crate) fn new(model: &DriveModel, begin: Nanos, bus: &BusTiming, lead_in: u64, count: u64) -> Self {
+        Self {
+            begin,
+            sector_bytes: u64::from(model.sector_bytes()),
+            bus: *bus,
+            lead_in,
+            count,
+            room: model.sizes.buffer.max(1),
+            waited: Vec::new(),
+        }
+    }
+
     /// Sector `index` (0 for the first) is in the buffer; [`Nanos::MAX`] while there is no room for it.
     fn arrival(&self, index: u64) -> Nanos {
         let index = index.saturating_sub(self.lead_in).min(self.count - 1);
@@ -110,35 +125,19 @@ impl WritePlan {
         media.first_pass(self.media_base, self.not_before, self.seek, self.target)
     }
 
-    /// The end of the write when the bus is granted at `granted`.
-    /// `passes` is room for its media work.
-    pub(crate) fn end(
-        &self,
-        media: &Media<'_>,
-        granted: Nanos,
-        bus: &BusTiming,
-        passes: Vec<Pass>,
-    ) -> WriteEnd {
+    /// The end of the write when the bus is granted at `granted`. All of its media work is kept where `tells`.
+    pub(crate) fn end(&self, media: &Media<'_>, granted: Nanos, bus: &BusTiming, tells: bool) -> WriteEnd {
         let reconnects = self.after_mechanics && bus.disconnects;
         let setup = bus.arbitration
             + media.model.overhead.preparation
             + if reconnects { bus.reconnect } else { Nanos::ZERO };
+        let lead_in = self.command.lba.0 - self.media_lba;
         let sectors = u64::from(self.command.sectors);
-        let sector_bytes = u64::from(media.model.sector_bytes());
-        let mut supply = Supply {
-            begin: granted + setup,
-            sector_bytes,
-            bus: *bus,
-            lead_in: self.command.lba.0 - self.media_lba,
-            count: sectors,
-            room: media.model.sizes.buffer.max(1),
-            waited: Vec::new(),
-        };
+        let mut supply = Supply::new(media.model, granted + setup, bus, lead_in, sectors);
         let mut bus_phases = self.bus_lead;
         bus_phases.queue += granted - self.bus_at;
-        let by_bus = ByBus { phases: bus_phases, granted };
-        let mut walk = Walk { phases: self.media_lead, passes, by_bus };
         let mut pass = self.first_pass(media);
+        let mut walk = Walk::new(self.media_lead, ByBus { phases: bus_phases, granted }, pass, tells);
         let mut index = 0;
         loop {
             index = match landing(media, &supply, &pass, (index, self.media_sectors)) {
@@ -148,49 +147,72 @@ impl WritePlan {
             if index == self.media_sectors {
                 break;
             }
-            let last = walk.passes.last().map_or(pass, |last| *last);
             let next = self.media_lba + index;
             let left = self.media_sectors - index;
-            pass = media.next_pass(last.end, Arm::over(&last.extent), next, left, Op::Write);
+            pass = media.next_pass(walk.last.end, Arm::over(&walk.last.extent), next, left, Op::Write);
         }
-        let received = supply.arrival(self.media_sectors - 1);
-        let written = walk.passes.last().map_or(received, |last| last.end);
-        let mut busy = busy_of(&walk.passes, Nanos::ZERO);
-        busy.seek += self.hidden_seek;
-        busy.bus = setup + bus.transfer(Op::Write, sectors * sector_bytes);
-        WriteEnd {
-            received,
-            received_phases: by_bus.until(received),
-            written,
-            written_phases: walk.phases,
-            busy,
-            arm: walk.passes.last().map_or(self.arm, |last| Arm::over(&last.extent)),
-            passes: walk.passes,
-        }
+        walk.end(&supply, self.media_sectors, setup, self.hidden_seek)
     }
 }
 
 /// The mechanism's way through a write, with the phases of its critical path.
-struct Walk {
+pub(crate) struct Walk {
     phases: Phases,
-    passes: Vec<Pass>,
     by_bus: ByBus,
+    busy: Busy,
+    last: Pass,
+    passes: Option<Vec<Pass>>,
 }
 
 /// The path that comes over the bus: the phases up to its grant, and when that was.
 #[derive(Clone, Copy)]
-struct ByBus {
-    phases: Phases,
-    granted: Nanos,
+pub(crate) struct ByBus {
+    pub(crate) phases: Phases,
+    pub(crate) granted: Nanos,
 }
 
 impl ByBus {
+    #[inline]
     fn until(&self, at: Nanos) -> Phases {
         Phases { bus: self.phases.bus + at.saturating_sub(self.granted), ..self.phases }
     }
 }
 
 impl Walk {
+    /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
+    #[inline]
+    pub(crate) fn new(lead: Phases, by_bus: ByBus, first: Pass, tells: bool) -> Self {
+        Self { phases: lead, by_bus, busy: Busy::default(), last: first, passes: tells.then(Vec::new) }
+    }
+
+    /// Some of the media work is done.
+    #[inline]
+    fn note(&mut self, pass: Pass) {
+        add_busy(&mut self.busy, &pass, Nanos::ZERO);
+        self.last = pass;
+        if let Some(passes) = &mut self.passes {
+            passes.push(pass);
+        }
+    }
+
+    /// After the last pass of `total` sectors, when the bus took `setup` before the data came.
+    #[inline]
+    pub(crate) fn end(self, supply: &Supply, total: u64, setup: Nanos, hidden_seek: Nanos) -> WriteEnd {
+        let received = supply.arrival(total - 1);
+        let mut busy = self.busy;
+        busy.seek += hidden_seek;
+        busy.bus = setup + supply.bus.transfer(Op::Write, supply.count * supply.sector_bytes);
+        WriteEnd {
+            received,
+            received_phases: self.by_bus.until(received),
+            written: self.last.end,
+            written_phases: self.phases,
+            busy,
+            last: self.last,
+            passes: self.passes,
+        }
+    }
+
     /// Writes an extent from slot `late` on, and its beginning when that comes around; returns the index behind its last
     /// sector.
     fn write_around(&mut self, media: &Media<'_>, pass: Pass, late: u32, index: u64) -> u64 {
@@ -201,13 +223,14 @@ impl Walk {
         for (part, from) in [(tail, ready), (head, tail.end)] {
             self.phases.rotation += part.start - from;
             self.phases.transfer += part.end - part.start;
-            self.passes.push(part);
+            self.note(part);
         }
         index + u64::from(extent.sectors)
     }
 
     /// Writes one extent, in several revolutions where data come late; returns the index behind its last sector.
-    fn write_extent(
+    #[inline]
+    pub(crate) fn write_extent(
         &mut self,
         media: &Media<'_>,
         supply: &mut Supply,
@@ -237,7 +260,7 @@ impl Walk {
             pass.sectors = written;
             self.phases.rotation += pass.start - ready;
             self.phases.transfer += pass.end - pass.start;
-            self.passes.push(pass);
+            self.note(pass);
             index += u64::from(written);
             if rest == 0 {
                 return index;
@@ -277,7 +300,7 @@ fn data_needed(
     // Without a fence: as soon as the bus stays ahead of the media to the end of the track.
     let reach = last.min(index + supply.room - 1);
     let lead = pass.extent.span((reach - index) as u32 + 1).0 - pass.extent.slot_width.0;
-    let media_ns = (lead as f64 / 18_446_744_073_709_551_616.0 * media.epoch.period()).floor() as u64;
+    let media_ns = (lead as f64 / 18_446_744_073_709_551_616.0 * media.epoch.period()) as u64;
     supply.arrival(index).max(supply.arrival(reach).saturating_sub(Nanos(media_ns)))
 }
 

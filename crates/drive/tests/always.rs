@@ -4,11 +4,13 @@ mod common;
 
 use common::{any_commands, any_options, plain, run_events, run_events_with_wakes};
 use headstack_drive::command::{Command, Outcome};
+use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, RequestFlags};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
 
 fn sound(outcomes: &[Outcome], commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
     prop_assert_eq!(outcomes.len(), commands.len());
@@ -40,7 +42,14 @@ type Row = (u64, headstack_units::Op, u64, u32, bool);
 
 /// The closed form and the event path, on the same commands, one at the drive at a time.
 fn twins_agree(options: &str, rows: &[Row]) -> Result<(), TestCaseError> {
-    let model = Arc::new(DriveModel::new(&plain(options)).unwrap());
+    let (outcomes, arrivals) = twins(Arc::new(DriveModel::new(&plain(options)).unwrap()), rows)?;
+    sound(&outcomes, &arrivals)
+}
+
+type Served = (Vec<Outcome>, Vec<(Nanos, Command)>);
+
+/// What both paths make of the commands.
+fn twins(model: Arc<DriveModel>, rows: &[Row]) -> Result<Served, TestCaseError> {
     let bus = model.bus();
     let mut closed = Drive::new(Arc::clone(&model), 7);
     let mut background = Vec::new();
@@ -56,13 +65,35 @@ fn twins_agree(options: &str, rows: &[Row]) -> Result<(), TestCaseError> {
         at = at.max(outcome.finish);
         outcomes.push(outcome);
     }
-    sound(&outcomes, &arrivals)?;
     let mut events = Drive::new(model, 7);
     let (done, by_events) = run_events(&mut events, &bus, &arrivals);
-    prop_assert_eq!(done, outcomes);
+    prop_assert_eq!(&done, &outcomes);
     prop_assert_eq!(by_events, background);
     prop_assert_eq!(events.mechanism_busy(), closed.mechanism_busy());
-    Ok(())
+    Ok((outcomes, arrivals))
+}
+
+/// The models of the library's drives.
+static LIBRARY: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let model = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        Arc::new(DriveModel::new(&DriveSpec::from_toml(&path.to_string_lossy(), &text).unwrap()).unwrap())
+    };
+    paths.iter().map(model).collect()
+});
+
+/// The same commands all over a drive of `capacity` sectors: what was near stays near.
+fn spread(rows: &[Row], capacity: u64) -> Vec<Row> {
+    let gap = capacity.saturating_sub(40_000) / 41;
+    let one = |&(at, op, lba, sectors, force): &Row| {
+        let lba = (lba + lba / 1000 * gap).min(capacity - u64::from(sectors));
+        (at, op, lba, sectors, force)
+    };
+    rows.iter().map(one).collect()
 }
 
 /// The same over many more drives and longer runs.
@@ -82,6 +113,13 @@ proptest! {
     #[test]
     fn closed_form_equals_event_path(options in any_options(), rows in any_commands(40)) {
         twins_agree(&options, &rows)?;
+    }
+
+    /// The same with the drives of the library.
+    #[test]
+    fn closed_form_equals_event_path_on_library_drives(number: prop::sample::Index, rows in any_commands(40)) {
+        let model = number.get(&LIBRARY[..]);
+        twins(Arc::clone(model), &spread(&rows, model.layout.capacity()))?;
     }
 
     /// Commands that pile up: each completes once, not before it came, and its phases add up.

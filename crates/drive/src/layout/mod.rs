@@ -142,6 +142,7 @@ impl Layout {
         Piece {
             first_lba: lba,
             end_lba: lba + length.min(self.capacity - lba),
+            number: home.number,
             offset,
             first_index,
             span: home.span as u32,
@@ -309,7 +310,7 @@ impl Layout {
         Home {
             span,
             zone,
-            number: self.starts[span] + piece.offset + before,
+            number: piece.number + before,
             before,
             run: piece.end_lba - lba,
             index: piece.first_index + track,

@@ -12,6 +12,8 @@ const MOST: usize = 1 << 16;
 pub(super) struct Piece {
     pub(super) first_lba: u64,
     pub(super) end_lba: u64,
+    /// The first address's slot, counted over the drive's data tracks.
+    pub(super) number: u64,
     /// The first address's slot, counted from the span's first.
     pub(super) offset: u64,
     /// The span's first track, in the zone's sequence.
@@ -59,9 +61,12 @@ impl Pieces {
     #[inline]
     pub(super) fn find(&self, lba: u64) -> Option<&Piece> {
         let mut at = *self.index.get((lba >> self.shift) as usize)? as usize;
-        while self.all.get(at)?.end_lba <= lba {
+        loop {
+            let piece = self.all.get(at)?;
+            if lba < piece.end_lba {
+                return Some(piece);
+            }
             at += 1;
         }
-        self.all.get(at)
     }
 }

@@ -47,6 +47,25 @@ impl Extent {
         Angle(self.start.0.wrapping_add(u64::from(i).wrapping_mul(self.slot_width.0)))
     }
 
+    /// At most its first `sectors` sectors.
+    #[must_use]
+    #[inline]
+    pub(crate) fn first(self, sectors: u64) -> Self {
+        Self { sectors: sectors.min(u64::from(self.sectors)) as u32, ..self }
+    }
+
+    /// What is left of the run behind its first `sectors` sectors, of which it has more.
+    #[must_use]
+    #[inline]
+    pub(crate) fn behind(self, sectors: u32) -> Self {
+        Self {
+            lba: self.lba + u64::from(sectors),
+            sectors: self.sectors - sectors,
+            start: self.slot_start(sectors),
+            ..self
+        }
+    }
+
     /// The angle that `i` sectors take. A whole turn, which an [`Angle`] cannot hold, becomes 2^64 − 1.
     #[must_use]
     #[inline]

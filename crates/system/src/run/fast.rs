@@ -160,28 +160,24 @@ impl<'a> FastRun<'a> {
         let volume = self.system.volume_of(id, request)?;
         if let Some(extent) = volume.in_first(request.lba, request.sectors) {
             let command = command(id, request, extent.lba, extent.sectors);
-            let outcome = self.lanes[extent.unit].serve(request.arrival, command, &mut self.works);
+            let mut outcome = Outcome::default();
+            self.lanes[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
             if !self.works.is_empty() {
-                self.note_works(extent.unit);
+                let (system, unit) = (self.system, extent.unit);
+                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
             return self.complete(id, request, extent.unit, &outcome, output);
         }
         self.children.clear();
         volume.map(request.lba, request.sectors, |extent| {
-            let outcome = self.lanes[extent.unit].serve(
-                request.arrival,
-                command(id, request, extent.lba, extent.sectors),
-                &mut self.works,
-            );
+            let mut outcome = Outcome::default();
+            let command = command(id, request, extent.lba, extent.sectors);
+            self.lanes[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
             self.children.push((extent.unit, outcome));
             self.rows.extend(self.works.drain(..).map(|work| background(self.system, extent.unit, work)));
         });
         let (unit, outcome) = last_of(&self.children);
         self.complete(id, request, unit, &outcome, output)
-    }
-
-    fn note_works(&mut self, unit: usize) {
-        self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
     }
 
     /// Serves requests by several threads, each drive by one.

@@ -76,10 +76,11 @@ impl Lane {
         arrival: Nanos,
         command: Command,
         background: &mut Vec<Background>,
-    ) -> Outcome {
+        outcome: &mut Outcome,
+    ) {
         self.pass(arrival);
         let at = arrival.max(self.free_at);
-        let outcome = self.drive.serve_by(&self.model, at, command, &self.bus, background);
+        self.drive.serve_by(&self.model, at, command, &self.bus, background, outcome);
         self.free_at = outcome.finish;
         self.ahead.push_back((outcome.finish, self.drive.mechanism_busy()));
         self.used.commands += 1;
@@ -87,7 +88,6 @@ impl Lane {
         self.used.load_max = self.used.load_max.max(self.ahead.len() as u64);
         self.bus_used.grants += 1;
         self.bus_used.busy_ns += u128::from(outcome.busy.bus.0);
-        outcome
     }
 
     /// Takes a command for [`Lane::serve_dealt`].
@@ -102,7 +102,8 @@ impl Lane {
         dealt.works.clear();
         dealt.collected = 0;
         for (arrival, command) in dealt.commands.drain(..) {
-            let outcome = self.serve(arrival, command, &mut dealt.works);
+            let mut outcome = Outcome::default();
+            self.serve(arrival, command, &mut dealt.works, &mut outcome);
             dealt.outcomes.push((outcome, dealt.works.len()));
         }
         self.dealt = dealt;
