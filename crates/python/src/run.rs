@@ -8,9 +8,9 @@ use crate::table::Table;
 use crate::trace::Trace;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use headstack_system::record::{schema, to_batch};
+use headstack_system::record::{driver_schema, driver_to_batch, schema, to_batch};
 use headstack_system::{
-    CompletionRow, CompletionSink, Input, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel,
+    CompletionRow, CompletionSink, DriverRow, Input, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel,
     run,
 };
 use headstack_trace::table::ParquetSink;
@@ -41,6 +41,7 @@ pub(crate) struct RunResult {
     plots: Value,
     schema: SchemaRef,
     kept: Option<Vec<RecordBatch>>,
+    driver: Option<Vec<RecordBatch>>,
     sample: Option<(u64, RecordBatch)>,
 }
 
@@ -59,6 +60,11 @@ impl RunResult {
     /// One row a request; `None` if they were not kept.
     fn completions(&self) -> Option<Table> {
         self.kept.as_ref().map(|batches| Table::new(self.schema.clone(), batches.clone()))
+    }
+
+    /// One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
+    fn driver_requests(&self) -> Option<Table> {
+        self.driver.as_ref().map(|batches| Table::new(driver_schema(), batches.clone()))
     }
 
     /// Every how many-th request is in the sample, and the sample; `None` if there was none taken.
@@ -118,17 +124,20 @@ pub(crate) fn simulate(
     guarded(py, || {
         let begun = Instant::now();
         let input = feed.input(system, &options, poll.quiet())?;
-        let mut sinks = Sinks::new(labelled(system, &options), out.as_deref(), keep, sample)?;
+        let has_cache = system.system.config().host.buffer_cache.is_some();
+        let schema = labelled(system, &options);
+        let mut sinks = Sinks::new(schema, out.as_deref(), keep, keep && has_cache, sample)?;
         let mut summary =
             observed(system, input, &mut options, &mut sinks, poll).map_err(|error| refusal.or(error))?;
         if summary.interrupted {
             return Err(refusal.or(Error::Stopped));
         }
+        let driver = sinks.driver.take();
         let (schema, kept, sample) = sinks.finish()?;
         summary.wall_s = begun.elapsed().as_secs_f64();
         let mut summary = serde_json::to_value(&summary).unwrap_or_default();
         let plots = summary.as_object_mut().and_then(|keys| keys.shift_remove("plots")).unwrap_or_default();
-        Ok(RunResult { summary, plots, schema, kept, sample })
+        Ok(RunResult { summary, plots, schema, kept, driver, sample })
     })
 }
 
@@ -224,6 +233,7 @@ struct Sinks {
     schema: SchemaRef,
     file: Option<ParquetSink>,
     kept: Option<Vec<RecordBatch>>,
+    driver: Option<Vec<RecordBatch>>,
     sample: Option<Sample>,
 }
 
@@ -234,10 +244,12 @@ impl Sinks {
         schema: SchemaRef,
         out: Option<&std::path::Path>,
         keep: bool,
+        keep_driver: bool,
         sample: bool,
     ) -> Result<Self, Error> {
         let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
-        Ok(Self { schema, file, kept: keep.then(Vec::new), sample: sample.then(Sample::default) })
+        let (kept, driver) = (keep.then(Vec::new), keep_driver.then(Vec::new));
+        Ok(Self { schema, file, kept, driver, sample: sample.then(Sample::default) })
     }
 
     fn finish(self) -> Result<Finished, Error> {
@@ -265,6 +277,13 @@ impl CompletionSink for Sinks {
             if let Some(kept) = &mut self.kept {
                 kept.push(batch);
             }
+        }
+        Ok(())
+    }
+
+    fn push_driver(&mut self, rows: &[DriverRow]) -> Result<(), SystemError> {
+        if let Some(kept) = &mut self.driver {
+            kept.push(driver_to_batch(rows));
         }
         Ok(())
     }
