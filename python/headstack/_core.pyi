@@ -258,6 +258,10 @@ class RunResult:
         """
         One row a request; `None` if they were not kept.
         """
+    def driver_requests(self, /) -> Table | None:
+        """
+        One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
+        """
     def plots(self, /) -> dict:
         """
         Curves for a report.
@@ -299,9 +303,9 @@ class Stepper:
         """
         The instant it has reached.
         """
-    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False) -> int:
+    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False, raw: bool = False) -> int:
         """
-        A request arrives; returns its number.
+        A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
         """
 
 @final

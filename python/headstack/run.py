@@ -142,6 +142,21 @@ class Run:
         return table
 
     @property
+    def driver_requests(self) -> _core.Table:
+        """One row for each request of the driver, where the host has a buffer cache between its requests and those.
+
+        The columns are those of the completions, and `origin`: why the driver got it (`fetch`, `raw`, `through`, `sync`,
+        `dribble`, `eviction`, `limit`).
+        """
+        table = self._result.driver_requests()
+        if table is None:
+            raise InputError(
+                "the driver's requests of this run were not kept",
+                "simulate(…, keep=True) a system with `host.buffer_cache`; without one the completions are the driver's",
+            )
+        return table
+
+    @property
     def sample(self) -> tuple[int, _core.Table]:
         """Every how many-th request was kept, and their completions."""
         sample = self._result.sample()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headstack_drive::command::Busy;
 use headstack_trace::{InMemory, Op, Request, RequestFlags};
 use headstack_units::{Lba, Nanos};
 use proptest::prelude::*;
@@ -204,7 +205,7 @@ fn hits_take_the_copy_and_misses_the_drive_too() {
     let second = kept.driver[1].row;
     assert_eq!((second.lba, second.sectors, second.device), (Lba(800), 8, 1));
     assert_eq!(rows[4].phases.other, second.finish - rows[4].arrival);
-    assert_eq!((rows[4].finish, rows[4].busy), (second.finish + Nanos(20_000), Default::default()));
+    assert_eq!((rows[4].finish, rows[4].busy), (second.finish + Nanos(20_000), Busy::default()));
     let cache = summary.buffer_cache.unwrap();
     assert_eq!((cache.read_hits, cache.read_misses, cache.write_hits, cache.shared_fetches), (1, 2, 1, 1));
     // All is over before the first sync: the block written is dirty still.
