@@ -2,7 +2,10 @@
 
 mod cached;
 mod dispatch;
+mod rows;
 mod turns;
+
+pub(crate) use rows::{background, recalibration_interval, row};
 
 use std::sync::Arc;
 
@@ -10,7 +13,7 @@ use headstack_drive::Drive;
 use headstack_drive::command::{Busy, Command, Effect, Outcome, Ticket};
 use headstack_drive::scheduler::Queue;
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Nanos, Op};
 
 use crate::SystemError;
 use crate::bus::{Bus, BusUse, Claim, Purpose};
@@ -340,45 +343,6 @@ impl Engine {
         }
     }
 
-    /// Hands waiting commands to a drive as far as it may have them.
-    fn pump(&mut self, now: Nanos, index: usize) {
-        while self.has_slot(index) && self.pump_one(now, index) {}
-    }
-
-    /// Whether a unit has a command waiting that its drive would take.
-    fn is_ready(&self, index: usize) -> bool {
-        let unit = &self.units[index];
-        !unit.queue.is_empty() && unit.at_drive < unit.limit && unit.drive.can_accept()
-    }
-
-    /// Hands the next command to a drive, or claims the bus for it; false if there is nothing to hand out now.
-    fn pump_one(&mut self, now: Nanos, index: usize) -> bool {
-        if !self.is_ready(index) {
-            return false;
-        }
-        let unit = &mut self.units[index];
-        let bus = &mut self.buses[unit.bus];
-        if !bus.timing().disconnects {
-            let is_granted = match unit.hold {
-                Hold::Held => unit.at_drive == 0,
-                Hold::Waiting => false,
-                Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
-            };
-            if !is_granted {
-                if unit.hold == Hold::None {
-                    unit.hold = Hold::Waiting;
-                }
-                return false;
-            }
-            unit.hold = Hold::Held;
-        }
-        let Some(command) = self.next_command(now, index) else { return false };
-        self.units[index].at_drive += 1;
-        self.take_slot(index);
-        self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
-        true
-    }
-
     /// Calls a drive, and enters what it announces.
     fn call_drive(&mut self, index: usize, now: Nanos, call: impl FnOnce(&mut Drive, &mut Vec<Effect>)) {
         let mut effects = std::mem::take(&mut self.effects);
@@ -567,58 +531,5 @@ impl Engine {
     /// The drives.
     pub(crate) fn drives(&self) -> impl Iterator<Item = &Drive> {
         self.units.iter().map(|unit| &unit.drive)
-    }
-}
-
-/// How often the host recalibrates a drive, if it does.
-pub(crate) fn recalibration_interval(system: &System, drive: usize) -> Option<Nanos> {
-    let spec = &system.config().drives[drive].spec.recalibration;
-    (spec.mode == headstack_drive::spec::RecalibrationMode::ByHost).then(|| Nanos::from_s(spec.interval_s))
-}
-
-/// A drive's background record as the system's.
-pub(crate) fn background(
-    system: &System,
-    unit: usize,
-    mut work: headstack_drive::command::Background,
-) -> BackgroundRow {
-    let place = &system.units[unit];
-    let model = system.model(place.drive).expect("units are of the system's drives");
-    let before = model.capacity_sectors() / u64::from(model.actuators()) * u64::from(place.actuator);
-    work.lba = Lba(work.lba.0 + before);
-    BackgroundRow { drive: place.drive as u32, work }
-}
-
-/// The completion record of a request whose last command went as `outcome` tells; the driver had it ready at `issued`.
-#[inline]
-pub(crate) fn row(
-    system: &System,
-    id: u64,
-    request: &Request,
-    outcome: &Outcome,
-    unit: usize,
-    issued: Nanos,
-) -> CompletionRow {
-    let cpu = system.cpu_cost().0.min(issued.0 - request.arrival.0);
-    let mut phases = outcome.phases;
-    phases.queue += Nanos(outcome.submitted.0 - request.arrival.0 - cpu);
-    phases.overhead += Nanos(cpu);
-    debug_assert_eq!(phases.total(), outcome.finish - request.arrival, "phases of request {id}");
-    CompletionRow {
-        id,
-        device: request.device,
-        drive: system.units[unit].drive as u32,
-        op: request.op,
-        cache: outcome.cache,
-        sectors: request.sectors,
-        lba: request.lba,
-        arrival: request.arrival,
-        start: outcome.submitted,
-        finish: outcome.finish,
-        phases,
-        busy: outcome.busy,
-        passed: outcome.passed,
-        measured_start: request.start,
-        measured_finish: request.finish,
     }
 }
