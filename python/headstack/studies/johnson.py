@@ -164,8 +164,10 @@ def _kinds(hosts: list[Host]) -> list[Row]:
     size, size_ci = _over(hosts, lambda host: rank_correlation(host.rows))
     writes, writes_ci = _over(hosts, lambda host: _mean(host.rows.filter(~is_read)) / _mean(host.reads))
     quiet, quiet_ci = _over(hosts, lambda host: 100 * _share(host.rows.filter(raw & ~inside), pl.col("ticks") <= 9))
+    # Swapping is rare, and in a short run none of it may fall into a flush.
+    swapped = [host for host in hosts if not host.rows.filter(raw & inside).is_empty()]
     sync, sync_ci = _over(
-        hosts, lambda host: _mean(host.rows.filter(raw & inside)) / _mean(host.rows.filter(raw & ~inside))
+        swapped, lambda host: _mean(host.rows.filter(raw & inside)) / _mean(host.rows.filter(raw & ~inside))
     )
     return [
         about("v-size", "(v) rank correlation of transfer size and response", 0.0, size, "", within=0.2, ci95=size_ci,

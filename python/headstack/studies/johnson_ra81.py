@@ -70,7 +70,7 @@ def _controller() -> list[Row]:
 
     result = headstack.simulate(SYSTEM, headstack.Workload(toml=FLOOD))
     driver = with_questions(pl.DataFrame(result.driver_requests))
-    moved = driver["sectors"].sum() * 512 / 1e6 / result.summary["simulated_s"]
+    moved = float(driver["sectors"].sum()) * 512 / 1e6 / result.summary["simulated_s"]
     outstanding = float(most_outstanding(driver))
     return [
         at_most("uda50-ceiling", "four drives flooded with reads of 125 blocks: data moved", 1.35, moved, "MB/s",

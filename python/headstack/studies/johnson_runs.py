@@ -128,7 +128,7 @@ def ilist_excess(rows: pl.DataFrame) -> float:
 
     bound = rows["ms"].quantile(0.95) or 0.0
     inside = pl.col("in_ilist").mean()
-    return rows.filter(pl.col("ms") >= bound).select(inside).item() / rows.select(inside).item()
+    return rows.filter(pl.col("ms") > bound).select(inside).item() / rows.select(inside).item()
 
 
 def rank_correlation(rows: pl.DataFrame) -> float:
