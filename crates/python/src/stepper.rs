@@ -116,6 +116,7 @@ impl Stepper {
 
     /// A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
     #[pyo3(signature = (arrival_ns, op, lba, sectors, *, device=0, force_media=false, raw=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn submit(
         &mut self,
         arrival_ns: u64,
