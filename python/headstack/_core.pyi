@@ -657,6 +657,11 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
+def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:
+    """
+    Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
+    """
+
 def read_measurement(path: str | PathLike[str]) -> Measurement:
     """
     Reads a record: a Parquet file that `measure` wrote, or the `.part` beside it where it was cut off. Raises `InputError` if
