@@ -129,6 +129,27 @@ def test_what_makes_no_sense_is_left_out_or_refused(tick_trace: Path) -> None:
     assert "line 2" in refused("trace", "match", tick_trace, "--format", "tick-text", "--strict")
 
 
+def test_a_trace_without_completions_shows_its_load(tmp_path: Path) -> None:
+    trace, page = tmp_path / "load.csv", tmp_path / "load.html"
+    rows = [f"{0.02 * k},{k * 800},{8 << k % 3},{'R' if k % 4 else 'W'}" for k in range(2000)]
+    trace.write_text("arrival_s,lba,sectors,op\n" + "\n".join(rows) + "\n")
+    about = headstack("trace", "analyze", trace, "--report", page, "--json").json()
+    assert about["response"] is None
+    assert [(bin_["from_ms"] <= 20 < bin_["to_ms"], bin_["count"]) for bin_ in about["by_inter_arrival"]] == [
+        (True, 1999)
+    ]
+    assert sum(bin_["reads"] for bin_ in about["arrivals"]) == 1500
+    assert sum(bin_["bytes_written"] for bin_ in about["arrivals"]) == about["bytes_written"]
+    # 50 arrivals a second in every stretch but the last, which ends later than the trace.
+    for bin_ in about["arrivals"][:-1]:
+        per_s = (bin_["reads"] + bin_["writes"]) / bin_["width_ns"] * 1e9
+        assert per_s == pytest.approx(50, abs=1e9 / bin_["width_ns"])
+    text = page.read_text()
+    for title in ("What arrives when", "Between arrivals", "Sizes", "Where requests begin, drive 0"):
+        assert f"<h2>{title}</h2>" in text
+    assert "How long responses took" not in text
+
+
 def test_a_made_trace_is_like_the_original(tmp_path: Path) -> None:
     original = tmp_path / "original.csv"
     rows = [f"{0.02 * k},{(k * 7919) % 100_000 * 8},8,{'R' if k % 4 else 'W'}" for k in range(2000)]

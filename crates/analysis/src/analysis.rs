@@ -9,10 +9,12 @@ use headstack_trace::{Io, IoSource, Kind, Notes, TraceError};
 use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
+use crate::arrivals::{ArrivalBin, Arrivals};
 use crate::bursts::{BurstFinder, Bursts};
 use crate::depth::Outstanding;
 use crate::groups::{GroupSummary, Groups};
 use crate::heat::{Cell, HeatMap};
+use crate::histogram::{TimeBin, TimeHistogram};
 use crate::order::Ordered;
 use crate::runs::{RunFinder, Runs};
 use crate::times::{Times, TimesSummary};
@@ -59,6 +61,10 @@ pub struct Analysis {
     pub inter_arrival: Option<TimesSummary>,
     /// Standard deviation ÷ mean of the times between arrivals: 1 for independent arrivals, more for bursts.
     pub inter_arrival_variation: Option<f64>,
+    /// Times between arrivals, in bins of equal ratio.
+    pub by_inter_arrival: Vec<TimeBin>,
+    /// Reads and writes over time.
+    pub arrivals: Vec<ArrivalBin>,
     /// View 1: responses by time, in bins of equal ratio.
     pub by_response: Vec<TimeBin>,
     /// View 2: by drive.
@@ -91,17 +97,6 @@ pub struct Analysis {
     /// What made no sense and was left out.
     #[serde(skip)]
     pub notes: Notes,
-}
-
-/// Responses of about the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TimeBin {
-    /// At least this, ms.
-    pub from_ms: f64,
-    /// Below this.
-    pub to_ms: f64,
-    /// How many.
-    pub count: u64,
 }
 
 /// Responses over the addresses of a device.
@@ -202,7 +197,9 @@ struct Recorder {
     service: Times,
     wait: Times,
     inter_arrival: Times,
-    histogram: Option<headstack_stats::Histogram>,
+    gaps: TimeHistogram,
+    arrivals: Arrivals,
+    histogram: TimeHistogram,
     devices: Groups,
     addresses: BTreeMap<u32, (Timeline, bool)>,
     interfaces: Groups,
@@ -226,7 +223,6 @@ struct Recorder {
 
 impl Recorder {
     fn new(sector_bytes: u32, options: &AnalysisOptions) -> Self {
-        let longest = Nanos(1_000_000_000_000);
         Self {
             sector_bytes: u64::from(sector_bytes),
             seen: 0,
@@ -235,7 +231,9 @@ impl Recorder {
             service: Times::default(),
             wait: Times::default(),
             inter_arrival: Times::default(),
-            histogram: headstack_stats::Histogram::logarithmic(Nanos(1000), longest, 10).ok(),
+            gaps: TimeHistogram::default(),
+            arrivals: Arrivals::default(),
+            histogram: TimeHistogram::default(),
             devices: Groups::default(),
             addresses: BTreeMap::new(),
             interfaces: Groups::default(),
@@ -281,8 +279,11 @@ impl Recorder {
         }
         self.bytes[usize::from(!read)] += bytes;
         if let Some(last) = self.last.replace(request.arrival) {
-            self.inter_arrival.record(request.arrival.saturating_sub(last));
+            let gap = request.arrival.saturating_sub(last);
+            self.inter_arrival.record(gap);
+            self.gaps.record(gap);
         }
+        self.arrivals.record(request.arrival, read, bytes);
         self.devices.record(u64::from(request.device), read, bytes, response);
         self.sizes.record(u64::from(bytes.max(1).ilog2()), read, bytes, response);
         self.raw |= io.raw;
@@ -313,9 +314,7 @@ impl Recorder {
             self.service.record(service);
             self.wait.record(request.start.saturating_sub(request.arrival));
         }
-        if let Some(histogram) = &mut self.histogram {
-            histogram.record(response);
-        }
+        self.histogram.record(response);
         self.start.record(request.arrival.0, response);
         self.heat.record(request.arrival.0, response);
         let found = self.outstanding.at(request.arrival);
@@ -364,7 +363,9 @@ impl Recorder {
             wait: self.wait.summary(),
             inter_arrival,
             inter_arrival_variation: variation,
-            by_response: self.histogram.as_ref().map(time_bins).unwrap_or_default(),
+            by_inter_arrival: self.gaps.bins(),
+            arrivals: self.arrivals.bins(),
+            by_response: self.histogram.bins(),
             by_device: self.devices.finish(|device| name(device as u32)),
             hot_regions: hot_regions(&by_address, requests),
             by_address,
@@ -417,23 +418,6 @@ fn size_class(bytes: u64) -> String {
         1024..1_048_576 => format!("{} KiB", bytes >> 10),
         _ => format!("{} MiB", bytes >> 20),
     }
-}
-
-fn time_bins(histogram: &headstack_stats::Histogram) -> Vec<TimeBin> {
-    let inside = histogram.bins().map(|bin| TimeBin {
-        from_ms: bin.from.as_ms(),
-        to_ms: bin.to.as_ms(),
-        count: bin.count,
-    });
-    let below = TimeBin { from_ms: 0.0, to_ms: 0.001, count: histogram.below() };
-    let mut bins: Vec<TimeBin> = std::iter::once(below).chain(inside).collect();
-    if histogram.above() > 0 {
-        let from_ms = bins.last().map_or(0.0, |bin| bin.to_ms);
-        bins.push(TimeBin { from_ms, to_ms: 10.0 * from_ms, count: histogram.above() });
-    }
-    let first = bins.iter().position(|bin| bin.count > 0).unwrap_or(bins.len());
-    let last = bins.iter().rposition(|bin| bin.count > 0).map_or(first, |last| last + 1);
-    bins[first..last].to_vec()
 }
 
 fn bins(timeline: &Timeline, measured: bool) -> Vec<TimelineBin> {

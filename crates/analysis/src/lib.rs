@@ -4,14 +4,17 @@
 //! | question | module |
 //! | --- | --- |
 //! | everything at once, in order of arrival | [`Analysis`] |
-//! | how long, how often, in which groups | [`times`] |
+//! | how long, how often, in which groups | [`times`], [`histogram`] |
+//! | what arrives when | [`arrivals`] |
 //! | when and where requests are slow | [`heat`] |
 //! | which bursts of writes delay whom | [`bursts`] |
 //! | runs and strides | [`runs`] |
 //! | a workload like this one | [`model`] |
 
+pub mod arrivals;
 pub mod bursts;
 pub mod heat;
+pub mod histogram;
 pub mod model;
 pub mod order;
 pub mod runs;

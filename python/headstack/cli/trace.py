@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, TraceOptions, WrittenAs
 from headstack.errors import InputError
+from headstack.report.tables import size, span
 
 app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, capture and make traces.")
 app.command("headstack.cli.trace_match:match", name="match", help="Pair requests with their responses.")
@@ -87,22 +88,6 @@ def formats(*, json: Json = False) -> int:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
         output.line("Written: " + ", ".join(written_formats()))
     return 0
-
-
-def size(size_bytes: float) -> str:
-    """Write a size in powers of two."""
-    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size_bytes >= scale:
-            return f"{size_bytes / scale:,.4g} {unit}"
-    return f"{size_bytes:,.0f} B"
-
-
-def span(seconds: float) -> str:
-    """Write a length of time in the unit that suits it."""
-    for unit, scale in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * scale:
-            return f"{seconds / scale:,.2f} {unit}"
-    return f"{seconds:,.3f} s"
 
 
 def _show(trace: Path, about: dict[str, Any]) -> None:

@@ -9,8 +9,9 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions
-from headstack.cli.trace import refuse_shaping, size, span
+from headstack.cli.trace import refuse_shaping
 from headstack.cli.trace_match import show_notes
+from headstack.report.tables import size, span
 
 
 def analyze(

@@ -44,7 +44,7 @@ def cdf(
             "ms:Q",
             title=title,
             scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(tickCount=8, format="~g"),
+            axis=alt.Axis(tickCount=8, format="~r"),
         ),
         y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
         color=alt.Color(
@@ -223,7 +223,7 @@ def time_unit(times: pl.Series) -> tuple[float, str]:
 def _response_axis(table: pl.DataFrame) -> alt.Y:
     low, high = real(table["response_ms"].quantile(0.001)), real(table["response_ms"].max())
     scale = alt.Scale(type="log", nice=False) if low > 0 and high / low > 50 else alt.Scale(zero=True)
-    return alt.Y("ms:Q", title="response (ms)", scale=scale, axis=alt.Axis(format="~g", tickCount=6))
+    return alt.Y("ms:Q", title="response (ms)", scale=scale, axis=alt.Axis(format="~r", tickCount=6))
 
 
 def op_colour(table: pl.DataFrame) -> alt.Color:

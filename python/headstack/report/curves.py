@@ -47,7 +47,7 @@ def lines(
                 "curve:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=legend
             ),
             order="x:Q",
-            tooltip=["curve:N", alt.Tooltip("x:Q", format="~g"), alt.Tooltip("y:Q", format=".3f")],
+            tooltip=["curve:N", alt.Tooltip("x:Q", format="~r"), alt.Tooltip("y:Q", format=".3f")],
         )
         .properties(width="container", height=height)
     )
@@ -58,8 +58,8 @@ def _scale(*, is_log: bool) -> alt.Scale:
 
 
 def _x(title: str, *, is_log: bool) -> alt.X:
-    return alt.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~g", tickCount=8))
+    return alt.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~r", tickCount=8))
 
 
 def _y(title: str, *, is_log: bool) -> alt.Y:
-    return alt.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~g", tickCount=6))
+    return alt.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~r", tickCount=6))

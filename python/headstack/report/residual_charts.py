@@ -42,7 +42,7 @@ class Against:
     title: str
     unit: float = 1.0
     scale: Literal["linear", "log"] = "linear"
-    format: str = "~g"
+    format: str = "~r"
 
 
 def boxes(frame: pl.DataFrame) -> AnyChart:

@@ -46,6 +46,27 @@ def number(value: float | None, digits: int = 2) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
 
 
+def large(value: int) -> str:
+    """Write a count for people, in millions where all its digits would be a long row."""
+    return number(value) if value < 10_000_000 else f"{value / 1e6:,.1f} M"
+
+
+def size(size_bytes: float) -> str:
+    """Write a size in powers of two."""
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:,.4g} {unit}"
+    return f"{size_bytes:,.0f} B"
+
+
+def span(seconds: float) -> str:
+    """Write a length of time in the unit that suits it."""
+    for unit, scale in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * scale:
+            return f"{seconds / scale:,.2f} {unit}"
+    return f"{seconds:,.3f} s"
+
+
 def duration(ms: float | None) -> str:
     """Write a time for people: ms, or s where ms would be a long row of digits."""
     if ms is None:

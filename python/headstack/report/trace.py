@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.report import trace_charts as charts
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import number
+from headstack.report.tables import large, number, size, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ def trace_page(name: str, about: dict[str, Any]) -> Page:
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,
-        subtitle=f"{about['requests']:,} requests in {number(about['span_s'], 1)} s, read as {about['format']}",
+        subtitle=f"{about['requests']:,} requests in {span(about['span_s'])}, read as {about['format']}",
         notices=list(_notices(about)),
         numbers=_numbers(about),
         sections=sections,
@@ -27,8 +27,8 @@ def trace_page(name: str, about: dict[str, Any]) -> Page:
 
 def _numbers(about: dict[str, Any]) -> list[Number]:
     numbers = [
-        Number("requests", number(about["requests"]), f"{100 * about['reads'] / (about['requests'] or 1):.0f} % reads"),
-        Number("moved", f"{(about['bytes_read'] + about['bytes_written']) / 2**20:,.0f} MiB"),
+        Number("requests", large(about["requests"]), f"{100 * about['reads'] / (about['requests'] or 1):.0f} % reads"),
+        Number("moved", size(about["bytes_read"] + about["bytes_written"]), f"{size(about['bytes_read'])} read"),
     ]
     if about["response"]:
         response, depth = about["response"], about["depth"]
@@ -66,7 +66,7 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
         yield Section(
             "1 · How long responses took",
             "Responses by time, both axes logarithmic.",
-            charts.by_response(about["by_response"]),
+            charts.by_time(about["by_response"], "response (ms)", "responses"),
         )
         yield Section(
             "2 · By drive",
@@ -95,11 +95,33 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
             "Requests outstanding", "As arrivals find them: mean and most.", charts.depth(about["depth"]["over_time"])
         )
     yield from _bursts(about["bursts"])
+    yield from _load(about)
     yield _layers(about)
     yield _times(about)
     yield _regions(about)
     yield _processes(about)
     yield _quantised(about)
+
+
+def _load(about: dict[str, Any]) -> Iterable[Section]:
+    yield Section(
+        "What arrives when", "Reads and writes per second of each stretch.", charts.arrivals(about["arrivals"])
+    )
+    yield Section(
+        "Between arrivals",
+        "Times from one arrival to the next, both axes logarithmic; what is below a microsecond stands leftmost.",
+        charts.by_time(about["by_inter_arrival"], "time between arrivals (ms)", "requests"),
+        half=True,
+    )
+    yield Section(
+        "Sizes", "Requests by size: powers of two, each up to the next.", charts.sizes(about["by_size"]), half=True
+    )
+    for device in about["by_address"][:4]:
+        yield Section(
+            f"Where requests begin, drive {device['device']}",
+            "Requests that begin in each part of the drive.",
+            charts.places(device["bins"], about["sector_bytes"]),
+        )
 
 
 def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
@@ -169,7 +191,7 @@ def _regions(about: dict[str, Any]) -> Section:
     rows = [
         [region["device"], number(region["first_lba"]), f"{region['sectors'] * sector / 2**20:,.1f}",
          number(region["requests"]), f"{100 * region['share']:.1f} %",
-         "–" if region["mean_ms"] is None else number(region["mean_ms"], 3), number(region["max_ms"], 3)]
+         *(("–", "–") if region["mean_ms"] is None else (number(region["mean_ms"], 3), number(region["max_ms"], 3)))]
         for region in about["hot_regions"][:12]
     ]  # fmt: skip
     columns = ["device", "first LBA", "MiB", "requests", "share", "mean (ms)", "longest (ms)"]

@@ -8,26 +8,39 @@ import altair as alt
 import polars as pl
 
 from headstack.report import style
-from headstack.report.charts import HEIGHT, AnyChart, time_unit
+from headstack.report.charts import HEIGHT, AnyChart, op_colour, time_unit
+
+FEWEST = 0.7
+"""Where a logarithmic axis of counts begins: a bin with one request still shows."""
 
 
-def by_response(bins: list[dict[str, Any]]) -> alt.Chart:
-    """Responses by time."""
-    table = pl.DataFrame(
-        [{**each, "from_ms": max(each["from_ms"], 1e-4), "floor": 0} for each in bins if each["count"]]
-    )
+def by_time(bins: list[dict[str, Any]], title: str, counted: str) -> AnyChart | None:
+    """Times counted in bins of equal ratio, both axes logarithmic; what is below the lowest bin stands at its left."""
+    filled = [{**each, "floor": FEWEST} for each in bins if each["count"]]
+    if not filled:
+        return None
+    for each in filled:
+        each["from_ms"] = max(each["from_ms"], each["to_ms"] / 10**0.1)
+    table = pl.DataFrame(filled)
+    most = max(each["count"] for each in filled)
     return (
         alt.Chart(table)
         .mark_rect(color=style.BLUE)
         .encode(
-            y2="floor:Q",
             x=alt.X(
-                "from_ms:Q", title="response (ms)", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~g")
+                "from_ms:Q",
+                title=title,
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(format="~r", tickCount=8),
             ),
             x2="to_ms:Q",
             y=alt.Y(
-                "count:Q", title="responses", scale=alt.Scale(type="symlog"), axis=alt.Axis(format="~s", tickCount=6)
+                "count:Q",
+                title=counted,
+                scale=alt.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]),
+                axis=alt.Axis(format="~s", tickCount=6),
             ),
+            y2="floor:Q",
             tooltip=[alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g"), "count:Q"],
         )
         .properties(width="container", height=HEIGHT)
@@ -53,7 +66,7 @@ def boxes(groups: list[dict[str, Any]]) -> AnyChart | None:
     low = min(plot["low_ms"] for plot in values)
     high = max([plot["high_ms"] for plot in values] + [dot["ms"] for dot in dots])
     scale = alt.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
-    axis = alt.Axis(format="~g", tickCount=5)
+    axis = alt.Axis(format="~r", tickCount=5)
     y = alt.Y("name:N", title=None, sort=names)
     base = alt.Chart(pl.DataFrame(values)).encode(y=y)
     x = alt.X("low_ms:Q", title="response (ms)", scale=scale, axis=axis)
@@ -91,6 +104,93 @@ def depth(bins: list[dict[str, Any]]) -> AnyChart | None:
     return _mean_and_most(rows, "time", title, "outstanding", log=False) if rows else None
 
 
+def arrivals(bins: list[dict[str, Any]]) -> AnyChart | None:
+    """Reads and writes per second over time."""
+    if not bins:
+        return None
+    scale, unit = time_unit(pl.Series([bins[0]["from_ns"] / 1e9, (bins[-1]["from_ns"] + bins[-1]["width_ns"]) / 1e9]))
+    rows = [
+        {
+            "time": at / 1e9 / scale,
+            "per_s": 1e9 * each[f"{op}s"] / each["width_ns"],
+            "op": op,
+            "requests": each[f"{op}s"],
+        }
+        for each in bins
+        for op in style.OPS
+        if any(other[f"{op}s"] for other in bins)
+        for at in (each["from_ns"], each["from_ns"] + each["width_ns"])
+    ]
+    table = pl.DataFrame(rows)
+    return (
+        alt.Chart(table)
+        .mark_line(strokeWidth=1.2)
+        .encode(
+            x=alt.X("time:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False)),
+            y=alt.Y("per_s:Q", title="requests per s", axis=alt.Axis(format="~s", tickCount=6)),
+            color=op_colour(table),
+            tooltip=["op:N", "requests:Q", alt.Tooltip("per_s:Q", format=".4g")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
+def sizes(groups: list[dict[str, Any]]) -> AnyChart | None:
+    """Reads and writes by size."""
+    names = [group["name"] for group in groups]
+    rows = [
+        {"size": group["name"], "op": op, "requests": count}
+        for group in groups
+        for op, count in (("read", group["reads"]), ("write", group["requests"] - group["reads"]))
+        if count
+    ]
+    if not rows:
+        return None
+    table = pl.DataFrame(rows)
+    return (
+        alt.Chart(table)
+        .mark_bar(height={"band": 0.7})
+        .encode(
+            y=alt.Y("size:N", title=None, sort=names),
+            x=alt.X("requests:Q", title="requests", axis=alt.Axis(format="~s", tickCount=5)),
+            color=op_colour(table),
+            tooltip=["size:N", "op:N", alt.Tooltip("requests:Q", format=",")],
+        )
+        .properties(width="container", height=22 * len(names) + 24)
+    )
+
+
+def places(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None:
+    """How many requests begin in each part of a drive."""
+    if not bins:
+        return None
+    gib = sector_bytes / 2**30
+    table = pl.DataFrame(
+        {
+            "from": [each["from"] * gib for each in bins],
+            "to": [(each["from"] + each["width"]) * gib for each in bins],
+            "requests": [each["count"] for each in bins],
+        }
+    )
+    most = max(each["count"] for each in bins)
+    log = most > 50 * min(each["count"] for each in bins)
+    scale = (
+        alt.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]) if log else alt.Scale(domain=[0, 1.05 * most])
+    )
+    return (
+        alt.Chart(table.with_columns(floor=FEWEST if log else 0.0))
+        .mark_rect(color=style.BLUE)
+        .encode(
+            x=alt.X("from:Q", title="address (GiB)", scale=alt.Scale(nice=False), axis=alt.Axis(format="~r")),
+            x2="to:Q",
+            y=alt.Y("requests:Q", title="requests", scale=scale, axis=alt.Axis(format="~s", tickCount=6)),
+            y2="floor:Q",
+            tooltip=[alt.Tooltip("from:Q", format=".4g", title="from (GiB)"), alt.Tooltip("requests:Q", format=",")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+
+
 def heat(cells: list[dict[str, Any]]) -> alt.Chart:
     """Responses over time, counted in cells."""
     table = pl.DataFrame(cells)
@@ -106,7 +206,7 @@ def heat(cells: list[dict[str, Any]]) -> alt.Chart:
                 "from_ms:Q",
                 title="response (ms)",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(format="~g", tickCount=6),
+                axis=alt.Axis(format="~r", tickCount=6),
             ),
             y2="to_ms:Q",
             color=alt.Color(
@@ -141,7 +241,7 @@ def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: st
     log = log and bool(values) and max(values) > 50 * min(values)
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
     axis = alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(nice=False))
-    y = alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(format="~g", tickCount=6))
+    y = alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(format="~r", tickCount=6))
     colour = alt.Color("which:N", scale=alt.Scale(domain=["mean", "most"], range=[style.BLUE, style.PALE]))
     tips = ["which:N", alt.Tooltip("value:Q", format=".3g"), "count:Q"]
     dots = alt.Chart(table).mark_circle(size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
