@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import data_file, headstack
+from conftest import data_file, headstack, refused
 
 RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "3000")
 
@@ -111,6 +111,26 @@ def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes() != other.read_bytes()
     del one["wall_s"], two["wall_s"]
     assert one == two
+
+
+def test_threads_change_nothing_but_the_time(tmp_path: Path) -> None:
+    system = tmp_path / "four.toml"
+    drives = ("hp-97560", "cheetah-9lp", "hp-c2247a", "hp-97560")
+    system.write_text("".join(f'[volume.v{number}]\ndrives = ["{drive}"]\n' for number, drive in enumerate(drives)))
+    trace = tmp_path / "four.csv"
+    rows = [f"{k * 7.3},{k * k % 4},{k * 7919 % 200_000 * 8},8,{'RRW'[k % 3]}" for k in range(4000)]
+    trace.write_text("arrival_ms,device,lba,sectors,op\n" + "\n".join(rows) + "\n")
+    outputs = []
+    for threads in ("1", "2", "4"):
+        out = tmp_path / f"{threads}.parquet"
+        run = headstack("simulate", system, "--trace", trace, "--threads", threads, "--out", out, "--json")
+        about = run.json()
+        del about["wall_s"]
+        outputs.append((about, out.read_bytes()))
+    assert outputs[0][0]["requests"] == 4000
+    assert outputs[1] == outputs[0]
+    assert outputs[2] == outputs[0]
+    assert "give at least 1" in refused("simulate", system, "--trace", trace, "--threads", "0")
 
 
 def test_options_change_what_they_say() -> None:
