@@ -2,7 +2,8 @@
 //! difference of two lengths is the cost of the difference. Names are those of the timed benchmarks.
 
 use crate::steady::Steady;
-use crate::{drive, random_4k, traces};
+use crate::whole::Whole;
+use crate::{data, drive, random_4k, traces};
 use headstack_drive::command::Command;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use std::hint::black_box;
@@ -25,10 +26,15 @@ enum Work {
     Sequential,
     Sptf(u64),
     Read(&'static str),
+    Light(&'static str),
+    Eighteen,
 }
 
 /// How deep the queues are.
 pub const DEPTHS: [u64; 5] = [10, 100, 1_000, 10_000, 100_000];
+
+/// The drives that are run from a Parquet trace to a summary.
+pub const LIGHT_DRIVES: [&str; 2] = ["hp-97560", "cheetah-9lp"];
 
 const DRIVE: &str = "cheetah-9lp";
 
@@ -48,6 +54,13 @@ pub fn cases() -> Vec<Case> {
         traces::FORMATS.map(|format| case(&format!("reader/{format}"), [10_000, 50_000], Work::Read(format))),
     );
     cases
+        .extend(LIGHT_DRIVES.map(|drive| {
+            case(&format!("parquet to summary/{drive}"), [20_000, 120_000], Work::Light(drive))
+        }));
+    if data("validate/ascii.trace").is_some() {
+        cases.push(case("18 drives/ascii.trace", [1_000, 6_000], Work::Eighteen));
+    }
+    cases
 }
 
 impl Case {
@@ -56,9 +69,13 @@ impl Case {
     /// # Panics
     /// If they cannot be written.
     pub fn prepare(&self, folder: &Path) {
-        if let Work::Read(format) = self.work {
-            for length in self.lengths {
-                traces::write(&folder.join(format!("{format}-{length}")), format, length);
+        for length in self.lengths {
+            match self.work {
+                Work::Read(format) => {
+                    traces::write(&folder.join(format!("{format}-{length}")), format, length);
+                }
+                Work::Light(drive) => light(drive, length, folder).write_light(length),
+                _ => {}
             }
         }
     }
@@ -81,8 +98,17 @@ impl Case {
             Work::Read(format) => {
                 assert_eq!(traces::count(&folder.join(format!("{format}-{length}"))), length);
             }
+            Work::Light(drive) => assert_eq!(light(drive, length, folder).run(None).requests, length),
+            Work::Eighteen => {
+                let whole = Whole::eighteen_drives().expect("the data are there");
+                assert_eq!(whole.run(Some(length)).requests, length);
+            }
         }
     }
+}
+
+fn light(drive: &str, length: u64, folder: &Path) -> Whole {
+    Whole::light(drive, folder.join(format!("light-{drive}-{length}.parquet")))
 }
 
 fn extent(count: u64) {

@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod steady;
 pub mod traces;
+pub mod whole;
 
 use headstack_drive::command::Command;
 use headstack_drive::spec::DriveSpec;
