@@ -267,7 +267,7 @@ pub(crate) fn trace_formats() -> Vec<(&'static str, &'static str)> {
 /// Names of the formats that can be written.
 #[pyfunction]
 pub(crate) fn written_formats() -> Vec<&'static str> {
-    ["parquet", "csv"].into_iter().chain(OutputFormat::others()).collect()
+    ["parquet", "csv", "arrow"].into_iter().chain(OutputFormat::others()).collect()
 }
 
 /// The requests of a trace as record batches.

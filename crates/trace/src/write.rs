@@ -1,14 +1,15 @@
 //! Traces into files: Parquet (headstack's own) and CSV read back the same; the formats of others hold what they can hold.
 
+mod completed;
+mod others;
 mod records;
 mod steps;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use headstack_units::{Lba, Nanos};
-use records::{RECORD_FORMATS, Record};
-use steps::Steps;
+use arrow::ipc::writer::FileWriter;
+use headstack_units::Nanos;
 
 use crate::atomic_file::AtomicFile;
 use crate::format::columns::{record_batch, request_schema};
@@ -23,6 +24,8 @@ pub enum OutputFormat {
     Parquet,
     /// Text with the columns of the format `csv`.
     Csv,
+    /// An Arrow IPC file with the columns of [`request_schema`].
+    Arrow,
     /// A format of others, by its name, one of [`OutputFormat::others`].
     Other(&'static str),
 }
@@ -30,7 +33,7 @@ pub enum OutputFormat {
 impl OutputFormat {
     /// The formats of others that can be written.
     pub fn others() -> impl Iterator<Item = &'static str> {
-        records::RECORD_FORMATS.iter().map(|format| format.name).chain(steps::NAMES)
+        records::RECORD_FORMATS.iter().map(|format| format.name).chain(completed::NAMES).chain(steps::NAMES)
     }
 
     /// The format called `name`.
@@ -41,17 +44,18 @@ impl OutputFormat {
         match name {
             "parquet" => return Ok(Self::Parquet),
             "csv" => return Ok(Self::Csv),
+            "arrow" => return Ok(Self::Arrow),
             _ => {}
         }
         Self::others().find(|other| *other == name).map(Self::Other).ok_or_else(|| {
             TraceError::unusable(
                 format!("`{name}` is no format that can be written"),
-                format!("formats: parquet, csv, {}", Self::others().collect::<Vec<_>>().join(", ")),
+                format!("formats: parquet, csv, arrow, {}", Self::others().collect::<Vec<_>>().join(", ")),
             )
         })
     }
 
-    /// By the extension of `path`: `parquet`, `pq` or `csv`.
+    /// By the extension of `path`: `parquet`, `pq`, `csv`, `arrow` or `feather`.
     ///
     /// # Errors
     /// If it is another one.
@@ -59,12 +63,13 @@ impl OutputFormat {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("parquet" | "pq") => Ok(Self::Parquet),
             Some("csv") => Ok(Self::Csv),
+            Some("arrow" | "feather") => Ok(Self::Arrow),
             Some("gz") if path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".csv")) => {
                 Ok(Self::Csv)
             }
             _ => Err(TraceError::unusable(
                 format!("`{}` does not say what to write", path.display()),
-                "traces are written as .parquet or .csv (or .csv.gz); other formats are named with --as"
+                "traces are written as .parquet, .csv (or .csv.gz) or .arrow; other formats are named with --as"
                     .into(),
             )),
         }
@@ -85,7 +90,8 @@ pub fn convert(
     match format {
         OutputFormat::Parquet => write_parquet(source, sector_bytes, path),
         OutputFormat::Csv => write_csv(source, sector_bytes, path),
-        OutputFormat::Other(name) => write_other(source, sector_bytes, path, name),
+        OutputFormat::Arrow => write_arrow(source, sector_bytes, path),
+        OutputFormat::Other(name) => others::write(source, sector_bytes, path, name),
     }
 }
 
@@ -94,6 +100,26 @@ fn write_parquet(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path)
     let mut sink = ParquetSink::create(path, &schema)?;
     let count = for_each_batch(source, |batch| sink.push(&record_batch(batch, &schema)?))?;
     sink.finish()?;
+    Ok(count)
+}
+
+fn write_arrow(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path) -> Result<u64, TraceError> {
+    let failed = |error: arrow::error::ArrowError| TraceError::Io {
+        action: "write",
+        path: path.into(),
+        source: std::io::Error::other(error),
+    };
+    let schema = request_schema(sector_bytes);
+    let file = AtomicFile::create(path)?;
+    let mut writer = FileWriter::try_new_buffered(file, &schema).map_err(failed)?;
+    let count = for_each_batch(source, |batch| writer.write(&record_batch(batch, &schema)?).map_err(failed))?;
+    let file = writer.into_inner().map_err(failed)?;
+    let file = file.into_inner().map_err(|error| TraceError::Io {
+        action: "write",
+        path: path.into(),
+        source: error.into_error(),
+    })?;
+    file.commit()?;
     Ok(count)
 }
 
@@ -157,73 +183,6 @@ fn write_csv(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path) -> 
     Ok(count)
 }
 
-/// Writes a format of others, which count in sectors of 512 bytes.
-fn write_other(
-    source: &mut dyn RequestSource,
-    sector_bytes: u32,
-    path: &Path,
-    name: &'static str,
-) -> Result<u64, TraceError> {
-    if !sector_bytes.is_multiple_of(512) {
-        return Err(TraceError::unusable(
-            format!("{name} counts in sectors of 512 bytes, and the trace's have {sector_bytes}"),
-            "parquet and csv keep any sector size".into(),
-        ));
-    }
-    let mut file = Output::create(path)?;
-    let mut out = Vec::new();
-    let records = RECORD_FORMATS.iter().find(|format| format.name == name);
-    file.write(records.map_or("", |format| format.header).as_bytes())?;
-    let mut steps = records.is_none().then(|| Steps::new(name));
-    let mut held: Option<Record> = None;
-    let mut number = 0;
-    let refused = |number: u64, reason: &str| {
-        TraceError::unusable(
-            format!("request {} cannot be written as {name}: {reason}", number + 1),
-            "parquet and csv keep everything a request has".into(),
-        )
-    };
-    let count = for_each_batch(source, |batch| {
-        out.clear();
-        for request in batch {
-            let request =
-                in_small_sectors(request, sector_bytes / 512).map_err(|reason| refused(number, reason))?;
-            if let Some(steps) = &mut steps {
-                steps.push(&mut out, &request).map_err(|reason| refused(number, reason))?;
-            } else if let Some(format) = records {
-                // A record may tell when the next one is issued.
-                let issued = request.start.present().unwrap_or(request.arrival);
-                let record = held.replace(Record { request, number, next: None });
-                if let Some(record) = record.map(|record| Record { next: Some(issued), ..record }) {
-                    format.push(&mut out, &record).map_err(|reason| refused(record.number, reason))?;
-                }
-            }
-            number += 1;
-        }
-        file.write(&out)
-    })?;
-    out.clear();
-    if let (Some(format), Some(record)) = (records, &held) {
-        format.push(&mut out, record).map_err(|reason| refused(record.number, reason))?;
-    }
-    if let Some(steps) = &mut steps {
-        steps.finish(&mut out);
-    }
-    file.write(&out)?;
-    file.commit()?;
-    Ok(count)
-}
-
-/// The request counted in sectors of 512 bytes, `unit` times smaller.
-fn in_small_sectors(request: &Request, unit: u32) -> Result<Request, &'static str> {
-    let far = "its byte address reaches beyond 64 bits";
-    let lba =
-        request.lba.0.checked_mul(u64::from(unit)).filter(|lba| lba.checked_mul(512).is_some()).ok_or(far)?;
-    let sectors =
-        request.sectors.checked_mul(unit).filter(|&n| n < 1 << 23).ok_or("it is larger than 4 GiB")?;
-    Ok(Request { lba: Lba(lba), sectors, ..*request })
-}
-
 fn for_each_batch(
     source: &mut dyn RequestSource,
     mut write: impl FnMut(&[Request]) -> Result<(), TraceError>,
@@ -276,6 +235,7 @@ mod tests {
     use super::*;
     use crate::testing::{drain, read_all};
     use crate::{InMemory, OpenOptions, RequestFlags, open};
+    use headstack_units::Lba;
     use proptest::prelude::*;
 
     fn any_request() -> impl Strategy<Value = Request> {
@@ -304,7 +264,7 @@ mod tests {
         ) {
             requests.sort_by_key(|request| request.arrival);
             let directory = tempfile::tempdir().unwrap();
-            for name in ["t.csv", "t.parquet"] {
+            for name in ["t.csv", "t.parquet", "t.arrow"] {
                 let path = directory.path().join(name);
                 let format = OutputFormat::of(&path).unwrap();
                 let count = convert(&mut InMemory::new(requests.clone()), sector_bytes, &path, format).unwrap();
@@ -347,20 +307,40 @@ mod tests {
             for (back, request) in back.iter().zip(&requests) {
                 let what = |request: &Request| (request.lba, request.sectors, request.op);
                 assert_eq!(what(back), what(request), "{name}");
-                if !name.starts_with("tick") {
+                if name == "tencent" {
+                    assert_eq!(back.arrival.0 / 1_000_000_000, request.arrival.0 / 1_000_000_000);
+                } else if !name.starts_with("tick") {
                     assert_eq!(back.arrival, request.arrival, "{name}");
                     if let Some(finish) = back.finish.present() {
                         assert_eq!(finish, request.finish, "{name}");
                     }
                 }
             }
-            let measured =
-                ["disksim-validate", "msr", "systor17", "blktrace", "blkparse", "ftrace", "tick-text"];
+            let measured = [
+                "disksim-validate",
+                "hfplayer",
+                "msr",
+                "srt",
+                "systor17",
+                "biosnoop",
+                "fio-latency",
+                "blktrace",
+                "blkparse",
+                "ftrace",
+                "tick-text",
+            ];
             assert_eq!(
                 back[7].finish != Nanos::MAX,
                 measured.contains(&read) || read == "tick-packed",
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn every_format_that_is_read_can_be_written() {
+        for format in crate::FORMATS {
+            assert!(OutputFormat::named(format.name).is_ok(), "{}", format.name);
         }
     }
 
@@ -386,7 +366,16 @@ mod tests {
         let early = Request { arrival: Nanos(1), ..plain };
         assert!(refused("disksim-validate", early, 512).contains("issued before it completes"));
         assert!(refused("spc", plain, 520).contains("counts in sectors of 512 bytes"));
-        assert!(OutputFormat::named("srt").unwrap_err().hint().unwrap().contains("blktrace, "));
+        assert!(refused("srt", plain, 512).contains("it has no measured response"));
+        assert!(refused("biosnoop", plain, 512).contains("request 2 cannot be written as biosnoop"));
+        let measured = Request { finish: Nanos(1 << 41), ..plain };
+        assert!(refused("srt", Request { lba: Lba(1 << 32), ..measured }, 512).contains("more than 32 bits"));
+        assert!(
+            refused("srt", Request { device: 256, ..measured }, 512).contains("device number is above 255")
+        );
+        let slow = Request { finish: Nanos(1 << 60), ..plain };
+        assert!(refused("srt", slow, 512).contains("takes so many microseconds"));
+        assert!(OutputFormat::named("ssd").unwrap_err().hint().unwrap().contains("blktrace, "));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
@@ -408,7 +397,7 @@ mod tests {
     fn a_failing_source_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let bad = crate::testing::text_file("1 0 0 1 0\n2 0 0 1 0\n1 0 0 1 0\n");
-        for name in ["t.csv", "t.parquet"] {
+        for name in ["t.csv", "t.parquet", "t.arrow"] {
             let path = directory.path().join(name);
             let mut source = open(bad.path(), &OpenOptions::default()).unwrap();
             let error = convert(&mut source, 512, &path, OutputFormat::of(&path).unwrap()).unwrap_err();
@@ -422,13 +411,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let requests: Vec<_> =
             (0..30_000).map(|at| Request::new(Nanos(at), Op::Read, Lba(at * 3), 2)).collect();
-        for name in ["t.csv", "t.parquet"] {
+        for name in ["t.csv", "t.parquet", "t.feather"] {
             let path = directory.path().join(name);
             let format = OutputFormat::of(&path).unwrap();
             convert(&mut InMemory::new(requests.clone()), 512, &path, format).unwrap();
             assert_eq!(read_all(&path, &OpenOptions::default()).unwrap(), requests);
         }
         let error = OutputFormat::of(Path::new("t.txt")).unwrap_err();
-        assert!(error.hint().unwrap().contains(".parquet or .csv"));
+        assert!(error.hint().unwrap().contains("or .arrow; other formats"));
     }
 }

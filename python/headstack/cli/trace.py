@@ -59,14 +59,15 @@ def info(
 def convert(
     trace: Path,
     out: Annotated[
-        Path, Parameter(help="What to write: a `.parquet` or `.csv` file, or with `--as` another.", group=OUTPUT)
+        Path,
+        Parameter(help="What to write: a `.parquet`, `.csv` or `.arrow` file, or with `--as` another.", group=OUTPUT),
     ],
     *,
     as_: WrittenAs = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     json: Json = False,
 ) -> int:
-    """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet."""
+    """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet and Arrow."""
     with output.progress("converting", None) as progress:
         requests = how.open(trace).convert(out, format=as_, progress=progress)
     if json:

@@ -1,4 +1,4 @@
-//! The formats with one record a request, written: lines of text, and vscsi's binary records.
+//! The formats with one record a request, written: lines of text, and the binary records of vscsi and SRT.
 
 #![expect(clippy::unnecessary_wraps, reason = "one signature for all formats; some refuse nothing")]
 
@@ -6,6 +6,7 @@ use std::io::Write as _;
 
 use headstack_units::{Nanos, Op};
 
+use super::others::Form;
 use crate::{Request, RequestFlags};
 
 /// What a format needs that a request may not have.
@@ -20,41 +21,70 @@ pub(super) struct RecordFormat {
     push: fn(&mut Vec<u8>, &Record) -> Result<(), Refusal>,
 }
 
-impl RecordFormat {
-    /// Appends the record of a request.
-    pub(super) fn push(&self, out: &mut Vec<u8>, record: &Record) -> Result<(), Refusal> {
-        (self.push)(out, record)
+/// A request, counted in sectors of 512 bytes.
+struct Record {
+    request: Request,
+    /// Its number, from 0.
+    number: u64,
+    /// When the next request is issued; `None` for the last.
+    next: Option<Nanos>,
+}
+
+/// Writes records, each when the next request is known.
+pub(super) struct Records {
+    format: &'static RecordFormat,
+    held: Option<Record>,
+}
+
+impl Records {
+    pub(super) fn new(format: &'static RecordFormat) -> Self {
+        Self { format, held: None }
+    }
+
+    fn release(&mut self, out: &mut Vec<u8>, next: Option<Nanos>) -> Result<(), (u64, Refusal)> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        let number = held.number;
+        (self.format.push)(out, &Record { next, ..held }).map_err(|reason| (number, reason))
     }
 }
 
-/// A request, counted in sectors of 512 bytes, and the completion of the one before it.
-pub(super) struct Record {
-    pub(super) request: Request,
-    /// Its number, from 0.
-    pub(super) number: u64,
-    /// When the next request is issued; `None` for the last.
-    pub(super) next: Option<Nanos>,
+impl Form for Records {
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
+        self.release(out, Some(request.start.present().unwrap_or(request.arrival)))?;
+        self.held = Some(Record { request: *request, number, next: None });
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)> {
+        self.release(out, None)
+    }
 }
 
-const NO_RESPONSE: Refusal = "it has no measured response, which this format cannot do without";
+pub(super) const NO_RESPONSE: Refusal = "it has no measured response, which this format cannot do without";
 const SEQUENCED: Refusal = "the next request is issued before it completes, which this format cannot say";
 
-pub(super) static RECORD_FORMATS: [RecordFormat; 11] = [
+const HFPLAYER: &str = "#DUMP_OFFSET.I,ELAPSED_USECS.D,CMD.S,LUN_SSID.I,LBA.I,NBLKS.I,LATENCY_USECS.D\n";
+const SRT: &str = "$$TR_IOREC-1.3 \nversion = 1.3;\ndisks = { 0 -> { sectorsize  = 512, } };\n\x0c";
+
+pub(super) static RECORD_FORMATS: [RecordFormat; 14] = [
     RecordFormat { name: "disksim-ascii", header: "", push: disksim_ascii },
     RecordFormat { name: "disksim-batch", header: "", push: disksim_batch },
     RecordFormat { name: "disksim-validate", header: "", push: disksim_validate },
     RecordFormat { name: "emcsymm", header: "", push: emcsymm },
     RecordFormat { name: "fio-iolog", header: "fio version 3 iolog\n", push: fio_iolog },
+    RecordFormat { name: "hfplayer", header: HFPLAYER, push: hfplayer },
     RecordFormat { name: "mqsim", header: "", push: mqsim },
     RecordFormat { name: "msr", header: "", push: msr },
     RecordFormat { name: "spc", header: "", push: spc },
+    RecordFormat { name: "srt", header: SRT, push: srt },
     RecordFormat { name: "ssdsim", header: "", push: ssdsim },
     RecordFormat { name: "systor17", header: "Timestamp,Response,IOType,LUN,Offset,Size\n", push: systor17 },
+    RecordFormat { name: "tencent", header: "", push: tencent },
     RecordFormat { name: "vscsi", header: "", push: vscsi },
 ];
 
 /// A number of nanoseconds in a larger unit with all its digits.
-fn decimal(ns: u64, digits: usize) -> String {
+pub(super) fn decimal(ns: u64, digits: usize) -> String {
     let unit = 10_u64.pow(digits as u32);
     format!("{}.{:0digits$}", ns / unit, ns % unit)
 }
@@ -116,6 +146,14 @@ fn fio_iolog(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), R
     Ok(())
 }
 
+fn hfplayer(out: &mut Vec<u8>, record: &Record) -> Result<(), Refusal> {
+    let Request { arrival, device, lba, sectors, op, .. } = record.request;
+    let (time, latency) = (decimal(arrival.0, 3), decimal(response(&record.request)?, 3));
+    let command = if op == Op::Read { "RD_IN" } else { "WR_IN" };
+    put!(out, "{},{time},{command},{device},{},{sectors},{latency}", record.number, lba.0);
+    Ok(())
+}
+
 fn mqsim(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
     let Request { arrival, device, lba, sectors, op, .. } = request;
     put!(out, "{} {device} {} {sectors} {}", arrival.0, lba.0, u8::from(*op == Op::Read));
@@ -138,6 +176,39 @@ fn spc(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal
     Ok(())
 }
 
+/// HP's records, which count in microseconds and 32 bits.
+fn srt(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    const LATE: Refusal = "it arrives more than 2^32 seconds after the first, or takes so many microseconds";
+    let us = |instant: Nanos| instant.0 / 1000;
+    let finish = request.finish.present().ok_or(NO_RESPONSE)?;
+    let start = request.start.present().unwrap_or(request.arrival);
+    let arrival = us(request.arrival);
+    let after = |instant: Nanos| u32::try_from(us(instant) - arrival).map_err(|_| LATE);
+    let device = u8::try_from(request.device).map_err(|_| "its device number is above 255")?;
+    let asynchronous = request.flags.contains(RequestFlags::ASYNC);
+    let flags = u32::from(request.op == Op::Read) | if asynchronous { 0x100 } else { 0 };
+    let words = [
+        56,
+        4 << 16 | 1,
+        u32::try_from(arrival / 1_000_000).map_err(|_| LATE)?,
+        (arrival % 1_000_000) as u32,
+        after(start)?,
+        after(finish)?,
+        u32::try_from(bytes(request)).map_err(|_| "it is larger than 4 GiB")?,
+        u32::try_from(request.lba.0).map_err(|_| "its address has more than 32 bits")?,
+        u32::from(device) << 8,
+        0,
+        0,
+        flags,
+        0,
+        0,
+    ];
+    for word in words {
+        out.extend(u32::to_be_bytes(word));
+    }
+    Ok(())
+}
+
 fn ssdsim(out: &mut Vec<u8>, Record { request, number, .. }: &Record) -> Result<(), Refusal> {
     let Request { arrival, device, lba, sectors, op, .. } = request;
     put!(out, "{number}\t{}\t0\t{device}\t{}\t{}\t{sectors}\t1", arrival.0, word(*op), lba.0);
@@ -148,6 +219,14 @@ fn systor17(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Re
     let response = response(request).map_or_else(|_| String::new(), |response| decimal(response, 9));
     let (time, op) = (decimal(request.arrival.0, 9), letter(request.op));
     put!(out, "{time},{response},{op},{},{},{}", request.device, request.lba.0 * 512, bytes(request));
+    Ok(())
+}
+
+/// Whole seconds are all that this format knows of time.
+fn tencent(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+    let Request { arrival, device, lba, sectors, op, .. } = request;
+    let write = u8::from(*op == Op::Write);
+    put!(out, "{},{},{sectors},{write},{device}", arrival.0 / 1_000_000_000, lba.0);
     Ok(())
 }
 
@@ -168,7 +247,7 @@ fn bytes(request: &Request) -> u64 {
     u64::from(request.sectors) * 512
 }
 
-fn letter(op: Op) -> char {
+pub(super) fn letter(op: Op) -> char {
     if op == Op::Read { 'R' } else { 'W' }
 }
 

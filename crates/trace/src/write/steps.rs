@@ -6,6 +6,7 @@ use std::io::Write as _;
 
 use headstack_units::Nanos;
 
+use super::others::Form;
 use super::records::Refusal;
 use crate::Request;
 use crate::event::blktrace::{Layout, push_record};
@@ -31,29 +32,6 @@ impl Steps {
     /// A writer of `format`, one of [`NAMES`].
     pub(super) fn new(format: &'static str) -> Self {
         Self { format, waiting: BinaryHeap::new(), events: BTreeMap::new(), number: 0, written: 0 }
-    }
-
-    /// Takes a request in sectors of 512 bytes; writes what comes before it.
-    pub(super) fn push(&mut self, out: &mut Vec<u8>, request: &Request) -> Result<(), Refusal> {
-        self.write_until(out, request.arrival);
-        if self.format.starts_with("tick") {
-            check_ticks(request)?;
-        }
-        for event in events_of(request, 512) {
-            // A driver with ticks sees the request and the response.
-            if self.format.starts_with("tick") && event.action == Action::Issue {
-                continue;
-            }
-            self.number += 1;
-            self.waiting.push(Reverse((event.time, self.number)));
-            self.events.insert(self.number, event);
-        }
-        Ok(())
-    }
-
-    /// Writes what is left.
-    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
-        self.write_until(out, Nanos::MAX);
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
@@ -117,6 +95,31 @@ impl Steps {
                 Ok(())
             }
         };
+    }
+}
+
+impl Form for Steps {
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
+        self.write_until(out, request.arrival);
+        let ticks = self.format.starts_with("tick");
+        if ticks {
+            check_ticks(request).map_err(|reason| (number, reason))?;
+        }
+        for event in events_of(request, 512) {
+            // A driver with ticks sees the request and the response.
+            if ticks && event.action == Action::Issue {
+                continue;
+            }
+            self.number += 1;
+            self.waiting.push(Reverse((event.time, self.number)));
+            self.events.insert(self.number, event);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)> {
+        self.write_until(out, Nanos::MAX);
+        Ok(())
     }
 }
 

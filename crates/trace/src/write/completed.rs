@@ -1,0 +1,79 @@
+//! The formats with a line a completion, in order of completion.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::Write as _;
+
+use headstack_units::{Nanos, Op};
+
+use super::others::Form;
+use super::records::{NO_RESPONSE, Refusal, decimal, letter};
+use crate::Request;
+
+/// The names of these formats.
+pub(super) const NAMES: [&str; 2] = ["biosnoop", "fio-latency"];
+
+/// What stands before the first line.
+pub(super) fn header(format: &str) -> &'static str {
+    match format {
+        "biosnoop" => "TIME(s) COMM PID DISK T SECTOR BYTES QUE(ms) LAT(ms)\n",
+        _ => "",
+    }
+}
+
+/// Writes requests, which come in order of arrival, in order of completion.
+pub(super) struct Completed {
+    format: &'static str,
+    waiting: BinaryHeap<Reverse<(Nanos, u64)>>,
+    requests: BTreeMap<u64, Request>,
+}
+
+impl Completed {
+    /// A writer of `format`, one of [`NAMES`].
+    pub(super) fn new(format: &'static str) -> Self {
+        Self { format, waiting: BinaryHeap::new(), requests: BTreeMap::new() }
+    }
+
+    fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
+        while let Some(&Reverse((finish, number))) = self.waiting.peek() {
+            if finish >= until {
+                break;
+            }
+            self.waiting.pop();
+            if let Some(request) = self.requests.remove(&number) {
+                self.write(out, &request);
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, request: &Request) {
+        let Request { arrival, start, finish, device, lba, sectors, op, .. } = *request;
+        let start = start.present().unwrap_or(arrival);
+        let bytes = u64::from(sectors) * 512;
+        // Writing to memory does not fail.
+        let _ = if self.format == "biosnoop" {
+            let (time, op) = (decimal(finish.0, 9), letter(op));
+            let (queue, latency) = (decimal((start - arrival).0, 6), decimal((finish - start).0, 6));
+            writeln!(out, "{time} headstack 0 disk{device} {op} {} {bytes} {queue} {latency}", lba.0)
+        } else {
+            let (ms, latency) = (finish.0 / 1_000_000, (finish - arrival).0);
+            let direction = u8::from(op == Op::Write);
+            writeln!(out, "{ms}, {latency}, {direction}, {bytes}, {}, 0", lba.0 * 512)
+        };
+    }
+}
+
+impl Form for Completed {
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
+        let finish = request.finish.present().ok_or((number, NO_RESPONSE))?;
+        self.write_until(out, request.arrival);
+        self.waiting.push(Reverse((finish, number)));
+        self.requests.insert(number, *request);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)> {
+        self.write_until(out, Nanos::MAX);
+        Ok(())
+    }
+}
