@@ -33,7 +33,12 @@ pub enum OutputFormat {
 impl OutputFormat {
     /// The formats of others that can be written.
     pub fn others() -> impl Iterator<Item = &'static str> {
-        records::RECORD_FORMATS.iter().map(|format| format.name).chain(completed::NAMES).chain(steps::NAMES)
+        records::RECORD_FORMATS
+            .iter()
+            .chain([&records::SRT])
+            .map(|format| format.name)
+            .chain(completed::NAMES)
+            .chain(steps::NAMES)
     }
 
     /// The format called `name`.
@@ -345,6 +350,36 @@ mod tests {
     }
 
     #[test]
+    fn srt_keeps_the_sectors_and_others_count_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out");
+        for (name, sector_bytes, unit) in
+            [("srt", 256, 1), ("srt", 4096, 1), ("hfplayer", 256, 2), ("spc", 4096, 8)]
+        {
+            let requests = holdable(false);
+            let scaled = |n: u64| if sector_bytes < 512 { n / unit } else { n * unit };
+            let even: Vec<Request> =
+                requests.iter().map(|request| Request { lba: Lba(request.lba.0 * 2), ..*request }).collect();
+            convert(
+                &mut InMemory::new(even.clone()),
+                sector_bytes,
+                &path,
+                OutputFormat::named(name).unwrap(),
+            )
+            .unwrap();
+            let mut reader = open(&path, &OpenOptions::default()).unwrap();
+            assert_eq!(reader.sector_bytes(), if name == "srt" { sector_bytes } else { 512 });
+            for (back, request) in drain(&mut reader).unwrap().iter().zip(&even) {
+                assert_eq!(
+                    (back.lba.0, u64::from(back.sectors)),
+                    (scaled(request.lba.0), scaled(8)),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn what_a_format_cannot_hold_is_refused_and_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out");
@@ -365,7 +400,9 @@ mod tests {
         );
         let early = Request { arrival: Nanos(1), ..plain };
         assert!(refused("disksim-validate", early, 512).contains("issued before it completes"));
-        assert!(refused("spc", plain, 520).contains("counts in sectors of 512 bytes"));
+        assert!(refused("spc", plain, 520).contains("begin and end at a multiple of 512 bytes"));
+        let half = Request { sectors: 7, ..plain };
+        assert!(refused("spc", half, 256).contains("request 2 cannot be written as spc: it does not begin"));
         assert!(refused("srt", plain, 512).contains("it has no measured response"));
         assert!(refused("biosnoop", plain, 512).contains("request 2 cannot be written as biosnoop"));
         let measured = Request { finish: Nanos(1 << 41), ..plain };

@@ -1,14 +1,17 @@
-//! The formats of others, which count in sectors of 512 bytes.
+//! The formats of others, which count in sectors of 512 bytes; SRT says how large its are.
 
 use std::path::Path;
 
 use headstack_units::Lba;
 
 use super::completed::{self, Completed};
-use super::records::{RECORD_FORMATS, Records, Refusal};
+use super::records::{RECORD_FORMATS, Records, Refusal, SRT, srt_header};
 use super::steps::Steps;
 use super::{Output, for_each_batch};
 use crate::{Request, RequestSource, TraceError};
+
+/// The sectors of all formats but one, bytes.
+const SECTOR: u32 = 512;
 
 /// How a format turns requests into bytes.
 pub(super) trait Form {
@@ -19,14 +22,17 @@ pub(super) trait Form {
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)>;
 }
 
-/// The form of a format, and what stands before the first record.
-fn form(name: &'static str) -> (Box<dyn Form>, &'static str) {
-    if let Some(format) = RECORD_FORMATS.iter().find(|format| format.name == name) {
-        (Box::new(Records::new(format)), format.header)
+/// The form of a format, what stands before the first record, and what sectors it counts in, where the trace's have
+/// `sector_bytes`.
+fn form(name: &'static str, sector_bytes: u32) -> (Box<dyn Form>, String, u32) {
+    if name == "srt" {
+        (Box::new(Records::new(&SRT, sector_bytes)), srt_header(sector_bytes), sector_bytes)
+    } else if let Some(format) = RECORD_FORMATS.iter().find(|format| format.name == name) {
+        (Box::new(Records::new(format, SECTOR)), format.header.into(), SECTOR)
     } else if completed::NAMES.contains(&name) {
-        (Box::new(Completed::new(name)), completed::header(name))
+        (Box::new(Completed::new(name)), completed::header(name).into(), SECTOR)
     } else {
-        (Box::new(Steps::new(name)), "")
+        (Box::new(Steps::new(name)), String::new(), SECTOR)
     }
 }
 
@@ -37,12 +43,6 @@ pub(super) fn write(
     path: &Path,
     name: &'static str,
 ) -> Result<u64, TraceError> {
-    if !sector_bytes.is_multiple_of(512) {
-        return Err(TraceError::unusable(
-            format!("{name} counts in sectors of 512 bytes, and the trace's have {sector_bytes}"),
-            "parquet, csv and arrow keep any sector size".into(),
-        ));
-    }
     let refused = |(number, reason): (u64, Refusal)| {
         TraceError::unusable(
             format!("request {} cannot be written as {name}: {reason}", number + 1),
@@ -50,13 +50,13 @@ pub(super) fn write(
         )
     };
     let mut file = Output::create(path)?;
-    let (mut form, header) = form(name);
+    let (mut form, header, sector) = form(name, sector_bytes);
     file.write(header.as_bytes())?;
     let (mut out, mut number) = (Vec::new(), 0);
     let count = for_each_batch(source, |batch| {
         out.clear();
         for request in batch {
-            let request = in_small_sectors(request, sector_bytes / 512);
+            let request = in_sectors(request, sector_bytes, sector);
             let request = request.map_err(|reason| refused((number, reason)))?;
             form.push(&mut out, number, &request).map_err(refused)?;
             number += 1;
@@ -70,12 +70,15 @@ pub(super) fn write(
     Ok(count)
 }
 
-/// The request counted in sectors of 512 bytes, `unit` times smaller.
-fn in_small_sectors(request: &Request, unit: u32) -> Result<Request, Refusal> {
-    let far = "its byte address reaches beyond 64 bits";
-    let lba =
-        request.lba.0.checked_mul(u64::from(unit)).filter(|lba| lba.checked_mul(512).is_some()).ok_or(far)?;
-    let sectors =
-        request.sectors.checked_mul(unit).filter(|&n| n < 1 << 23).ok_or("it is larger than 4 GiB")?;
-    Ok(Request { lba: Lba(lba), sectors, ..*request })
+/// The request counted in sectors of `to` bytes instead of `from`.
+fn in_sectors(request: &Request, from: u32, to: u32) -> Result<Request, Refusal> {
+    let (far, large) = ("its byte address reaches beyond 64 bits", "it is larger than 4 GiB");
+    let apart = "it does not begin and end at a multiple of 512 bytes, the sectors of this format";
+    let (from, to) = (u64::from(from), u64::from(to));
+    let (offset, bytes) = (request.lba.0.checked_mul(from).ok_or(far)?, u64::from(request.sectors) * from);
+    if !offset.is_multiple_of(to) || !bytes.is_multiple_of(to) {
+        return Err(apart);
+    }
+    let sectors = u32::try_from(bytes).map_err(|_| large)? / to as u32;
+    Ok(Request { lba: Lba(offset / to), sectors, ..*request })
 }

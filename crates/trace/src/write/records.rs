@@ -21,9 +21,11 @@ pub(super) struct RecordFormat {
     push: fn(&mut Vec<u8>, &Record) -> Result<(), Refusal>,
 }
 
-/// A request, counted in sectors of 512 bytes.
+/// A request.
 struct Record {
     request: Request,
+    /// Its sectors, bytes; 512 but in SRT.
+    sector_bytes: u32,
     /// Its number, from 0.
     number: u64,
     /// When the next request is issued; `None` for the last.
@@ -33,12 +35,13 @@ struct Record {
 /// Writes records, each when the next request is known.
 pub(super) struct Records {
     format: &'static RecordFormat,
+    sector_bytes: u32,
     held: Option<Record>,
 }
 
 impl Records {
-    pub(super) fn new(format: &'static RecordFormat) -> Self {
-        Self { format, held: None }
+    pub(super) fn new(format: &'static RecordFormat, sector_bytes: u32) -> Self {
+        Self { format, sector_bytes, held: None }
     }
 
     fn release(&mut self, out: &mut Vec<u8>, next: Option<Nanos>) -> Result<(), (u64, Refusal)> {
@@ -51,7 +54,7 @@ impl Records {
 impl Form for Records {
     fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
         self.release(out, Some(request.start.present().unwrap_or(request.arrival)))?;
-        self.held = Some(Record { request: *request, number, next: None });
+        self.held = Some(Record { request: *request, sector_bytes: self.sector_bytes, number, next: None });
         Ok(())
     }
 
@@ -64,9 +67,16 @@ pub(super) const NO_RESPONSE: Refusal = "it has no measured response, which this
 const SEQUENCED: Refusal = "the next request is issued before it completes, which this format cannot say";
 
 const HFPLAYER: &str = "#DUMP_OFFSET.I,ELAPSED_USECS.D,CMD.S,LUN_SSID.I,LBA.I,NBLKS.I,LATENCY_USECS.D\n";
-const SRT: &str = "$$TR_IOREC-1.3 \nversion = 1.3;\ndisks = { 0 -> { sectorsize  = 512, } };\n\x0c";
 
-pub(super) static RECORD_FORMATS: [RecordFormat; 14] = [
+/// The format whose header says how large sectors are.
+pub(super) static SRT: RecordFormat = RecordFormat { name: "srt", header: "", push: srt };
+
+/// What stands before the first record of an SRT file.
+pub(super) fn srt_header(sector_bytes: u32) -> String {
+    format!("$$TR_IOREC-1.3 \nversion = 1.3;\ndisks = {{ 0 -> {{ sectorsize  = {sector_bytes}, }} }};\n\x0c")
+}
+
+pub(super) static RECORD_FORMATS: [RecordFormat; 13] = [
     RecordFormat { name: "disksim-ascii", header: "", push: disksim_ascii },
     RecordFormat { name: "disksim-batch", header: "", push: disksim_batch },
     RecordFormat { name: "disksim-validate", header: "", push: disksim_validate },
@@ -76,7 +86,6 @@ pub(super) static RECORD_FORMATS: [RecordFormat; 14] = [
     RecordFormat { name: "mqsim", header: "", push: mqsim },
     RecordFormat { name: "msr", header: "", push: msr },
     RecordFormat { name: "spc", header: "", push: spc },
-    RecordFormat { name: "srt", header: SRT, push: srt },
     RecordFormat { name: "ssdsim", header: "", push: ssdsim },
     RecordFormat { name: "systor17", header: "Timestamp,Response,IOType,LUN,Offset,Size\n", push: systor17 },
     RecordFormat { name: "tencent", header: "", push: tencent },
@@ -177,7 +186,7 @@ fn spc(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal
 }
 
 /// HP's records, which count in microseconds and 32 bits.
-fn srt(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal> {
+fn srt(out: &mut Vec<u8>, Record { request, sector_bytes, .. }: &Record) -> Result<(), Refusal> {
     const LATE: Refusal = "it arrives more than 2^32 seconds after the first, or takes so many microseconds";
     let us = |instant: Nanos| instant.0 / 1000;
     let finish = request.finish.present().ok_or(NO_RESPONSE)?;
@@ -194,7 +203,7 @@ fn srt(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal
         (arrival % 1_000_000) as u32,
         after(start)?,
         after(finish)?,
-        u32::try_from(bytes(request)).map_err(|_| "it is larger than 4 GiB")?,
+        request.sectors.checked_mul(*sector_bytes).ok_or("it is larger than 4 GiB")?,
         u32::try_from(request.lba.0).map_err(|_| "its address has more than 32 bits")?,
         u32::from(device) << 8,
         0,
