@@ -62,17 +62,28 @@ pub(crate) fn hexadecimal(field: &[u8], name: &str) -> Result<u32, Problem> {
 /// the precision of a double.
 #[inline]
 pub(crate) fn fixed(field: &[u8], decimals: u32, name: &str) -> Result<u64, Problem> {
-    let (whole, used) = digits(field);
-    let tail = &field[used..];
-    let (fraction, after) = match tail.first() {
-        None => (0, 0),
-        Some(b'.') => digits(&tail[1..]),
-        Some(_) => return awkward(field, decimals, name),
-    };
-    let point = tail.len().min(1);
-    if used + after == 0 || used > 19 || after > 18 || point + after != tail.len() {
-        return awkward(field, decimals, name);
+    match plain_fixed(field, decimals) {
+        Some((value, used)) if used == field.len() => Ok(value),
+        _ => awkward(field, decimals, name),
     }
+}
+
+/// The number in plain notation that `field` begins with, times 10^`decimals`, and how many bytes it has; `None` if it
+/// begins with none or it is too long for this way.
+#[inline]
+pub(crate) fn plain_fixed(field: &[u8], decimals: u32) -> Option<(u64, usize)> {
+    let (whole, used) = digits(field);
+    let (fraction, after, point) = match field.get(used) {
+        Some(b'.') => {
+            let (fraction, after) = digits(&field[used + 1..]);
+            (fraction, after, 1)
+        }
+        _ => (0, 0, 0),
+    };
+    if used + after == 0 || used > 19 || after > 18 {
+        return None;
+    }
+    let end = used + point + after;
     let after = after as u32;
     let fraction = if after <= decimals {
         fraction * POWERS[(decimals - after) as usize]
@@ -80,8 +91,8 @@ pub(crate) fn fixed(field: &[u8], decimals: u32, name: &str) -> Result<u64, Prob
         let step = POWERS[(after - decimals) as usize];
         fraction / step + u64::from(fraction % step >= step - step / 2)
     };
-    let scaled = whole.checked_mul(POWERS[decimals as usize]).and_then(|scaled| scaled.checked_add(fraction));
-    scaled.ok_or_else(|| Problem::field(name, field, TOO_LARGE))
+    let scaled = whole.checked_mul(POWERS[decimals as usize])?.checked_add(fraction)?;
+    Some((scaled, end))
 }
 
 /// Powers of ten that fit 64 bits.
@@ -97,7 +108,7 @@ const POWERS: [u64; 20] = {
 
 /// Leading digits as a number (wrapping beyond 19 of them), and how many there are.
 #[inline]
-fn digits(field: &[u8]) -> (u64, usize) {
+pub(crate) fn digits(field: &[u8]) -> (u64, usize) {
     let mut value = 0_u64;
     let mut used = 0;
     while let Some(digit) = field.get(used).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {

@@ -179,21 +179,57 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Goes on behind the first `used` bytes if the field ends there; false, and nothing done, if it does not.
+    #[inline]
+    fn ends_at(&mut self, rest: &'a [u8], used: usize) -> bool {
+        let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
+        self.rest = match (rest.get(used), self.separator) {
+            (None, _) => None,
+            (Some(&byte), Separator::Byte(separator)) if byte == separator => Some(&rest[used + 1..]),
+            (Some(&byte), Separator::Blanks) if is_blank(byte) => {
+                let next = rest[used..].iter().position(|&byte| !is_blank(byte));
+                next.map(|next| &rest[used + next..])
+            }
+            _ => return false,
+        };
+        self.taken += 1;
+        true
+    }
+
     /// The next field as an unsigned integer.
     #[inline]
     pub(crate) fn integer(&mut self, name: &str) -> Result<u64, Problem> {
+        // Nearly all fields are digits and nothing else: their end need not be looked for first.
+        if let Some(rest) = self.rest {
+            let (value, used) = number::digits(rest);
+            if (1..20).contains(&used) && self.ends_at(rest, used) {
+                return Ok(value);
+            }
+        }
         number::integer(self.word(name)?, name)
     }
 
     /// The next field as an unsigned 32-bit integer.
     #[inline]
     pub(crate) fn integer32(&mut self, name: &str) -> Result<u32, Problem> {
+        let (rest, taken) = (self.rest, self.taken);
+        if let Ok(value) = u32::try_from(self.integer(name)?) {
+            return Ok(value);
+        }
+        // Once more, for the words of the complaint.
+        (self.rest, self.taken) = (rest, taken);
         number::integer32(self.word(name)?, name)
     }
 
     /// The next field as a decimal times 10^`decimals`.
     #[inline]
     pub(crate) fn fixed(&mut self, name: &str, decimals: u32) -> Result<u64, Problem> {
+        if let Some(rest) = self.rest
+            && let Some((value, used)) = number::plain_fixed(rest, decimals)
+            && self.ends_at(rest, used)
+        {
+            return Ok(value);
+        }
         number::fixed(self.word(name)?, decimals, name)
     }
 
@@ -265,6 +301,7 @@ pub(crate) fn sectors_of(offset: u64, bytes: u64, sector_bytes: u32) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn blanks_may_come_in_runs() {
@@ -306,5 +343,43 @@ mod tests {
             assert_eq!(direction(word.as_bytes()), Some(op));
         }
         assert!(["", "x", "re", "writer", "1"].iter().all(|word| direction(word.as_bytes()).is_none()));
+    }
+
+    proptest! {
+        /// The naive twin: cut the field out first, then make a number of it.
+        #[test]
+        fn numbers_are_those_of_the_words(
+            line in "[0-9. ,a-]{0,12}|[0-9]{18,21}(,|\\.| )[0-9]{0,3}|[0-9]{1,11}\\.[0-9]{1,20}",
+            blanks in any::<bool>(),
+            decimals in 0_u32..10,
+        ) {
+            let line = line.trim_matches(' ').as_bytes();
+            let fields = || if blanks { Fields::blanks(line) } else { Fields::separated(line, b',') };
+            let told = |fields: &Fields<'_>, result: Result<u64, Problem>| {
+                (result.map_err(|problem| problem.0), fields.rest().map(<[u8]>::to_vec), fields.taken)
+            };
+            let twin = |number: &dyn Fn(&[u8]) -> Result<u64, Problem>| {
+                let mut fields = fields();
+                let result = fields.word("n").and_then(number);
+                told(&fields, result)
+            };
+            let quick = |read: &dyn Fn(&mut Fields<'_>) -> Result<u64, Problem>| {
+                let mut fields = fields();
+                let result = read(&mut fields);
+                told(&fields, result)
+            };
+            prop_assert_eq!(
+                quick(&|fields| fields.integer("n")),
+                twin(&|word| number::integer(word, "n"))
+            );
+            prop_assert_eq!(
+                quick(&|fields| fields.integer32("n").map(u64::from)),
+                twin(&|word| number::integer32(word, "n").map(u64::from))
+            );
+            prop_assert_eq!(
+                quick(&|fields| fields.fixed("n", decimals)),
+                twin(&|word| number::fixed(word, decimals, "n"))
+            );
+        }
     }
 }
