@@ -1,6 +1,7 @@
 //! What the cache's answers say about it.
 
 use crate::device::Mode;
+use crate::memory::Keeps;
 use crate::probe::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
 use crate::record::{Record, Role, Sample};
 use crate::spindle::{median, spread};
@@ -94,6 +95,31 @@ fn shares(record: &Record, series: u32, times: &HitTimes) -> Vec<(u64, f64)> {
         count.1 += u32::from(times.contain(sample.latency_ms()));
     }
     counts.into_iter().map(|(step, (all, hit))| (step as u64, f64::from(hit) / f64::from(all))).collect()
+}
+
+/// How long the cache keeps what was read, and how much comes with a read: rather too much than too little.
+pub(crate) fn keeps(record: &Record) -> Keeps {
+    let times = hit_times(record);
+    if times.ranges.is_empty() {
+        return Keeps::default();
+    }
+    let reaches = |series: u32| {
+        let shares = shares(record, series, &times);
+        let last = shares.iter().rposition(|share| share.1 > 0.15);
+        last.map_or(0, |last| shares.get(last + 1).map_or(2 * shares[last].0, |next| next.0))
+    };
+    let segments = shares(record, SEGMENTS, &times);
+    let last = segments.iter().rposition(|share| share.1 > 0.5);
+    let others = last.map_or(1, |last| segments.get(last + 1).map_or(2 * segments[last].0, |next| next.0 - 1));
+    let whole = of(record, BEFORE).filter(|sample| times.contain(sample.latency_ms())).count() > 3;
+    let ahead = reaches(AHEAD);
+    let track = ahead.max(64 * record.head.device.unit());
+    Keeps {
+        others,
+        ahead,
+        ahead_sequential: ahead.max(reaches(AHEAD_SEQUENTIAL)),
+        before: if whole { track } else { 0 },
+    }
 }
 
 /// What the probes `cache` and `overhead` found.

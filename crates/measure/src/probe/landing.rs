@@ -10,6 +10,10 @@ use crate::spindle::{Landing, least_turns, wrap, wrap_signed};
 /// What an access may be off its sector's angle, in turns.
 pub(crate) const TOLERANCE: f64 = 0.04;
 const HALVINGS: usize = 15;
+/// From the end of the first access to the issue of the second, in turns, at least.
+const ISSUED_AFTER: f64 = 0.02;
+/// Where on its track the first access may lie.
+const MOST_OF_A_TRACK: f64 = 0.9;
 
 /// From where to where.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +30,17 @@ pub(crate) struct Way {
     pub(crate) room: u64,
     /// Whether those are certainly on its track.
     pub(crate) sure: bool,
+    /// First sector of the track that `from` is on, and its sectors, where known.
+    pub(crate) start: Option<(u64, u64)>,
+}
+
+impl Way {
+    /// Of tracks so that the last sector of one lies before the first of the other: what is read ahead from either never holds
+    /// what is read next.
+    fn for_reads_alone(self, unit: u64) -> Self {
+        let to = self.to - self.room / unit * unit;
+        if self.sure { Self { to, room: 0, ..self } } else { self }
+    }
 }
 
 struct Aim<'s, 'a> {
@@ -34,6 +49,8 @@ struct Aim<'s, 'a> {
     way: Way,
     /// Angle of `to`, in turns.
     angle: f64,
+    /// Angle of the first sector of the track to start from, in turns.
+    start: Option<f64>,
     shots: u64,
     landings: Vec<Landing>,
 }
@@ -45,8 +62,22 @@ pub(crate) fn least(
     way: Way,
 ) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
+    if way.from.max(way.to) + session.unit() > session.sectors() {
+        return Ok(None);
+    }
+    let way = if session.only_reads() && session.memory.keeps.others > 0 {
+        way.for_reads_alone(session.unit())
+    } else {
+        Way { start: None, ..way }
+    };
     let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
-    let mut aim = Aim { session, key, way, angle, shots: 0, landings: Vec::new() };
+    let start = match way.start {
+        Some((first, _)) => measured_angle(session, (key.0, key.1), first, Mode::Read, Role::Position)?,
+        None => None,
+    };
+    // Where the target itself was just read, its neighbours come first.
+    let shots = u64::from(session.only_reads());
+    let mut aim = Aim { session, key, way, angle, start, shots, landings: Vec::new() };
     let done = aim.halve();
     let landings = std::mem::take(&mut aim.landings);
     session.mode = kept;
@@ -63,12 +94,13 @@ fn on_one_track(
     let unit = session.unit();
     let mut way = way;
     for _ in 0..3 {
-        let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
+        let Some(angle) = measured_angle(session, key, way.to, way.mode, Role::Angle)? else { return Ok(None) };
         if way.sure || way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
             return Ok(Some((way, angle)));
         }
         let low = way.to - way.room / unit * unit;
-        let Some(lower) = measured_angle(session, key, Way { to: low, ..way })? else { return Ok(None) };
+        let lower = measured_angle(session, key, low, way.mode, Role::Angle)?;
+        let Some(lower) = lower else { return Ok(None) };
         let off = wrap_signed(angle - lower - (way.to - low) as f64 * way.slope);
         if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004).max(5.0 * session.noise) {
             return Ok(Some((way, angle)));
@@ -79,13 +111,19 @@ fn on_one_track(
     Ok(None)
 }
 
-/// The angle of the target, as accesses of this mode show it.
-fn measured_angle(session: &mut Session<'_>, key: (u32, i64), way: Way) -> Result<Option<f64>, MeasureError> {
+/// The angle of a sector, as accesses of this mode show it.
+fn measured_angle(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    lba: u64,
+    mode: Mode,
+    role: Role,
+) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
-    session.mode = way.mode;
+    session.mode = mode;
     let repetitions = session.repetitions;
-    session.repetitions = if way.mode.is_write() { repetitions } else { 3 };
-    let angle = session.angle(key, Role::Angle, way.to, None);
+    session.repetitions = if mode.is_write() || session.only_reads() { repetitions } else { 3 };
+    let angle = session.angle(key, role, lba, None);
     session.mode = kept;
     session.repetitions = repetitions;
     angle
@@ -107,7 +145,11 @@ impl Aim<'_, '_> {
             self.shots += 1;
             let sector = wrap(self.angle - back as f64 * self.way.slope);
             let kept = self.session.mode;
-            let Some(_) = self.session.touch(self.key, Role::Position, self.way.from, None)? else {
+            let from = self.from(wrap(sector - gap));
+            if self.session.only_reads() {
+                self.session.clear(self.key, &[from, self.way.to - back])?;
+            }
+            let Some(_) = self.session.touch(self.key, Role::Position, from, None)? else {
                 return Ok(None);
             };
             self.session.wait_phase(wrap(sector - gap))?;
@@ -116,10 +158,7 @@ impl Aim<'_, '_> {
             let Some(window) = self.session.take(self.key, Role::Measure, access)? else { continue };
             let latency_ms = (window.end - window.start).as_ms();
             if !self.way.mode.is_write() && self.session.hits.contain(latency_ms) {
-                self.session.evict(self.key)?;
-                if self.session.evictions < 512 {
-                    self.session.evictions *= 2;
-                }
+                self.session.answered(self.key)?;
                 continue;
             }
             let spindle = self.session.spindle()?;
@@ -130,6 +169,16 @@ impl Aim<'_, '_> {
             }
         }
         Ok(None)
+    }
+
+    /// The sector to start from: where its track is known, one that ends just before the next access is issued, before what is
+    /// read ahead has taken the head elsewhere.
+    fn from(&self, issue: f64) -> u64 {
+        let (Some((first, sectors)), Some(angle)) = (self.way.start, self.start) else { return self.way.from };
+        let unit = self.session.unit();
+        let before = wrap(issue - angle - ISSUED_AFTER);
+        let ahead = (before / self.way.slope).min(sectors as f64 * MOST_OF_A_TRACK);
+        first + ahead as u64 / unit * unit
     }
 
     fn halve(&mut self) -> Result<(), MeasureError> {

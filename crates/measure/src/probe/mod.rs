@@ -2,6 +2,7 @@
 //! [`crate::extract`], never here.
 
 pub(crate) mod cache;
+mod downwards;
 pub(crate) mod finder;
 pub(crate) mod landing;
 mod overhead;

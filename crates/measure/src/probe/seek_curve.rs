@@ -45,6 +45,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 slope: 1.0 / sectors as f64,
                 room: sectors / 4,
                 sure: false,
+                start: None,
             };
             landing::least(session, (series, distance as i64), way)?;
         }

@@ -1,0 +1,97 @@
+//! Tracks from the last to the first: what a drive reads ahead never holds what is read next.
+
+use super::finder::{Finder, Run};
+use crate::MeasureError;
+use crate::record::{Role, Sample};
+use crate::spindle::{wrap, wrap_signed};
+use std::collections::BTreeMap;
+
+impl Finder<'_, '_> {
+    /// As [`Finder::tracks`], for devices that are only read.
+    pub(super) fn tracks_downwards(
+        &mut self,
+        lba: u64,
+        count: usize,
+        hint: Option<f64>,
+        number: i64,
+    ) -> Result<Option<Run>, MeasureError> {
+        let Some(mut slope) = (match hint {
+            Some(slope) => Some(slope),
+            None => self.slope_at(lba)?,
+        }) else {
+            return Ok(None);
+        };
+        // Behind the last track there must be another.
+        let room = self.session.sectors().saturating_sub((2.5 / slope) as u64);
+        let top = (lba + ((count as f64 + 0.2) / slope) as u64).min(room) / self.unit * self.unit;
+        let Some((last, found)) = self.next_track(top, Some(slope))? else { return Ok(None) };
+        slope = found;
+        let mut firsts = vec![last];
+        let mut usual = (1.0 / slope / self.unit as f64).round() as u64 * self.unit;
+        loop {
+            let border = firsts[firsts.len() - 1];
+            let Some(guess) = border.checked_sub(usual).filter(|&guess| guess > lba.max(self.unit)) else {
+                break;
+            };
+            let next = if self.begins_at(guess, border, slope)? {
+                Some(guess)
+            } else {
+                self.border_before(border, usual, slope)?
+            };
+            let Some(next) = next.filter(|&next| next > lba) else { break };
+            usual = border - next;
+            firsts.push(next);
+        }
+        firsts.reverse();
+        firsts.truncate(count + 1);
+        self.tell(&firsts, number)?;
+        Ok((firsts.len() > 1).then_some(Run { firsts, slope }))
+    }
+
+    /// Whether a track begins at `first` and ends at `border`: on the line up to there, off it before.
+    fn begins_at(&mut self, first: u64, border: u64, slope: f64) -> Result<bool, MeasureError> {
+        let Some(end) = self.angle(border - self.unit, None)? else { return Ok(false) };
+        let way = (border - self.unit - first) as f64 * slope;
+        let on_line = wrap(end - way);
+        let Some(here) = self.angle(first, Some(on_line))? else { return Ok(false) };
+        let Some(before) = self.angle(first - self.unit, Some(on_line))? else { return Ok(false) };
+        let tolerance = self.tolerance(slope);
+        let jump = wrap_signed(here - before - slope * self.unit as f64).abs();
+        Ok(wrap_signed(here - on_line).abs() <= tolerance + 0.01 && jump > tolerance)
+    }
+
+    /// The first sector of the track that ends at `border`.
+    fn border_before(&mut self, border: u64, usual: u64, slope: f64) -> Result<Option<u64>, MeasureError> {
+        // From the track before: slipped and spare sectors make tracks a little longer or shorter.
+        for back in [1.08, 1.4, 0.8] {
+            let back = (usual as f64 * back) as u64 / self.unit * self.unit;
+            let Some(start) = border.checked_sub(back) else { continue };
+            let Some((found, _)) = self.next_track(start, Some(slope))? else { continue };
+            if found < border {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the two sides of each border once more, as those of a track with a number. They were measured already, and to read
+    /// them again would cost many reads elsewhere.
+    fn tell(&mut self, firsts: &[u64], number: i64) -> Result<(), MeasureError> {
+        let (probe, series) = (self.session.probe, self.series);
+        let mut taken: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
+        let samples = self.session.record.samples.iter().rev();
+        for sample in samples.take_while(|s| s.probe == probe && s.series == series) {
+            if sample.role == Role::Measure && sample.ok {
+                taken.entry(sample.lba).or_default().push(*sample);
+            }
+        }
+        for (place, &first) in firsts.iter().enumerate() {
+            for lba in [first - self.unit, first] {
+                for sample in taken.get(&lba).into_iter().flatten() {
+                    self.session.repeat(sample, number + place as i64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
