@@ -258,6 +258,10 @@ class RunResult:
         """
         One row a request; `None` if they were not kept.
         """
+    def driver_requests(self, /) -> Table | None:
+        """
+        One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
+        """
     def plots(self, /) -> dict:
         """
         Curves for a report.
@@ -299,9 +303,9 @@ class Stepper:
         """
         The instant it has reached.
         """
-    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False) -> int:
+    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False, raw: bool = False) -> int:
         """
-        A request arrives; returns its number.
+        A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
         """
 
 @final
@@ -653,6 +657,11 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
+def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:
+    """
+    Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
+    """
+
 def read_measurement(path: str | PathLike[str]) -> Measurement:
     """
     Reads a record: a Parquet file that `measure` wrote, or the `.part` beside it where it was cut off. Raises `InputError` if
@@ -667,12 +676,12 @@ def schedulers() -> list[dict]:
     `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 
-    `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
-    an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
+    `out` is a Parquet file that gets a row per request as the run goes on, `driver_out` one that gets a row per request of
+    the driver below a buffer cache; `keep` keeps the rows in memory; `sample` keeps an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
     in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
     the same results.
     """

@@ -60,6 +60,7 @@ def simulate(
     warmup_s: float | None = None,
     until_s: float | None = None,
     out: str | Path | None = None,
+    driver_out: str | Path | None = None,
     keep: bool = True,
     sample: bool = False,
     progress: Callable[[int, float], bool | None] | None = None,
@@ -88,6 +89,8 @@ def simulate(
         Cut the run at this simulated time.
     out
         A Parquet file for the completions, written as the run goes on.
+    driver_out
+        A Parquet file for the driver's requests below a host's buffer cache; as a trace it can be analysed and replayed.
     keep
         Keep the completions in memory, about 200 bytes a request.
     sample
@@ -109,6 +112,7 @@ def simulate(
         warmup_s=warmup_s,
         until_s=until_s,
         out=None if out is None else Path(out),
+        driver_out=None if driver_out is None else Path(driver_out),
         keep=keep,
         sample=sample,
         progress=progress,
@@ -139,6 +143,21 @@ class Run:
         table = self._result.completions()
         if table is None:
             raise InputError("the completions of this run were not kept", "simulate(…, keep=True), or read its `out`")
+        return table
+
+    @property
+    def driver_requests(self) -> _core.Table:
+        """One row for each request of the driver, where the host has a buffer cache between its requests and those.
+
+        The columns are those of the completions, and `origin`: why the driver got it (`fetch`, `raw`, `through`, `sync`,
+        `dribble`, `eviction`, `limit`).
+        """
+        table = self._result.driver_requests()
+        if table is None:
+            raise InputError(
+                "the driver's requests of this run were not kept",
+                "simulate(…, keep=True) a system with `host.buffer_cache`; without one the completions are the driver's",
+            )
         return table
 
     @property

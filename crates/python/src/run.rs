@@ -8,10 +8,10 @@ use crate::table::Table;
 use crate::trace::Trace;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use headstack_system::record::{schema, to_batch};
+use headstack_system::record::{driver_schema, driver_to_batch, schema, to_batch};
 use headstack_system::{
-    CompletionRow, CompletionSink, Input, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel,
-    run,
+    CompletionRow, CompletionSink, DriverRow, Input, Replay, RunOptions, Summary, SystemError, Warmup,
+    WorkloadLabel, run,
 };
 use headstack_trace::table::ParquetSink;
 use headstack_units::Nanos;
@@ -41,6 +41,7 @@ pub(crate) struct RunResult {
     plots: Value,
     schema: SchemaRef,
     kept: Option<Vec<RecordBatch>>,
+    driver: Option<(SchemaRef, Vec<RecordBatch>)>,
     sample: Option<(u64, RecordBatch)>,
 }
 
@@ -61,6 +62,11 @@ impl RunResult {
         self.kept.as_ref().map(|batches| Table::new(self.schema.clone(), batches.clone()))
     }
 
+    /// One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
+    fn driver_requests(&self) -> Option<Table> {
+        self.driver.as_ref().map(|(schema, batches)| Table::new(schema.clone(), batches.clone()))
+    }
+
     /// Every how many-th request is in the sample, and the sample; `None` if there was none taken.
     fn sample(&self) -> Option<(u64, Table)> {
         let (stride, batch) = self.sample.as_ref()?;
@@ -70,14 +76,14 @@ impl RunResult {
 
 /// Runs a workload or a trace on a system.
 ///
-/// `out` is a Parquet file that gets a row per request as the run goes on; `keep` keeps the rows in memory; `sample` keeps
-/// an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
+/// `out` is a Parquet file that gets a row per request as the run goes on, `driver_out` one that gets a row per request of
+/// the driver below a buffer cache; `keep` keeps the rows in memory; `sample` keeps an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
 /// in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
 /// the same results.
 #[pyfunction]
 #[pyo3(signature = (
     system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
-    keep=false, sample=false, progress=None, threads=None
+    driver_out=None, keep=false, sample=false, progress=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn simulate(
@@ -91,6 +97,7 @@ pub(crate) fn simulate(
     warmup_s: Option<f64>,
     until_s: Option<f64>,
     out: Option<PathBuf>,
+    driver_out: Option<PathBuf>,
     keep: bool,
     sample: bool,
     progress: Option<Py<PyAny>>,
@@ -118,17 +125,19 @@ pub(crate) fn simulate(
     guarded(py, || {
         let begun = Instant::now();
         let input = feed.input(system, &options, poll.quiet())?;
-        let mut sinks = Sinks::new(labelled(system, &options), out.as_deref(), keep, sample)?;
+        let driver = DriverRequests::new(system, &options, driver_out.as_deref(), keep)?;
+        let mut sinks =
+            Sinks::new(labelled(system, &options, &schema()), out.as_deref(), keep, driver, sample)?;
         let mut summary =
             observed(system, input, &mut options, &mut sinks, poll).map_err(|error| refusal.or(error))?;
         if summary.interrupted {
             return Err(refusal.or(Error::Stopped));
         }
-        let (schema, kept, sample) = sinks.finish()?;
+        let (schema, kept, driver, sample) = sinks.finish()?;
         summary.wall_s = begun.elapsed().as_secs_f64();
         let mut summary = serde_json::to_value(&summary).unwrap_or_default();
         let plots = summary.as_object_mut().and_then(|keys| keys.shift_remove("plots")).unwrap_or_default();
-        Ok(RunResult { summary, plots, schema, kept, sample })
+        Ok(RunResult { summary, plots, schema, kept, driver, sample })
     })
 }
 
@@ -204,7 +213,7 @@ impl<'a> Feed<'a> {
 }
 
 /// The columns of the completions, with what a reader of the file wants to know of the run.
-fn labelled(system: &System, options: &RunOptions) -> SchemaRef {
+fn labelled(system: &System, options: &RunOptions, columns: &SchemaRef) -> SchemaRef {
     let metadata = [
         ("headstack_version", env!("CARGO_PKG_VERSION").to_owned()),
         ("system", system.system.config().name.clone()),
@@ -216,7 +225,7 @@ fn labelled(system: &System, options: &RunOptions) -> SchemaRef {
     ];
     let metadata: BTreeMap<String, String> =
         metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    Arc::new(Schema::new(schema().fields().clone()).with_metadata(metadata.into_iter().collect()))
+    Arc::new(Schema::new(columns.fields().clone()).with_metadata(metadata.into_iter().collect()))
 }
 
 /// Where completions go.
@@ -224,31 +233,65 @@ struct Sinks {
     schema: SchemaRef,
     file: Option<ParquetSink>,
     kept: Option<Vec<RecordBatch>>,
+    driver: DriverRequests,
     sample: Option<Sample>,
 }
 
-type Finished = (SchemaRef, Option<Vec<RecordBatch>>, Option<(u64, RecordBatch)>);
+/// Where the driver's requests go, if the host has a buffer cache.
+struct DriverRequests {
+    schema: SchemaRef,
+    file: Option<ParquetSink>,
+    kept: Option<Vec<RecordBatch>>,
+}
+
+impl DriverRequests {
+    fn new(
+        system: &System,
+        options: &RunOptions,
+        out: Option<&std::path::Path>,
+        keep: bool,
+    ) -> Result<Self, Error> {
+        let has_cache = system.system.config().host.buffer_cache.is_some();
+        if out.is_some() && !has_cache {
+            return Err(Error::input(
+                "the system's host has no buffer cache: the driver's requests are the completions",
+                "leave the driver's file out, or give the system a `[host.buffer_cache]`",
+            ));
+        }
+        let schema = labelled(system, options, &driver_schema());
+        let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
+        Ok(Self { schema, file, kept: (keep && has_cache).then(Vec::new) })
+    }
+}
+
+type Finished =
+    (SchemaRef, Option<Vec<RecordBatch>>, Option<(SchemaRef, Vec<RecordBatch>)>, Option<(u64, RecordBatch)>);
 
 impl Sinks {
     fn new(
         schema: SchemaRef,
         out: Option<&std::path::Path>,
         keep: bool,
+        driver: DriverRequests,
         sample: bool,
     ) -> Result<Self, Error> {
         let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
-        Ok(Self { schema, file, kept: keep.then(Vec::new), sample: sample.then(Sample::default) })
+        Ok(Self { schema, file, kept: keep.then(Vec::new), driver, sample: sample.then(Sample::default) })
     }
 
-    fn finish(self) -> Result<Finished, Error> {
+    fn finish(mut self) -> Result<Finished, Error> {
         if let Some(file) = self.file {
+            file.finish()?;
+        }
+        if let Some(file) = self.driver.file.take() {
             file.finish()?;
         }
         let sample = match self.sample {
             None => None,
             Some(sample) => Some((sample.stride, labelled_batch(&sample.rows, &self.schema)?)),
         };
-        Ok((self.schema, self.kept, sample))
+        let DriverRequests { schema, kept, .. } = self.driver;
+        Ok((self.schema, self.kept, kept.map(|kept| (schema, kept)), sample))
     }
 }
 
@@ -265,6 +308,23 @@ impl CompletionSink for Sinks {
             if let Some(kept) = &mut self.kept {
                 kept.push(batch);
             }
+        }
+        Ok(())
+    }
+
+    fn push_driver(&mut self, rows: &[DriverRow]) -> Result<(), SystemError> {
+        let DriverRequests { schema, file, kept } = &mut self.driver;
+        if file.is_none() && kept.is_none() {
+            return Ok(());
+        }
+        let batch = driver_to_batch(rows)
+            .with_schema(schema.clone())
+            .map_err(|error| SystemError::Sink(Box::new(error)))?;
+        if let Some(file) = file {
+            file.push(&batch)?;
+        }
+        if let Some(kept) = kept {
+            kept.push(batch);
         }
         Ok(())
     }

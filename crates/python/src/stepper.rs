@@ -114,8 +114,9 @@ impl Stepper {
         self.stepper.next_event().map(|at| at.0)
     }
 
-    /// A request arrives; returns its number.
-    #[pyo3(signature = (arrival_ns, op, lba, sectors, *, device=0, force_media=false))]
+    /// A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
+    #[pyo3(signature = (arrival_ns, op, lba, sectors, *, device=0, force_media=false, raw=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn submit(
         &mut self,
         arrival_ns: u64,
@@ -124,11 +125,15 @@ impl Stepper {
         sectors: u32,
         device: u32,
         force_media: bool,
+        raw: bool,
     ) -> Result<u64, Error> {
         let mut request = Request::new(Nanos(arrival_ns), operation(op)?, Lba(lba), sectors);
         request.device = device;
         if force_media {
             request.flags = RequestFlags::FORCE_MEDIA;
+        }
+        if raw {
+            request.flags = request.flags.with(RequestFlags::RAW);
         }
         Ok(self.stepper.submit(request)?)
     }

@@ -21,6 +21,7 @@ pub mod phase;
 pub mod random;
 pub mod record;
 pub mod run;
+mod slab;
 pub mod spec;
 mod stepper;
 pub mod summary;
@@ -29,7 +30,7 @@ mod volume;
 pub mod workload;
 
 pub use error::SystemError;
-pub use record::{CompletionRow, CompletionSink};
+pub use record::{CompletionRow, CompletionSink, DriverRow};
 pub use run::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel, run};
 pub use spec::{SystemConfig, SystemSpec};
 pub use stepper::Stepper;

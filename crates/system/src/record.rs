@@ -10,6 +10,7 @@ use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPass
 use headstack_units::{Lba, Nanos, Op};
 
 use crate::SystemError;
+use crate::host::Origin;
 
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 8192;
@@ -62,6 +63,16 @@ impl CompletionRow {
     }
 }
 
+/// How one request of the driver went, where the host has a buffer cache between its requests and the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverRow {
+    /// As of any request. The number counts the driver's requests, in order of arrival there; the arrival is the instant
+    /// at which the cache, or a raw request, came to the driver.
+    pub row: CompletionRow,
+    /// Why the driver got it.
+    pub origin: Origin,
+}
+
 /// Media work after an early completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackgroundRow {
@@ -86,6 +97,14 @@ pub trait CompletionSink {
     fn push_background(&mut self, _rows: &[BackgroundRow]) -> Result<(), SystemError> {
         Ok(())
     }
+
+    /// Takes the driver's requests of a host with a buffer cache, in order of completion.
+    ///
+    /// # Errors
+    /// As [`CompletionSink::push`].
+    fn push_driver(&mut self, _rows: &[DriverRow]) -> Result<(), SystemError> {
+        Ok(())
+    }
 }
 
 /// Lets everything go.
@@ -105,6 +124,8 @@ pub struct Keep {
     pub rows: Vec<CompletionRow>,
     /// The background work.
     pub background: Vec<BackgroundRow>,
+    /// The driver's requests, below a buffer cache.
+    pub driver: Vec<DriverRow>,
 }
 
 impl CompletionSink for Keep {
@@ -115,6 +136,11 @@ impl CompletionSink for Keep {
 
     fn push_background(&mut self, rows: &[BackgroundRow]) -> Result<(), SystemError> {
         self.background.extend_from_slice(rows);
+        Ok(())
+    }
+
+    fn push_driver(&mut self, rows: &[DriverRow]) -> Result<(), SystemError> {
+        self.driver.extend_from_slice(rows);
         Ok(())
     }
 }
@@ -206,7 +232,25 @@ pub fn to_batch(rows: &[CompletionRow]) -> RecordBatch {
     RecordBatch::try_new(schema(), columns).expect("the columns are made to the schema")
 }
 
-fn words(names: &[&str], rows: &[CompletionRow], key: impl Fn(&CompletionRow) -> i8) -> ArrayRef {
+/// The columns of the record of the driver's requests: those of the completions, and why each was made.
+pub fn driver_schema() -> SchemaRef {
+    let mut fields: Vec<_> = schema().fields().iter().cloned().collect();
+    fields.push(Arc::new(Field::new("origin", dictionary(), false)));
+    Arc::new(Schema::new(fields))
+}
+
+/// The driver's requests as columns.
+///
+/// # Panics
+/// Never: the columns are made to the schema.
+pub fn driver_to_batch(rows: &[DriverRow]) -> RecordBatch {
+    let completions: Vec<CompletionRow> = rows.iter().map(|row| row.row).collect();
+    let mut columns = to_batch(&completions).columns().to_vec();
+    columns.push(words(&Origin::WORDS, rows, |row| row.origin as i8));
+    RecordBatch::try_new(driver_schema(), columns).expect("the columns are made to the schema")
+}
+
+fn words<R>(names: &[&str], rows: &[R], key: impl Fn(&R) -> i8) -> ArrayRef {
     let keys = Int8Array::from_iter_values(rows.iter().map(key));
     let values = Arc::new(StringArray::from_iter_values(names));
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are indices of the words"))

@@ -7,7 +7,7 @@ use headstack_units::Nanos;
 
 use crate::SystemError;
 use crate::engine::Engine;
-use crate::record::{BackgroundRow, CompletionRow};
+use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::system::System;
 
 /// A system in motion, driven from outside. Steppers are independent of each other.
@@ -72,6 +72,11 @@ impl Stepper {
         }
         self.now = self.now.max(to);
         self.engine.completed.drain(..).map(|(row, _)| row).collect()
+    }
+
+    /// Requests of the driver below a buffer cache, completed since this was last asked.
+    pub fn take_driver(&mut self) -> Vec<DriverRow> {
+        std::mem::take(&mut self.engine.driver)
     }
 
     /// Records of background work since this was last asked.

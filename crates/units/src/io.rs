@@ -24,6 +24,8 @@ impl RequestFlags {
     pub const HEAD_OF_QUEUE: Self = Self(4);
     /// The host did not wait for it (asynchronous); information only.
     pub const ASYNC: Self = Self(8);
+    /// Goes around the host's buffer cache (a character device of Unix, direct I/O).
+    pub const RAW: Self = Self(16);
 
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {

@@ -68,6 +68,13 @@ def simulate(
     out: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Parquet file for the completions, one row a request.")
     ] = None,
+    driver_out: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="Parquet file for the driver's requests below a host's buffer cache; `trace analyze` reads it.",
+        ),
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the run.")] = None,
     save: Annotated[
         Path | None,
@@ -79,7 +86,7 @@ def simulate(
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
 
-    for path in (out, save):
+    for path in (out, driver_out, save):
         if path is not None:
             check_writable(path)
     if report is not None:
@@ -101,6 +108,7 @@ def simulate(
             limit=requests,
             until_s=None if until is None else seconds(until, "--until"),
             out=out,
+            driver_out=driver_out,
             keep=False,
             sample=report is not None,
             progress=progress,
@@ -112,7 +120,7 @@ def simulate(
     if report is not None:
         run.report(report)
     output.print_json(run.summary) if json else _show(run.summary)
-    _say_beside(built, run.summary, [path for path in (out, report, save) if path is not None])
+    _say_beside(built, run.summary, [path for path in (out, driver_out, report, save) if path is not None])
     return 0
 
 
@@ -187,6 +195,8 @@ def _show(summary: dict[str, Any]) -> None:
         ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    if buffers := summary.get("buffer_cache"):
+        pairs.append(("buffer cache", _buffers(buffers)))
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):
@@ -194,3 +204,24 @@ def _show(summary: dict[str, Any]) -> None:
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
+
+
+def _buffers(cache: dict[str, Any]) -> str:
+    """What the host's buffer cache did, in blocks."""
+    number = output.number
+    hits, misses = (cache[f"read_{what}"] + cache[f"write_{what}"] for what in ("hits", "misses"))
+    written = [
+        f"{number(cache[key])} {word}"
+        for key, word in (
+            ("written_by_sync", "by sync"),
+            ("written_by_dribble", "by dribbling"),
+            ("written_by_eviction", "to make room"),
+            ("written_by_limit", "by the limit"),
+            ("written_through", "through"),
+        )
+        if cache[key]
+    ]
+    return (
+        f"{number(hits)} blocks hit, {number(misses)} missed; written {', '.join(written) or 'none'}; dirty for "
+        f"{number(cache['longest_dirty_s'])} s at most; {number(cache['dirty_at_end'])} dirty at the end"
+    )

@@ -22,6 +22,7 @@ STUDIES = {
     "skippy": "headstack.studies.skippy",
     "disksim-validation": "headstack.studies.disksim_validation",
     "scheduling": "headstack.studies.scheduling",
+    "johnson": "headstack.studies.johnson",
 }
 
 

@@ -274,6 +274,7 @@ fn bus_of(block: &Block, own: &BusSpec, report: &mut Report) -> Result<SystemBus
         reconnect_us: own.reconnect_us,
         disconnects: own.disconnects,
         arbitration,
+        outstanding: None,
     })
 }
 

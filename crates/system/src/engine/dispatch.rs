@@ -1,4 +1,4 @@
-//! Which command the driver hands to a drive next.
+//! When the driver hands a command to a drive, and which.
 
 use std::sync::Arc;
 
@@ -6,20 +6,69 @@ use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Needs, Waiting};
 use headstack_units::Nanos;
 
-use super::Engine;
+use super::{Engine, Hold};
+use crate::bus::{Claim, Purpose};
 
 impl Engine {
+    /// Hands waiting commands to a drive as far as it may have them.
+    pub(super) fn pump(&mut self, now: Nanos, index: usize) {
+        while self.has_slot(index) && self.pump_one(now, index) {}
+    }
+
+    /// Whether a unit has a command waiting that its drive would take.
+    pub(super) fn is_ready(&self, index: usize) -> bool {
+        let unit = &self.units[index];
+        !unit.queue.is_empty() && unit.at_drive < unit.limit && unit.drive.can_accept()
+    }
+
+    /// Hands the next command to a drive, or claims the bus for it; false if there is nothing to hand out now.
+    pub(super) fn pump_one(&mut self, now: Nanos, index: usize) -> bool {
+        if !self.is_ready(index) {
+            return false;
+        }
+        let unit = &mut self.units[index];
+        let bus = &mut self.buses[unit.bus];
+        if !bus.timing().disconnects {
+            let is_granted = match unit.hold {
+                Hold::Held => unit.at_drive == 0,
+                Hold::Waiting => false,
+                Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
+            };
+            if !is_granted {
+                if unit.hold == Hold::None {
+                    unit.hold = Hold::Waiting;
+                }
+                return false;
+            }
+            unit.hold = Hold::Held;
+        }
+        let Some(command) = self.next_command(now, index) else { return false };
+        self.units[index].at_drive += 1;
+        self.take_slot(index);
+        self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
+        true
+    }
+
     /// Takes the next command for a unit out of its queue, joined with those that continue it where the policy says so.
-    pub(super) fn next_command(&mut self, now: Nanos, index: usize) -> Option<Command> {
+    fn next_command(&mut self, now: Nanos, index: usize) -> Option<Command> {
         let mut command = self.choose(now, index)?.command;
         let mut last = command.id as usize;
+        self.leave_turn(last, index);
         while let Some(follower) = self.units[index].queue.pop_follower() {
             command.sectors += follower.command.sectors;
             let next = follower.command.id as usize;
             self.children[last].joined = Some(next);
+            self.leave_turn(next, index);
             last = next;
         }
         Some(command)
+    }
+
+    fn leave_turn(&mut self, child: usize, index: usize) {
+        let turn = self.children[child].turn;
+        if let Some(turns) = &mut self.turns[self.units[index].bus] {
+            turns.leave(turn, index);
+        }
     }
 
     fn choose(&mut self, now: Nanos, index: usize) -> Option<Waiting> {

@@ -1,7 +1,11 @@
 //! The general case: drives, buses and driver queues over one calendar.
 
+mod cached;
 mod dispatch;
-mod slab;
+mod rows;
+mod turns;
+
+pub(crate) use rows::{background, recalibration_interval, row};
 
 use std::sync::Arc;
 
@@ -9,16 +13,19 @@ use headstack_drive::Drive;
 use headstack_drive::command::{Busy, Command, Effect, Outcome, Ticket};
 use headstack_drive::scheduler::Queue;
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Nanos, Op};
 
 use crate::SystemError;
 use crate::bus::{Bus, BusUse, Claim, Purpose};
 use crate::calendar::Calendar;
 use crate::gauge::Gauge;
 use crate::host::Cpu;
-use crate::record::{BackgroundRow, CompletionRow};
+use crate::host::buffer_cache::Origin;
+use crate::record::{BackgroundRow, CompletionRow, DriverRow};
+use crate::slab::Slab;
 use crate::system::System;
-use slab::Slab;
+use cached::HostCache;
+use turns::{Turn, Turns};
 
 /// What happens at an instant.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +44,23 @@ enum Event {
     Recalibrate(usize),
     /// Whoever drives the engine asked to be called.
     External(u32),
+    /// A request that went through the buffer cache is complete.
+    Answered(usize),
+    /// The buffer cache writes all that is dirty.
+    Sync,
+    /// The buffer cache writes a little of it.
+    Dribble,
+}
+
+/// How a request came to the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// From whoever issued it: there is no buffer cache.
+    Direct,
+    /// The same, around the buffer cache; its number among the driver's requests.
+    Raw { driver_id: u64 },
+    /// From the buffer cache.
+    Transfer { number: usize, origin: Origin },
 }
 
 /// Whether a drive that does not disconnect has the bus for its command.
@@ -50,9 +74,11 @@ enum Hold {
 /// A request on its way.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
+    /// Its number, or that of the driver's request where it comes from the buffer cache.
     id: u64,
     request: Request,
     user: Option<u32>,
+    way: Way,
     /// When the driver had it ready.
     issued: Nanos,
     /// Commands not complete.
@@ -71,6 +97,7 @@ struct Child {
     outcome: usize,
     /// The driver joined it with this one: they are one command of the drive.
     joined: Option<usize>,
+    turn: Turn,
 }
 
 /// An actuator with its driver queue.
@@ -120,11 +147,21 @@ pub(crate) struct Engine {
     flights: Slab<Flight>,
     children: Slab<Child>,
     outcomes: Slab<Outcome>,
+    /// Per bus, where that takes only so many commands.
+    turns: Vec<Option<Turns>>,
+    cache: Option<Box<HostCache>>,
+    /// Requests through the cache that are complete but for the copy.
+    answers: Slab<(CompletionRow, Option<u32>)>,
     next_id: u64,
+    next_driver_id: u64,
+    next_child: u64,
+    in_flight: u64,
     now: Nanos,
     effects: Vec<Effect>,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
+    /// With a buffer cache: what the driver completed since it was last taken.
+    pub(crate) driver: Vec<DriverRow>,
     /// Background work since it was last taken.
     pub(crate) background: Vec<BackgroundRow>,
 }
@@ -154,7 +191,21 @@ impl Engine {
                 calendar.schedule(interval, Event::Recalibrate(unit));
             }
         }
+        let cache = HostCache::new(system);
+        for (at, event) in cache.iter().flat_map(|host| host.timers()) {
+            calendar.schedule(at, event);
+        }
+        let reads_first = system.policy().reads_first;
+        let turns =
+            |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Turns::new(limit, reads_first));
         Self {
+            turns: system.config().buses.iter().map(turns).collect(),
+            cache,
+            answers: Slab::default(),
+            next_driver_id: 0,
+            next_child: 0,
+            in_flight: 0,
+            driver: Vec::new(),
             calendar,
             cpu: Cpu::new(system.cpu_cost()),
             units,
@@ -183,7 +234,12 @@ impl Engine {
 
     /// Requests on their way.
     pub(crate) fn in_flight(&self) -> u64 {
-        self.flights.len() as u64
+        self.in_flight
+    }
+
+    /// Whether nothing is under way, for a request or for the buffer cache.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.flights.len() == 0
     }
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.
@@ -198,14 +254,33 @@ impl Engine {
         self.next_id += 1;
         debug_assert!(request.arrival >= self.now, "a request arrives in the past");
         self.now = self.now.max(request.arrival);
+        self.in_flight += 1;
+        if self.is_cached(&request) {
+            self.call_cache(request.arrival, id, request, user);
+        } else {
+            let way = match &self.cache {
+                None => Way::Direct,
+                Some(_) => Way::Raw { driver_id: self.new_driver_id() },
+            };
+            self.issue(id, request, user, way);
+        }
+        Ok(id)
+    }
+
+    fn new_driver_id(&mut self) -> u64 {
+        self.next_driver_id += 1;
+        self.next_driver_id - 1
+    }
+
+    /// The driver gets a request that arrives now, once the CPU is through with it.
+    fn issue(&mut self, id: u64, request: Request, user: Option<u32>, way: Way) {
         let issued = self.cpu.done_at(request.arrival);
-        let flight = self.flights.insert(Flight { id, request, user, issued, left: 0, critical: None });
+        let flight = self.flights.insert(Flight { id, request, user, way, issued, left: 0, critical: None });
         if issued > request.arrival {
             self.calendar.schedule(issued, Event::Issued(flight));
         } else {
             self.enqueue(request.arrival, flight);
         }
-        Ok(id)
     }
 
     /// Lets the next event happen; returns its mark if it was asked for by [`Engine::call_at`].
@@ -222,6 +297,12 @@ impl Engine {
             Event::Done(child) => self.done(now, child),
             Event::Recalibrate(unit) => self.look_at_recalibration(now, unit),
             Event::External(mark) => return Some(mark),
+            Event::Answered(answer) => {
+                self.in_flight -= 1;
+                self.completed.push(self.answers.remove(answer));
+            }
+            Event::Sync => self.sync(now),
+            Event::Dribble => self.dribble(now),
         }
         None
     }
@@ -233,7 +314,13 @@ impl Engine {
         let mut count = 0;
         let mut first = None;
         system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
-            let child = self.children.insert(Child { flight, unit: extent.unit, outcome: 0, joined: None });
+            self.next_child += 1;
+            let turn = match &mut self.turns[self.units[extent.unit].bus] {
+                None => (false, 0),
+                Some(turns) => turns.enter(self.next_child, request.op, extent.unit),
+            };
+            let child = Child { flight, unit: extent.unit, outcome: 0, joined: None, turn };
+            let child = self.children.insert(child);
             let unit = &mut self.units[extent.unit];
             let command = Command {
                 id: child as u64,
@@ -253,34 +340,6 @@ impl Engine {
         let first = first.unwrap_or(0);
         for unit in first..first + count as usize {
             self.pump(now, unit);
-        }
-    }
-
-    /// Hands waiting commands to a drive as far as it may have them.
-    fn pump(&mut self, now: Nanos, index: usize) {
-        loop {
-            let unit = &mut self.units[index];
-            if unit.queue.is_empty() || unit.at_drive >= unit.limit || !unit.drive.can_accept() {
-                return;
-            }
-            let bus = &mut self.buses[unit.bus];
-            if !bus.timing().disconnects {
-                let is_granted = match unit.hold {
-                    Hold::Held => unit.at_drive == 0,
-                    Hold::Waiting => false,
-                    Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
-                };
-                if !is_granted {
-                    if unit.hold == Hold::None {
-                        unit.hold = Hold::Waiting;
-                    }
-                    return;
-                }
-                unit.hold = Hold::Held;
-            }
-            let Some(command) = self.next_command(now, index) else { return };
-            self.units[index].at_drive += 1;
-            self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
         }
     }
 
@@ -356,6 +415,7 @@ impl Engine {
         if had_hold {
             unit.hold = Hold::None;
         }
+        self.free_slot(index);
         let mut next = Some(first);
         while let Some(child) = next {
             next = self.children[child].joined;
@@ -370,7 +430,11 @@ impl Engine {
         if had_hold {
             self.release(now, bus);
         }
-        self.pump(now, index);
+        if self.turns[bus].is_some() {
+            self.pump_by_turns(now, index);
+        } else {
+            self.pump(now, index);
+        }
     }
 
     fn child_done(&mut self, now: Nanos, child: usize, outcome: &Outcome) {
@@ -396,6 +460,19 @@ impl Engine {
         }
         let flight = self.flights.remove(flight);
         let row = row(&self.system, flight.id, &flight.request, &outcome, unit, flight.issued);
+        match flight.way {
+            Way::Direct => {}
+            Way::Raw { driver_id } => {
+                self.driver
+                    .push(DriverRow { row: CompletionRow { id: driver_id, ..row }, origin: Origin::Raw });
+            }
+            Way::Transfer { number, origin } => {
+                self.driver.push(DriverRow { row, origin });
+                self.transfer_done(now, number, &row);
+                return;
+            }
+        }
+        self.in_flight -= 1;
         self.completed.push((row, flight.user));
     }
 
@@ -418,6 +495,7 @@ impl Engine {
             unit.busy_before = unit.busy_at_done;
             unit.held_back_before = unit.queue.held_back();
         }
+        self.restart_cache();
         for bus in &mut self.buses {
             bus.restart(now);
         }
@@ -453,58 +531,5 @@ impl Engine {
     /// The drives.
     pub(crate) fn drives(&self) -> impl Iterator<Item = &Drive> {
         self.units.iter().map(|unit| &unit.drive)
-    }
-}
-
-/// How often the host recalibrates a drive, if it does.
-pub(crate) fn recalibration_interval(system: &System, drive: usize) -> Option<Nanos> {
-    let spec = &system.config().drives[drive].spec.recalibration;
-    (spec.mode == headstack_drive::spec::RecalibrationMode::ByHost).then(|| Nanos::from_s(spec.interval_s))
-}
-
-/// A drive's background record as the system's.
-pub(crate) fn background(
-    system: &System,
-    unit: usize,
-    mut work: headstack_drive::command::Background,
-) -> BackgroundRow {
-    let place = &system.units[unit];
-    let model = system.model(place.drive).expect("units are of the system's drives");
-    let before = model.capacity_sectors() / u64::from(model.actuators()) * u64::from(place.actuator);
-    work.lba = Lba(work.lba.0 + before);
-    BackgroundRow { drive: place.drive as u32, work }
-}
-
-/// The completion record of a request whose last command went as `outcome` tells; the driver had it ready at `issued`.
-#[inline]
-pub(crate) fn row(
-    system: &System,
-    id: u64,
-    request: &Request,
-    outcome: &Outcome,
-    unit: usize,
-    issued: Nanos,
-) -> CompletionRow {
-    let cpu = system.cpu_cost().0.min(issued.0 - request.arrival.0);
-    let mut phases = outcome.phases;
-    phases.queue += Nanos(outcome.submitted.0 - request.arrival.0 - cpu);
-    phases.overhead += Nanos(cpu);
-    debug_assert_eq!(phases.total(), outcome.finish - request.arrival, "phases of request {id}");
-    CompletionRow {
-        id,
-        device: request.device,
-        drive: system.units[unit].drive as u32,
-        op: request.op,
-        cache: outcome.cache,
-        sectors: request.sectors,
-        lba: request.lba,
-        arrival: request.arrival,
-        start: outcome.submitted,
-        finish: outcome.finish,
-        phases,
-        busy: outcome.busy,
-        passed: outcome.passed,
-        measured_start: request.start,
-        measured_finish: request.finish,
     }
 }

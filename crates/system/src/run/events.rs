@@ -88,7 +88,7 @@ impl EventRun<'_, '_> {
                 None => None,
                 Some(arrivals) => arrivals.peek()?.map(|request| request.arrival),
             };
-            if arrival.is_none() && self.engine.in_flight() == 0 && !self.has_pending_users() {
+            if arrival.is_none() && self.engine.is_idle() && !self.has_pending_users() {
                 return Ok(());
             }
             // What was announced for an instant happens before what arrives at it.
@@ -158,6 +158,11 @@ impl EventRun<'_, '_> {
 
     /// Takes what has completed out of the engine.
     fn collect(&mut self) -> Result<(), SystemError> {
+        for row in self.engine.driver.drain(..) {
+            self.end.at = self.end.at.max(row.row.finish);
+            let counts = self.is_counting && row.row.arrival >= self.end.counted_from;
+            self.output.push_driver(row, counts)?;
+        }
         if self.engine.completed.is_empty() {
             return Ok(());
         }
@@ -177,7 +182,7 @@ impl EventRun<'_, '_> {
     fn finish(mut self) -> Result<RunEnd, SystemError> {
         self.collect()?;
         let in_flight = self.engine.in_flight();
-        if in_flight == 0 {
+        if self.engine.is_idle() {
             self.engine.drain();
             self.end.drained = self.in_flight_at_last_arrival;
         } else {
@@ -189,6 +194,7 @@ impl EventRun<'_, '_> {
         self.output.push_background(self.engine.background.drain(..))?;
         self.end.units = self.engine.unit_uses(self.end.at);
         self.end.buses = self.engine.bus_uses(self.end.at);
+        self.end.cache = self.engine.cache_use();
         self.end.note_lateness(self.engine.drives());
         Ok(self.end)
     }

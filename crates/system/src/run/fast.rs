@@ -34,6 +34,7 @@ pub(super) fn applies(system: &System) -> bool {
     system.cpu_cost() == Nanos::ZERO
         && system.policy().is_fcfs()
         && system.config().host.queue_limit.is_none()
+        && system.config().host.buffer_cache.is_none()
         && units.iter().all(|unit| {
             unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
         })

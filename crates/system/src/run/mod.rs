@@ -7,6 +7,8 @@
 //! - the chain, for replays in which each request is issued only after the one before it is complete.
 
 mod arrivals;
+#[cfg(test)]
+mod cache_tests;
 mod chain;
 mod events;
 mod fast;
@@ -27,8 +29,8 @@ use headstack_units::Nanos;
 use crate::SystemError;
 use crate::bus::BusUse;
 use crate::engine::UnitUse;
-use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink};
-use crate::summary::{Recorder, Summary};
+use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
+use crate::summary::{BufferCacheUse, Recorder, Summary};
 use crate::system::System;
 
 /// Called with the progress of a run every 8192 requests.
@@ -50,6 +52,13 @@ pub fn run(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<Summary, SystemError> {
     options.check(&input)?;
+    if options.replay != Replay::Open && system.config().host.buffer_cache.is_some() {
+        return Err(SystemError::Options {
+            problem: "a closed or measured replay takes requests one by one to the drive, past the host's buffer cache"
+                .to_owned(),
+            hint: "use `--replay open`, or a system without `host.buffer_cache`".to_owned(),
+        });
+    }
     let mut output = Output::new(system, options, sink, on_progress);
     let end = match (options.replay, input) {
         (Replay::Open, Input::Source(source)) if !options.event_path && fast::applies(system) => {
@@ -97,6 +106,8 @@ pub(crate) struct RunEnd {
     /// Phase-locked replay: how the tracking went, for each drive.
     pub(crate) phase: Vec<TrackerDiagnostics>,
     pub(crate) interrupted: bool,
+    /// What the host's buffer cache did.
+    pub(crate) cache: Option<BufferCacheUse>,
 }
 
 impl RunEnd {
@@ -118,6 +129,7 @@ pub(crate) struct Output<'a> {
     stop: Option<Arc<std::sync::atomic::AtomicBool>>,
     rows: Vec<CompletionRow>,
     background: Vec<BackgroundRow>,
+    driver: Vec<DriverRow>,
     done: u64,
 }
 
@@ -136,6 +148,7 @@ impl<'a> Output<'a> {
             stop: options.stop.clone(),
             rows: Vec::with_capacity(BATCH_ROWS),
             background: Vec::new(),
+            driver: Vec::new(),
             done: 0,
         }
     }
@@ -160,12 +173,30 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// Takes one of the driver's requests, which may count for the statistics.
+    pub(crate) fn push_driver(&mut self, row: DriverRow, counts: bool) -> Result<(), SystemError> {
+        if counts {
+            self.recorder.record_driver(&row);
+        }
+        self.driver.push(row);
+        if self.driver.len() == BATCH_ROWS { self.flush_driver() } else { Ok(()) }
+    }
+
+    fn flush_driver(&mut self) -> Result<(), SystemError> {
+        if !self.driver.is_empty() {
+            self.sink.push_driver(&self.driver)?;
+            self.driver.clear();
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<(), SystemError> {
         self.recorder.record(&self.rows);
         if !self.rows.is_empty() {
             self.sink.push(&self.rows)?;
         }
         self.done += self.rows.len() as u64;
+        self.flush_driver()?;
         let simulated = self.rows.last().map(|row| row.finish);
         self.rows.clear();
         if !self.background.is_empty() {

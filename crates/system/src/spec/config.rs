@@ -33,6 +33,9 @@ pub struct BusConfig {
     pub spec: BusSpec,
     /// Who goes first.
     pub arbitration: Arbitration,
+    /// Most commands its drives are given at a time, all together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<u32>,
 }
 
 /// A volume.
@@ -70,6 +73,7 @@ impl SystemConfig {
                 name: name.to_owned(),
                 spec: spec.bus.clone(),
                 arbitration: Arbitration::default(),
+                outstanding: None,
             }],
             volumes: vec![VolumeConfig {
                 name: name.to_owned(),

@@ -138,7 +138,11 @@ fn resolve(
     for (name, bus) in &spec.bus {
         match bus.rates() {
             Ok(spec) => {
-                config.buses.push(BusConfig { name: name.clone(), spec, arbitration: bus.arbitration });
+                if bus.outstanding == Some(0) {
+                    problems.push(format!("`bus.{name}.outstanding`: must be at least 1"));
+                }
+                let (arbitration, outstanding) = (bus.arbitration, bus.outstanding);
+                config.buses.push(BusConfig { name: name.clone(), spec, arbitration, outstanding });
             }
             Err(problem) => problems.push(format!("`bus.{name}`: {problem}")),
         }
@@ -179,6 +183,7 @@ fn resolve(
                     name: name.clone(),
                     spec: spec.bus.clone(),
                     arbitration: Arbitration::default(),
+                    outstanding: None,
                 });
                 config.buses.len() - 1
             });
@@ -247,6 +252,7 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
     } else {
         problems.push(format!("`host.sector_bytes`: {host_bytes} is not between 64 and 65536"));
     }
+    problems.extend(host.buffer_cache.iter().flat_map(|cache| cache.check(host_bytes)));
     if host.sector_bytes.is_none() && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
         problems.push("`host.sector_bytes`: needed, because the drives' sectors differ in size".to_owned());
     }

@@ -1,10 +1,12 @@
 //! The system file, and the configuration it resolves to: host driver, buses, volumes, drives.
 
+mod buffer_cache;
 mod config;
 mod load;
 #[cfg(test)]
 mod tests;
 
+pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
 
 use headstack_drive::spec::BusSpec;
@@ -55,6 +57,9 @@ pub struct HostSpec {
     /// accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding_per_drive: Option<u32>,
+    /// The buffer cache above the driver; absent: every request goes to the driver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_cache: Option<BufferCacheSpec>,
 }
 
 /// What a driver knows of its drives.
@@ -85,6 +90,7 @@ impl Default for HostSpec {
             cpu_ms_per_request: 0.0,
             queue_limit: None,
             outstanding_per_drive: None,
+            buffer_cache: None,
         }
     }
 }
@@ -122,6 +128,10 @@ pub struct SystemBusSpec {
     /// Who goes first when several wait.
     #[serde(default)]
     pub arbitration: Arbitration,
+    /// How many commands its drives, or the controller they hang on, take at a time, all together; absent: as many as
+    /// each of them takes. Where more wait, the drive whose waiting command came first gets the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<u32>,
 }
 
 fn yes() -> bool {

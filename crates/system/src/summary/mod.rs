@@ -1,9 +1,12 @@
 //! What a run comes to: streaming statistics, and the summary made of them.
 
+mod buffer_cache;
 mod phase;
 mod recorder;
 mod report;
 
+pub use buffer_cache::BufferCacheSummary;
+pub(crate) use buffer_cache::BufferCacheUse;
 pub use phase::PhaseSummary;
 pub use recorder::Recorder;
 pub use report::{

@@ -4,7 +4,7 @@ use headstack_drive::command::CacheResult;
 use headstack_stats::{BatchMeans, Moments, Quantiles, Sums, Timeline};
 use headstack_units::{Nanos, Op};
 
-use crate::record::CompletionRow;
+use crate::record::{CompletionRow, DriverRow};
 use crate::run::Warmup;
 use crate::system::System;
 
@@ -45,6 +45,8 @@ pub struct Recorder {
     pub(super) busy: Sums<4>,
     /// Reads by result (hit, partial hit, miss), and writes reported early.
     pub(super) cache: [u64; 4],
+    /// Responses of the driver's requests below a buffer cache: reads, writes.
+    pub(super) driver: [Moments; 2],
     /// Completed requests per drive.
     pub(super) per_drive: Vec<u64>,
     pub(super) over_time: Timeline,
@@ -67,6 +69,7 @@ impl Recorder {
             ops: Default::default(),
             busy: Sums::default(),
             cache: [0; 4],
+            driver: Default::default(),
             per_drive: vec![0; system.config().drives.len()],
             over_time: Timeline::new(),
             over_lba: vec![Timeline::new(); system.config().volumes.len()],
@@ -92,6 +95,11 @@ impl Recorder {
                 self.excluded += 1;
             }
         }
+    }
+
+    /// Takes one of the driver's requests below a buffer cache.
+    pub(crate) fn record_driver(&mut self, row: &DriverRow) {
+        self.driver[usize::from(row.row.op == Op::Write)].record(row.row.response());
     }
 
     #[inline]

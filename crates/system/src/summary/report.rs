@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::recorder::{OpSums, Recorder, Times};
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
-use crate::summary::PhaseSummary;
+use crate::summary::{BufferCacheSummary, PhaseSummary};
 use crate::system::System;
 
 /// Most points of a curve.
@@ -75,6 +75,9 @@ pub struct Summary {
     /// Phase-locked replay: how the tracking of each drive's spindle went.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phase: Vec<PhaseSummary>,
+    /// What the host's buffer cache did, where there is one; `cache` then tells of both, the host's and the drives'.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_cache: Option<BufferCacheSummary>,
     /// The run was stopped before its end.
     pub interrupted: bool,
     /// Curves for a report.
@@ -310,6 +313,7 @@ impl Recorder {
             clamped: end.clamped,
             phase: end.phase.iter().map(PhaseSummary::new).collect(),
             lateness: LatenessSummary { count: end.lateness.count, max_ms: end.lateness.max.as_ms() },
+            buffer_cache: end.cache.as_ref().map(|used| BufferCacheSummary::new(used, &self.driver)),
             interrupted: end.interrupted,
             plots: self.plots(system),
         }

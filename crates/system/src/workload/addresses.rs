@@ -15,9 +15,10 @@ use crate::random::Stream;
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
     devices: Vec<u32>,
-    first: u64,
-    /// Sectors in the range.
-    span: u64,
+    ranges: Vec<Range>,
+    /// Sectors in the smallest range.
+    least_span: u64,
+    is_raw: bool,
     align: u64,
     sector_kib: f64,
     read_fraction: f64,
@@ -30,6 +31,7 @@ pub(crate) struct Addresses {
     distance: Law,
     shift: Option<Law>,
     device_stream: Stream,
+    range_stream: Stream,
     address_stream: Stream,
     size_stream: Stream,
     op_stream: Stream,
@@ -47,9 +49,18 @@ pub(crate) enum Place {
     Elsewhere,
 }
 
+/// A part of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: u64,
+    /// Its sectors.
+    span: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Last {
     device: u32,
+    range: Range,
     kind: Place,
     offset: u64,
     end: u64,
@@ -73,33 +84,16 @@ impl Addresses {
                 "name a volume".to_owned(),
             ));
         };
-        let (first, end) = match (spec.range_percent, spec.range_lba) {
-            (Some([from, to]), _) => {
-                let at = |percent: f64| (shape.sectors as f64 * percent / 100.0) as u64;
-                (at(from), at(to).min(shape.sectors))
-            }
-            (None, Some([first, last])) => (first, last.saturating_add(1)),
-            (None, None) => (0, shape.sectors),
-        };
-        if end > shape.sectors || first >= end {
-            return Err(wrong(
-                format!(
-                    "the workload's {component} uses sectors {first} to {}, but {} has {}",
-                    end.saturating_sub(1),
-                    shape.name,
-                    shape.sectors
-                ),
-                "give the range in percent (`range_percent`), or make it fit".to_owned(),
-            ));
-        }
+        let ranges = ranges_of(spec, component, shape)?;
         let sector_kib = f64::from(shape.sector_bytes) / 1024.0;
         let law =
             |law: Result<Law, String>| law.map_err(|problem| wrong(problem, "change the workload".into()));
         let stream = |part: &str| Stream::new(seed, &format!("{component}.{part}"));
         Ok(Self {
             devices: places,
-            first,
-            span: end - first,
+            least_span: ranges.iter().map(|range| range.span).min().unwrap_or(1),
+            ranges,
+            is_raw: spec.raw,
             align: spec.align_kib.map_or(1, |align| ((align / sector_kib).round() as u64).max(1)),
             sector_kib,
             read_fraction: spec.read_fraction,
@@ -111,6 +105,7 @@ impl Addresses {
             distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
             shift: spec.local_shift.as_ref().map(|shift| law(shift.law())).transpose()?,
             device_stream: stream("device"),
+            range_stream: stream("range"),
             address_stream: stream("address"),
             size_stream: stream("size"),
             op_stream: stream("op"),
@@ -124,25 +119,30 @@ impl Addresses {
         let kib = self.size.sample(&mut self.size_stream);
         let sectors =
             ((kib / self.sector_kib).ceil() as u64).max(1).div_ceil(self.step).saturating_mul(self.step);
-        let sectors = sectors.min(self.span.min(u64::from(u32::MAX)));
+        let sectors = sectors.min(self.least_span.min(u64::from(u32::MAX)));
         let kind = self.address_stream.unit();
         // A sequential request that would leave the range begins a run elsewhere.
-        let continued = self.last.filter(|last| kind < self.sequential && last.end + sectors <= self.span);
+        let continued =
+            self.last.filter(|last| kind < self.sequential && last.end + sectors <= last.range.span);
         let is_read = self.op_stream.chance(self.read_fraction);
         let is_forced = self.op_stream.chance(self.force_media);
-        let device = self.device();
-        let (kind, device, offset, op) = match (continued, self.last) {
-            (Some(last), _) => (Place::Sequential, last.device, last.end, last.op),
+        let (device, range) = (self.device(), self.range());
+        let (kind, device, range, offset, op) = match (continued, self.last) {
+            (Some(last), _) => (Place::Sequential, last.device, last.range, last.end, last.op),
             (None, Some(last)) if kind >= self.sequential && kind < self.sequential + self.local => {
-                (Place::Local, last.device, self.near(last.offset, sectors), direction(is_read))
+                let offset = self.near(last.range, last.offset, sectors);
+                (Place::Local, last.device, last.range, offset, direction(is_read))
             }
-            _ => (Place::Elsewhere, device, self.anywhere(sectors), direction(is_read)),
+            _ => (Place::Elsewhere, device, range, self.anywhere(range, sectors), direction(is_read)),
         };
-        self.last = Some(Last { device, kind, offset, end: offset + sectors, op });
-        let mut request = Request::new(arrival, op, Lba(self.first + offset), sectors as u32);
+        self.last = Some(Last { device, range, kind, offset, end: offset + sectors, op });
+        let mut request = Request::new(arrival, op, Lba(range.first + offset), sectors as u32);
         request.device = device;
         if is_forced && op == Op::Write {
             request.flags = RequestFlags::FORCE_MEDIA;
+        }
+        if self.is_raw {
+            request.flags = request.flags.with(RequestFlags::RAW);
         }
         request
     }
@@ -159,20 +159,27 @@ impl Addresses {
         }
     }
 
-    fn anywhere(&mut self, sectors: u64) -> u64 {
-        let places = (self.span - sectors) / self.align + 1;
+    fn range(&mut self) -> Range {
+        match self.ranges.as_slice() {
+            [only] => *only,
+            several => several[self.range_stream.below(several.len() as u64) as usize],
+        }
+    }
+
+    fn anywhere(&mut self, range: Range, sectors: u64) -> u64 {
+        let places = (range.span - sectors) / self.align + 1;
         self.address_stream.below(places) * self.align
     }
 
     /// A place some distance up or down from `offset`, reflected at the ends of the range.
-    fn near(&mut self, offset: u64, sectors: u64) -> u64 {
+    fn near(&mut self, range: Range, offset: u64, sectors: u64) -> u64 {
         if let Some(shift) = &self.shift {
             let sectors_away = (shift.sample(&mut self.address_stream) / self.sector_kib).round() as i64;
-            return self.reflected(offset, sectors_away, sectors);
+            return self.reflected(range, offset, sectors_away, sectors);
         }
         let distance = (self.distance.sample(&mut self.address_stream) / self.sector_kib).round() as u64;
         let is_up = self.address_stream.chance(0.5);
-        let most = self.span - sectors;
+        let most = range.span - sectors;
         let distance = distance.min(most);
         let place = match (is_up, offset.checked_sub(distance)) {
             (false, Some(place)) if place <= most => place,
@@ -186,13 +193,42 @@ impl Addresses {
     }
 
     /// `offset` moved by so many sectors, the other way where that would leave the range.
-    fn reflected(&self, offset: u64, away: i64, sectors: u64) -> u64 {
-        let most = self.span - sectors;
+    fn reflected(&self, range: Range, offset: u64, away: i64, sectors: u64) -> u64 {
+        let most = range.span - sectors;
         let inside = |place: Option<u64>| place.filter(|&place| place <= most);
         let there = inside(offset.checked_add_signed(away));
         let place = there.or_else(|| inside(offset.checked_add_signed(away.saturating_neg())));
         place.unwrap_or(offset.min(most)) / self.align * self.align
     }
+}
+
+/// The parts of its devices, the smallest of which is `shape`, that a stream goes to.
+fn ranges_of(spec: &StreamSpec, component: &str, shape: &DeviceShape) -> Result<Vec<Range>, SystemError> {
+    let at = |percent: f64| (shape.sectors as f64 * percent / 100.0) as u64;
+    let percent = spec.range_percent.iter().chain(&spec.ranges_percent);
+    let lba = spec.range_lba.iter().chain(&spec.ranges_lba);
+    let mut ranges: Vec<(u64, u64)> = percent
+        .map(|&[from, to]| (at(from), at(to).min(shape.sectors)))
+        .chain(lba.map(|&[first, last]| (first, last.saturating_add(1))))
+        .collect();
+    if ranges.is_empty() {
+        ranges.push((0, shape.sectors));
+    }
+    let range = |(first, end): (u64, u64)| {
+        if end > shape.sectors || first >= end {
+            return Err(SystemError::Options {
+                problem: format!(
+                    "the workload's {component} uses sectors {first} to {}, but {} has {}",
+                    end.saturating_sub(1),
+                    shape.name,
+                    shape.sectors
+                ),
+                hint: "give the range in percent (`range_percent`), or make it fit".to_owned(),
+            });
+        }
+        Ok(Range { first, span: end - first })
+    };
+    ranges.into_iter().map(range).collect()
 }
 
 /// The devices a stream goes to.

@@ -76,9 +76,19 @@ pub struct StreamSpec {
     /// …or in the host's sectors: `[first, last]`. Neither: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_lba: Option<[u64; 2]>,
+    /// Several parts of the volume instead, such as the i-lists of its file systems, in percent…
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges_percent: Vec<[f64; 2]>,
+    /// …or in the host's sectors. Each request that is neither sequential nor local takes one of them at random; the
+    /// others stay in that of the one before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges_lba: Vec<[u64; 2]>,
     /// Share of writes that must not be reported complete before they are on the media.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub force_media_fraction: f64,
+    /// Its requests go around the host's buffer cache, as those of a character device or direct I/O.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub raw: bool,
     /// Open stream: from one request to the next; within a burst, if there are bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inter_arrival: Option<TimeLaw>,
@@ -129,6 +139,11 @@ pub struct BurstSpec {
 
 fn one() -> u64 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -196,18 +211,35 @@ impl StreamSpec {
         {
             add("device", "give one of `device`, `volume` and `volumes`".to_owned());
         }
-        if self.range_percent.is_some() && self.range_lba.is_some() {
-            add("range_lba", "give `range_percent` or `range_lba`, not both".to_owned());
+        let ranges = [
+            ("range_percent", self.range_percent.is_some()),
+            ("range_lba", self.range_lba.is_some()),
+            ("ranges_percent", !self.ranges_percent.is_empty()),
+            ("ranges_lba", !self.ranges_lba.is_empty()),
+        ];
+        let given: Vec<&str> = ranges.iter().filter(|(_, is)| *is).map(|(key, _)| *key).collect();
+        if let [first, second, ..] = given[..] {
+            add(second, format!("give `{first}` or `{second}`, not both"));
         }
-        if let Some([from, to]) = self.range_percent
-            && !(from >= 0.0 && from < to && to <= 100.0)
+        for (key, [from, to]) in self
+            .range_percent
+            .iter()
+            .map(|range| ("range_percent", range))
+            .chain(self.ranges_percent.iter().map(|range| ("ranges_percent", range)))
         {
-            add("range_percent", format!("[{from}, {to}] must ascend within 0 to 100"));
+            if !(*from >= 0.0 && from < to && *to <= 100.0) {
+                add(key, format!("[{from}, {to}] must ascend within 0 to 100"));
+            }
         }
-        if let Some([first, last]) = self.range_lba
-            && first > last
+        for (key, [first, last]) in self
+            .range_lba
+            .iter()
+            .map(|range| ("range_lba", range))
+            .chain(self.ranges_lba.iter().map(|range| ("ranges_lba", range)))
         {
-            add("range_lba", format!("[{first}, {last}] must ascend"));
+            if first > last {
+                add(key, format!("[{first}, {last}] must ascend"));
+            }
         }
         for (key, step) in [("align_kib", self.align_kib), ("size_step_kib", self.size_step_kib)] {
             if let Some(step) = step

@@ -243,3 +243,39 @@ fn waiting_is_for_closed_streams() {
     assert!(refused("think.constant_ms = 1\nvolume = \"a\"\nvolumes = [\"b\"]\n").contains("one of"));
     assert!(refused("think.constant_ms = 1\nsize_step_kib = 0\n").contains("size_step_kib"));
 }
+
+#[test]
+fn several_ranges_and_raw_requests() {
+    let requests = make(
+        r"
+requests = 20_000
+[[stream]]
+read_fraction = 1.0
+raw = true
+sequential_fraction = 0.5
+size.fixed_kib = 4
+ranges_lba = [[1000, 1999], [50_000, 59_999], [700_000, 700_999]]
+inter_arrival.constant_ms = 1
+",
+    );
+    let parts = [(1_000, 2_000), (50_000, 60_000), (700_000, 701_000)];
+    let part = |request: &Request| {
+        let end = request.lba.0 + u64::from(request.sectors);
+        parts.iter().position(|&(from, to)| request.lba.0 >= from && end <= to)
+    };
+    assert!(requests.iter().all(|request| part(request).is_some()));
+    assert!(requests.iter().all(|request| request.flags == RequestFlags::RAW));
+    for index in 0..3 {
+        let found = share(&requests, |request| part(request) == Some(index));
+        assert!((found - 1.0 / 3.0).abs() < 0.02, "{found}");
+    }
+    let wrong = |more: &str| {
+        let text = format!(
+            "requests = 1\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 1\n{more}"
+        );
+        WorkloadSpec::from_toml("test", &text).unwrap_err().to_string()
+    };
+    assert!(wrong("ranges_lba = [[5, 4]]").contains("stream.0.ranges_lba"));
+    assert!(wrong("ranges_percent = [[5, 101]]").contains("stream.0.ranges_percent"));
+    assert!(wrong("range_lba = [0, 9]\nranges_percent = [[5, 6]]").contains("not both"));
+}

@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 /// Values under numbers that stay valid until they are removed; freed numbers are used again.
 #[derive(Clone, Debug)]
-pub(super) struct Slab<T> {
+pub(crate) struct Slab<T> {
     slots: Vec<T>,
     free: Vec<usize>,
 }
@@ -17,7 +17,7 @@ impl<T> Default for Slab<T> {
 
 impl<T: Copy> Slab<T> {
     /// Keeps a value; its number.
-    pub(super) fn insert(&mut self, value: T) -> usize {
+    pub(crate) fn insert(&mut self, value: T) -> usize {
         if let Some(number) = self.free.pop() {
             self.slots[number] = value;
             number
@@ -28,13 +28,13 @@ impl<T: Copy> Slab<T> {
     }
 
     /// Takes a value out; its number must not be used again until it is given out again.
-    pub(super) fn remove(&mut self, number: usize) -> T {
+    pub(crate) fn remove(&mut self, number: usize) -> T {
         self.free.push(number);
         self.slots[number]
     }
 
     /// How many values are kept.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
