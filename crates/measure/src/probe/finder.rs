@@ -54,6 +54,9 @@ impl<'s, 'a> Finder<'s, 'a> {
         if let Some(&angle) = self.angles.get(&lba) {
             return Ok(Some(angle));
         }
+        if lba + self.unit > self.session.sectors() {
+            return Ok(None);
+        }
         let angle = self.session.angle((self.series, SEARCHING), Role::Measure, lba, guess)?;
         if let Some(angle) = angle {
             self.angles.insert(lba, angle);

@@ -12,6 +12,10 @@ pub(crate) const TOLERANCE: f64 = 0.04;
 const HALVINGS: usize = 15;
 /// From the end of the first access to the issue of the second, in turns, at least.
 const ISSUED_AFTER: f64 = 0.02;
+/// A sector surely on time is so far ahead at issue, in turns; on the track of the first access, which must lie behind it,
+/// somewhat less far.
+const SURELY: f64 = 0.995;
+const SURELY_BEHIND: f64 = 0.9;
 /// Where on its track the first access may lie.
 const MOST_OF_A_TRACK: f64 = 0.9;
 
@@ -181,12 +185,19 @@ impl Aim<'_, '_> {
         first + ahead as u64 / unit * unit
     }
 
+    /// How far ahead at issue the sector may be.
+    fn most(&self) -> f64 {
+        let same = self.way.start.is_some_and(|(first, sectors)| (first..first + sectors).contains(&self.way.to));
+        if same { SURELY_BEHIND } else { SURELY }
+    }
+
     fn halve(&mut self) -> Result<(), MeasureError> {
         for _ in 0..3 {
             // Twice: an access seen late by chance would make every other one look on time.
-            let (Some(first), Some(second)) = (self.shoot(0.995)?, self.shoot(0.995)?) else { return Ok(()) };
+            let most = self.most();
+            let (Some(first), Some(second)) = (self.shoot(most)?, self.shoot(most)?) else { return Ok(()) };
             let on_time = first.min(second);
-            let (mut late, mut early) = (0.0, 1.0);
+            let (mut late, mut early) = (0.0, most);
             for _ in 0..HALVINGS {
                 let gap = f64::midpoint(late, early);
                 let Some(turns) = self.shoot(gap)? else { return Ok(()) };
@@ -198,7 +209,7 @@ impl Aim<'_, '_> {
             }
             // An access seen late by chance would have led astray.
             let width = 2.0 * (early - late);
-            let behind = self.shoot((early + width).min(0.999))?;
+            let behind = self.shoot((early + width).min(most))?;
             let before = self.shoot((late - width).max(0.0))?;
             if behind == Some(on_time) && before.is_some_and(|turns| turns > on_time || late == 0.0) {
                 return Ok(());

@@ -69,16 +69,15 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
     }
 }
 
-/// For reads alone: to the first track from the second, whose read-ahead does not hold it, or from that track itself.
+/// For reads alone: to the first track from the second, whose read-ahead does not hold it, or from that track itself. There
+/// it is its first sector that comes just when the head has read to the track's end: on time, it has not left the track.
 fn backwards(session: &Session<'_>, borders: &[Border], same: bool) -> Way {
     let unit = session.unit();
     let length = borders[1].first - borders[0].first;
-    let on = |first: u64, share: u64| first + length * share / 8 / unit * unit;
     let start = if same { borders[0].first } else { borders[1].first };
-    let to = borders[0].first + 2 * unit;
     Way {
-        from: on(start, 4),
-        to,
+        from: start + length / 2 / unit * unit,
+        to: borders[0].first + if same { 0 } else { 2 * unit },
         mode: Mode::Read,
         slope: 1.0 / borders[0].per_turn,
         room: 0,
