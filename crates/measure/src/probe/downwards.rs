@@ -6,6 +6,9 @@ use crate::record::{Role, Sample};
 use crate::spindle::{wrap, wrap_signed};
 use std::collections::BTreeMap;
 
+/// A track with fewer sectors than this share of a turn's says nothing of the one before it.
+const SHORT: f64 = 0.85;
+
 impl Finder<'_, '_> {
     /// As [`Finder::tracks`], for devices that are only read.
     pub(super) fn tracks_downwards(
@@ -36,10 +39,14 @@ impl Finder<'_, '_> {
             let next = if self.begins_at(guess, border, slope)? {
                 Some(guess)
             } else {
-                self.border_before(border, usual, slope)?
+                let found = self.border_before(border, usual, slope)?;
+                slope = found.map_or(slope, |found| found.1);
+                found.map(|found| found.0)
             };
             let Some(next) = next.filter(|&next| next > lba) else { break };
-            usual = border - next;
+            // Tracks that spares make short are the exception.
+            let whole = (1.0 / slope / self.unit as f64).round() as u64 * self.unit;
+            usual = if (border - next) as f64 > SHORT * whole as f64 { border - next } else { whole };
             firsts.push(next);
         }
         firsts.reverse();
@@ -60,15 +67,20 @@ impl Finder<'_, '_> {
         Ok(wrap_signed(here - on_line).abs() <= tolerance + 0.01 && jump > tolerance)
     }
 
-    /// The first sector of the track that ends at `border`.
-    fn border_before(&mut self, border: u64, usual: u64, slope: f64) -> Result<Option<u64>, MeasureError> {
+    /// The first sector of the track that ends at `border`, and the slope before it.
+    fn border_before(
+        &mut self,
+        border: u64,
+        usual: u64,
+        slope: f64,
+    ) -> Result<Option<(u64, f64)>, MeasureError> {
         // From the track before: slipped and spare sectors make tracks a little longer or shorter.
         for back in [1.08, 1.4, 0.8] {
             let back = (usual as f64 * back) as u64 / self.unit * self.unit;
             let Some(start) = border.checked_sub(back) else { continue };
-            let Some((found, _)) = self.next_track(start, Some(slope))? else { continue };
-            if found < border {
-                return Ok(Some(found));
+            let found = self.next_track(start, Some(slope))?;
+            if found.is_some_and(|(first, _)| first < border) {
+                return Ok(found);
             }
         }
         Ok(None)

@@ -18,6 +18,7 @@ const SURELY: f64 = 0.995;
 const SURELY_BEHIND: f64 = 0.9;
 /// Where on its track the first access may lie.
 const MOST_OF_A_TRACK: f64 = 0.9;
+const LEAST_OF_A_TRACK: f64 = 0.5;
 
 /// From where to where.
 #[derive(Clone, Copy, Debug)]
@@ -137,15 +138,7 @@ impl Aim<'_, '_> {
     /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
     fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
         for _ in 0..6 {
-            let unit = self.session.unit();
-            // A read is not repeated: the cache would answer.
-            let back = if self.way.mode.is_write() {
-                0
-            } else {
-                let places = (self.way.room / unit).max(1);
-                // Downwards, so that what is read ahead does not hold the next one.
-                self.shots % places * unit
-            };
+            let back = self.back(gap);
             self.shots += 1;
             let sector = wrap(self.angle - back as f64 * self.way.slope);
             let kept = self.session.mode;
@@ -175,14 +168,40 @@ impl Aim<'_, '_> {
         Ok(None)
     }
 
+    /// By how many sectors to aim before the target. A read is not repeated: the cache would answer. Downwards, so that what is
+    /// read ahead does not hold the next one; and so that the sector to start from lies well within its track.
+    fn back(&self, gap: f64) -> u64 {
+        if self.way.mode.is_write() {
+            return 0;
+        }
+        let unit = self.session.unit();
+        let places = (self.way.room / unit).max(1);
+        let backs = (0..places).map(|further| (self.shots + further) % places * unit);
+        let issue = |back: u64| wrap(self.angle - back as f64 * self.way.slope - gap);
+        let mut backs = backs.peekable();
+        let next = backs.peek().copied().unwrap_or(0);
+        backs.find(|&back| self.ahead(issue(back)).is_none_or(|ahead| ahead < self.last())).unwrap_or(next)
+    }
+
+    /// How far on its track the first access may lie, so that what is read ahead stays there while the next command is
+    /// processed.
+    fn last(&self) -> f64 {
+        (1.0 - self.session.least.unwrap_or(0.0) - 2.0 * ISSUED_AFTER).clamp(LEAST_OF_A_TRACK, MOST_OF_A_TRACK)
+    }
+
+    /// Where the head is when the first access ends just before the next one is issued, as a share of the track to start from,
+    /// where that track is known.
+    fn ahead(&self, issue: f64) -> Option<f64> {
+        let ((_, sectors), angle) = self.way.start.zip(self.start)?;
+        Some(wrap(issue - angle - ISSUED_AFTER) / self.way.slope / sectors as f64)
+    }
+
     /// The sector to start from: where its track is known, one that ends just before the next access is issued, before what is
     /// read ahead has taken the head elsewhere.
     fn from(&self, issue: f64) -> u64 {
-        let (Some((first, sectors)), Some(angle)) = (self.way.start, self.start) else { return self.way.from };
+        let (Some((first, sectors)), Some(ahead)) = (self.way.start, self.ahead(issue)) else { return self.way.from };
         let unit = self.session.unit();
-        let before = wrap(issue - angle - ISSUED_AFTER);
-        let ahead = (before / self.way.slope).min(sectors as f64 * MOST_OF_A_TRACK);
-        first + ahead as u64 / unit * unit
+        first + (ahead.min(self.last()) * sectors as f64) as u64 / unit * unit
     }
 
     /// How far ahead at issue the sector may be.

@@ -33,6 +33,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
             let (outer, inner) = map.pair(distance);
             let inwards = series % 2 == 0;
             let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
+            let Some(start) = map.track_of(from) else { continue };
             let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
             let unit = session.unit();
             let mode = if reads { Mode::Read } else { session.mode };
@@ -43,9 +44,10 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 to: to / unit * unit,
                 mode,
                 slope: 1.0 / sectors as f64,
-                room: sectors / 4,
+                // Reads alone must find one sector of many that lies well.
+                room: if session.only_reads() { sectors * 2 / 5 } else { sectors / 4 },
                 sure: false,
-                start: None,
+                start: session.only_reads().then_some((start.0.next_multiple_of(unit), start.1)),
             };
             landing::least(session, (series, distance as i64), way)?;
         }
