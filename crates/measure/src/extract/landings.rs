@@ -1,7 +1,9 @@
 //! Least times from records of halving.
 
+use super::known::tracks_at_start;
 use crate::device::Mode;
 use crate::probe::landing::TOLERANCE;
+use crate::probe::switches::{READS, SAME_TRACK};
 use crate::record::{Record, Role, Sample};
 use crate::spindle::{Landing, Spindle, circular_median, least_turns, median, wrap, wrap_signed};
 use std::collections::BTreeMap;
@@ -67,4 +69,12 @@ pub(crate) fn by_step(
         Some((step, Least { ms: found.ms - transfer_ms, ..found }))
     });
     found.collect()
+}
+
+/// The least time between reads on the same track, in turns, by the probe `switches`.
+pub(crate) fn least_read_turns(record: &Record, spindle: Spindle) -> Option<f64> {
+    let slope = 1.0 / tracks_at_start(record, spindle).first()?.per_turn;
+    let found = by_step(record, ("switches", READS + SAME_TRACK), |_| slope, spindle);
+    let all: Vec<f64> = found.values().map(|least| spindle.turns(least.ms)).collect();
+    (!all.is_empty()).then(|| median(&all))
 }

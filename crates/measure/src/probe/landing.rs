@@ -15,7 +15,10 @@ const ISSUED_AFTER: f64 = 0.02;
 /// A sector surely on time is so far ahead at issue, in turns; on the track of the first access, which must lie behind it,
 /// somewhat less far.
 const SURELY: f64 = 0.995;
-const SURELY_BEHIND: f64 = 0.9;
+const SURELY_BEHIND: f64 = 0.7;
+/// How often a shot is tried again that the cache answered; where whole tracks are read, those that it does not answer are few.
+const TRIES: u32 = 6;
+const TRIES_IN_WHOLE_TRACKS: u32 = 40;
 /// Where on its track the first access may lie.
 const MOST_OF_A_TRACK: f64 = 0.9;
 const LEAST_OF_A_TRACK: f64 = 0.5;
@@ -37,15 +40,6 @@ pub(crate) struct Way {
     pub(crate) sure: bool,
     /// First sector of the track that `from` is on, and its sectors, where known.
     pub(crate) start: Option<(u64, u64)>,
-}
-
-impl Way {
-    /// Of tracks so that the last sector of one lies before the first of the other: what is read ahead from either never holds
-    /// what is read next.
-    fn for_reads_alone(self, unit: u64) -> Self {
-        let to = self.to - self.room / unit * unit;
-        if self.sure { Self { to, room: 0, ..self } } else { self }
-    }
 }
 
 struct Aim<'s, 'a> {
@@ -70,11 +64,7 @@ pub(crate) fn least(
     if way.from.max(way.to) + session.unit() > session.sectors() {
         return Ok(None);
     }
-    let way = if session.only_reads() && session.memory.keeps.others > 0 {
-        way.for_reads_alone(session.unit())
-    } else {
-        Way { start: None, ..way }
-    };
+    let way = if session.only_reads() && session.memory.keeps.others > 0 { way } else { Way { start: None, ..way } };
     let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
     let start = match way.start {
         Some((first, _)) => measured_angle(session, (key.0, key.1), first, Mode::Read, Role::Position)?,
@@ -137,7 +127,8 @@ fn measured_angle(
 impl Aim<'_, '_> {
     /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
     fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
-        for _ in 0..6 {
+        let tries = if self.same_track() && self.session.memory.keeps.before > 0 { TRIES_IN_WHOLE_TRACKS } else { TRIES };
+        for _ in 0..tries {
             let back = self.back(gap);
             self.shots += 1;
             let sector = wrap(self.angle - back as f64 * self.way.slope);
@@ -204,16 +195,14 @@ impl Aim<'_, '_> {
         first + (ahead.min(self.last()) * sectors as f64) as u64 / unit * unit
     }
 
-    /// How far ahead at issue the sector may be.
-    fn most(&self) -> f64 {
-        let same = self.way.start.is_some_and(|(first, sectors)| (first..first + sectors).contains(&self.way.to));
-        if same { SURELY_BEHIND } else { SURELY }
+    fn same_track(&self) -> bool {
+        self.way.start.is_some_and(|(first, sectors)| (first..first + sectors).contains(&self.way.to))
     }
 
     fn halve(&mut self) -> Result<(), MeasureError> {
         for _ in 0..3 {
             // Twice: an access seen late by chance would make every other one look on time.
-            let most = self.most();
+            let most = if self.same_track() { SURELY_BEHIND } else { SURELY };
             let (Some(first), Some(second)) = (self.shoot(most)?, self.shoot(most)?) else { return Ok(()) };
             let on_time = first.min(second);
             let (mut late, mut early) = (0.0, most);

@@ -6,6 +6,7 @@ use crate::MeasureError;
 use crate::device::Mode;
 use crate::extract::cylinders::CylinderMap;
 use crate::extract::known::Known;
+use crate::extract::landings;
 use crate::session::Session;
 
 /// Series: writes inwards and outwards, reads inwards and outwards.
@@ -23,6 +24,10 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
     let Some(map) = CylinderMap::of(session.record) else { return Ok(()) };
     let distances = distances(map.cylinders());
     let writable = session.device.info().writable;
+    if !writable {
+        // Known better by now than from reads here and there.
+        session.least = landings::least_read_turns(session.record, session.spindle()?).or(session.least);
+    }
     for (place, &distance) in distances.iter().enumerate() {
         for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
             let reads = series >= READS_INWARDS;

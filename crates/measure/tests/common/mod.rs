@@ -83,7 +83,7 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
         ("head_switch_ms", 0, true, false),
         ("cylinder_switch_ms", 1, cylinder_heads_differ, false),
     ] {
-        let moved = truth.inward_ms(cylinders, differ, writes);
+        let moved = truth.switch_ms(cylinders, differ, writes);
         let expected = if writes {
             truth.write_mtm_ms(Some(moved)) - write
         } else {

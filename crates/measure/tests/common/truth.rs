@@ -119,10 +119,12 @@ impl Truth {
         f64::midpoint(out, inward)
     }
 
-    /// The same to the next cylinder inwards.
-    pub fn inward_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
+    /// The same to the next cylinder: inwards, or outwards where it is found by reads alone.
+    pub fn switch_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
         let mechanics = headstack_drive::mechanics::Mechanics::new(&self.spec);
         let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
-        mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms()
+        let (near, far) = ((0, 0), (cylinders, u32::from(heads_differ)));
+        let (from, to) = if self.only_reads { (far, near) } else { (near, far) };
+        mechanics.reposition(from, to, op).as_ms()
     }
 }
