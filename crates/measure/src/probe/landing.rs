@@ -19,9 +19,13 @@ const SURELY_BEHIND: f64 = 0.7;
 /// How often a shot is tried again that the cache answered; where whole tracks are read, those that it does not answer are few.
 const TRIES: u32 = 6;
 const TRIES_IN_WHOLE_TRACKS: u32 = 40;
-/// Where on its track the first access may lie.
+/// Where on its track the first access may lie: from here, as a share, …
+const FIRST: f64 = 0.03;
+/// … to where what is read ahead reaches the track's end with so much to spare when the next command has been processed.
+const SPARE: f64 = 0.15;
+const MOST_LEAST: f64 = 0.5;
+
 const MOST_OF_A_TRACK: f64 = 0.9;
-const LEAST_OF_A_TRACK: f64 = 0.5;
 
 /// From where to where.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +69,12 @@ pub(crate) fn least(
         return Ok(None);
     }
     let way = if session.only_reads() && session.memory.keeps.others > 0 { way } else { Way { start: None, ..way } };
-    let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
+    let mut placed = on_one_track(session, key, way)?;
+    if placed.is_none() && session.only_reads() {
+        // Nearly a whole track cannot be moved past a border.
+        placed = on_one_track(session, key, Way { room: way.room / 3, ..way })?;
+    }
+    let Some((way, angle)) = placed else { return Ok(None) };
     let start = match way.start {
         Some((first, _)) => measured_angle(session, (key.0, key.1), first, Mode::Read, Role::Position)?,
         None => None,
@@ -169,22 +178,29 @@ impl Aim<'_, '_> {
         let places = (self.way.room / unit).max(1);
         let backs = (0..places).map(|further| (self.shots + further) % places * unit);
         let issue = |back: u64| wrap(self.angle - back as f64 * self.way.slope - gap);
-        let mut backs = backs.peekable();
-        let next = backs.peek().copied().unwrap_or(0);
-        backs.find(|&back| self.ahead(issue(back)).is_none_or(|ahead| ahead < self.last())).unwrap_or(next)
+        let mut best = (0, f64::INFINITY);
+        for back in backs {
+            let off = self.ahead(issue(back)).map_or(0.0, |ahead| (FIRST - ahead).max(ahead - self.last()));
+            if off < best.1 {
+                best = (back, off);
+            }
+            if off <= 0.0 {
+                break;
+            }
+        }
+        best.0
     }
 
     /// How far on its track the first access may lie, so that what is read ahead stays there while the next command is
     /// processed.
     fn last(&self) -> f64 {
-        (1.0 - self.session.least.unwrap_or(0.0) - 2.0 * ISSUED_AFTER).clamp(LEAST_OF_A_TRACK, MOST_OF_A_TRACK)
+        1.0 - self.session.least.unwrap_or(0.0).min(MOST_LEAST) - SPARE
     }
 
     /// Where the head is when the first access ends just before the next one is issued, as a share of the track to start from,
     /// where that track is known.
     fn ahead(&self, issue: f64) -> Option<f64> {
-        let ((_, sectors), angle) = self.way.start.zip(self.start)?;
-        Some(wrap(issue - angle - ISSUED_AFTER) / self.way.slope / sectors as f64)
+        self.start.map(|angle| wrap(issue - angle - ISSUED_AFTER))
     }
 
     /// The sector to start from: where its track is known, one that ends just before the next access is issued, before what is
@@ -192,7 +208,7 @@ impl Aim<'_, '_> {
     fn from(&self, issue: f64) -> u64 {
         let (Some((first, sectors)), Some(ahead)) = (self.way.start, self.ahead(issue)) else { return self.way.from };
         let unit = self.session.unit();
-        first + (ahead.min(self.last()) * sectors as f64) as u64 / unit * unit
+        first + (ahead.min(MOST_OF_A_TRACK) * sectors as f64) as u64 / unit * unit
     }
 
     fn same_track(&self) -> bool {

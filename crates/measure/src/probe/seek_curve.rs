@@ -38,7 +38,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
             let (outer, inner) = map.pair(distance);
             let inwards = series % 2 == 0;
             let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
-            let Some(start) = map.track_of(from) else { continue };
+            let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { continue };
             let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
             let unit = session.unit();
             let mode = if reads { Mode::Read } else { session.mode };
@@ -49,15 +49,22 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 to: to / unit * unit,
                 mode,
                 slope: 1.0 / sectors as f64,
-                // Reads alone must find one sector of many that lies well.
-                room: if session.only_reads() { sectors * 2 / 5 } else { sectors / 4 },
+                room: sectors / 4,
                 sure: false,
-                start: session.only_reads().then_some((start.0.next_multiple_of(unit), start.1)),
+                start: None,
             };
+            let way = if writable { way } else { between_reads(way, start, end, unit) };
             landing::least(session, (series, distance as i64), way)?;
         }
     }
     Ok(())
+}
+
+/// From a track to another, each with its first sector and its sectors: reads alone must find one sector of many there that
+/// lies well.
+fn between_reads(way: Way, start: (u64, u64), end: (u64, u64), unit: u64) -> Way {
+    let to = (end.0 + end.1 * 19 / 20) / unit * unit;
+    Way { to, room: end.1 * 9 / 10, start: Some((start.0.next_multiple_of(unit), start.1)), ..way }
 }
 
 /// All small distances, then ever fewer.
