@@ -83,6 +83,11 @@ impl HitTimes {
         // Less than any command takes: a page cache, or a device that makes things up.
         latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
     }
+
+    /// Whether a sample tells where a sector is: it was written, or read from the media.
+    pub(crate) fn leave(&self, sample: &Sample) -> bool {
+        sample.mode != Mode::Read || !self.contain(sample.latency_ms())
+    }
 }
 
 pub(crate) fn hit_times(record: &Record) -> HitTimes {

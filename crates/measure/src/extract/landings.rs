@@ -1,7 +1,6 @@
 //! Least times from records of halving.
 
 use super::known::tracks_at_start;
-use crate::device::Mode;
 use crate::probe::landing::TOLERANCE;
 use crate::probe::switches::{READS, SAME_TRACK};
 use crate::record::{Record, Role, Sample};
@@ -62,8 +61,7 @@ pub(crate) fn by_step(
     let found = groups.into_iter().filter_map(|(step, samples)| {
         let lba = samples.first()?.lba;
         // Hits would look like accesses that arrived early.
-        let media: Vec<&Sample> =
-            samples.into_iter().filter(|s| s.mode != Mode::Read || !hits.contain(s.latency_ms())).collect();
+        let media: Vec<&Sample> = samples.into_iter().filter(|sample| hits.leave(sample)).collect();
         let found = least(&media, slope(lba), spindle)?;
         let transfer_ms = spindle.ms(slope(lba) * unit);
         Some((step, Least { ms: found.ms - transfer_ms, ..found }))

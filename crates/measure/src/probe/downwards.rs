@@ -93,7 +93,7 @@ impl Finder<'_, '_> {
         let mut taken: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
         let samples = self.session.record.samples.iter().rev();
         for sample in samples.take_while(|s| s.probe == probe && s.series == series) {
-            if sample.role == Role::Measure && sample.ok {
+            if sample.role == Role::Measure && sample.ok && self.session.hits.leave(sample) {
                 taken.entry(sample.lba).or_default().push(*sample);
             }
         }
