@@ -1,6 +1,7 @@
 //! `seek-curve`: the least time over distances from one cylinder to the whole stroke, both ways, for writes and reads.
 
 use super::Context;
+use super::finder::Finder;
 use super::landing::{self, Way};
 use crate::MeasureError;
 use crate::device::Mode;
@@ -8,6 +9,7 @@ use crate::extract::cylinders::CylinderMap;
 use crate::extract::known::Known;
 use crate::extract::landings;
 use crate::session::Session;
+use crate::spindle::wrap_signed;
 
 /// Series: writes inwards and outwards, reads inwards and outwards.
 pub(crate) const WRITES_INWARDS: u32 = 0;
@@ -17,6 +19,9 @@ pub(crate) const WRITES_OUTWARDS: u32 = 1;
 pub(crate) const READS_INWARDS: u32 = 2;
 /// Reads towards lower cylinders.
 pub(crate) const READS_OUTWARDS: u32 = 3;
+
+/// Added to the series while the tracks are looked for that reads go between.
+const SETTLING: u32 = 100;
 
 /// `step` is the distance in cylinders.
 pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
@@ -53,11 +58,40 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 sure: false,
                 start: None,
             };
-            let way = if writable { way } else { between_reads(way, start, end, unit) };
+            let way = if writable {
+                way
+            } else {
+                let start = settled(session, series, start, known.angle_noise)?;
+                let end = settled(session, series, end, known.angle_noise)?;
+                between_reads(way, start, end, unit)
+            };
             landing::least(session, (series, distance as i64), way)?;
         }
     }
     Ok(())
+}
+
+/// A track of which first sector and sectors are roughly known, exactly: slipped and spare sectors move it.
+fn settled(
+    session: &mut Session<'_>,
+    series: u32,
+    (first, sectors): (u64, u64),
+    noise: f64,
+) -> Result<(u64, u64), MeasureError> {
+    let (unit, slope) = (session.unit(), 1.0 / sectors as f64);
+    let first = first.next_multiple_of(unit);
+    let last = first + (sectors - 1) / unit * unit;
+    let mut finder = Finder::new(session, SETTLING + series, noise);
+    let (Some(start), Some(end)) = (finder.angle(first, None)?, finder.angle(last, None)?) else {
+        return Ok((first, sectors));
+    };
+    let off = wrap_signed(end - start - (last - first) as f64 * slope);
+    if off.abs() <= finder.tolerance(slope) {
+        return Ok((first, sectors));
+    }
+    let Some((border, _)) = finder.next_track(first, Some(slope))? else { return Ok((first, sectors)) };
+    // The nearer one of the two that it lies between.
+    Ok((if border - first < sectors / 2 { border } else { border.saturating_sub(sectors) }, sectors))
 }
 
 /// From a track to another, each with its first sector and its sectors: reads alone must find one sector of many there that

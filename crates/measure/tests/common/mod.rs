@@ -51,9 +51,9 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
         let allowed = |skew: f64| if skew.fract() == 0.0 { 0.0 } else { 0.5 };
         // Neighbours with equally many sectors may have different skews: those of where it was measured count.
         let place = here.and_then(|here| {
-            let mut samples =
-                record.of("zone-tracks").filter(|s| (here.first_lba..here.end_lba).contains(&s.lba));
-            samples.next().map(|s| s.lba)
+            let samples = record.of("zone-tracks").filter(|sample| sample.step >= 0);
+            let lbas = samples.map(|sample| sample.lba);
+            lbas.filter(|lba| (here.first_lba..here.end_lba).contains(lba)).last()
         });
         let (track_skew, cylinder_skew) = truth.skews_at(place.unwrap_or(zone.first_lba));
         let (zone_track_skew, zone_cylinder_skew) = (track_skew, cylinder_skew);
