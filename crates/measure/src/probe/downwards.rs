@@ -6,8 +6,9 @@ use crate::record::{Role, Sample};
 use crate::spindle::{wrap, wrap_signed};
 use std::collections::BTreeMap;
 
-/// A track with fewer sectors than this share of a turn's says nothing of the one before it.
+/// Tracks with sectors outside these shares of a turn's say nothing of the one before.
 const SHORT: f64 = 0.85;
+const LONG: f64 = 1.15;
 
 impl Finder<'_, '_> {
     /// As [`Finder::tracks`], for devices that are only read.
@@ -46,7 +47,8 @@ impl Finder<'_, '_> {
             let Some(next) = next.filter(|&next| next > lba) else { break };
             // Tracks that spares make short are the exception.
             let whole = (1.0 / slope / self.unit as f64).round() as u64 * self.unit;
-            usual = if (border - next) as f64 > SHORT * whole as f64 { border - next } else { whole };
+            let usually = (border - next) as f64 / whole as f64;
+            usual = if (SHORT..LONG).contains(&usually) { border - next } else { whole };
             firsts.push(next);
         }
         firsts.reverse();
@@ -74,12 +76,20 @@ impl Finder<'_, '_> {
         usual: u64,
         slope: f64,
     ) -> Result<Option<(u64, f64)>, MeasureError> {
-        // From the track before: slipped and spare sectors make tracks a little longer or shorter.
-        for back in [1.08, 1.4, 0.8] {
+        // From the track before: slipped and spare sectors make tracks a little longer or shorter. From farther back where
+        // nothing shows at the track's beginning, as the angles happen to fit.
+        for back in [1.08, 1.4, 0.8, 2.3, 3.2] {
             let back = (usual as f64 * back) as u64 / self.unit * self.unit;
             let Some(start) = border.checked_sub(back) else { continue };
-            let found = self.next_track(start, Some(slope))?;
-            if found.is_some_and(|(first, _)| first < border) {
+            let mut found = self.next_track(start, Some(slope))?.filter(|&(first, _)| first < border);
+            while let Some((first, slope)) = found.filter(|_| back > 2 * usual) {
+                let next = self.next_track(first, Some(slope))?.filter(|&(next, _)| next < border);
+                if next.is_none() {
+                    break;
+                }
+                found = next;
+            }
+            if found.is_some() {
                 return Ok(found);
             }
         }
