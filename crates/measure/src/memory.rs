@@ -47,7 +47,8 @@ impl Memory {
 
     /// Reads elsewhere until nothing of a sector can be left in the cache.
     pub(crate) fn missing(&self, lba: u64) -> u64 {
-        let newest = self.reads.iter().take(self.keeps.others as usize).position(|read| self.holds(read, lba));
+        let newest =
+            self.reads.iter().take(self.keeps.others as usize).position(|read| self.holds(read, lba));
         newest.map_or(0, |age| self.keeps.others - age as u64)
     }
 

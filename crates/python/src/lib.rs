@@ -57,7 +57,9 @@ mod _core {
     #[pymodule_export]
     use crate::trace::{Trace, trace_formats, written_formats};
     #[pymodule_export]
-    use crate::trace_tools::{analyse_trace, fit_workload, make_trace, match_trace, read_iostat, tick_histogram};
+    use crate::trace_tools::{
+        analyse_trace, fit_workload, make_trace, match_trace, read_iostat, tick_histogram,
+    };
     #[pymodule_export]
     use crate::validate::{ValidationResult, validate};
 

@@ -334,12 +334,12 @@ impl Parameters<'_> {
     /// reads that nothing was read ahead of.
     fn skippy_mtm(&self) -> Option<Parameter> {
         let sawtooths = &self.found.skippy;
-        let (name, known, sawtooth) = match sawtooths.iter().find(|sawtooth| sawtooth.probe == "skippy-write") {
+        let (name, known, sawtooth) = match sawtooths.iter().find(|sawtooth| sawtooth.probe == "skippy-write")
+        {
             Some(writes) => ("mtm_ms", self.times.write.same, writes),
             None => ("mtm_read_ms", self.times.read.same, sawtooths.last()?),
         };
-        let mut mtm =
-            seen(name, "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
+        let mut mtm = seen(name, "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
         let sector_ms = sawtooth.rotation_ms / sawtooth.sectors_per_track;
         mtm.lower = Some(sawtooth.mtm_ms - sector_ms);
         mtm.upper = Some(sawtooth.mtm_ms);

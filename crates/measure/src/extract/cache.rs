@@ -124,7 +124,8 @@ pub(crate) fn keeps(record: &Record) -> Keeps {
     };
     let segments = shares(record, SEGMENTS, &times);
     let last = segments.iter().rposition(|share| share.1 > 0.5);
-    let others = last.map_or(1, |last| segments.get(last + 1).map_or(2 * segments[last].0, |next| next.0 - 1));
+    let others =
+        last.map_or(1, |last| segments.get(last + 1).map_or(2 * segments[last].0, |next| next.0 - 1));
     let whole = of(record, BEFORE).filter(|sample| times.contain(sample.latency_ms())).count() > 3;
     let ahead = reaches(AHEAD);
     let track = ahead.max(64 * record.head.device.unit());

@@ -68,7 +68,11 @@ pub(crate) fn least(
     if way.from.max(way.to) + session.unit() > session.sectors() {
         return Ok(None);
     }
-    let way = if session.only_reads() && session.memory.keeps.others > 0 { way } else { Way { start: None, ..way } };
+    let way = if session.only_reads() && session.memory.keeps.others > 0 {
+        way
+    } else {
+        Way { start: None, ..way }
+    };
     let mut placed = on_one_track(session, key, way)?;
     if placed.is_none() && session.only_reads() {
         // Nearly a whole track cannot be moved past a border.
@@ -98,7 +102,9 @@ fn on_one_track(
     let unit = session.unit();
     let mut way = way;
     for _ in 0..3 {
-        let Some(angle) = measured_angle(session, key, way.to, way.mode, Role::Angle)? else { return Ok(None) };
+        let Some(angle) = measured_angle(session, key, way.to, way.mode, Role::Angle)? else {
+            return Ok(None);
+        };
         if way.sure || way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
             return Ok(Some((way, angle)));
         }
@@ -136,7 +142,11 @@ fn measured_angle(
 impl Aim<'_, '_> {
     /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
     fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
-        let tries = if self.same_track() && self.session.memory.keeps.before > 0 { TRIES_IN_WHOLE_TRACKS } else { TRIES };
+        let tries = if self.same_track() && self.session.memory.keeps.before > 0 {
+            TRIES_IN_WHOLE_TRACKS
+        } else {
+            TRIES
+        };
         for _ in 0..tries {
             let back = self.back(gap);
             self.shots += 1;
@@ -206,7 +216,9 @@ impl Aim<'_, '_> {
     /// The sector to start from: where its track is known, one that ends just before the next access is issued, before what is
     /// read ahead has taken the head elsewhere.
     fn from(&self, issue: f64) -> u64 {
-        let (Some((first, sectors)), Some(ahead)) = (self.way.start, self.ahead(issue)) else { return self.way.from };
+        let (Some((first, sectors)), Some(ahead)) = (self.way.start, self.ahead(issue)) else {
+            return self.way.from;
+        };
         let unit = self.session.unit();
         first + (ahead.min(MOST_OF_A_TRACK) * sectors as f64) as u64 / unit * unit
     }

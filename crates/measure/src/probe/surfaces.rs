@@ -57,8 +57,7 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
     let start = pattern.first_rare;
     for (step, ahead) in [(0, 1), (1, pattern.spacing - 1)] {
         // Reads go back: what is read ahead of the first must not hold the second.
-        let (from, to) =
-            if session.only_reads() { (start + ahead, start) } else { (start, start + ahead) };
+        let (from, to) = if session.only_reads() { (start + ahead, start) } else { (start, start + ahead) };
         let ends = (borders.get(from + 1), borders.get(to + 1));
         let (Some(from), Some(to)) = (borders.get(from), borders.get(to)) else { continue };
         let (Some(from_end), Some(end)) = ends else { continue };
