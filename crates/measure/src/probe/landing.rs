@@ -230,10 +230,10 @@ impl Aim<'_, '_> {
     fn halve(&mut self) -> Result<(), MeasureError> {
         for _ in 0..3 {
             // Twice: an access seen late by chance would make every other one look on time.
-            let most = if self.same_track() { SURELY_BEHIND } else { SURELY };
+            let (most, end) = if self.same_track() { (SURELY_BEHIND, SURELY_BEHIND) } else { (SURELY, 1.0) };
             let (Some(first), Some(second)) = (self.shoot(most)?, self.shoot(most)?) else { return Ok(()) };
             let on_time = first.min(second);
-            let (mut late, mut early) = (0.0, most);
+            let (mut late, mut early) = (0.0, end);
             for _ in 0..HALVINGS {
                 let gap = f64::midpoint(late, early);
                 let Some(turns) = self.shoot(gap)? else { return Ok(()) };
@@ -245,7 +245,7 @@ impl Aim<'_, '_> {
             }
             // An access seen late by chance would have led astray.
             let width = 2.0 * (early - late);
-            let behind = self.shoot((early + width).min(most))?;
+            let behind = self.shoot((early + width).min(end - 0.001))?;
             let before = self.shoot((late - width).max(0.0))?;
             if behind == Some(on_time) && before.is_some_and(|turns| turns > on_time || late == 0.0) {
                 return Ok(());
