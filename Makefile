@@ -25,7 +25,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The test binaries that hold slow tests; only these are built in release.
-SLOW_TESTS := --package headstack-drive --test always
+SLOW_TESTS := --package headstack-drive --test always --package headstack-measure --test read_only
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
@@ -110,7 +110,7 @@ test-rust:
 	@cargo test --quiet --locked $(RUST_TESTS)
 
 test-rust-slow:
-	$(call say,Slow Rust tests$(comma) in release: about 1 minute)
+	$(call say,Slow Rust tests$(comma) in release: about 3 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 
 test-python: $(STAMPS)/dev

@@ -91,6 +91,35 @@ def test_the_page_has_its_charts(full: Path) -> None:
     assert "mock-disk" in page
 
 
+def test_a_drive_that_is_only_read(tmp_path: Path) -> None:
+    """The read-ahead of the HP 97560 never ends; what the reads show past it is what its file says."""
+    record = tmp_path / "r.parquet"
+    outcome = headstack("measure", "sim:hp-97560", "--read-only", "--record", record, "--json")
+    assert outcome.code == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert found["rotation_ms"] == pytest.approx(60_000 / 4_002, rel=1e-3)
+    assert (found["sectors_per_track"], found["heads"]) == (72, 19)
+    assert found["zones"][0]["track_skew_sectors"] == pytest.approx(8, abs=0.5)
+    assert found["zones"][0]["cylinder_skew_sectors"] == pytest.approx(18, abs=0.5)
+    # Ruemmler & Wilkes 1994, Table 1: 3.24 + 0.400 √d ms.
+    assert found["seek"]["write"] == []
+    assert found["seek"]["read"][0]["ms"] == pytest.approx(3.64, rel=0.02)
+    names = {each["name"] for each in found["parameters"]}
+    assert "mtm_read_ms" in names
+    assert not {"mtm_ms", "write_head_switch_ms", "write_cylinder_switch_ms"} & names
+    shown = headstack("measure", "--from", record)
+    assert shown.code == 0, shown.err
+    assert "least time to media, reads" in shown.out
+    assert "writes" not in shown.out
+
+
+def test_skippys_reads_are_not_called_writes() -> None:
+    shown = headstack("measure", "sim:hp-c2200a", "skippy", "--read-only")
+    assert shown.code == 0, shown.err
+    assert "least time to media, reads" in shown.out
+    assert "least time to media, writes" not in shown.out
+
+
 def test_an_old_record_gives_the_same_values(full: Path, tmp_path: Path) -> None:
     again = headstack("measure", "--from", full / "r.parquet", "--save", tmp_path / "d.toml", "--json").json()
     assert again == json.loads((full / "out.json").read_text())
@@ -243,7 +272,13 @@ def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
         pytest.skip("the checkout lies on a disk that rotates")
     assert outcome.code == 3, outcome.err
     assert "does not rotate" in outcome.err
-    assert json.loads(outcome.out)["samples"] > 0
+    found = json.loads(outcome.out)
+    assert found["samples"] > 0
+    # What was measured is a latency: of reads, as nothing may be written.
+    (latency,) = [each for each in found["parameters"] if each["name"].endswith("_latency_ms")]
+    assert latency["name"] == "read_latency_ms"
+    assert 0 < latency["value"] < 1000
+    assert "read latency" in headstack("measure", on_disk, "rotation").out
     assert not (tmp_path / "d.toml").exists()
     assert on_disk.read_bytes() == before
 
@@ -260,6 +295,24 @@ def test_a_file_that_is_no_record(tmp_path: Path) -> None:
     assert outcome.code == 2
     assert "bad.parquet" in outcome.err
     assert "hint: " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("README.md", b"# A readme", "it is not a Parquet file"),
+        ("cut.parquet", b"PAR1 and nothing else", "cut off or damaged"),
+    ],
+)
+def test_what_is_no_record_is_told_in_words(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    message = refused("measure", "--from", tmp_path / name)
+    assert name in message
+    assert "no record of a measurement" in message
+    assert says in message
+    assert "hint: name a record" in message
+    assert "Parquet error" not in message
+    assert "it is not a file" in refused("measure", "--from", tmp_path)
 
 
 def test_a_cut_record(full: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@
 pub mod device;
 mod error;
 pub mod extract;
+mod memory;
 pub mod probe;
 pub mod rebuild;
 pub mod record;

@@ -3,6 +3,7 @@
 use crate::MeasureError;
 use crate::device::{Device, Mode};
 use crate::extract::known;
+use crate::memory::Memory;
 use crate::probe;
 use crate::record::Record;
 use crate::record::store::{self, Store};
@@ -145,6 +146,9 @@ fn run_probe(
     session.least = known.least_turns;
     session.noise = known.noise_turns;
     session.hits = known.hits.clone();
+    if session.only_reads() {
+        session.memory = Memory::new(known.keeps);
+    }
     session.begin()?;
     probe::run(name, &mut session, &probe::Context { known, done, whole_device: options.whole_device })
 }

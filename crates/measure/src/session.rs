@@ -3,6 +3,7 @@
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
 use crate::extract::cache::HitTimes;
+use crate::memory::Memory;
 use crate::record::store::Store;
 use crate::record::{Record, Role, Sample};
 use crate::run::Progress;
@@ -43,6 +44,8 @@ pub(crate) struct Session<'a> {
     pub(crate) hits: HitTimes,
     /// Reads elsewhere that empty the cache.
     pub(crate) evictions: u32,
+    /// What the cache of a device that is only read may hold.
+    pub(crate) memory: Memory,
     started: Nanos,
     taken: u64,
     failures: u32,
@@ -74,6 +77,7 @@ impl<'a> Session<'a> {
             least: None,
             hits: HitTimes::default(),
             evictions: 4,
+            memory: Memory::default(),
             started,
             taken: 0,
             failures: 0,
@@ -156,6 +160,9 @@ impl<'a> Session<'a> {
             Err(error) => return Err(error),
         };
         self.note((series, step), role, access, 1, window, ok)?;
+        if ok && !access.mode.is_write() && !self.hits.contain((window.end - window.start).as_ms()) {
+            self.memory.note(access.lba, u64::from(access.sectors));
+        }
         Ok(ok.then_some(window))
     }
 
@@ -187,6 +194,12 @@ impl<'a> Session<'a> {
         self.store.append(self.record, false)
     }
 
+    /// Writes a sample down again, as another step.
+    pub(crate) fn repeat(&mut self, sample: &Sample, step: i64) -> Result<(), MeasureError> {
+        self.record.samples.push(Sample { step, ..*sample });
+        self.store.append(self.record, false)
+    }
+
     /// One physical sector.
     pub(crate) fn one(&self, mode: Mode, lba: u64) -> Access {
         Access { mode, lba, sectors: self.unit() as u32 }
@@ -199,6 +212,11 @@ impl<'a> Session<'a> {
         self.device.wait_until(at)
     }
 
+    /// Whether the device must not be written: then all depends on reads that the cache does not answer.
+    pub(crate) fn only_reads(&self) -> bool {
+        !self.device.info().writable
+    }
+
     /// Reads elsewhere, so that the cache holds nothing that was asked for before.
     pub(crate) fn evict(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
         let unit = self.unit();
@@ -207,7 +225,44 @@ impl<'a> Session<'a> {
             let access = self.one(Mode::Read, lba);
             self.take(key, Role::Prepare, access)?;
         }
+        if self.evictions < 512 {
+            self.evictions *= 2;
+        }
         Ok(())
+    }
+
+    /// Reads nearby until the cache of a device that is only read holds none of some sectors.
+    pub(crate) fn clear(&mut self, key: (u32, i64), lbas: &[u64]) -> Result<(), MeasureError> {
+        let unit = self.unit();
+        // Nearby, for short seeks; wide enough that hardly two meet.
+        let window = (self.sectors() / 8 / unit).max(1);
+        let from = (lbas[0] / unit).saturating_sub(window / 2).min(self.sectors() / unit - window);
+        for _ in 0..8 * self.memory.keeps.others {
+            if lbas.iter().all(|&lba| self.memory.missing(lba) == 0) {
+                break;
+            }
+            let lba = (from + self.below(window)) * unit;
+            let distance = self.memory.keeps.ahead.max(self.memory.keeps.before);
+            if lbas.iter().all(|&kept| lba.abs_diff(kept) > distance) && self.memory.missing(lba) == 0 {
+                self.take(key, Role::Prepare, self.one(Mode::Read, lba))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Before a read that the cache answered is taken again.
+    pub(crate) fn answered(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
+        if !self.only_reads() || self.memory.keeps.others == 0 {
+            return self.evict(key);
+        }
+        // Either the cache holds more than it showed, or the media took just as long by chance: another time, then.
+        for _ in 0..self.memory.keeps.others {
+            let lba = self.below(self.sectors() / self.unit() - 1) * self.unit();
+            self.take(key, Role::Prepare, self.one(Mode::Read, lba))?;
+        }
+        let turn_ns = self.spindle.map_or(10e6, |spindle| spindle.period_ns);
+        let pause = self.below(turn_ns as u64);
+        self.device.wait_until(self.device.now() + Nanos(pause))
     }
 
     /// One access that reaches the media: a read that the cache answered is taken again, behind others.
@@ -219,7 +274,11 @@ impl<'a> Session<'a> {
         issue: Option<f64>,
     ) -> Result<Option<Window>, MeasureError> {
         let access = self.one(self.mode, lba);
+        let mut issue = issue;
         for _ in 0..8 {
+            if self.only_reads() {
+                self.clear(key, &[lba])?;
+            }
             if let Some(phase) = issue {
                 self.wait_phase(phase)?;
             }
@@ -228,9 +287,9 @@ impl<'a> Session<'a> {
             if access.mode.is_write() || !self.hits.contain(latency_ms) {
                 return Ok(Some(window));
             }
-            self.evict(key)?;
-            if self.evictions < 512 {
-                self.evictions *= 2;
+            self.answered(key)?;
+            if self.only_reads() {
+                issue = None;
             }
         }
         Ok(None)

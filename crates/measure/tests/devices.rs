@@ -267,6 +267,9 @@ fn what_does_not_rotate_is_told_from_what_does() {
     let found = extract(&done.record).unwrap();
     assert_eq!(found.rotating, Some(false));
     assert!(found.value("rotation_ms").is_none() && found.warnings[0].contains("not rotating"));
+    // Each access of this device takes as long.
+    let latency = found.parameters.iter().find(|parameter| parameter.name.ends_with("_latency_ms")).unwrap();
+    assert!((latency.value.unwrap() - 0.085).abs() < 1e-6, "{latency:?}");
     let noisy = OpenOptions {
         noise: Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 },
         ..OpenOptions::default()

@@ -3,7 +3,7 @@
 #[expect(unreachable_pub, reason = "the helpers are a module of each test")]
 mod common;
 
-use headstack_measure::device::Noise;
+use headstack_measure::device::{Noise, OpenOptions};
 use headstack_system::library;
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 2
 fn check(names: impl IntoIterator<Item = &'static str>, noise: Noise) {
     let mut wrong = String::new();
     for name in names {
-        for miss in common::misses(name, noise) {
+        for miss in common::misses(name, &OpenOptions { noise, seed: 1, ..OpenOptions::default() }) {
             writeln!(wrong, "{miss}").unwrap();
         }
     }

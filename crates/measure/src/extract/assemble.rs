@@ -9,7 +9,7 @@ use super::tracks::{self, Border};
 use super::{Extraction, Parameter, ZoneFindings, cache, load, rotation, skippy, zoned};
 use crate::MeasureError;
 use crate::probe::switches::{COMMON, RARE, READS, SAME_TRACK};
-use crate::record::Record;
+use crate::record::{Record, Sample};
 use crate::spindle::{Spindle, median, spread};
 
 /// Reads a record.
@@ -175,11 +175,35 @@ fn seen(
 impl Parameters<'_> {
     fn all(&self) -> Vec<Parameter> {
         let mut all = Vec::new();
+        if self.found.rotating == Some(false) {
+            all.extend(self.latency());
+        }
         self.rotation(&mut all);
         self.tracks(&mut all);
         self.times(&mut all);
         self.controller(&mut all);
         all
+    }
+
+    /// What a device shows that does not rotate.
+    fn latency(&self) -> Option<Parameter> {
+        let samples: Vec<&Sample> = rotation::last_stage(self.record).filter(|sample| sample.ok).collect();
+        let writes = samples.first()?.mode.is_write();
+        let mut all: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        let (name, method) = if writes {
+            ("write_latency_ms", "middle of writes of one sector, after random pauses")
+        } else {
+            ("read_latency_ms", "middle of reads of one sector, in many places")
+        };
+        let error = 1.96 * 1.2533 * spread(&all) / (all.len() as f64).sqrt();
+        let mut latency = seen(name, "ms", median(&all), Some(error), method);
+        latency.note = format!(
+            "nine of ten take between {:.4} and {:.4} ms",
+            all[all.len() / 20],
+            all[all.len() - 1 - all.len() / 20]
+        );
+        Some(latency)
     }
 
     fn rotation(&self, all: &mut Vec<Parameter>) {
@@ -261,16 +285,7 @@ impl Parameters<'_> {
                 all.push(seen(name, "ms", same.ms, Some(same.half_width_ms), method));
             }
         }
-        if self.times.write.same.is_none()
-            && let Some(sawtooth) = self.found.skippy.first()
-        {
-            let mut mtm =
-                seen("mtm_ms", "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
-            let sector_ms = sawtooth.rotation_ms / sawtooth.sectors_per_track;
-            mtm.lower = Some(sawtooth.mtm_ms - sector_ms);
-            mtm.upper = Some(sawtooth.mtm_ms);
-            all.push(mtm);
-        }
+        all.extend(self.skippy_mtm());
         let by_surface = self.known.order.as_ref().is_some_and(|order| order.by_surface);
         for (reads, ways) in [(false, &self.times.write), (true, &self.times.read)] {
             let (head, cylinder) =
@@ -313,6 +328,22 @@ impl Parameters<'_> {
                 .clone_into(&mut width.note);
             all.push(width);
         }
+    }
+
+    /// Skippy's lowest point, where no least time of its kind was measured: of the writes, or, where there are none, of the
+    /// reads that nothing was read ahead of.
+    fn skippy_mtm(&self) -> Option<Parameter> {
+        let sawtooths = &self.found.skippy;
+        let (name, known, sawtooth) = match sawtooths.iter().find(|sawtooth| sawtooth.probe == "skippy-write")
+        {
+            Some(writes) => ("mtm_ms", self.times.write.same, writes),
+            None => ("mtm_read_ms", self.times.read.same, sawtooths.last()?),
+        };
+        let mut mtm = seen(name, "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
+        let sector_ms = sawtooth.rotation_ms / sawtooth.sectors_per_track;
+        mtm.lower = Some(sawtooth.mtm_ms - sector_ms);
+        mtm.upper = Some(sawtooth.mtm_ms);
+        known.is_none().then_some(mtm)
     }
 
     /// Skippy's lines show the skew, which hides the switch; only the formula has no skew.

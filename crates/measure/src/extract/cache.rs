@@ -1,6 +1,7 @@
 //! What the cache's answers say about it.
 
 use crate::device::Mode;
+use crate::memory::Keeps;
 use crate::probe::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
 use crate::record::{Record, Role, Sample};
 use crate::spindle::{median, spread};
@@ -53,10 +54,19 @@ fn hits(record: &Record, series: u32) -> Vec<f64> {
     // A constant in the lower half: misses are spread over a turn.
     let (low, middle) = (all[count / 10], all[count / 2]);
     if middle > low * 1.25 + 0.05 {
-        return Vec::new();
+        return rare_hits(all, low);
     }
     all.retain(|&latency| latency < middle * 1.25 + 0.02);
     all
+}
+
+/// Where fewer than half are hits, as in a cache that what is read ahead soon runs over: those of the shortest that hardly
+/// differ. Misses differ by the angle that they began at.
+fn rare_hits(mut all: Vec<f64>, low: f64) -> Vec<f64> {
+    let least = (all.len() / 4).max(8);
+    all.retain(|&latency| latency < low * 1.1 + 0.02);
+    let constant = spread(&all) < 0.015 * median(&all) + 0.005;
+    if constant && all.len() >= least { all } else { Vec::new() }
 }
 
 /// What reads take that the cache answers: all of a kind take the same, so that a read from the media is hardly ever mistaken
@@ -72,6 +82,11 @@ impl HitTimes {
     pub(crate) fn contain(&self, latency_ms: f64) -> bool {
         // Less than any command takes: a page cache, or a device that makes things up.
         latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
+    }
+
+    /// Whether a sample tells where a sector is: it was written, or read from the media.
+    pub(crate) fn leave(&self, sample: &Sample) -> bool {
+        sample.mode != Mode::Read || !self.contain(sample.latency_ms())
     }
 }
 
@@ -94,6 +109,32 @@ fn shares(record: &Record, series: u32, times: &HitTimes) -> Vec<(u64, f64)> {
         count.1 += u32::from(times.contain(sample.latency_ms()));
     }
     counts.into_iter().map(|(step, (all, hit))| (step as u64, f64::from(hit) / f64::from(all))).collect()
+}
+
+/// How long the cache keeps what was read, and how much comes with a read: rather too much than too little.
+pub(crate) fn keeps(record: &Record) -> Keeps {
+    let times = hit_times(record);
+    if times.ranges.is_empty() {
+        return Keeps::default();
+    }
+    let reaches = |series: u32| {
+        let shares = shares(record, series, &times);
+        let last = shares.iter().rposition(|share| share.1 > 0.15);
+        last.map_or(0, |last| shares.get(last + 1).map_or(2 * shares[last].0, |next| next.0))
+    };
+    let segments = shares(record, SEGMENTS, &times);
+    let last = segments.iter().rposition(|share| share.1 > 0.5);
+    let others =
+        last.map_or(1, |last| segments.get(last + 1).map_or(2 * segments[last].0, |next| next.0 - 1));
+    let whole = of(record, BEFORE).filter(|sample| times.contain(sample.latency_ms())).count() > 3;
+    let ahead = reaches(AHEAD);
+    let track = ahead.max(64 * record.head.device.unit());
+    Keeps {
+        others,
+        ahead,
+        ahead_sequential: ahead.max(reaches(AHEAD_SEQUENTIAL)),
+        before: if whole { track } else { 0 },
+    }
 }
 
 /// What the probes `cache` and `overhead` found.

@@ -84,6 +84,13 @@ impl CylinderMap {
         (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
     }
 
+    /// The first sector of the track that the middle of a cylinder lies on, and its sectors.
+    pub(crate) fn track_of(&self, cylinder: u64) -> Option<(u64, u64)> {
+        let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;
+        let sectors = zone.sectors_per_track;
+        Some((self.middle_of(cylinder)?.saturating_sub(sectors / 2), sectors))
+    }
+
     /// Two cylinders at a distance: short ones within the largest zone, where it is known best; long ones in the middle.
     pub(crate) fn pair(&self, distance: u64) -> (u64, u64) {
         let largest = self.zones.iter().max_by_key(|zone| zone.cylinders);

@@ -1,14 +1,16 @@
 //! What a record says so far, for the probes that come next.
 
-use super::cache::{HitTimes, hit_times};
+use super::cache::{HitTimes, hit_times, keeps};
 use super::order::{self, TrackOrder};
 use super::rotation;
 use super::tracks::{self, Border};
 use super::zones::{self, Zone};
 use crate::device::Mode;
+use crate::memory::Keeps;
 use crate::probe::landing::TOLERANCE;
-use crate::record::{Record, Role};
+use crate::record::{Record, Role, Sample};
 use crate::spindle::{Landing, Spindle, circular_median, least_turns};
+use std::collections::BTreeMap;
 
 /// What later probes build on.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Known {
     pub(crate) least_turns: Option<f64>,
     /// What reads take that the cache answers.
     pub(crate) hits: HitTimes,
+    /// How long the cache keeps what was read.
+    pub(crate) keeps: Keeps,
     /// Sectors in a turn at the start.
     pub(crate) sectors_per_track: Option<f64>,
     /// The tracks at the start.
@@ -61,6 +65,7 @@ impl Known {
             angle_noise,
             least_turns,
             hits: hit_times(record),
+            keeps: keeps(record),
             sectors_per_track: borders.first().map(|border| border.per_turn),
             actuators,
             zones,
@@ -78,19 +83,21 @@ pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> 
         .unwrap_or_default()
 }
 
-/// Least time to the sector just accessed, after random pauses.
+/// Least time to a sector after random pauses, or from anywhere.
 fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
-    let samples: Vec<_> = record.of("rotation").filter(|sample| sample.role == Role::Measure).collect();
-    let phases: Vec<f64> = samples.iter().map(|sample| spindle.phase(sample.end)).collect();
-    let angle = circular_median(&phases);
-    let landings: Vec<Landing> = samples
-        .iter()
-        .filter_map(|sample| {
+    let mut places: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
+    for sample in rotation::last_stage(record) {
+        places.entry(sample.lba).or_default().push(sample);
+    }
+    let landings = places.values().filter(|visits| visits.len() > 2).flat_map(|visits| {
+        let phases: Vec<f64> = visits.iter().map(|sample| spindle.phase(sample.end)).collect();
+        let angle = circular_median(&phases);
+        visits.iter().filter_map(move |sample| {
             let latency = spindle.turns(sample.latency_ms());
             Landing::of(spindle.phase(sample.start), angle, latency, TOLERANCE)
         })
-        .collect();
-    least_turns(&landings).map(|(turns, _)| turns)
+    });
+    least_turns(&landings.collect::<Vec<_>>()).map(|(turns, _)| turns)
 }
 
 /// Whether all writes of the probe `write-cache` ended at the angle of their sector.

@@ -1,7 +1,8 @@
 //! Least times from records of halving.
 
-use crate::device::Mode;
+use super::known::tracks_at_start;
 use crate::probe::landing::TOLERANCE;
+use crate::probe::switches::{READS, SAME_TRACK};
 use crate::record::{Record, Role, Sample};
 use crate::spindle::{Landing, Spindle, circular_median, least_turns, median, wrap, wrap_signed};
 use std::collections::BTreeMap;
@@ -60,11 +61,18 @@ pub(crate) fn by_step(
     let found = groups.into_iter().filter_map(|(step, samples)| {
         let lba = samples.first()?.lba;
         // Hits would look like accesses that arrived early.
-        let media: Vec<&Sample> =
-            samples.into_iter().filter(|s| s.mode != Mode::Read || !hits.contain(s.latency_ms())).collect();
+        let media: Vec<&Sample> = samples.into_iter().filter(|sample| hits.leave(sample)).collect();
         let found = least(&media, slope(lba), spindle)?;
         let transfer_ms = spindle.ms(slope(lba) * unit);
         Some((step, Least { ms: found.ms - transfer_ms, ..found }))
     });
     found.collect()
+}
+
+/// The least time between reads on the same track, in turns, by the probe `switches`.
+pub(crate) fn least_read_turns(record: &Record, spindle: Spindle) -> Option<f64> {
+    let slope = 1.0 / tracks_at_start(record, spindle).first()?.per_turn;
+    let found = by_step(record, ("switches", READS + SAME_TRACK), |_| slope, spindle);
+    let all: Vec<f64> = found.values().map(|least| spindle.turns(least.ms)).collect();
+    (!all.is_empty()).then(|| median(&all))
 }

@@ -4,7 +4,7 @@ mod assemble;
 pub(crate) mod cache;
 pub(crate) mod cylinders;
 pub(crate) mod known;
-mod landings;
+pub(crate) mod landings;
 mod load;
 pub mod order;
 pub(crate) mod rotation;

@@ -1,5 +1,6 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
+use super::cache::hit_times;
 use super::tracks::{Border, borders};
 use crate::probe::landing::TOLERANCE;
 use crate::probe::surfaces::{TRACKS, WAYS};
@@ -58,9 +59,11 @@ pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bo
 }
 
 fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
+    let hits = hit_times(record);
     let samples: Vec<_> = record
         .of("surfaces")
         .filter(|s| s.series == WAYS && s.step == step && matches!(s.role, Role::Measure | Role::Angle))
+        .filter(|s| hits.leave(s))
         .collect();
     let lba = samples.iter().map(|sample| sample.lba).max()?;
     let slope = 1.0 / borders(record, "tracks", 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);

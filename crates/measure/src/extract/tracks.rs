@@ -1,5 +1,6 @@
 //! Track borders: first sectors, angles, and from them sectors per turn and skews.
 
+use super::cache::hit_times;
 use crate::record::{Record, Role, Sample};
 use crate::spindle::{Spindle, circular_median, median, wrap};
 use std::collections::BTreeMap;
@@ -49,8 +50,11 @@ fn last_pass<'a, 'b>(samples: &'a [&'b Sample]) -> &'a [&'b Sample] {
 /// The tracks that a probe followed in one of its series.
 pub(crate) fn borders(record: &Record, probe: &str, series: u32, spindle: Spindle) -> Vec<Border> {
     let unit = record.head.device.unit();
-    let samples: Vec<&Sample> =
-        record.of(probe).filter(|sample| sample.series == series && sample.role == Role::Measure).collect();
+    let hits = hit_times(record);
+    let samples: Vec<&Sample> = record
+        .of(probe)
+        .filter(|sample| sample.series == series && sample.role == Role::Measure && hits.leave(sample))
+        .collect();
     let samples = last_pass(&samples);
     let angles = angles(samples.iter().copied(), spindle);
     // A border has two sides.

@@ -1,5 +1,6 @@
 //! Zones: runs of tracks with equally many sectors.
 
+use super::cache::hit_times;
 use super::tracks::usual_sectors;
 use crate::record::{Record, Role};
 use crate::spindle::{Spindle, circular_median, wrap};
@@ -57,7 +58,8 @@ pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
 fn surveyed(record: &Record, spindle: Spindle) -> Vec<Tracks> {
     let mut sides: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
     let mut phases: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
-    for sample in record.of("zones").filter(|s| s.role == Role::Measure) {
+    let hits = hit_times(record);
+    for sample in record.of("zones").filter(|s| s.role == Role::Measure && hits.leave(s)) {
         phases.entry((sample.series, sample.lba)).or_default().push(spindle.phase(sample.end));
         if sample.step >= 0 {
             let first = sides.entry(sample.series).or_default().entry(sample.step).or_insert(sample.lba);

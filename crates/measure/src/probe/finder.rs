@@ -20,8 +20,8 @@ const SHORTEST_UNITS: u64 = 8;
 /// A search in one region of the device.
 pub(crate) struct Finder<'s, 'a> {
     pub(crate) session: &'s mut Session<'a>,
-    series: u32,
-    unit: u64,
+    pub(super) series: u32,
+    pub(super) unit: u64,
     /// Standard deviation of a measured angle, in turns.
     noise: f64,
     angles: BTreeMap<u64, f64>,
@@ -50,9 +50,12 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// The angle of a sector; `None` where it cannot be accessed.
-    fn angle(&mut self, lba: u64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {
+    pub(super) fn angle(&mut self, lba: u64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {
         if let Some(&angle) = self.angles.get(&lba) {
             return Ok(Some(angle));
+        }
+        if lba + self.unit > self.session.sectors() {
+            return Ok(None);
         }
         let angle = self.session.angle((self.series, SEARCHING), Role::Measure, lba, guess)?;
         if let Some(angle) = angle {
@@ -62,19 +65,23 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// What an angle may be off a straight line: more than a slipped sector, less than a skew.
-    fn tolerance(&self, slope: f64) -> f64 {
+    pub(super) fn tolerance(&self, slope: f64) -> f64 {
         (1.6 * slope * self.unit as f64).max(8.0 * self.noise)
     }
 
     /// The slope at a sector, from those behind it.
-    fn slope_at(&mut self, lba: u64) -> Result<Option<f64>, MeasureError> {
+    pub(super) fn slope_at(&mut self, lba: u64) -> Result<Option<f64>, MeasureError> {
         let mut differences = Vec::new();
-        let mut before = self.angle(lba, None)?;
+        // Downwards where what is read ahead would answer.
+        let down = self.session.only_reads();
+        let unit = self.unit;
+        let at = |index: u64| lba + if down { 16 - index } else { index } * unit;
+        let mut before = self.angle(at(0), None)?;
         for index in 1..=16 {
             let guess = before;
-            let here = self.angle(lba + index * self.unit, guess)?;
+            let here = self.angle(at(index), guess)?;
             if let (Some(a), Some(b)) = (before, here) {
-                differences.push(wrap_signed(b - a));
+                differences.push(wrap_signed(if down { a - b } else { b - a }));
             }
             before = here;
         }
@@ -175,6 +182,9 @@ impl<'s, 'a> Finder<'s, 'a> {
         hint: Option<f64>,
         number: i64,
     ) -> Result<Option<Run>, MeasureError> {
+        if self.session.only_reads() && self.session.memory.keeps.others > 0 {
+            return self.tracks_downwards(lba, count, hint, number);
+        }
         let Some((first, slope)) = self.next_track(lba, hint)? else { return Ok(None) };
         let Some((second, slope)) = self.next_track(first, Some(slope))? else { return Ok(None) };
         let mut run = Run { firsts: vec![first], slope };

@@ -10,6 +10,22 @@ use crate::spindle::{Landing, least_turns, wrap, wrap_signed};
 /// What an access may be off its sector's angle, in turns.
 pub(crate) const TOLERANCE: f64 = 0.04;
 const HALVINGS: usize = 15;
+/// From the end of the first access to the issue of the second, in turns, at least.
+const ISSUED_AFTER: f64 = 0.02;
+/// A sector surely on time is so far ahead at issue, in turns; on the track of the first access, which must lie behind it,
+/// somewhat less far.
+const SURELY: f64 = 0.995;
+const SURELY_BEHIND: f64 = 0.7;
+/// How often a shot is tried again that the cache answered; where whole tracks are read, those that it does not answer are few.
+const TRIES: u32 = 6;
+const TRIES_IN_WHOLE_TRACKS: u32 = 40;
+/// Where on its track the first access may lie: from here, as a share, …
+const FIRST: f64 = 0.03;
+/// … to where what is read ahead reaches the track's end with so much to spare when the next command has been processed.
+const SPARE: f64 = 0.15;
+const MOST_LEAST: f64 = 0.5;
+
+const MOST_OF_A_TRACK: f64 = 0.9;
 
 /// From where to where.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +42,8 @@ pub(crate) struct Way {
     pub(crate) room: u64,
     /// Whether those are certainly on its track.
     pub(crate) sure: bool,
+    /// First sector of the track that `from` is on, and its sectors, where known.
+    pub(crate) start: Option<(u64, u64)>,
 }
 
 struct Aim<'s, 'a> {
@@ -34,6 +52,8 @@ struct Aim<'s, 'a> {
     way: Way,
     /// Angle of `to`, in turns.
     angle: f64,
+    /// Angle of the first sector of the track to start from, in turns.
+    start: Option<f64>,
     shots: u64,
     landings: Vec<Landing>,
 }
@@ -45,8 +65,27 @@ pub(crate) fn least(
     way: Way,
 ) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
-    let Some((way, angle)) = on_one_track(session, key, way)? else { return Ok(None) };
-    let mut aim = Aim { session, key, way, angle, shots: 0, landings: Vec::new() };
+    if way.from.max(way.to) + session.unit() > session.sectors() {
+        return Ok(None);
+    }
+    let way = if session.only_reads() && session.memory.keeps.others > 0 {
+        way
+    } else {
+        Way { start: None, ..way }
+    };
+    let mut placed = on_one_track(session, key, way)?;
+    if placed.is_none() && session.only_reads() {
+        // Nearly a whole track cannot be moved past a border.
+        placed = on_one_track(session, key, Way { room: way.room / 3, ..way })?;
+    }
+    let Some((way, angle)) = placed else { return Ok(None) };
+    let start = match way.start {
+        Some((first, _)) => measured_angle(session, (key.0, key.1), first, Mode::Read, Role::Position)?,
+        None => None,
+    };
+    // Where the target itself was just read, its neighbours come first.
+    let shots = u64::from(session.only_reads());
+    let mut aim = Aim { session, key, way, angle, start, shots, landings: Vec::new() };
     let done = aim.halve();
     let landings = std::mem::take(&mut aim.landings);
     session.mode = kept;
@@ -63,12 +102,15 @@ fn on_one_track(
     let unit = session.unit();
     let mut way = way;
     for _ in 0..3 {
-        let Some(angle) = measured_angle(session, key, way)? else { return Ok(None) };
+        let Some(angle) = measured_angle(session, key, way.to, way.mode, Role::Angle)? else {
+            return Ok(None);
+        };
         if way.sure || way.mode.is_write() || way.room < 2 * unit || way.slope <= 0.0 {
             return Ok(Some((way, angle)));
         }
         let low = way.to - way.room / unit * unit;
-        let Some(lower) = measured_angle(session, key, Way { to: low, ..way })? else { return Ok(None) };
+        let lower = measured_angle(session, key, low, way.mode, Role::Angle)?;
+        let Some(lower) = lower else { return Ok(None) };
         let off = wrap_signed(angle - lower - (way.to - low) as f64 * way.slope);
         if off.abs() < (0.5 * unit as f64 * way.slope).max(0.004).max(5.0 * session.noise) {
             return Ok(Some((way, angle)));
@@ -79,13 +121,19 @@ fn on_one_track(
     Ok(None)
 }
 
-/// The angle of the target, as accesses of this mode show it.
-fn measured_angle(session: &mut Session<'_>, key: (u32, i64), way: Way) -> Result<Option<f64>, MeasureError> {
+/// The angle of a sector, as accesses of this mode show it.
+fn measured_angle(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    lba: u64,
+    mode: Mode,
+    role: Role,
+) -> Result<Option<f64>, MeasureError> {
     let kept = session.mode;
-    session.mode = way.mode;
+    session.mode = mode;
     let repetitions = session.repetitions;
-    session.repetitions = if way.mode.is_write() { repetitions } else { 3 };
-    let angle = session.angle(key, Role::Angle, way.to, None);
+    session.repetitions = if mode.is_write() || session.only_reads() { repetitions } else { 3 };
+    let angle = session.angle(key, role, lba, None);
     session.mode = kept;
     session.repetitions = repetitions;
     angle
@@ -94,20 +142,21 @@ fn measured_angle(session: &mut Session<'_>, key: (u32, i64), way: Way) -> Resul
 impl Aim<'_, '_> {
     /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
     fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
-        for _ in 0..6 {
-            let unit = self.session.unit();
-            // A read is not repeated: the cache would answer.
-            let back = if self.way.mode.is_write() {
-                0
-            } else {
-                let places = (self.way.room / unit).max(1);
-                // Downwards, so that what is read ahead does not hold the next one.
-                self.shots % places * unit
-            };
+        let tries = if self.same_track() && self.session.memory.keeps.before > 0 {
+            TRIES_IN_WHOLE_TRACKS
+        } else {
+            TRIES
+        };
+        for _ in 0..tries {
+            let back = self.back(gap);
             self.shots += 1;
             let sector = wrap(self.angle - back as f64 * self.way.slope);
             let kept = self.session.mode;
-            let Some(_) = self.session.touch(self.key, Role::Position, self.way.from, None)? else {
+            let from = self.from(wrap(sector - gap));
+            if self.session.only_reads() {
+                self.session.clear(self.key, &[from, self.way.to - back])?;
+            }
+            let Some(_) = self.session.touch(self.key, Role::Position, from, None)? else {
                 return Ok(None);
             };
             self.session.wait_phase(wrap(sector - gap))?;
@@ -116,10 +165,7 @@ impl Aim<'_, '_> {
             let Some(window) = self.session.take(self.key, Role::Measure, access)? else { continue };
             let latency_ms = (window.end - window.start).as_ms();
             if !self.way.mode.is_write() && self.session.hits.contain(latency_ms) {
-                self.session.evict(self.key)?;
-                if self.session.evictions < 512 {
-                    self.session.evictions *= 2;
-                }
+                self.session.answered(self.key)?;
                 continue;
             }
             let spindle = self.session.spindle()?;
@@ -132,12 +178,62 @@ impl Aim<'_, '_> {
         Ok(None)
     }
 
+    /// By how many sectors to aim before the target. A read is not repeated: the cache would answer. Downwards, so that what is
+    /// read ahead does not hold the next one; and so that the sector to start from lies well within its track.
+    fn back(&self, gap: f64) -> u64 {
+        if self.way.mode.is_write() {
+            return 0;
+        }
+        let unit = self.session.unit();
+        let places = (self.way.room / unit).max(1);
+        let backs = (0..places).map(|further| (self.shots + further) % places * unit);
+        let issue = |back: u64| wrap(self.angle - back as f64 * self.way.slope - gap);
+        let mut best = (0, f64::INFINITY);
+        for back in backs {
+            let off = self.ahead(issue(back)).map_or(0.0, |ahead| (FIRST - ahead).max(ahead - self.last()));
+            if off < best.1 {
+                best = (back, off);
+            }
+            if off <= 0.0 {
+                break;
+            }
+        }
+        best.0
+    }
+
+    /// How far on its track the first access may lie, so that what is read ahead stays there while the next command is
+    /// processed.
+    fn last(&self) -> f64 {
+        1.0 - self.session.least.unwrap_or(0.0).min(MOST_LEAST) - SPARE
+    }
+
+    /// Where the head is when the first access ends just before the next one is issued, as a share of the track to start from,
+    /// where that track is known.
+    fn ahead(&self, issue: f64) -> Option<f64> {
+        self.start.map(|angle| wrap(issue - angle - ISSUED_AFTER))
+    }
+
+    /// The sector to start from: where its track is known, one that ends just before the next access is issued, before what is
+    /// read ahead has taken the head elsewhere.
+    fn from(&self, issue: f64) -> u64 {
+        let (Some((first, sectors)), Some(ahead)) = (self.way.start, self.ahead(issue)) else {
+            return self.way.from;
+        };
+        let unit = self.session.unit();
+        first + (ahead.min(MOST_OF_A_TRACK) * sectors as f64) as u64 / unit * unit
+    }
+
+    fn same_track(&self) -> bool {
+        self.way.start.is_some_and(|(first, sectors)| (first..first + sectors).contains(&self.way.to))
+    }
+
     fn halve(&mut self) -> Result<(), MeasureError> {
         for _ in 0..3 {
             // Twice: an access seen late by chance would make every other one look on time.
-            let (Some(first), Some(second)) = (self.shoot(0.995)?, self.shoot(0.995)?) else { return Ok(()) };
+            let (most, end) = if self.same_track() { (SURELY_BEHIND, SURELY_BEHIND) } else { (SURELY, 1.0) };
+            let (Some(first), Some(second)) = (self.shoot(most)?, self.shoot(most)?) else { return Ok(()) };
             let on_time = first.min(second);
-            let (mut late, mut early) = (0.0, 1.0);
+            let (mut late, mut early) = (0.0, end);
             for _ in 0..HALVINGS {
                 let gap = f64::midpoint(late, early);
                 let Some(turns) = self.shoot(gap)? else { return Ok(()) };
@@ -149,7 +245,7 @@ impl Aim<'_, '_> {
             }
             // An access seen late by chance would have led astray.
             let width = 2.0 * (early - late);
-            let behind = self.shoot((early + width).min(0.999))?;
+            let behind = self.shoot((early + width).min(end - 0.001))?;
             let before = self.shoot((late - width).max(0.0))?;
             if behind == Some(on_time) && before.is_some_and(|turns| turns > on_time || late == 0.0) {
                 return Ok(());

@@ -2,6 +2,8 @@
 //! [`crate::extract`], never here.
 
 pub(crate) mod cache;
+mod downwards;
+mod expected;
 pub(crate) mod finder;
 pub(crate) mod landing;
 mod overhead;
@@ -17,10 +19,11 @@ mod write_cache;
 mod zoned;
 mod zones;
 
+pub use expected::expected_s;
+
 use crate::MeasureError;
 use crate::device::DeviceInfo;
 use crate::extract::known::Known;
-use crate::record::Record;
 use crate::session::Session;
 use std::collections::BTreeSet;
 
@@ -175,36 +178,6 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static str>,
         }
     }
     Ok(chosen.into_iter().map(|place| NAMES[place]).collect())
-}
-
-/// How long a probe takes on the device's clock, roughly, in s.
-pub fn expected_s(name: &str, record: &Record, whole_device: bool) -> f64 {
-    let known = Known::of(record);
-    let turn_s = known.spindle.map_or(0.0083, |spindle| spindle.period_ns / 1e9);
-    let angles = turn_s * known.repetitions as f64;
-    let bytes = record.head.device.bytes() as f64;
-    match name {
-        "rotation" => 300.0 * 2.5 * turn_s,
-        "write-cache" => 100.0 * 2.5 * turn_s,
-        "skippy-write" | "skippy-read" | "skippy-backwards" => 500.0 * turn_s,
-        "tracks" => 400.0 * angles,
-        "zones" => 30_000.0 * angles,
-        "switches" => 2_000.0 * turn_s,
-        "surfaces" => 6_000.0 * angles,
-        "zone-tracks" => 5_000.0 * angles,
-        "seek-curve" => 20_000.0 * 1.5 * turn_s,
-        "seeker" => 100.0 * 32.0 * 3.0 * turn_s,
-        "zoned" => {
-            (if whole_device {
-                bytes
-            } else {
-                f64::min(bytes, zoned::LOCATIONS as f64 * zoned::SPAN_BYTES as f64)
-            }) / 100e6
-        }
-        "cache" => 3_000.0 * turn_s,
-        "overhead" => 1_000.0 * turn_s,
-        _ => 6.0 * 400.0 * turn_s,
-    }
 }
 
 /// Runs a probe.

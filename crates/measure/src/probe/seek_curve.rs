@@ -1,12 +1,15 @@
 //! `seek-curve`: the least time over distances from one cylinder to the whole stroke, both ways, for writes and reads.
 
 use super::Context;
+use super::finder::Finder;
 use super::landing::{self, Way};
 use crate::MeasureError;
 use crate::device::Mode;
 use crate::extract::cylinders::CylinderMap;
 use crate::extract::known::Known;
+use crate::extract::landings;
 use crate::session::Session;
+use crate::spindle::wrap_signed;
 
 /// Series: writes inwards and outwards, reads inwards and outwards.
 pub(crate) const WRITES_INWARDS: u32 = 0;
@@ -17,12 +20,19 @@ pub(crate) const READS_INWARDS: u32 = 2;
 /// Reads towards lower cylinders.
 pub(crate) const READS_OUTWARDS: u32 = 3;
 
+/// Added to the series while the tracks are looked for that reads go between.
+const SETTLING: u32 = 100;
+
 /// `step` is the distance in cylinders.
 pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
     let Some(map) = CylinderMap::of(session.record) else { return Ok(()) };
     let distances = distances(map.cylinders());
     let writable = session.device.info().writable;
+    if !writable {
+        // Known better by now than from reads here and there.
+        session.least = landings::least_read_turns(session.record, session.spindle()?).or(session.least);
+    }
     for (place, &distance) in distances.iter().enumerate() {
         for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
             let reads = series >= READS_INWARDS;
@@ -33,6 +43,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
             let (outer, inner) = map.pair(distance);
             let inwards = series % 2 == 0;
             let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
+            let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { continue };
             let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
             let unit = session.unit();
             let mode = if reads { Mode::Read } else { session.mode };
@@ -45,11 +56,49 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 slope: 1.0 / sectors as f64,
                 room: sectors / 4,
                 sure: false,
+                start: None,
+            };
+            let way = if writable {
+                way
+            } else {
+                let start = settled(session, series, start, known.angle_noise)?;
+                let end = settled(session, series, end, known.angle_noise)?;
+                between_reads(way, start, end, unit)
             };
             landing::least(session, (series, distance as i64), way)?;
         }
     }
     Ok(())
+}
+
+/// A track of which first sector and sectors are roughly known, exactly: slipped and spare sectors move it.
+fn settled(
+    session: &mut Session<'_>,
+    series: u32,
+    (first, sectors): (u64, u64),
+    noise: f64,
+) -> Result<(u64, u64), MeasureError> {
+    let (unit, slope) = (session.unit(), 1.0 / sectors as f64);
+    let first = first.next_multiple_of(unit);
+    let last = first + (sectors - 1) / unit * unit;
+    let mut finder = Finder::new(session, SETTLING + series, noise);
+    let (Some(start), Some(end)) = (finder.angle(first, None)?, finder.angle(last, None)?) else {
+        return Ok((first, sectors));
+    };
+    let off = wrap_signed(end - start - (last - first) as f64 * slope);
+    if off.abs() <= finder.tolerance(slope) {
+        return Ok((first, sectors));
+    }
+    let Some((border, _)) = finder.next_track(first, Some(slope))? else { return Ok((first, sectors)) };
+    // The nearer one of the two that it lies between.
+    Ok((if border - first < sectors / 2 { border } else { border.saturating_sub(sectors) }, sectors))
+}
+
+/// From a track to another, each with its first sector and its sectors: reads alone must find one sector of many there that
+/// lies well.
+fn between_reads(way: Way, start: (u64, u64), end: (u64, u64), unit: u64) -> Way {
+    let to = (end.0 + end.1 * 19 / 20) / unit * unit;
+    Way { to, room: end.1 * 9 / 10, start: Some((start.0.next_multiple_of(unit), start.1)), ..way }
 }
 
 /// All small distances, then ever fewer.

@@ -56,8 +56,11 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
     }
     let start = pattern.first_rare;
     for (step, ahead) in [(0, 1), (1, pattern.spacing - 1)] {
-        let (Some(from), Some(to)) = (borders.get(start), borders.get(start + ahead)) else { continue };
-        let Some(end) = borders.get(start + ahead + 1) else { continue };
+        // Reads go back: what is read ahead of the first must not hold the second.
+        let (from, to) = if session.only_reads() { (start + ahead, start) } else { (start, start + ahead) };
+        let ends = (borders.get(from + 1), borders.get(to + 1));
+        let (Some(from), Some(to)) = (borders.get(from), borders.get(to)) else { continue };
+        let (Some(from_end), Some(end)) = ends else { continue };
         let unit = session.unit();
         let target = to.first + (end.first - to.first) / 2 / unit * unit;
         let way = Way {
@@ -67,6 +70,7 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
             slope: 1.0 / from.per_turn,
             room: target - to.first,
             sure: true,
+            start: Some((from.first, from_end.first - from.first)),
         };
         landing::least(session, (WAYS, step), way)?;
     }

@@ -40,7 +40,11 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
                 continue;
             }
             counts[kind as usize] += 1;
-            let way = way(session, pair, kind == SAME_TRACK, mode);
+            let way = if session.only_reads() {
+                backwards(session, pair, kind == SAME_TRACK)
+            } else {
+                way(session, pair, kind == SAME_TRACK, mode)
+            };
             landing::least(session, (offset + kind, place as i64), way)?;
         }
     }
@@ -61,5 +65,23 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
         slope: 1.0 / borders[0].per_turn,
         room: to - on(first, 2),
         sure: true,
+        start: None,
+    }
+}
+
+/// For reads alone: to the first track from the second, whose read-ahead does not hold it, or from that track itself. There
+/// it is its first sector that comes just when the head has read to the track's end: on time, it has not left the track.
+fn backwards(session: &Session<'_>, borders: &[Border], same: bool) -> Way {
+    let unit = session.unit();
+    let length = borders[1].first - borders[0].first;
+    let start = if same { borders[0].first } else { borders[1].first };
+    Way {
+        from: start + length / 2 / unit * unit,
+        to: borders[0].first + if same { 0 } else { 2 * unit },
+        mode: Mode::Read,
+        slope: 1.0 / borders[0].per_turn,
+        room: 0,
+        sure: true,
+        start: Some((start, if same { length } else { borders[2].first - start })),
     }
 }

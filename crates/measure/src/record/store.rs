@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,24 +133,42 @@ pub fn read(path: &Path) -> Result<Record, MeasureError> {
     let file = File::open(path).map_err(|error| {
         problem(path, &error, Some("name a record that `headstack measure --record` wrote"))
     })?;
-    let not_a_record = |error: &dyn ToString| {
-        problem(path, &error.to_string(), Some("this is no record of `headstack measure`"))
-    };
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| not_a_record(&error))?;
+    let unreadable = |reason: &dyn ToString| not_a_record(path, &reason.to_string());
+    let metadata = file.metadata().map_err(|error| problem(path, &error, None))?;
+    if !metadata.is_file() {
+        return Err(unreadable(&"it is not a file"));
+    }
+    if !starts_as_parquet(&file) {
+        return Err(unreadable(&"it is not a Parquet file"));
+    }
+    let cut_off = |_| unreadable(&"it is a Parquet file that is cut off or damaged");
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(cut_off)?;
     let head = builder
         .metadata()
         .file_metadata()
         .key_value_metadata()
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == KEY))
         .and_then(|pair| pair.value.clone())
-        .ok_or_else(|| not_a_record(&"it says of no device that it was taken from"))?;
-    let head: RecordHead = serde_json::from_str(&head).map_err(|error| not_a_record(&error))?;
+        .ok_or_else(|| unreadable(&"it is a Parquet file that does not say of which device it was taken"))?;
+    let head: RecordHead = serde_json::from_str(&head)
+        .map_err(|error| unreadable(&format!("what it says of its device cannot be understood ({error})")))?;
     let mut record = Record { head, samples: Vec::new() };
-    for batch in builder.build().map_err(|error| not_a_record(&error))? {
-        let batch = batch.map_err(|error| not_a_record(&error))?;
-        record.samples.extend(columns::samples(&batch).map_err(|error| not_a_record(&error))?);
+    for batch in builder.build().map_err(|_| unreadable(&"its samples are damaged"))? {
+        let batch = batch.map_err(|_| unreadable(&"its samples are damaged"))?;
+        record.samples.extend(columns::samples(&batch).map_err(|error| unreadable(&error))?);
     }
     Ok(record)
+}
+
+fn not_a_record(path: &Path, reason: &str) -> MeasureError {
+    let hint = "name a record: the Parquet file that `headstack measure DEVICE --record F.parquet` wrote";
+    problem(path, &format!("this is no record of a measurement: {reason}"), Some(hint))
+}
+
+/// Whether a file begins with the letters that all Parquet files begin with.
+fn starts_as_parquet(mut file: &File) -> bool {
+    let mut letters = [0; 4];
+    file.read_exact(&mut letters).is_ok() && &letters == b"PAR1"
 }
 
 fn read_journal(part: &Path) -> Result<Record, MeasureError> {

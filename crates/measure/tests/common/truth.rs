@@ -17,6 +17,8 @@ pub struct Truth {
     pub layout: Layout,
     pub turn_ms: f64,
     pub zones: Vec<TrueZone>,
+    /// Reads follow reads, as on a device that is not written; else they follow writes.
+    pub only_reads: bool,
 }
 
 impl Truth {
@@ -42,7 +44,7 @@ impl Truth {
             });
         }
         let rpm = spec.rotation_rpm * (1.0 + spec.spindle.error_percent / 100.0);
-        Self { turn_ms: 60_000.0 / rpm, layout, zones, spec }
+        Self { turn_ms: 60_000.0 / rpm, layout, zones, spec, only_reads: false }
     }
 
     pub fn by_surface(&self) -> bool {
@@ -85,13 +87,14 @@ impl Truth {
         ready.max(data) + c.write_completion_ms
     }
 
-    /// The same for a read behind a write.
+    /// The same for a read.
     pub fn read_mtm_ms(&self, move_ms: Option<f64>) -> f64 {
         let c = &self.spec.controller;
+        let before = usize::from(!self.only_reads);
         let by = c.by_history.as_ref();
-        let overhead = by.map_or(c.read_overhead_ms, |by| by.read_miss_ms[1]);
+        let overhead = by.map_or(c.read_overhead_ms, |by| by.read_miss_ms[before]);
         let from = by
-            .and_then(|by| by.read_seek_after_ms.map(|after| after[1]))
+            .and_then(|by| by.read_seek_after_ms.map(|after| after[before]))
             .or(c.seek_after_ms)
             .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead));
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
@@ -116,10 +119,12 @@ impl Truth {
         f64::midpoint(out, inward)
     }
 
-    /// The same to the next cylinder inwards.
-    pub fn inward_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
+    /// The same to the next cylinder: inwards, or outwards where it is found by reads alone.
+    pub fn switch_ms(&self, cylinders: u32, heads_differ: bool, write: bool) -> f64 {
         let mechanics = headstack_drive::mechanics::Mechanics::new(&self.spec);
         let op = if write { headstack_units::Op::Write } else { headstack_units::Op::Read };
-        mechanics.reposition((0, 0), (cylinders, u32::from(heads_differ)), op).as_ms()
+        let (near, far) = ((0, 0), (cylinders, u32::from(heads_differ)));
+        let (from, to) = if self.only_reads { (far, near) } else { (near, far) };
+        mechanics.reposition(from, to, op).as_ms()
     }
 }
