@@ -104,6 +104,11 @@ def test_a_drive_that_is_only_read(tmp_path: Path) -> None:
     # Ruemmler & Wilkes 1994, Table 1: 3.24 + 0.400 √d ms.
     assert found["seek"]["write"] == []
     assert found["seek"]["read"][0]["ms"] == pytest.approx(3.64, rel=0.02)
+    # What the cache was found to keep changes how long the rest takes, and the user is told.
+    lines = [line for line in outcome.err.splitlines() if ": about" in line]
+    assert all(", and then" in line for line in lines[1:-1])
+    assert lines[-1].startswith("random:")
+    assert "and then" not in lines[-1]
     names = {each["name"] for each in found["parameters"]}
     assert "mtm_read_ms" in names
     assert not {"mtm_ms", "write_head_switch_ms", "write_cylinder_switch_ms"} & names

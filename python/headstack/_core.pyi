@@ -634,8 +634,9 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
         For simulated devices: the seed; by how much times are misread, up to this share, evenly; how many completions are seen
         late, and by how much on average; that it must not be written; values of the system to replace.
     progress
-        Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s` (of the device's clock). An
-        answer of `False` stops; so does Ctrl-C. What was measured until then is kept.
+        Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s`, and
+        `rest_s` for the probes after it (of the device's clock). An answer of `False` stops; so does Ctrl-C. What was
+        measured until then is kept.
 
     Raises `InputError` for unknown probes, unusable devices and unreadable records. What ends a measurement under way (stopped,
     device gone, too many errors) does not raise: see `Measurement.stopped`.

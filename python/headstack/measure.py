@@ -211,7 +211,7 @@ def run(
     overrides
         For simulated devices: values of the system to replace, by dotted path.
     progress
-        Called about twenty times a second with `probe`, `samples`, `elapsed_s`, `expected_s`; stops by answering `False`.
+        Called about twenty times a second with `probe`, `samples`, `elapsed_s`, `expected_s` and `rest_s`, the time of the probes after it; stops by answering `False`.
 
     Raises `InputError` for devices, probes and records that cannot be used. What ends a measurement under way (Ctrl-C
     included) does not raise: see `Measurement.stopped`.

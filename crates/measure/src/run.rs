@@ -35,6 +35,8 @@ pub struct Progress {
     pub elapsed_s: f64,
     /// How long it was expected to take, on the device's clock, in s.
     pub expected_s: f64,
+    /// How long the probes after it are expected to take, by what was known when it began.
+    pub rest_s: f64,
 }
 
 /// A measurement that ended: whole, or stopped by an error.
@@ -71,11 +73,13 @@ pub fn measure(
         None => Store::in_memory(),
     };
     let mut stopped = None;
-    for name in wanted {
+    for (place, &name) in wanted.iter().enumerate() {
         if record.has_finished(name) {
             continue;
         }
-        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (name, options)) {
+        let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later));
+        let rest_s = rest.map(|later| probe::expected_s(later, &record, options.whole_device)).sum();
+        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (name, rest_s, options)) {
             stopped = Some(error);
             break;
         }
@@ -122,7 +126,7 @@ fn run_probe(
     record: &mut Record,
     store: &mut Store,
     listener: Listener<'_>,
-    (name, options): (&'static str, &Options),
+    (name, rest_s, options): (&'static str, f64, &Options),
 ) -> Result<(), MeasureError> {
     let number = probe::number(name).expect("the plan holds known probes");
     if drop_unfinished(record, number)
@@ -135,7 +139,7 @@ fn run_probe(
     let known = known::Known::of(record);
     let expected_s = probe::expected_s(name, record, options.whole_device);
     let mut session = Session::new(device, record, store, listener, number);
-    session.expected_s = expected_s;
+    (session.expected_s, session.rest_s) = (expected_s, rest_s);
     session.mode = match (session.device.info().writable, session.record.head.writes.as_str()) {
         (false, _) => Mode::Read,
         (true, "write") => Mode::Write,

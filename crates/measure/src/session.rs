@@ -31,6 +31,7 @@ pub(crate) struct Session<'a> {
     /// The probe, and how long it was expected to take.
     pub(crate) probe: u8,
     pub(crate) expected_s: f64,
+    pub(crate) rest_s: f64,
     /// How the media are reached.
     pub(crate) mode: Mode,
     pub(crate) spindle: Option<Spindle>,
@@ -70,6 +71,7 @@ impl<'a> Session<'a> {
             random: Pcg64::seed_from_u64(seed),
             probe,
             expected_s: 0.0,
+            rest_s: 0.0,
             mode: Mode::Read,
             spindle: None,
             repetitions: 3,
@@ -122,6 +124,7 @@ impl<'a> Session<'a> {
             samples: self.taken,
             elapsed_s: self.device.now().saturating_sub(self.started).as_s(),
             expected_s: self.expected_s,
+            rest_s: self.rest_s,
         };
         if (self.listener)(&progress) { Ok(()) } else { Err(MeasureError::Stopped) }
     }

@@ -250,7 +250,9 @@ def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Call
         if bar is not None:
             bar.update(told)
         elif told["probe"] not in told_of:
-            output.note(f"{told['probe']}: about {_time(told['expected_s'])}")
+            # What the probes before it found may change the estimate of all that follow.
+            rest = f", and then {_time(told['rest_s'])}" if told["rest_s"] else ""
+            output.note(f"{told['probe']}: about {_time(told['expected_s'])}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])
         return True
@@ -283,12 +285,13 @@ class _Bar:
         place = self._order.index(told["probe"])
         self._expected[told["probe"]] = told["expected_s"]
         before = sum(self._expected[name] for name in self._order[:place])
+        left = max(told["expected_s"] - told["elapsed_s"], 0) + told["rest_s"]
         self._bar.update(
             self._task,
             completed=before + min(told["elapsed_s"], told["expected_s"]),
-            total=sum(self._expected.values()),
+            total=before + told["expected_s"] + told["rest_s"],
             probe=f"{told['probe']} ({place + 1} of {len(self._order)})",
-            detail=f"{told['samples']:,} accesses",
+            detail=f"{told['samples']:,} accesses, about {_time(left)} left",
         )
 
     def stop(self) -> None:
