@@ -5,23 +5,17 @@ mod common;
 
 use headstack_measure::device::{Noise, OpenOptions};
 use headstack_system::library;
-use std::fmt::Write;
 
 const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
 
-fn check(names: impl IntoIterator<Item = &'static str>, noise: Noise) {
-    let mut wrong = String::new();
-    for name in names {
-        for miss in common::misses(name, &OpenOptions { noise, seed: 1, ..OpenOptions::default() }) {
-            writeln!(wrong, "{miss}").unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
+/// How devices are opened, with this noise.
+fn through(noise: Noise) -> OpenOptions {
+    OpenOptions { noise, seed: 1, ..OpenOptions::default() }
 }
 
 #[test]
 fn every_drive_is_recovered() {
-    check(library::drives().iter().map(|entry| entry.name), Noise::NONE);
+    common::check(library::drives().iter().map(|entry| entry.name), &through(Noise::NONE));
 }
 
 /// Drives that answer reads with whole tracks: under noise, their least times of reads to other tracks come out up to 0.1 ms
@@ -31,12 +25,12 @@ const WHOLE_TRACKS: [&str; 4] = ["atlas-10k", "atlas-10k-fitted", "dec-rz26-fitt
 #[test]
 fn drives_are_recovered_through_noise() {
     let names = library::drives().iter().map(|entry| entry.name);
-    check(names.filter(|name| !WHOLE_TRACKS.contains(name)), NOISY);
+    common::check(names.filter(|name| !WHOLE_TRACKS.contains(name)), &through(NOISY));
 }
 
 /// A look at everything: what noise does to which drive.
 #[test]
 #[ignore = "a report, not a test"]
 fn report_misses_through_noise() {
-    check(library::drives().iter().map(|entry| entry.name), NOISY);
+    common::check(library::drives().iter().map(|entry| entry.name), &through(NOISY));
 }

@@ -3,7 +3,7 @@
 #[expect(unreachable_pub, reason = "the helpers are a module of each test")]
 mod common;
 
-use headstack_measure::device::{self, OpenOptions};
+use headstack_measure::device::{self, Noise, OpenOptions};
 use headstack_measure::record::Record;
 use headstack_measure::{Options, measure};
 use headstack_system::library;
@@ -16,20 +16,23 @@ fn reading() -> OpenOptions {
     OpenOptions { read_only: true, seed: 1, ..OpenOptions::default() }
 }
 
-fn check(names: impl IntoIterator<Item = &'static str>) {
-    let wrong: Vec<String> = names.into_iter().flat_map(|name| common::misses(name, &reading())).collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
 #[test]
 fn a_drive_of_each_kind_is_recovered_by_reads() {
-    check(ONE_OF_EACH);
+    common::check(ONE_OF_EACH, &reading());
 }
 
 #[test]
 #[ignore = "slow: a minute or two"]
 fn every_drive_is_recovered_by_reads() {
-    check(library::drives().iter().map(|entry| entry.name));
+    common::check(library::drives().iter().map(|entry| entry.name), &reading());
+}
+
+/// A look at everything: what noise does to which drive.
+#[test]
+#[ignore = "a report, not a test"]
+fn report_misses_through_noise() {
+    let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
+    common::check(library::drives().iter().map(|entry| entry.name), &OpenOptions { noise, ..reading() });
 }
 
 /// What each probe was expected to take, and took, on the device's clock, in s.

@@ -3,6 +3,8 @@
 use headstack_measure::device::{self, OpenOptions};
 use headstack_measure::extract::{Extraction, extract};
 use headstack_measure::{Options, measure};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn measured(name: &str, options: &OpenOptions) -> (headstack_measure::record::Record, Extraction) {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
@@ -148,4 +150,23 @@ pub fn misses(name: &str, options: &OpenOptions) -> Vec<String> {
     assert!(rows.len() > 60, "{name}: only {} values to compare", rows.len());
     let missed = rows.iter().filter(|row| !row.holds());
     missed.map(|row| format!("{name} {}: {} is true, found {:?}", row.name, row.truth, row.found)).collect()
+}
+
+/// Measures drives of the library, one on each core at a time, and fails with the names of what does not hold.
+pub fn check(names: impl IntoIterator<Item = &'static str>, options: &OpenOptions) {
+    let names: Vec<&str> = names.into_iter().collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let missed = misses(name, options);
+                    wrong.lock().unwrap().extend(missed);
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.sort();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
