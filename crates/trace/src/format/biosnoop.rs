@@ -18,6 +18,9 @@ pub(super) static FORMAT: Format = Format {
     open,
 };
 
+/// A line has at most so many words; the name of a command has 15 bytes.
+const MOST_CELLS: usize = 32;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Column {
     Time(u32),
@@ -81,7 +84,15 @@ impl Parser {
             self.headed = true;
             return Ok(None);
         }
-        let cells: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty()).collect();
+        let mut cells = [&[][..]; MOST_CELLS];
+        let mut count = 0;
+        for cell in line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty()) {
+            *cells
+                .get_mut(count)
+                .ok_or_else(|| Problem(format!("the line has more than {MOST_CELLS} fields")))? = cell;
+            count += 1;
+        }
+        let cells = &cells[..count];
         // The name of a command may hold blanks: what is too much belongs to it.
         let surplus = cells.len().checked_sub(self.columns.len()).ok_or_else(|| {
             Problem(format!("the line has {} fields, the header {}", cells.len(), self.columns.len()))

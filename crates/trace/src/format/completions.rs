@@ -1,7 +1,7 @@
 //! Text traces written at completion: requests are put into order of arrival, within a window.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use crate::format::Decoder;
 use crate::gate::{Gate, Place};
@@ -13,13 +13,45 @@ use crate::{Request, TraceError};
 /// How many requests are held back: one that took longer than this many later ones is out of order.
 const WINDOW: usize = 65_536;
 
+/// A request that is held back: the greatest is the one that arrived first, of equals the one read first.
+struct Held {
+    request: Request,
+    number: u64,
+    line: u64,
+}
+
+impl Held {
+    fn key(&self) -> (u64, u64) {
+        (self.request.arrival.0, self.number)
+    }
+}
+
+impl Ord for Held {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+impl PartialOrd for Held {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Held {}
+
 /// Lines of completions; `None` from the parser is a line of no interest.
 pub(crate) struct Completions<P> {
     lines: Lines,
     parse: P,
     sector_bytes: u32,
-    held: BinaryHeap<Reverse<(u64, u64)>>,
-    requests: BTreeMap<u64, (Request, u64)>,
+    held: BinaryHeap<Held>,
     number: u64,
     skipped: u64,
     ended: bool,
@@ -32,7 +64,6 @@ impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Completions<P> 
             parse,
             sector_bytes,
             held: BinaryHeap::new(),
-            requests: BTreeMap::new(),
             number: 0,
             skipped: 0,
             ended: false,
@@ -49,8 +80,7 @@ impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Completions<P> 
         match (self.parse)(line) {
             Ok(Some(request)) => {
                 self.number += 1;
-                self.held.push(Reverse((request.arrival.0, self.number)));
-                self.requests.insert(self.number, (request, line_number));
+                self.held.push(Held { request, number: self.number, line: line_number });
             }
             Ok(None) => self.skipped += 1,
             Err(problem) => gate.problem(Place::Line(line_number), problem)?,
@@ -77,10 +107,8 @@ impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Decoder for Com
             while !self.ended && self.held.len() < WINDOW {
                 self.ended = !self.advance(gate)?;
             }
-            let Some(Reverse((_, number))) = self.held.pop() else { break };
-            if let Some((request, line)) = self.requests.remove(&number) {
-                gate.admit(batch, request, Place::Line(line))?;
-            }
+            let Some(Held { request, line, .. }) = self.held.pop() else { break };
+            gate.admit(batch, request, Place::Line(line))?;
         }
         Ok(())
     }
