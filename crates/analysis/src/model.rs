@@ -2,7 +2,8 @@
 //!
 //! What it keeps, for each device but for the arrivals, which are those of all devices together:
 //!
-//! - **Arrivals**: 65 quantiles of the gaps, and how eighths of them follow each other (an 8 × 8 chain): long gaps after long
+//! - **Arrivals**: 65 quantiles of the gaps with the mean between each two, so that the rate is that of the trace however
+//!   rare its long gaps are; and how eighths of them follow each other (an 8 × 8 chain): long gaps after long
 //!   ones and short after short, which is burstiness.
 //! - **Device and direction**: shares, and how reads and writes follow each other on a device.
 //! - **Sizes**: the 32 commonest of each direction.
@@ -38,6 +39,8 @@ pub struct WorkloadModel {
     pub requests: u64,
     /// Quantiles of the time between arrivals at 0, 1/64, …, 1, ns.
     pub gap_quantiles_ns: Vec<u64>,
+    /// Mean of the gaps from each of these to the next, ns.
+    pub gap_means_ns: Vec<u64>,
     /// Row: eighth of the last gap; column: how often the next gap lies in that eighth.
     pub gap_transitions: Vec<Vec<u64>>,
     /// Device by device.
@@ -143,6 +146,11 @@ impl DeviceFit {
     }
 }
 
+fn mean(values: &[u64]) -> Option<u64> {
+    let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
+    sum.checked_div(values.len() as u128).map(|mean| mean as u64)
+}
+
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -185,8 +193,13 @@ impl WorkloadModel {
         }
         let mut sorted = fit.gaps.clone();
         sorted.sort_unstable();
-        let quantiles: Vec<u64> =
-            (0..=QUANTILES).map(|at| sorted[(sorted.len() - 1) * at / QUANTILES]).collect();
+        let place = |at: usize| (sorted.len() - 1) * at / QUANTILES;
+        let quantiles: Vec<u64> = (0..=QUANTILES).map(|at| sorted[place(at)]).collect();
+        let means = (0..QUANTILES).map(|at| {
+            let end = if at + 1 == QUANTILES { sorted.len() } else { place(at + 1) };
+            mean(&sorted[place(at)..end]).unwrap_or(quantiles[at])
+        });
+        let means = means.collect();
         let mut transitions = vec![vec![0; CLASSES]; CLASSES];
         let mut last = None;
         for (turn, gap) in fit.gaps.iter().enumerate() {
@@ -200,6 +213,7 @@ impl WorkloadModel {
             sector_bytes,
             requests: devices.iter().map(|device| device.requests).sum(),
             gap_quantiles_ns: quantiles,
+            gap_means_ns: means,
             gap_transitions: transitions,
             devices,
         })
@@ -212,6 +226,14 @@ impl WorkloadModel {
     pub fn check(&self) -> Result<(), TraceError> {
         let problem = if self.gap_quantiles_ns.len() != QUANTILES + 1 || !self.gap_quantiles_ns.is_sorted() {
             "`gap_quantiles_ns` must be 65 ascending numbers"
+        } else if self.gap_means_ns.len() != QUANTILES
+            || self
+                .gap_means_ns
+                .iter()
+                .zip(self.gap_quantiles_ns.windows(2))
+                .any(|(mean, ends)| !(ends[0]..=ends[1]).contains(mean))
+        {
+            "`gap_means_ns` must be 64 numbers, each between two of `gap_quantiles_ns`"
         } else if self.gap_transitions.len() != CLASSES
             || self.gap_transitions.iter().any(|row| row.len() != CLASSES)
         {
@@ -316,10 +338,13 @@ impl Generator<'_> {
         let per_class = QUANTILES / CLASSES;
         let step = self.class * per_class + self.random.random_range(0..per_class);
         let (low, high) = (quantiles[step], quantiles[step + 1]);
-        // Between two quantiles gaps are as likely in equal ratios, as heavy tails are.
-        let (from, to) = ((low as f64).max(1.0).ln(), (high as f64).max(1.0).ln());
-        let gap = (from + (to - from) * self.random.random::<f64>()).exp() as u64;
-        gap.clamp(low, high)
+        let (width, above) = ((high - low) as f64, (self.model.gap_means_ns[step] - low) as f64);
+        let drawn: f64 = self.random.random();
+        if above == 0.0 {
+            return low;
+        }
+        // A power of an even draw, whose mean is 1 ÷ (power + 1): the gaps keep their mean.
+        low + (width * drawn.powf(width / above - 1.0)).round() as u64
     }
 
     fn next(&mut self) -> Request {
@@ -445,6 +470,19 @@ mod tests {
         assert!((long(&again) - long(&model)).abs() < 0.1, "{} {}", long(&again), long(&model));
     }
 
+    /// Two hundred requests 40 us apart, then nothing for five seconds: the long gaps are half a percent of all.
+    #[test]
+    fn rare_long_gaps_keep_the_rate() {
+        let arrival = |k: u64| Nanos(k / 200 * 5_000_000_000 + k % 200 * 40_000);
+        let original: Vec<Request> =
+            (0..20_000).map(|k| Request::new(arrival(k), Op::Write, Lba(k % 1000 * 8), 8)).collect();
+        let model = fit(original);
+        model.check().unwrap();
+        let copy = made(&model, 200_000, 1);
+        let rate = copy.len() as f64 / copy.last().unwrap().arrival.as_s();
+        assert!((rate / 40.0 - 1.0).abs() < 0.1, "{rate} a second instead of 40");
+    }
+
     #[test]
     fn the_seed_alone_decides() {
         let model = fit(bursty(1000));
@@ -457,6 +495,9 @@ mod tests {
         let mut model = fit(bursty(100));
         model.gap_quantiles_ns.pop();
         assert!(model.check().unwrap_err().to_string().contains("65 ascending"));
+        let mut model = fit(bursty(100));
+        model.gap_means_ns[3] = u64::MAX;
+        assert!(model.check().unwrap_err().to_string().contains("each between two"));
         let empty = WorkloadModel::fit(&mut Requests(InMemory::new(Vec::new()), Vec::new()));
         assert!(empty.unwrap_err().to_string().contains("fewer than two"));
     }
