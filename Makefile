@@ -25,7 +25,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test always
+SLOW_TESTS := --package headstack-drive --test always --test schedulers
 SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
