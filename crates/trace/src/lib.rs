@@ -19,6 +19,7 @@ pub mod write;
 mod buffer;
 mod distribution;
 mod gate;
+mod in_order;
 mod input;
 mod intervals;
 mod number;

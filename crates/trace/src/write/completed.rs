@@ -1,7 +1,5 @@
 //! The formats with a line a completion, in order of completion.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::io::Write as _;
 
 use headstack_units::{Nanos, Op};
@@ -9,6 +7,7 @@ use headstack_units::{Nanos, Op};
 use super::others::Form;
 use super::records::{NO_RESPONSE, Refusal, decimal, letter};
 use crate::Request;
+use crate::in_order::InOrder;
 
 /// The names of these formats.
 pub(super) const NAMES: [&str; 2] = ["biosnoop", "fio-latency"];
@@ -24,25 +23,18 @@ pub(super) fn header(format: &str) -> &'static str {
 /// Writes requests, which come in order of arrival, in order of completion.
 pub(super) struct Completed {
     format: &'static str,
-    waiting: BinaryHeap<Reverse<(Nanos, u64)>>,
-    requests: BTreeMap<u64, Request>,
+    waiting: InOrder<Request>,
 }
 
 impl Completed {
     /// A writer of `format`, one of [`NAMES`].
     pub(super) fn new(format: &'static str) -> Self {
-        Self { format, waiting: BinaryHeap::new(), requests: BTreeMap::new() }
+        Self { format, waiting: InOrder::default() }
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
-        while let Some(&Reverse((finish, number))) = self.waiting.peek() {
-            if finish >= until {
-                break;
-            }
-            self.waiting.pop();
-            if let Some(request) = self.requests.remove(&number) {
-                self.write(out, &request);
-            }
+        while let Some(request) = self.waiting.pop_before(until) {
+            self.write(out, &request);
         }
     }
 
@@ -67,8 +59,7 @@ impl Form for Completed {
     fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
         let finish = request.finish.present().ok_or((number, NO_RESPONSE))?;
         self.write_until(out, request.arrival);
-        self.waiting.push(Reverse((finish, number)));
-        self.requests.insert(number, *request);
+        self.waiting.push(finish, *request);
         Ok(())
     }
 

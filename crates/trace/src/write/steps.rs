@@ -1,7 +1,5 @@
 //! The formats with several records a request, in order of time: events, and halves with ticks.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::io::Write as _;
 
 use headstack_units::Nanos;
@@ -12,6 +10,7 @@ use crate::Request;
 use crate::event::blktrace::{Layout, push_record};
 use crate::event::write::events_of;
 use crate::event::{Action, Event, device_numbers};
+use crate::in_order::InOrder;
 use crate::tick::record::LAST_BLOCK;
 use crate::tick::{Half, TICKS_PER_S, TickRecord, text};
 
@@ -22,28 +21,20 @@ pub(super) const NAMES: [&str; 6] =
 /// Writes the steps of requests, which come in order of arrival, in order of time.
 pub(super) struct Steps {
     format: &'static str,
-    waiting: BinaryHeap<Reverse<(Nanos, u64)>>,
-    events: BTreeMap<u64, Event>,
-    number: u64,
+    waiting: InOrder<Event>,
     written: u32,
 }
 
 impl Steps {
     /// A writer of `format`, one of [`NAMES`].
     pub(super) fn new(format: &'static str) -> Self {
-        Self { format, waiting: BinaryHeap::new(), events: BTreeMap::new(), number: 0, written: 0 }
+        Self { format, waiting: InOrder::default(), written: 0 }
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
-        while let Some(&Reverse((time, number))) = self.waiting.peek() {
-            if time >= until {
-                break;
-            }
-            self.waiting.pop();
-            if let Some(event) = self.events.remove(&number) {
-                self.written = self.written.wrapping_add(1);
-                self.write(out, &event);
-            }
+        while let Some(event) = self.waiting.pop_before(until) {
+            self.written = self.written.wrapping_add(1);
+            self.write(out, &event);
         }
     }
 
@@ -110,9 +101,7 @@ impl Form for Steps {
             if ticks && event.action == Action::Issue {
                 continue;
             }
-            self.number += 1;
-            self.waiting.push(Reverse((event.time, self.number)));
-            self.events.insert(self.number, event);
+            self.waiting.push(event.time, event);
         }
         Ok(())
     }
