@@ -5,6 +5,7 @@
 //! nothing that comes later changes it.
 
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use std::ops::{Add, AddAssign};
 
 /// What one drive is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,25 @@ pub struct Busy {
     pub bus: Nanos,
 }
 
+impl Add for Busy {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            seek: self.seek + other.seek,
+            rotation: self.rotation + other.rotation,
+            transfer: self.transfer + other.transfer,
+            bus: self.bus + other.bus,
+        }
+    }
+}
+
+impl AddAssign for Busy {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
 /// What the cache did for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CacheResult {
@@ -115,9 +135,38 @@ pub struct SectorPassed {
     pub at: Nanos,
 }
 
-/// Media work after an early completion.
+/// A kind of work of the mechanism.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// A command, until its completion.
+    #[default]
+    Command,
+    /// A write whose completion was reported before it was on the media.
+    EarlyWrite,
+    /// Buffered writes on their way to the media.
+    Destage,
+    /// Reading ahead.
+    ReadAhead,
+    /// A recalibration.
+    Recalibration,
+}
+
+impl Work {
+    /// All kinds, in the order in which they are listed here.
+    pub const ALL: [Self; 5] =
+        [Self::Command, Self::EarlyWrite, Self::Destage, Self::ReadAhead, Self::Recalibration];
+
+    /// Its name: "command", "early-write", "destage", "read-ahead", "recalibration".
+    pub const fn name(self) -> &'static str {
+        ["command", "early-write", "destage", "read-ahead", "recalibration"][self as usize]
+    }
+}
+
+/// Media work after an early completion, or of the drive's own accord.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
+    /// What kind of work it was.
+    pub work: Work,
     /// First sector.
     pub lba: Lba,
     /// Number of sectors.
@@ -145,6 +194,8 @@ pub enum Effect {
         at: Nanos,
         /// Read: drive to host.
         direction: Op,
+        /// What is to move in this transfer, at most.
+        bytes: u64,
         /// A grant after this instant costs a revolution, where that is known.
         available_by: Option<Nanos>,
     },
@@ -191,12 +242,18 @@ impl BusTiming {
         }
     }
 
-    /// How long `bytes` take, rounded up to the next nanosecond.
-    pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
-        let rate = match direction {
+    /// Time of a byte, in 2^-32 ns.
+    #[inline]
+    pub(crate) fn ns_per_byte_q32(&self, direction: Op) -> u64 {
+        match direction {
             Op::Read => self.read_ns_per_byte_q32,
             Op::Write => self.write_ns_per_byte_q32,
-        };
+        }
+    }
+
+    /// How long `bytes` take, rounded up to the next nanosecond.
+    pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
+        let rate = self.ns_per_byte_q32(direction);
         Nanos(((u128::from(rate) * u128::from(bytes) + u128::from(u32::MAX)) >> 32) as u64)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::BusTiming;
 use crate::mechanics::Epoch;
-use crate::media::Arm;
+use crate::mechanism::Arm;
 use crate::model::DriveModel;
 use crate::scheduler::Target;
 use headstack_units::{Nanos, Op};

@@ -152,6 +152,32 @@ pub struct BufferSpec {
     /// A write's data may come over the bus while the arm moves; otherwise they are fetched when it has settled.
     #[serde(default = "yes")]
     pub write_overlaps_seek: bool,
+    /// How the data of a command go over the bus; absent: in bursts on a bus at least eight times as fast as the media of
+    /// the fastest zone, in one transfer on a slower one. A drive that does not disconnect, or has no buffer, uses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_transfers: Option<BusTransfers>,
+    /// Most of a command that goes over the bus in one burst, in KiB; at most half the buffer does.
+    #[serde(default = "default_burst", skip_serializing_if = "is_default_burst")]
+    pub burst_kib: f64,
+    /// Between the bursts of a read: the drive asks for the bus again when this much more is in the buffer, in KiB, or the
+    /// rest (SCSI's buffer-full ratio); absent: a burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_full_kib: Option<f64>,
+    /// Between the bursts of a write larger than the buffer: the drive asks for more data when there is room for this much,
+    /// in KiB, or for the rest (SCSI's buffer-empty ratio); absent: a burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_empty_kib: Option<f64>,
+}
+
+/// How the data of a command go over the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusTransfers {
+    /// In one transfer: once the drive has the bus it keeps it until the last byte, at the pace of the media if need be.
+    One,
+    /// In bursts: the drive lets go of the bus when its buffer has run empty (a write: full) or a burst is through, and
+    /// asks for it again, arbitration and reconnection included.
+    Bursts,
 }
 
 impl Default for BufferSpec {
@@ -166,8 +192,21 @@ impl Default for BufferSpec {
             write_on_arrival: false,
             write_start_ms: 0.0,
             write_overlaps_seek: true,
+            bus_transfers: None,
+            burst_kib: default_burst(),
+            buffer_full_kib: None,
+            buffer_empty_kib: None,
         }
     }
+}
+
+fn default_burst() -> f64 {
+    64.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_burst(value: &f64) -> bool {
+    *value == default_burst()
 }
 
 fn default_buffer() -> f64 {

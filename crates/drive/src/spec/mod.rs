@@ -17,6 +17,7 @@ mod provenance;
 
 pub use check::SpecProblem;
 pub use controller::{
+    BusTransfers,
     AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory, PartialHit,
     ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };

@@ -14,6 +14,14 @@ pub(crate) fn plain(extra: &str) -> DriveSpec {
 }
 
 pub(crate) fn plain_text(extra: &str) -> String {
+    // Unless a test says otherwise, a command's data go over the bus in one transfer.
+    let extra = &if extra.contains("bus_transfers") {
+        extra.to_owned()
+    } else if extra.contains("buffer = { ") {
+        extra.replacen("buffer = { ", "buffer = { bus_transfers = \"one\", ", 1)
+    } else {
+        format!("{extra}\nbuffer.bus_transfers = \"one\"")
+    };
     format!(
         r#"
 name = "plain"
@@ -178,9 +186,12 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
             format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
         }),
     ];
-    let shares = (0_u32..3, 0_u32..3, 0_u32..2);
+    let shares = (0_u32..3, 0_u32..3, 0_u32..2, prop::option::of((1_u32..40, 1_u32..4, 1_u32..4)));
     let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(
-        |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start))| {
+        |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start, bursts))| {
+            let bursts = bursts.map_or(String::from("one\""), |(burst, full, empty)| {
+                format!("bursts\", burst_kib = {burst}.0, buffer_full_kib = {full}.0, buffer_empty_kib = {empty}.0")
+            });
             let option = |given: bool, text: String| if given { text } else { String::new() };
             let write_fence = [
                 write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0")),
@@ -189,7 +200,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 format!(", write_start_ms = {start}.2, write_on_arrival = {}", start > 0),
             ]
             .concat();
-            format!("buffer = {{ size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
+            format!("buffer = {{ bus_transfers = \"{bursts}, size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")
         },
     );
     let history = prop::option::of((0_u32..3, 0_u32..3, 0_u32..3, any::<bool>()));

@@ -80,7 +80,7 @@ impl Lane {
     ) {
         self.pass(arrival);
         let at = arrival.max(self.free_at);
-        self.drive.serve_by(&self.model, at, command, &self.bus, background, outcome);
+        self.drive.serve_into(at, command, &self.bus, background, outcome);
         self.free_at = outcome.finish;
         self.ahead.push_back((outcome.finish, self.drive.mechanism_busy()));
         self.used.commands += 1;

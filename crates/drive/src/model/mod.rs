@@ -1,13 +1,16 @@
 //! The model of one drive: everything that follows from its description and never changes during a run.
 
+mod bursts;
+mod ladder;
+
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::Mechanics;
-use crate::plain::Plain;
-use crate::scheduler::{Knowledge, Policy, Queue};
+use crate::scheduler::Policy;
 use crate::spec::{CacheSpec, DriveSpec, OverheadsByHistory, SpecError, SwitchModel};
+use bursts::Bursts;
 use headstack_units::{Nanos, Op};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub struct DriveModel {
     pub(crate) overhead: Overheads,
     /// Sizes of buffer and cache.
     pub(crate) sizes: Sizes,
-    pub(crate) plain: Plain,
+    pub(crate) bursts: Bursts,
     policy: Policy,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     moves: OnceLock<[Vec<u64>; 2]>,
@@ -95,7 +98,7 @@ impl DriveModel {
             layout: Layout::new(&spec.layout),
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
-            plain: Plain::new(spec, &sizes),
+            bursts: Bursts::new(spec),
             sizes,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),
@@ -121,11 +124,6 @@ impl DriveModel {
     /// Order in which the drive serves its queue.
     pub fn policy(&self) -> Policy {
         self.policy
-    }
-
-    /// An empty queue of the drive, which knows its own layout.
-    pub(crate) fn new_queue(self: &Arc<Self>) -> Queue {
-        Queue::new(self.policy, Knowledge::Layout(Arc::clone(self)), None)
     }
 
     /// Commands the drive accepts at a time.

@@ -1,5 +1,7 @@
-//! The read cache: segments of consecutive sectors, least recently used replaced first.
+//! The read cache: segments of consecutive sectors. Which of them makes room, and how large they are, is the policy's
+//! to say ([`super::policy`]).
 
+use super::policy::Policy;
 use crate::spec::{AfterHit, CacheSpec, WriteOverlap, WrittenData};
 
 /// Consecutive sectors in the buffer.
@@ -10,14 +12,14 @@ pub(crate) struct Segment {
     /// First address behind the last one held.
     pub(crate) end: u64,
     /// When it was last used, counted in uses.
-    used: u64,
+    pub(super) used: u64,
 }
 
 /// All segments.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cache {
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
     segments: Vec<Segment>,
-    size: u64,
+    policy: Policy,
     discard: bool,
     /// A write drops the segments it touches.
     drop_touched: bool,
@@ -28,12 +30,12 @@ pub(crate) struct Cache {
     uses: u64,
 }
 
-impl Cache {
+impl Segments {
     /// Empty segments of `size` sectors; none at all without a cache.
     pub(crate) fn new(spec: Option<&CacheSpec>, size: u64) -> Self {
         Self {
             segments: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
-            size,
+            policy: Policy::new(spec, size),
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
             drop_touched: spec.is_some_and(|spec| spec.write_overlap == WriteOverlap::DropSegment),
             written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
@@ -70,25 +72,26 @@ impl Cache {
         self.segments[index]
     }
 
-    /// The least recently used segment that reads may take; `None` without a cache.
-    fn oldest(&self) -> Option<usize> {
+    /// The segment that makes room for a read; `None` without a cache.
+    #[inline]
+    fn victim(&self) -> Option<usize> {
         // A segment for writes alone is the last one.
         let shared = self.segments.len() - usize::from(self.written_data == WrittenData::OwnSegment);
-        (0..shared).min_by_key(|&i| self.segments[i].used)
+        self.policy.victim(&self.segments[..shared])
     }
 
-    /// Takes the least recently used segment for `start..end`; only the last part is kept where it is too small.
-    /// `None` without a cache.
+    /// Takes a segment for `start..end`; only the last part is kept where it is too small. `None` without a cache.
+    #[inline]
     pub(crate) fn allocate(&mut self, start: u64, end: u64) -> Option<usize> {
-        let index = self.oldest()?;
+        let index = self.victim()?;
         self.put(index, start, end);
         Some(index)
     }
 
     fn put(&mut self, index: usize, start: u64, end: u64) {
         self.uses += 1;
-        self.segments[index] =
-            Segment { start: start.max(end.saturating_sub(self.size)), end, used: self.uses };
+        let size = self.policy.size_of(index);
+        self.segments[index] = Segment { start: start.max(end.saturating_sub(size)), end, used: self.uses };
         self.written = self.written.filter(|&written| written != index);
     }
 
@@ -102,7 +105,7 @@ impl Cache {
         }
         let index = match self.written_data {
             WrittenData::Dropped => None,
-            WrittenData::Shared => self.oldest(),
+            WrittenData::Shared => self.victim(),
             WrittenData::OwnSegment => self.segments.len().checked_sub(1),
         };
         if let Some(index) = index {
@@ -113,16 +116,18 @@ impl Cache {
 
     /// New data at the end of a segment; old ones at its start make room.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
+        let size = self.policy.size_of(index);
         let segment = &mut self.segments[index];
         segment.end = segment.end.max(end);
-        segment.start = segment.start.max(segment.end.saturating_sub(self.size));
+        segment.start = segment.start.max(segment.end.saturating_sub(size));
     }
 
     /// Data before the start of a segment, as far as there is room.
     pub(crate) fn extend_front(&mut self, index: usize, start: u64) {
+        let size = self.policy.size_of(index);
         let segment = &mut self.segments[index];
         if segment.end > segment.start {
-            segment.start = segment.start.min(start.max(segment.end.saturating_sub(self.size)));
+            segment.start = segment.start.min(start.max(segment.end.saturating_sub(size)));
         }
     }
 
@@ -134,12 +139,6 @@ impl Cache {
         if self.discard {
             segment.start = segment.start.max(end.min(segment.end));
         }
-    }
-
-    /// Whether a segment holds any of `start..end`.
-    #[inline]
-    pub(crate) fn overlaps(&self, start: u64, end: u64) -> bool {
-        self.segments.iter().any(|segment| segment.start < end && start < segment.end)
     }
 
     /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before,

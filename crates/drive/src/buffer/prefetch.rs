@@ -3,23 +3,23 @@
 //! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
 //! out when somebody asks.
 
-use crate::cache::Cache;
+use super::segments::Segments;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
-use crate::media::{Arm, Media, Pass};
+use crate::mechanism::{Arm, Media, Pass, Release};
 use headstack_units::{Nanos, Op};
 
 /// Reading ahead into a segment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Prefetch {
     /// The segment that is filled.
-    pub(crate) segment: usize,
+    segment: usize,
     /// Where the arm was before it.
-    pub(crate) from: Arm,
+    from: Arm,
     /// The extent being read, or the last one.
-    pub(crate) pass: Pass,
+    pass: Pass,
     /// Reading stops before this address.
-    pub(crate) stop: u64,
+    stop: u64,
     /// What is read after that: the sectors of the track that had passed before the head landed, first and one after the
     /// last. They join the segment when they are complete.
     before: Option<(u64, u64)>,
@@ -29,16 +29,7 @@ pub(crate) struct Stream {
     settled: Nanos,
 }
 
-/// What the mechanism needs to let go of a stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Release {
-    /// When the mechanism is free.
-    pub(crate) at: Nanos,
-    /// Where the arm is then.
-    pub(crate) arm: Arm,
-}
-
-impl Stream {
+impl Prefetch {
     /// Reading on from `lba` up to `stop`, the media being free at `begin`; `None` where there is nothing to read.
     pub(crate) fn begin(
         media: &Media<'_>,
@@ -55,7 +46,7 @@ impl Stream {
         })
     }
 
-    /// As [`Stream::begin`], on the track under the head, where `run` is what follows there without a gap.
+    /// As [`Prefetch::begin`], on the track under the head, where `run` is what follows there without a gap.
     #[inline]
     pub(crate) fn along(
         media: &Media<'_>,
@@ -73,7 +64,7 @@ impl Stream {
         })
     }
 
-    /// As [`Stream::begin`], and then the sectors `before.0..before.1` of the track that went by before the head landed.
+    /// As [`Prefetch::begin`], and then the sectors `before.0..before.1` of the track that went by before the head landed.
     pub(crate) fn whole_track(
         media: &Media<'_>,
         segment: usize,
@@ -101,7 +92,7 @@ impl Stream {
     #[inline]
     pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
         while self.pass.end <= now {
-            let next = self.pass.lba() + u64::from(self.pass.sectors);
+            let next = self.pass.end_lba();
             let from = Arm::over(&self.pass.extent);
             let (next, stop) = match self.before {
                 _ if !self.wrapped && next < self.stop => (next, self.stop),
@@ -116,12 +107,28 @@ impl Stream {
     }
 
     /// Brings the stream to `now`, and what it has read into its segment.
-    pub(crate) fn settle(&mut self, media: &Media<'_>, cache: &mut Cache, now: Nanos) {
+    pub(crate) fn settle(&mut self, media: &Media<'_>, segments: &mut Segments, now: Nanos) {
         self.advance(media, now);
-        cache.extend(self.segment, self.end(media, now));
+        segments.extend(self.segment, self.end(media, now));
         if let Some(first) = self.front(now) {
-            cache.extend_front(self.segment, first);
+            segments.extend_front(self.segment, first);
         }
+    }
+
+    /// The segment that is filled.
+    #[inline]
+    pub(crate) fn segment(&self) -> usize {
+        self.segment
+    }
+
+    /// Reading stops before this address.
+    pub(crate) fn stop(&self) -> u64 {
+        self.stop
+    }
+
+    /// The extent being read, or the last one.
+    pub(crate) fn pass(&self) -> Pass {
+        self.pass
     }
 
     /// Whether the segment is behind what has been read at `now`; from here on it is taken not to be.
@@ -138,10 +145,11 @@ impl Stream {
         self.before.is_some() || (start..=self.stop).contains(&lba)
     }
 
-    /// The pass after the present one (which must not be the last).
-    pub(crate) fn following(&self, media: &Media<'_>) -> Pass {
-        let next = self.pass.lba() + u64::from(self.pass.sectors);
-        media.next_pass(self.pass.end, Arm::over(&self.pass.extent), next, self.stop - next, Op::Read)
+    /// The stream at its next pass (the present one must not be the last).
+    pub(crate) fn following(self, media: &Media<'_>) -> Self {
+        let next = self.pass.end_lba();
+        let arm = Arm::over(&self.pass.extent);
+        Self { pass: media.next_pass(self.pass.end, arm, next, self.stop - next, Op::Read), ..self }
     }
 
     /// The first address not yet read at the instant of the last `advance`.
@@ -155,12 +163,12 @@ impl Stream {
     /// The first address of the track, once all that had passed before the head landed has been read.
     pub(crate) fn front(&self, now: Nanos) -> Option<u64> {
         let (first, landed) = self.before.filter(|_| self.wrapped)?;
-        (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= landed).then_some(first)
+        (self.pass.end <= now && self.pass.end_lba() >= landed).then_some(first)
     }
 
     /// Whether everything up to `stop` has been read at `now`.
     pub(crate) fn is_at_stop(&self, now: Nanos) -> bool {
-        self.wrapped || (self.pass.end <= now && self.pass.lba() + u64::from(self.pass.sectors) >= self.stop)
+        self.wrapped || (self.pass.end <= now && self.pass.end_lba() >= self.stop)
     }
 
     /// Whether there is nothing left to read at `now`.

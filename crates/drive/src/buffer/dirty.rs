@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+/// At most this many sectors go to the media in one piece, so that a waiting command does not wait for too much.
+const LARGEST_PIECE: u64 = 2048;
+
 /// Runs of buffered sectors, by first address; runs neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dirty {
     runs: BTreeMap<u64, u64>,
     sectors: u64,
+    /// Going down to the low-water mark.
+    draining: bool,
 }
 
 impl Dirty {
@@ -82,8 +87,23 @@ impl Dirty {
         }
     }
 
+    /// Whether buffered writes go before waiting reads: from above the high-water mark on until the low one is reached.
+    /// `fill` and the marks in percent.
+    pub(crate) fn drains(&mut self, fill: f64, high_water: f64, low_water: f64) -> bool {
+        self.draining |= fill > high_water;
+        if self.draining && !self.is_empty() && fill <= low_water {
+            self.draining = false;
+        }
+        self.draining && !self.is_empty()
+    }
+
+    /// The next piece to go to the media, for an arm near `lba`.
+    pub(crate) fn piece(&self, lba: u64) -> Option<(u64, u64)> {
+        self.nearest(lba, LARGEST_PIECE)
+    }
+
     /// The run whose first address is nearest to `lba`, the higher one on ties; at most `limit` sectors of it.
-    pub(crate) fn nearest(&self, lba: u64, limit: u64) -> Option<(u64, u64)> {
+    fn nearest(&self, lba: u64, limit: u64) -> Option<(u64, u64)> {
         let above = self.runs.range(lba..).next();
         let below = self.runs.range(..lba).next_back();
         let (&start, &end) = match (below, above) {

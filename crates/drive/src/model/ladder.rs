@@ -48,6 +48,7 @@ impl DriveSpec {
             spec.fidelity.rotation = RotationModel::Uniform;
             spec.fidelity.switch = SwitchModel::Fixed;
             spec.fidelity.transfer = TransferModel::Linear;
+            spec.buffer.bus_transfers = None;
             spec.physical_sector_bytes = None;
             let policy = spec.controller.scheduler.parse::<Policy>();
             if policy.is_ok_and(|policy| policy.needs() > Needs::Addresses) {
