@@ -22,7 +22,7 @@ use place::Place;
 
 pub use naming::leftovers;
 pub use place::check_apart;
-pub use together::Together;
+pub use together::{Together, at_once};
 
 /// A file being written. It appears under its name with [`commit`](Self::commit); dropped before, it leaves nothing, and a
 /// file that had the name stays as it was.

@@ -81,6 +81,9 @@ fn files_appear_together_or_not_at_all() {
     write_whole(&at("b"), b"new").unwrap();
     inner.publish().unwrap();
     assert_eq!((fs::read(at("a")).unwrap(), names(directory.path())), (b"old".into(), vec!["a".to_owned()]));
+    at_once(|| write_whole(&at("c"), b"took long")).unwrap();
+    assert_eq!(names(directory.path()), ["a", "c"]);
+    fs::remove_file(at("c")).unwrap();
     both.publish().unwrap();
     assert_eq!((fs::read(at("a")).unwrap(), fs::read(at("b")).unwrap()), (b"new".into(), b"new".into()));
     let none = Together::new();

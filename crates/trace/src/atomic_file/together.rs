@@ -65,6 +65,18 @@ impl Drop for Together {
     }
 }
 
+/// What is completed in `work` appears at once, whoever waits: what took long is not lost to what comes after.
+pub fn at_once<T>(work: impl FnOnce() -> T) -> T {
+    struct Restore(u32);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            WAITING.with_borrow_mut(|waiting| waiting.depth = self.0);
+        }
+    }
+    let _restore = Restore(WAITING.with_borrow_mut(|waiting| std::mem::take(&mut waiting.depth)));
+    work()
+}
+
 /// Gives a complete file its name, or lets it wait for the others.
 pub(super) fn publish(file: Unnamed) -> io::Result<()> {
     let alone = WAITING.with_borrow_mut(|waiting| {
