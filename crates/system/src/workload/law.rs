@@ -213,8 +213,10 @@ impl TimeLaw {
     fn parameters(&self) -> &[f64] {
         match self {
             Self::Constant(ms) | Self::Exponential(ms) | Self::Poisson(ms) => std::slice::from_ref(ms),
-            Self::Uniform(times) | Self::ShiftedExponential(times) | Self::Normal(times) => times,
-            Self::TwoValue([times @ .., _]) => times,
+            Self::Uniform(times)
+            | Self::ShiftedExponential(times)
+            | Self::Normal(times)
+            | Self::TwoValue([times @ .., _]) => times,
         }
     }
 
