@@ -100,13 +100,17 @@ def _call(arguments: list[str]) -> int | None:
         with output.stdout_told():
             return verb(*bound.args, **bound.kwargs)
     from headstack._core import Together, check_apart, leftovers
+    from headstack.cli import signals
 
     check_apart(outputs, inputs)
     for _, path in outputs:
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
-    with Together(), output.stdout_told():
-        return verb(*bound.args, **bound.kwargs)
+    with Together():
+        with output.stdout_told():
+            code = verb(*bound.args, **bound.kwargs)
+        signals.too_late()
+    return code
 
 
 def _run(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headstack.cli import output
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 _AGAIN_S = 1.0
+# The signals that are obeyed now, and what they did before.
+_obeyed: dict[signal.Signals, Any] = {}
 _HARMLESS = "nothing was left half written"
 
 
@@ -65,6 +67,7 @@ def obeyed() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, _AGAIN_S)
         _raise(number)
 
+    _obeyed.update(taken)
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in taken:
         signal.signal(number, stop)
@@ -72,11 +75,18 @@ def obeyed() -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        _obeyed.clear()
         for number, handler in taken.items():
             signal.signal(number, handler)
         signal.signal(signal.SIGALRM, alarm)
         signal.set_wakeup_fd(before)
         os.close(writing)
+
+
+def too_late() -> None:
+    """From here on the command is through: its outputs get their names, and a signal changes nothing any more."""
+    for number in _obeyed:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _raise(number: int) -> NoReturn:
