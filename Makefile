@@ -19,6 +19,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_REQUIRE_VIRTUALENV := 1
 # maturin and cargo must ask for the same Python, or each rebuilds what the other built.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+# The versions that were tested together; `make lock` brings them up to date.
+export PIP_CONSTRAINT := $(CURDIR)/python.lock
 # Where pip finds the build backend.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -41,6 +43,7 @@ say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 help:
 	@echo 'make demo      build, run the main job, write a page and a wheel'
 	@echo 'make test      build, then all tests: Rust, Python, examples'
+	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
@@ -117,7 +120,15 @@ test-rust-slow:
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest -m 'not guest'
+	@$(BIN)/python -m pytest -m 'not guest and not faults'
+
+# Commands ended by signals and full disks at random instants. CI takes fewer points.
+.PHONY: test-faults
+KILL_POINTS ?= 500
+FULL_POINTS ?= 120
+test-faults: $(STAMPS)/dev
+	$(call say,Interruptions and faults: $(KILL_POINTS) kill points and $(FULL_POINTS) full disks$(comma) 3 to 6 minutes)
+	@HEADSTACK_KILL_POINTS=$(KILL_POINTS) HEADSTACK_FULL_POINTS=$(FULL_POINTS) $(BIN)/python -m pytest -m faults -rP
 
 .PHONY: test-guest
 test-guest: $(STAMPS)/dev
@@ -198,6 +209,16 @@ library-fitted: $(STAMPS)/install
 	  $(BIN)/headstack calibrate "$${pair%%:*}" --trace "$(DATA)/validate/$${pair##*:}.trace" \
 	    --save "drives/$${pair%%:*}-fitted.toml"; \
 	done
+
+# Versions of what development and pages need, from a fresh environment.
+.PHONY: lock
+lock:
+	$(call say,Resolving the versions of Python packages: half a minute)
+	@rm -rf target/lock && $(PYTHON) -m venv target/lock
+	@unset PIP_CONSTRAINT; target/lock/bin/python -m pip install --quiet 'pip>=25.1'
+	@unset PIP_CONSTRAINT; names=$$($(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(p["project"]["dependencies"] + p["project"]["optional-dependencies"]["report"] + p["dependency-groups"]["dev"]))'); \
+	  printf '%s\n' "$$names" >target/lock/wanted && target/lock/bin/python -m pip install --quiet --requirement target/lock/wanted
+	@{ sed -n '/^#/p' python.lock; target/lock/bin/python -m pip freeze; } >target/lock/new && mv target/lock/new python.lock
 
 docs: $(STAMPS)/docs
 	$(call say,Documentation: about 1 minute)

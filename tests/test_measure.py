@@ -229,7 +229,7 @@ def test_listing_the_probes() -> None:
         (("measure", "sim:mock-disk", "skipy"), "skippy-write"),
         (("measure", "mock:", "seeker"), "seeker"),
         (("measure", "mock:heads=none"), "heads"),
-        (("measure", "sim:mock-disk", "--noise-percent", "70"), "50 %"),
+        (("measure", "sim:mock-disk", "--noise-percent", "70"), "0 to 50"),
         (("measure", "sim:mock-disk", "--resume"), "--record"),
         (("measure", "sim:mock-disk", "--write"), "--write"),
         (("measure", "sim:mock-disk", "--yes-destroy", "/dev/sdx"), "--yes-destroy"),

@@ -57,6 +57,7 @@ def explain(
     """
     if not lbas:
         raise InputError("there is no request to explain", "give at least one LBA")
+    _core.check_number("gap_ms", gap_ms)
     built = as_system(system, overrides)
     # With a gap, each request's arrival is known only when the one before has been served.
     wanted: list[tuple[int | None, str, int, int, int | None, bool]] = []
@@ -83,6 +84,8 @@ def explain_completion(
     """
     import polars as pl
 
+    _core.check_number("id", request)
+    _core.check_number("before", before)
     path = Path(completions)
     try:
         table = pl.scan_parquet(path)

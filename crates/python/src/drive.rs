@@ -1,8 +1,9 @@
 //! `Drive`: one drive model, as a library entry, a file or a text.
 
-use crate::convert::{dict, operation};
+use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::Error;
 use crate::library;
+use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Spindle};
 use headstack_drive::spec::{DriveSpec, ProvenanceKind};
@@ -73,7 +74,17 @@ impl Drive {
             (None, Some(text)) => ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?),
             _ => return Err(Error::input("a drive is either a source or a text", "give one of the two")),
         };
-        Ok(Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec })
+        Ok(Self::of(id, spec))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced::<Self>(py, &self.id, &self.spec)
+    }
+
+    /// The drive that was pickled.
+    #[staticmethod]
+    fn _restored(id: String, spec: &str) -> Result<Self, Error> {
+        Ok(Self::of(id, restored(spec)?))
     }
 
     /// Maker and model.
@@ -101,7 +112,8 @@ impl Drive {
     }
 
     /// Where a logical sector is.
-    fn locate(&self, lba: u64) -> Result<Place, Error> {
+    fn locate(&self, lba: LbaNumber) -> Result<Place, Error> {
+        let lba = lba.0;
         self.within(lba)?;
         let part = self.layout.capacity();
         let place = self.layout.locate(lba % part);
@@ -117,8 +129,18 @@ impl Drive {
     }
 
     /// The logical sector at a place; `None` where the slot holds no data.
-    #[pyo3(signature = (cylinder, head, sector, *, actuator=0))]
-    fn lba_at(&self, cylinder: u32, head: u32, sector: u32, actuator: u32) -> Result<Option<u64>, Error> {
+    #[pyo3(
+        signature = (cylinder, head, sector, *, actuator=Actuator(0)),
+        text_signature = "($self, cylinder, head, sector, *, actuator=0)"
+    )]
+    fn lba_at(
+        &self,
+        cylinder: Cylinder,
+        head: Head,
+        sector: Sector,
+        actuator: Actuator,
+    ) -> Result<Option<u64>, Error> {
+        let (cylinder, head, sector, actuator) = (cylinder.0, head.0, sector.0, actuator.0);
         let layout = &self.layout;
         if actuator >= self.spec.actuators || head >= layout.heads() || cylinder >= layout.cylinders() {
             return Err(Error::Input(
@@ -137,8 +159,8 @@ impl Drive {
     }
 
     /// Time of a seek over so many cylinders, in ms.
-    fn seek_ms(&self, distance: u32) -> f64 {
-        self.mechanics.curve.time(distance).as_ms()
+    fn seek_ms(&self, distance: Distance) -> f64 {
+        self.mechanics.curve.time(distance.0).as_ms()
     }
 
     /// The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
@@ -153,25 +175,26 @@ impl Drive {
 
     /// Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
     /// passed under the head: seek, rotation and transfer, without controller, cache and bus.
-    #[pyo3(signature = (from_lba, to_lba, at_ms=0.0, *, sectors=1, op="read"))]
+    #[pyo3(
+        signature = (from_lba, to_lba, at_ms=AtMs(0.0), *, sectors=SectorCount(1), op="read"),
+        text_signature = "($self, from_lba, to_lba, at_ms=0.0, *, sectors=1, op='read')"
+    )]
     fn access_ms(
         &self,
-        from_lba: u64,
-        to_lba: u64,
-        at_ms: f64,
-        sectors: u32,
+        from_lba: LbaNumber,
+        to_lba: LbaNumber,
+        at_ms: AtMs,
+        sectors: SectorCount,
         op: &str,
     ) -> Result<f64, Error> {
+        let (from_lba, to_lba, at_ms, sectors) = (from_lba.0, to_lba.0, at_ms.0, sectors.0);
         self.within(from_lba)?;
         self.within(to_lba)?;
-        if sectors == 0 || u64::from(sectors) > self.capacity_sectors() - to_lba {
+        if u64::from(sectors) > self.capacity_sectors() - to_lba {
             return Err(Error::Input(
                 format!("{sectors} sectors from {to_lba} on are not on the drive"),
                 Some(format!("the drive has {} sectors", self.capacity_sectors())),
             ));
-        }
-        if !(0.0..9e12).contains(&at_ms) {
-            return Err(Error::input(format!("{at_ms} is no instant"), "count ms from 0"));
         }
         let part = self.layout.capacity();
         if from_lba / part != to_lba / part {
@@ -206,6 +229,10 @@ impl Drive {
 }
 
 impl Drive {
+    fn of(id: String, spec: DriveSpec) -> Self {
+        Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec }
+    }
+
     fn within(&self, lba: u64) -> Result<(), Error> {
         let capacity = self.capacity_sectors();
         if lba < capacity {

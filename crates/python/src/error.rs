@@ -96,7 +96,8 @@ pub(crate) fn install_panic_hook() {
     }));
 }
 
-/// Runs `work` without the interpreter lock; a panic becomes an [`Error::Internal`].
+/// Runs `work` without the interpreter lock; a panic becomes an [`Error::Internal`]. What a signal ended (a pipe that
+/// nobody reads, for one) ends as the signal says.
 pub(crate) fn guarded<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -107,5 +108,5 @@ pub(crate) fn guarded<T: Send>(
             Err(Error::Internal(message.unwrap_or_else(|| "panic".to_owned())))
         })
     })
-    .map_err(PyErr::from)
+    .map_err(|error| py.check_signals().err().unwrap_or_else(|| error.into()))
 }

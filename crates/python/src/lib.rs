@@ -12,17 +12,21 @@ mod error;
 mod explain;
 mod library;
 mod measure;
+mod outputs;
 mod phase;
 mod poll;
+mod range;
 mod replay;
 mod run;
 mod scores;
+mod spool;
 mod stepper;
 mod system;
 mod table;
 mod trace;
 mod trace_tools;
 mod validate;
+mod watch;
 
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
@@ -41,7 +45,11 @@ mod _core {
     #[pymodule_export]
     use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
+    use crate::outputs::{Together, check_apart, leftovers, write_whole};
+    #[pymodule_export]
     use crate::phase::decide_trace_gap;
+    #[pymodule_export]
+    use crate::range::check_number;
     #[pymodule_export]
     use crate::replay::LockedReplay;
     #[pymodule_export]
@@ -62,6 +70,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::validate::{ValidationResult, validate};
+    #[pymodule_export]
+    use crate::watch::SignalWatch;
 
     /// Version of the core and the package.
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
+use crate::range::Limit;
 use crate::scores::scores;
 use crate::system::System;
 use crate::trace::Trace;
@@ -34,11 +35,11 @@ impl LockedReplay {
         py: Python<'_>,
         system: &Bound<'_, System>,
         trace: &Bound<'_, Trace>,
-        limit: Option<u64>,
+        limit: Option<Limit>,
     ) -> PyResult<Self> {
         let (system, trace) = (system.get(), trace.get());
         guarded(py, || {
-            let mut source = trace.shaped(system.targets(), limit)?;
+            let mut source = trace.shaped(system.targets(), limit.map(|limit| limit.0))?;
             let (mut requests, mut batch) = (Vec::new(), Vec::new());
             loop {
                 batch.clear();

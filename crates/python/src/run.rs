@@ -3,6 +3,7 @@
 use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
+use crate::range::{Limit, Seed, Threads, UntilS, WarmupRequests, WarmupS};
 use crate::system::{System, Workload};
 use crate::table::Table;
 use crate::trace::Trace;
@@ -10,16 +11,17 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use headstack_system::record::{driver_schema, driver_to_batch, schema, to_batch};
 use headstack_system::{
-    CompletionRow, CompletionSink, DriverRow, Input, Replay, RunOptions, Summary, SystemError, Warmup,
-    WorkloadLabel, run,
+    CompletionRow, CompletionSink, DriverRow, Input, LATEST, Replay, RunOptions, Summary, SystemError,
+    Warmup, WorkloadLabel, run,
 };
+use headstack_trace::atomic_file::{Together, check_apart};
 use headstack_trace::table::ParquetSink;
 use headstack_units::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -90,37 +92,38 @@ pub(crate) fn simulate(
     py: Python<'_>,
     system: &Bound<'_, System>,
     requests: Requests<'_>,
-    seed: Option<u64>,
+    seed: Option<Seed>,
     replay: Option<&str>,
-    limit: Option<u64>,
-    warmup_requests: Option<u64>,
-    warmup_s: Option<f64>,
-    until_s: Option<f64>,
+    limit: Option<Limit>,
+    warmup_requests: Option<WarmupRequests>,
+    warmup_s: Option<WarmupS>,
+    until_s: Option<UntilS>,
     out: Option<PathBuf>,
     driver_out: Option<PathBuf>,
     keep: bool,
     sample: bool,
     progress: Option<Py<PyAny>>,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> PyResult<RunResult> {
     let system = system.get();
     let warmup = match (warmup_requests, warmup_s) {
         (None, None) => Warmup::None,
-        (Some(requests), None) => Warmup::Requests(requests),
-        (None, Some(seconds)) => Warmup::Seconds(seconds),
+        (Some(requests), None) => Warmup::Requests(requests.0),
+        (None, Some(seconds)) => Warmup::Seconds(seconds.0),
         (Some(_), Some(_)) => {
             return Err(Error::input("a warm-up counts requests or seconds", "give one of the two").into());
         }
     };
     let mut options = RunOptions {
         replay: replay.map_or(Ok(Replay::Open), replay_named)?,
-        requests: limit,
+        requests: limit.map(|limit| limit.0),
         warmup,
-        until: until_s.map(Nanos::from_s),
-        threads,
+        until: until_s.map(|until| Nanos::from_s(until.0)),
+        threads: threads.map(|threads| threads.0),
         ..RunOptions::default()
     };
-    let feed = Feed::new(&requests, seed, &mut options);
+    apart(&requests, out.as_deref(), driver_out.as_deref())?;
+    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
     let (poll, refusal) = Poll::new(progress);
     guarded(py, || {
         let begun = Instant::now();
@@ -133,12 +136,44 @@ pub(crate) fn simulate(
         if summary.interrupted {
             return Err(refusal.or(Error::Stopped));
         }
+        worth_telling(&summary)?;
         let (schema, kept, driver, sample) = sinks.finish()?;
         summary.wall_s = begun.elapsed().as_secs_f64();
         let mut summary = serde_json::to_value(&summary).unwrap_or_default();
         let plots = summary.as_object_mut().and_then(|keys| keys.shift_remove("plots")).unwrap_or_default();
         Ok(RunResult { summary, plots, schema, kept, driver, sample })
     })
+}
+
+/// Refuses outputs that are each other, or the trace.
+fn apart(requests: &Requests<'_>, out: Option<&Path>, driver_out: Option<&Path>) -> Result<(), Error> {
+    let outputs = [("out", out), ("driver_out", driver_out)];
+    let outputs: Vec<_> = outputs.iter().filter_map(|&(name, path)| Some((name, path?))).collect();
+    let inputs: Vec<_> = match requests {
+        Requests::Trace(trace) => vec![("the trace", trace.get().path.as_path())],
+        Requests::Workload(_) => Vec::new(),
+    };
+    Ok(check_apart(&outputs, &inputs)?)
+}
+
+/// Refuses a run that says nothing: one that outlasted the time there is, or ended in its warm-up.
+fn worth_telling(summary: &Summary) -> Result<(), Error> {
+    if summary.simulated_s > LATEST.as_s() {
+        return Err(Error::input(
+            "the run goes on past 100 years of simulated time, which is as long as one can last",
+            "choose shorter times between requests, or fewer requests",
+        ));
+    }
+    if summary.requests == 0 && summary.warmup_requests > 0 {
+        return Err(Error::input(
+            format!("the warm-up leaves nothing: all {} requests arrived in it", summary.warmup_requests),
+            format!(
+                "the run lasted {:.3} s of simulated time: choose a shorter warm-up",
+                summary.simulated_s
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// A run that Python can stop.
@@ -245,12 +280,7 @@ struct DriverRequests {
 }
 
 impl DriverRequests {
-    fn new(
-        system: &System,
-        options: &RunOptions,
-        out: Option<&std::path::Path>,
-        keep: bool,
-    ) -> Result<Self, Error> {
+    fn new(system: &System, options: &RunOptions, out: Option<&Path>, keep: bool) -> Result<Self, Error> {
         let has_cache = system.system.config().host.buffer_cache.is_some();
         if out.is_some() && !has_cache {
             return Err(Error::input(
@@ -270,7 +300,7 @@ type Finished =
 impl Sinks {
     fn new(
         schema: SchemaRef,
-        out: Option<&std::path::Path>,
+        out: Option<&Path>,
         keep: bool,
         driver: DriverRequests,
         sample: bool,
@@ -280,12 +310,14 @@ impl Sinks {
     }
 
     fn finish(mut self) -> Result<Finished, Error> {
+        let together = Together::new();
         if let Some(file) = self.file {
             file.finish()?;
         }
         if let Some(file) = self.driver.file.take() {
             file.finish()?;
         }
+        together.publish()?;
         let sample = match self.sample {
             None => None,
             Some(sample) => Some((sample.stride, labelled_batch(&sample.rows, &self.schema)?)),

@@ -4,6 +4,7 @@ use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::phase;
 use crate::poll::{Poll, Refusal};
+use crate::range::{Limit, PhaseLock, Seed};
 use crate::run::{Feed, Requests, observed, replay_named};
 use crate::scores::{extend, score, scores};
 use crate::system::System;
@@ -103,24 +104,21 @@ pub(crate) fn validate(
     system: &Bound<'_, System>,
     trace: Bound<'_, Trace>,
     replay: Option<&str>,
-    seed: Option<u64>,
-    limit: Option<u64>,
+    seed: Option<Seed>,
+    limit: Option<Limit>,
     ladder: bool,
-    phase_lock: Option<f64>,
+    phase_lock: Option<PhaseLock>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ValidationResult> {
     let system = system.get();
     let replay = replay.map(replay_named).transpose()?;
-    if let Some(share) = phase_lock {
-        phase::check_share(share)?;
-        if ladder {
-            let problem = "the rungs of the ladder are not phase-locked";
-            return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
-        }
+    if phase_lock.is_some() && ladder {
+        let problem = "the rungs of the ladder are not phase-locked";
+        return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
     }
     let requests = Requests::Trace(trace);
-    let mut options = RunOptions { requests: limit, ..RunOptions::default() };
-    let feed = Feed::new(&requests, seed, &mut options);
+    let mut options = RunOptions { requests: limit.map(|limit| limit.0), ..RunOptions::default() };
+    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
     let Requests::Trace(trace) = &requests else { unreachable!("made a trace above") };
     let trace = trace.get();
     let (poll, refusal) = Poll::new(progress);
@@ -134,7 +132,7 @@ pub(crate) fn validate(
         let runs = scoring.all(system, trace)?;
         match phase_lock {
             None => scoring.result(system, runs, ladder),
-            Some(share) => scoring.locked(system, trace, runs, share),
+            Some(share) => scoring.locked(system, trace, runs, share.0),
         }
     })
 }

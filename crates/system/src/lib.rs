@@ -36,4 +36,4 @@ pub use spec::{SystemConfig, SystemSpec};
 pub use stepper::Stepper;
 pub use summary::Summary;
 pub use system::System;
-pub use workload::{Generator, WorkloadSpec};
+pub use workload::{Generator, LATEST, WorkloadSpec};

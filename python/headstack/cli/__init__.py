@@ -1,7 +1,7 @@
 """The command `headstack`: one module a verb, loaded when the verb is used.
 
 Data go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 done in part or a defect of headstack,
-2 bad input, 3 not the device asked for, 130 interrupted.
+2 bad input, 3 not the device asked for, 130 interrupted (128 and the number of the signal).
 """
 
 from __future__ import annotations
@@ -76,13 +76,40 @@ app.command("headstack.cli.study:app", name="study", help="Reproduce a paper: it
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; no traceback reaches the user."""
+    from headstack.cli import signals
+
+    output.mend_streams()
     try:
-        code = _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        with signals.obeyed():
+            return _run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt as problem:
+        return signals.report(problem)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is wrong, and nothing is left to say.
         output.silence_stdout()
         return DONE
+
+
+def _call(arguments: list[str]) -> int | None:
+    """Call the verb. What it writes appears when it is through, all together."""
+    from headstack.cli import named
+
+    verb, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
+    outputs, inputs = named.files(verb, bound)
+    if not outputs:
+        with output.stdout_told():
+            return verb(*bound.args, **bound.kwargs)
+    from headstack._core import Together, check_apart, leftovers
+    from headstack.cli import signals
+
+    check_apart(outputs, inputs)
+    for _, path in outputs:
+        for left in leftovers(path):
+            output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
+    with Together():
+        with output.stdout_told():
+            code = verb(*bound.args, **bound.kwargs)
+        signals.too_late()
     return code
 
 
@@ -90,13 +117,7 @@ def _run(arguments: list[str]) -> int:
     from headstack.errors import HeadstackError, InternalError
 
     try:
-        code = app(
-            arguments,
-            exit_on_error=False,
-            print_error=False,
-            help_on_error=False,
-            result_action="return_value",
-        )
+        code = _call(arguments)
     except CycloptsError as problem:
         output.error(*output.usage_problem(problem, arguments))
         return BAD_INPUT
@@ -106,10 +127,7 @@ def _run(arguments: list[str]) -> int:
     except HeadstackError as problem:
         output.error(str(problem), problem.hint)
         return BAD_INPUT
-    except KeyboardInterrupt:
-        output.error("interrupted; nothing was left half written")
-        return INTERRUPTED
-    except BrokenPipeError:
+    except (KeyboardInterrupt, BrokenPipeError):
         raise
     except OSError as problem:
         where = f"`{problem.filename}`: " if problem.filename else ""

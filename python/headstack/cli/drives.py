@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import Json, Overrides, pairs
+from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 
 app = App(name="drives", help="The drive library; show, check and import drive files.")
 
@@ -103,6 +103,7 @@ def import_(
         Path | None,
         Parameter(
             name=["--out", "-o"],
+            group=OUTPUT,
             help="Write the drive file here instead of printing it; of a .parv the system file, or into this directory.",
         ),
     ] = None,

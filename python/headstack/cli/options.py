@@ -204,6 +204,6 @@ def warmup(word: str | None) -> dict[str, Any]:
     """Read `--warmup`: a plain number counts requests, a number with a unit is a time."""
     if word is None:
         return {}
-    if word.isdigit():
+    if word.isdecimal() and len(word) <= 30:
         return {"warmup_requests": int(word)}
     return {"warmup_s": seconds(word, "--warmup")}

@@ -6,8 +6,10 @@ import json
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +36,7 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a line about what was done."""
-    sys.stderr.write(message + "\n")
+    _say(message)
 
 
 _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
@@ -43,7 +45,13 @@ _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
 def _stderr(label: str, colour: str, message: str) -> None:
     styled = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     shown = f"\x1b[1;{_SGR[colour]}m{label}\x1b[0m" if styled else label
-    sys.stderr.write(f"{shown}: {message}\n")
+    _say(f"{shown}: {message}")
+
+
+def _say(line: str) -> None:
+    # Who cannot be told is not told: the work goes on.
+    with suppress(OSError):
+        sys.stderr.write(line + "\n")
 
 
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
@@ -65,6 +73,34 @@ def defect(problem: BaseException) -> None:
         "this is a defect of headstack: please report it with the command; "
         "HEADSTACK_TRACEBACK=1 shows where it happened",
     )
+
+
+def mend_streams() -> None:
+    """Let a standard stream that is closed take what it gets to nowhere, before another file gets its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            try:
+                os.fstat(number)
+            except OSError:
+                os.dup2(null, number)
+            setattr(sys, name, os.fdopen(null, "w" if number else "r"))
+
+
+@contextmanager
+def stdout_told() -> Iterator[None]:
+    """Hand on what is printed meanwhile; `InputError` where that is impossible."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        # An error about a file says which.
+        if problem.filename is not None:
+            raise
+        silence_stdout()
+        raise InputError(f"cannot write to stdout: {problem.strerror}") from None
 
 
 def silence_stdout() -> None:

@@ -1,14 +1,14 @@
 //! A system with every name resolved: what a run is configured by, and what its hash is taken of.
 
 use headstack_drive::spec::{BusSpec, DriveSpec, ProvenanceKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::HostSpec;
 use crate::bus::Arbitration;
 
 /// A system with every name resolved and every override applied.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemConfig {
     /// Library name, or file name without `.toml`.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct SystemConfig {
 }
 
 /// A bus.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BusConfig {
     /// Its name in the system file; a drive's own bus is called after the drive.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct BusConfig {
 }
 
 /// A volume.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VolumeConfig {
     /// Its name.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct VolumeConfig {
 }
 
 /// A drive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveConfig {
     /// Its name in results: the library name of a drive alone, `volume.0` in a volume.
     pub name: String,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{CountLaw, SizeLaw, TimeLaw};
+use super::law::{CountLaw, SizeLaw, TimeLaw, lasts};
 use super::shift::ShiftLaw;
 
 /// A workload, as in its file.
@@ -248,8 +248,8 @@ impl StreamSpec {
                 add(key, format!("{step} must be positive"));
             }
         }
-        if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
-            add("start_s", format!("{} must not be negative", self.start_s));
+        if let Err(problem) = lasts(self.start_s * 1e3) {
+            add("start_s", problem);
         }
         if let Some(end) = self.end_s
             && (end.is_nan() || end < self.start_s)
@@ -325,8 +325,11 @@ impl StreamSpec {
             if burst.every_s.is_some() == burst.every.is_some() {
                 found.push(("burst", "give `every_s` or `every`, one of them".to_owned()));
             }
-            if burst.every_s.is_some_and(|every| !(every > 0.0 && every.is_finite())) {
+            if burst.every_s == Some(0.0) {
                 found.push(("burst.every_s", "must be positive".to_owned()));
+            }
+            if let Some(Err(problem)) = burst.every_s.map(|every| lasts(every * 1e3)) {
+                found.push(("burst.every_s", problem));
             }
             if burst.within_ms.is_some() == self.inter_arrival.is_some() {
                 found.push((
@@ -335,8 +338,8 @@ impl StreamSpec {
                         .to_owned(),
                 ));
             }
-            if burst.within_ms.is_some_and(|within| !(within >= 0.0 && within.is_finite())) {
-                found.push(("burst.within_ms", "must not be negative".to_owned()));
+            if let Some(Err(problem)) = burst.within_ms.map(lasts) {
+                found.push(("burst.within_ms", problem));
             }
         }
         found
