@@ -3,6 +3,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+mod calibrate;
 #[cfg(target_os = "linux")]
 mod capture;
 mod convert;
@@ -14,7 +15,6 @@ mod library;
 mod measure;
 mod phase;
 mod poll;
-mod replay;
 mod run;
 mod scores;
 mod stepper;
@@ -27,6 +27,8 @@ mod validate;
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::calibrate::{CalibrationResult, calibrate};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::capture::capture_trace;
@@ -42,8 +44,6 @@ mod _core {
     use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
-    #[pymodule_export]
-    use crate::replay::LockedReplay;
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]
