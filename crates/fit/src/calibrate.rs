@@ -218,12 +218,12 @@ impl<'a> Work<'a> {
     ) -> Result<Calibration, FitError> {
         let rows = rows(&part.evaluator, &part.point, &part.before, &part.table)?;
         let (ops, measured) = (train.ops(), train.service());
-        let replays = part.evaluator.times(&[part.before.clone(), part.point.values.clone()])?;
-        let mut scores = replays.iter().flatten().map(|model| Scores::new(&ops, &measured, model));
-        let (Some(before), Some(after)) = (scores.next(), scores.next()) else {
-            return Err(FitError::input("a drive that was fitted cannot be replayed", "report this"));
+        let scores = |model: &[Nanos]| Scores::new(&ops, &measured, model);
+        let times_after = part.evaluator.times(std::slice::from_ref(&part.point.values))?.remove(0);
+        let train_scores = BeforeAfter {
+            before: scores(&part.times_before)?,
+            after: scores(&times_after.unwrap_or_default())?,
         };
-        let train_scores = BeforeAfter { before: before?, after: after? };
         let drive = explained(
             part.drive()?,
             self.drive,

@@ -9,10 +9,12 @@ use crate::search::{is_better, prune};
 use crate::table::{CURVE, ParameterTable};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
+use crate::words::grouped;
 use crate::{FitError, Monitor};
 use headstack_drive::spec::DriveSpec;
 use headstack_system::phase::{Fitted, fit};
 use headstack_system::{Replay, RunOptions, System, SystemConfig, SystemError};
+use headstack_units::Nanos;
 use std::sync::Arc;
 
 /// A round that gains less than this share of the objective is the last one.
@@ -25,8 +27,10 @@ pub(crate) struct PartFit<'a> {
     pub(crate) evaluator: Evaluator<'a>,
     pub(crate) point: Point,
     pub(crate) table: ParameterTable,
-    /// The values before, with the angles of the part.
+    /// The values before.
     pub(crate) before: Values,
+    /// The times of the requests before, the angles already those of the part.
+    pub(crate) times_before: Vec<Nanos>,
     /// What the values are replaced in.
     base: DriveSpec,
     pub(crate) rounds: u32,
@@ -48,7 +52,8 @@ impl<'a> PartFit<'a> {
         let Some(point) = evaluator.point(&before)? else {
             return Err(SystemError::from(rejected(&base)).into());
         };
-        let mut part = Self { evaluator, point, table, before, base, rounds: 0 };
+        let times_before = evaluator.times(std::slice::from_ref(&before))?.remove(0).unwrap_or_default();
+        let mut part = Self { evaluator, point, table, before, times_before, base, rounds: 0 };
         part.search(original, train, options, monitor)?;
         // The points of a curve stay or go together.
         let alone: Vec<Parameter> = part.table.parameters().filter(|it| it.path() != CURVE).collect();
@@ -78,7 +83,7 @@ impl<'a> PartFit<'a> {
                 self.rounds,
                 options.objective.words(),
                 self.point.ms(),
-                train.requests().len()
+                grouped(train.requests().len())
             ));
             self.refresh_angles(original, train, options)?;
             if begun - self.point.ms() < LEAST_SHARE_OF_A_ROUND * begun {

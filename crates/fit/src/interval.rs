@@ -1,9 +1,10 @@
 //! Within what range the fitted part knows each number, the others free to make up for it.
 //!
-//! A value is out where the drive that has it is clearly worse than the fitted one, request by request, in blocks. Three
+//! A value is out where the drive that has it is clearly worse than the fitted one, request by request, in blocks. Several
 //! kinds of drive have it: the fitted one with this value alone changed; the one in which all the other numbers make up
-//! for it as well as they can ([`TradeOffs`]); and those on the exchanges that the search itself uses. A value is out
-//! only where it is out in all of them, so the interval holds for the numbers together.
+//! for it as well as they can, or half of that ([`TradeOffs`]); and those on the [`exchanges`] of the search. A value is
+//! out only where the best of them is, so the interval holds for the numbers together. One that is worse on the whole than
+//! the drive with this value alone changed, and merely more scattered, says nothing for the value.
 
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
@@ -20,6 +21,8 @@ const GROWTH: f64 = 3.0;
 const BISECTIONS: usize = 6;
 /// The end is known well enough when it is known to this share of the smallest search step.
 const FINE: f64 = 0.02;
+/// How much of what would make up for a value the others are tried with.
+const ANSWERS: [f64; 2] = [1.0, 0.5];
 /// The farthest probe, in largest search steps.
 const FARTHEST: f64 = 2.0;
 
@@ -79,63 +82,91 @@ pub(crate) fn knowledge(
     all: &[Number],
     wanted: &[usize],
 ) -> Result<Vec<Knowledge>, FitError> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
     let trade_offs = TradeOffs::at(evaluator, fitted, all)?;
-    let reaches = exchanges(all)
-        .into_par_iter()
-        .filter(|line| wanted.iter().any(|&number| share(line, &all[number]).is_some()))
-        .map(|line| Reach::of(evaluator, fitted, line))
-        .collect::<Result<Vec<_>, _>>()?;
-    wanted
-        .par_iter()
-        .map(|&which| {
-            let side = |sign| ends(evaluator, fitted, all, which, sign, &trade_offs, &reaches);
-            let ((low, low_alone), (high, high_alone)) = (side(-1.0)?, side(1.0)?);
-            Ok(Knowledge {
-                joint: Interval { low, high },
-                alone: Interval { low: low_alone, high: high_alone },
-            })
-        })
-        .collect()
+    let exchanges = exchanges(all);
+    let walk = |which: usize, sign: f64| {
+        let number = &all[which];
+        Walk { evaluator, fitted, number, which, sign, trade_offs: &trade_offs, exchanges: &exchanges }.ends()
+    };
+    let known = |&which: &usize| {
+        let ((low, low_alone), (high, high_alone)) = (walk(which, -1.0)?, walk(which, 1.0)?);
+        Ok(Knowledge { joint: Interval { low, high }, alone: Interval { low: low_alone, high: high_alone } })
+    };
+    wanted.par_iter().map(known).collect()
 }
 
-/// The joint end on one side, and the one with the others held.
-fn ends(
-    evaluator: &Evaluator<'_>,
-    fitted: &Point,
-    all: &[Number],
+/// Away from the fitted value of one number, to one side.
+struct Walk<'a> {
+    evaluator: &'a Evaluator<'a>,
+    fitted: &'a Point,
+    number: &'a Number,
     which: usize,
     sign: f64,
-    trade_offs: &TradeOffs<'_>,
-    reaches: &[Reach],
-) -> Result<(End, End), FitError> {
-    let number = &all[which];
-    let best = number.value(&fitted.values);
-    let room = number.room(best, sign);
-    let end = |edge: Edge| match edge {
-        Edge::Worse(step) => End::Told(known_to(number, best, sign * step)),
-        Edge::Blocked(step) => End::Bound(number.after(best, sign * step.min(room))),
-        Edge::Flat => End::Open,
-    };
-    let ladder = Ladder::new(number.steps, room);
-    let alone = end(ladder.walk(evaluator, fitted, &|step| number.moved(&fitted.values, sign * step))?);
-    let along = |step: f64| trade_offs.moved(&fitted.values, which, sign * step);
-    let mut joint = farther(sign, alone, end(ladder.walk(evaluator, fitted, &along)?));
-    for reach in reaches {
-        let Some(share) = share(&reach.line, number) else { continue };
-        let edge = reach.edges[usize::from(share * sign > 0.0)];
-        joint = farther(
-            sign,
-            joint,
-            match edge {
-                Edge::Worse(step) | Edge::Blocked(step) => {
-                    let value = known_to(number, best, sign * share.abs() * step);
-                    End::Told(value.clamp(number.low, number.high))
-                }
-                Edge::Flat => End::Open,
-            },
-        );
+    trade_offs: &'a TradeOffs<'a>,
+    exchanges: &'a [Line],
+}
+
+impl Walk<'_> {
+    /// The joint end, and the one with the others held.
+    fn ends(&self) -> Result<(End, End), FitError> {
+        let best = self.number.value(&self.fitted.values);
+        let room = self.number.room(best, self.sign);
+        let ladder = Ladder::new(self.number.steps, room);
+        let end = |edge: Edge| match edge {
+            Edge::Worse(step) => End::Told(known_to(self.number, best, self.sign * step)),
+            Edge::Blocked(step) => End::Bound(self.number.after(best, self.sign * step.min(room))),
+            Edge::Flat => End::Open,
+        };
+        let alone = ladder.walk(0.0, &|step| Ok(self.alone(step)?.map(|point| self.is_out(&point))))?;
+        let Edge::Worse(from) = alone else { return Ok((end(alone), end(alone))) };
+        // What is not out alone is not out together.
+        let joint = ladder.walk(from - ladder.fine, &|step| self.is_out_jointly(step))?;
+        // Halving ends where it ends: the joint end is never the nearer one.
+        let (joint, alone) = (end(joint), end(alone));
+        let is_nearer =
+            joint.value().zip(alone.value()).is_some_and(|(joint, alone)| self.sign * (alone - joint) > 0.0);
+        Ok((if is_nearer { alone } else { joint }, alone))
     }
-    Ok((joint, alone))
+
+    fn is_out(&self, point: &Point) -> bool {
+        point.improvement(self.fitted).rules_out()
+    }
+
+    /// The drive with this value alone changed.
+    fn alone(&self, step: f64) -> Result<Option<Point>, FitError> {
+        match self.number.moved(&self.fitted.values, self.sign * step) {
+            Some(values) => self.evaluator.point(&values),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether no drive with this value is as good as the fitted one; `None` where there is no such drive.
+    fn is_out_jointly(&self, step: f64) -> Result<Option<bool>, FitError> {
+        let Some(alone) = self.alone(step)? else { return Ok(None) };
+        if !self.is_out(&alone) {
+            return Ok(Some(false));
+        }
+        let answered = ANSWERS.into_iter().filter_map(|share| {
+            self.trade_offs.moved(&self.fitted.values, self.which, self.sign * step, share)
+        });
+        let exchanged = self.exchanges.iter().filter_map(|line| self.exchanged(line, step));
+        for values in answered.chain(exchanged) {
+            let Some(point) = self.evaluator.point(&values)? else { continue };
+            if point.ms() <= alone.ms() && !self.is_out(&point) {
+                return Ok(Some(false));
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// The drive with this value on a line that others move along; `None` where the line does not lead there.
+    fn exchanged(&self, line: &Line, step: f64) -> Option<Values> {
+        let own = line.parts.iter().find(|(part, _)| part.name() == self.number.name());
+        line.at(&self.fitted.values, self.sign * step / own?.1)
+    }
 }
 
 /// A value at the end of an interval: beyond what the search can tell apart, and to a digit more than is saved.
@@ -143,48 +174,6 @@ fn known_to(number: &Number, best: f64, step: f64) -> f64 {
     let blur = (NARROWEST * number.steps[0]).copysign(step);
     crate::parameter::rounded(number.after(best, step + blur), number.digits + 1)
         .clamp(number.low, number.high)
-}
-
-/// The end that leaves more room.
-fn farther(sign: f64, a: End, b: End) -> End {
-    match (a.value(), b.value()) {
-        (Some(first), Some(second)) => {
-            if sign * (second - first) > 0.0 {
-                b
-            } else {
-                a
-            }
-        }
-        _ => End::Open,
-    }
-}
-
-/// The share of a number in a line.
-fn share(line: &Line, number: &Number) -> Option<f64> {
-    let own = line.parts.iter().find(|(part, _)| part.path == number.path && part.element == number.element);
-    own.map(|(_, share)| *share)
-}
-
-/// How far a line leads to either side.
-struct Reach {
-    line: Line,
-    edges: [Edge; 2],
-}
-
-impl Reach {
-    fn of(evaluator: &Evaluator<'_>, fitted: &Point, line: Line) -> Result<Self, FitError> {
-        let edge = |sign: f64| {
-            let room = line
-                .parts
-                .iter()
-                .map(|(number, share)| number.room(number.value(&fitted.values), share * sign) / share.abs());
-            let room = room.fold(f64::INFINITY, f64::min);
-            let at = |step: f64| line.at(&fitted.values, sign * step);
-            Ladder::new(&line.steps, room).walk(evaluator, fitted, &at)
-        };
-        let edges = [edge(-1.0)?, edge(1.0)?];
-        Ok(Self { line, edges })
-    }
 }
 
 /// Where walking away from the fitted drive ends.
@@ -218,34 +207,22 @@ impl Ladder {
         Self { steps, fine: FINE * first, ends_at_bound }
     }
 
-    fn walk(
-        &self,
-        evaluator: &Evaluator<'_>,
-        fitted: &Point,
-        at: &dyn Fn(f64) -> Option<Values>,
-    ) -> Result<Edge, FitError> {
-        let verdict = |step: f64| -> Result<Option<bool>, FitError> {
-            let Some(values) = at(step) else { return Ok(None) };
-            let point = evaluator.point(&values)?;
-            Ok(point.map(|point| point.improvement(fitted).rules_out()))
-        };
-        let mut inside = 0.0;
-        for &step in &self.steps {
+    /// Walks on from a step that is known to be inside. The verdict tells whether a step is out, where there is such a
+    /// drive.
+    fn walk(&self, inside: f64, verdict: &Verdict<'_>) -> Result<Edge, FitError> {
+        let start = inside.max(0.0);
+        let mut inside = start;
+        for &step in self.steps.iter().filter(|&&step| step > start) {
             match verdict(step)? {
                 None => return Ok(Edge::Blocked(inside)),
                 Some(false) => inside = step,
-                Some(true) => return self.narrow(inside, step, &verdict).map(Edge::Worse),
+                Some(true) => return self.narrow(inside, step, verdict).map(Edge::Worse),
             }
         }
         Ok(if self.ends_at_bound { Edge::Blocked(inside) } else { Edge::Flat })
     }
 
-    fn narrow(
-        &self,
-        mut inside: f64,
-        mut outside: f64,
-        verdict: &dyn Fn(f64) -> Result<Option<bool>, FitError>,
-    ) -> Result<f64, FitError> {
+    fn narrow(&self, mut inside: f64, mut outside: f64, verdict: &Verdict<'_>) -> Result<f64, FitError> {
         for _ in 0..BISECTIONS {
             if outside - inside < self.fine {
                 break;
@@ -256,3 +233,6 @@ impl Ladder {
         Ok(outside)
     }
 }
+
+/// Whether a step is out; `None` where there is no such drive.
+type Verdict<'a> = dyn Fn(f64) -> Result<Option<bool>, FitError> + 'a;

@@ -77,6 +77,7 @@ mod table;
 mod trace;
 mod tradeoff;
 mod values;
+mod words;
 
 pub use calibrate::{Angles, BeforeAfter, Calibration, Options, calibrate};
 pub use error::FitError;

@@ -46,8 +46,7 @@ pub(crate) fn other_starts(
     start: &Point,
     numbers: &[Number],
 ) -> Result<Vec<Point>, FitError> {
-    let gauge = gauge(&Group::all(numbers));
-    let Some(shifted) = gauge.last().and_then(|line| line.at(&start.values, ROOM_MS)) else {
+    let Some(shifted) = gauge(numbers).last().and_then(|line| line.at(&start.values, ROOM_MS)) else {
         return Ok(Vec::new());
     };
     let fences = numbers.iter().filter(|it| it.path == "buffer.read_fence_kib" && it.high >= FENCE_KIB);
@@ -87,7 +86,7 @@ pub(crate) fn exchanges(numbers: &[Number]) -> Vec<Line> {
     let group = Group::all(numbers);
     let mut lines: Vec<Line> =
         ["read", "write"].iter().flat_map(|operation| exchanges_of(&group, operation)).collect();
-    lines.extend(gauge(&group));
+    lines.extend(gauge(numbers));
     for pair in [
         ["bus.read_mb_per_s", "bus.write_mb_per_s"],
         ["mechanics.read_settle_ms", "mechanics.write_settle_ms"],
@@ -124,7 +123,8 @@ fn exchanges_of(group: &Group<'_>, operation: &str) -> Vec<Line> {
 ///
 /// Nobody sees the spindle: as much off everything before the media work, of reads and writes alike, as is put behind it
 /// changes no time at all. It lets one completion grow against the other that is already 0.
-fn gauge(group: &Group<'_>) -> Vec<Line> {
+pub(crate) fn gauge(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
     let by_history = |kinds: &[&str]| -> Vec<String> {
         let of = |operation: &'static str| {
             kinds.iter().map(move |kind| format!("controller.by_history.{operation}_{kind}_ms"))

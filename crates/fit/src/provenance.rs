@@ -3,11 +3,11 @@
 use crate::calibrate::BeforeAfter;
 use crate::evidence::Row;
 use crate::parameter::Parameter;
-use crate::values::{Values, real};
+use crate::values::Values;
+use crate::words::{grouped, written};
 use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
 use headstack_stats::Scores;
 use std::collections::BTreeMap;
-use toml::Value;
 
 /// How `DriveSpec` marks keys that are in a file only because one beside them is.
 const BESIDE: &str = "default, beside";
@@ -86,24 +86,4 @@ fn was(row: &Row) -> String {
     };
     let at = at.map_or_else(String::new, |at| format!(" at {at} cylinders"));
     format!("{}{at} (alone worth {:.4} ms)", written(&row.before), row.gain.ms)
-}
-
-/// A value for people.
-fn written(value: &Value) -> String {
-    match value {
-        Value::Float(_) => {
-            let digits = format!("{:.6}", real(value));
-            digits.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
-        Value::String(word) => word.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// A count with commas between thousands.
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
-    groups.join(",")
 }

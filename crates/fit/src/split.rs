@@ -1,6 +1,7 @@
 //! The parts of a trace: what is fitted, and what nothing but the score looks at.
 
 use crate::FitError;
+use crate::words::grouped;
 use std::ops::Range;
 
 /// Fewer than this many requests cannot tell a change from noise.
@@ -64,7 +65,10 @@ impl Split {
             if train < LEAST_TRAIN || test < LEAST_TEST {
                 return Err(FitError::input(
                     format!(
-                        "{trace}: {train} of {requests} measured requests to fit and {test} to score are too few"
+                        "{trace}: {} of {} measured requests to fit and {} to score are too few",
+                        grouped(train),
+                        grouped(requests),
+                        grouped(test)
                     ),
                     format!(
                         "at least {LEAST_TRAIN} are needed to fit and {LEAST_TEST} to score: choose a longer trace, or \

@@ -220,7 +220,10 @@ fn transfers(values: &Values) -> Vec<Number> {
     }
     found.push(number("buffer.write_start_ms", 0.0, LONGEST_STEP_MS));
     for operation in ["read", "write"] {
-        let rate = number(format!("bus.{operation}_mb_per_s"), SLOWEST_BUS, FASTEST_BUS);
+        let path = format!("bus.{operation}_mb_per_s");
+        // A file may stand for a bus that takes no time.
+        let fastest = values.get(&path).map_or(FASTEST_BUS, real).max(FASTEST_BUS);
+        let rate = number(path, SLOWEST_BUS, fastest);
         found.push(Number { steps: SHARES, relative: true, digits: 4, ..rate });
     }
     if let Some(segment_kib) = values.get("cache.segment_kib").map(real) {

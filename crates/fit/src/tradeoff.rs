@@ -56,12 +56,12 @@ impl<'a> TradeOffs<'a> {
     }
 
     /// The drive in which one number is so far from where it was fitted (in steps of its own unit, as
-    /// [`Number::moved`] takes them), and the others make up for it.
-    pub(crate) fn moved(&self, values: &Values, which: usize, step: f64) -> Option<Values> {
+    /// [`Number::moved`] takes them), and the others make up for this share of it.
+    pub(crate) fn moved(&self, values: &Values, which: usize, step: f64, share: f64) -> Option<Values> {
         let mut moved = self.numbers[which].moved(values, step)?;
         let others = self.answers(which, step / self.numbers[which].steps[0]);
         for ((number, &old), answer) in self.numbers.iter().zip(&self.fitted).zip(others) {
-            let new = number.after(old, answer * number.steps[0]).clamp(number.low, number.high);
+            let new = number.after(old, share * answer * number.steps[0]).clamp(number.low, number.high);
             if answer != 0.0 && new != old {
                 moved = number.put(&moved, new);
             }

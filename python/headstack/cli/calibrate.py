@@ -37,7 +37,9 @@ def calibrate(
     rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = 3,
     objective: Annotated[
         Literal["mae_ms", "rmse_ms", "demerit_ms"],
-        Parameter(group=RUN, help="What is made small: the mean or root mean square error per request, or the demerit."),
+        Parameter(
+            group=RUN, help="What is made small: the mean or root mean square error per request, or the demerit."
+        ),
     ] = "mae_ms",
     set_: Overrides = (),
     save: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file.")] = None,

@@ -1,5 +1,7 @@
 //! Drives that are not as their files say, and the times they would show.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use headstack_drive::spec::DriveSpec;
 use headstack_fit::MeasuredTrace;
 use headstack_system::record::Keep;
@@ -12,7 +14,7 @@ use rand_pcg::Pcg64;
 use std::sync::Arc;
 
 /// Reads and writes, some of them in runs.
-pub const MIXED: &str = "
+pub(crate) const MIXED: &str = "
 [[stream]]
 read_fraction = 0.6
 sequential_fraction = 0.3
@@ -22,7 +24,7 @@ inter_arrival.exponential_ms = 40
 ";
 
 /// Random reads alone.
-pub const READS: &str = "
+pub(crate) const READS: &str = "
 [[stream]]
 read_fraction = 1.0
 size.weighted_kib = [[1.0, 1.0], [4.0, 2.0], [8.0, 1.0]]
@@ -31,26 +33,26 @@ inter_arrival.exponential_ms = 40
 ";
 
 /// A drive of the library.
-pub fn file(name: &str) -> DriveSpec {
+pub(crate) fn file(name: &str) -> DriveSpec {
     SystemConfig::load(name, &[]).unwrap().drives.remove(0).spec
 }
 
 /// Pairs for a drive that is not as its file says.
-pub fn real(values: &[(&str, f64)]) -> Vec<(String, String)> {
+pub(crate) fn real(values: &[(&str, f64)]) -> Vec<(String, String)> {
     values.iter().map(|(path, value)| ((*path).to_owned(), format!("{value:?}"))).collect()
 }
 
 /// How measured times differ from the drive's own.
 #[derive(Clone, Copy, Default)]
-pub struct Noise {
+pub(crate) struct Noise {
     /// Standard deviation, in ms.
-    pub sigma_ms: f64,
+    pub(crate) sigma_ms: f64,
     /// This share of completions comes late, by up to 20 ms.
-    pub late: f64,
+    pub(crate) late: f64,
 }
 
 /// The times that a real drive shows under a workload.
-pub fn measured(
+pub(crate) fn measured(
     drive: &str,
     real: &[(String, String)],
     workload: &str,
@@ -77,6 +79,6 @@ pub fn measured(
 }
 
 /// A generator for a trial.
-pub fn random(seed: u64) -> impl Rng {
+pub(crate) fn random(seed: u64) -> impl Rng {
     Pcg64::seed_from_u64(seed)
 }
