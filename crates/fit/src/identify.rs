@@ -14,7 +14,7 @@ use crate::table::{CURVE, ParameterTable};
 use crate::values::Values;
 use std::collections::BTreeSet;
 
-/// Takes back every change that is not identifiable. Of a curve single points are left out, so that its neighbours speak
+/// Takes back every change that is not identifiable, the least needed first. Of a curve single points are left out, so that its neighbours speak
 /// for them; the table follows.
 pub(crate) fn keep_what_is_identifiable(
     evaluator: &Evaluator<'_>,
@@ -33,12 +33,10 @@ pub(crate) fn keep_what_is_identifiable(
             }
             continue;
         }
-        let mut values = point.values.clone();
-        for parameter in unknown {
-            values = parameter.restored(&values, before);
-            given_up.insert(parameter.name());
-        }
-        let Some(restored) = evaluator.point(&values)? else { return Ok(point) };
+        let Some((parameter, restored)) = least_needed(evaluator, &point, before, &unknown)? else {
+            return Ok(point);
+        };
+        given_up.insert(parameter.name());
         point = settle(evaluator, restored, before, table, &given_up)?;
     }
 }
@@ -64,6 +62,19 @@ fn unknown(
         }
     }
     Ok(found)
+}
+
+/// The parameter that is missed least when it goes back: what is not identifiable beside it may be so without it.
+fn least_needed<'a>(
+    evaluator: &Evaluator<'_>,
+    point: &Point,
+    before: &Values,
+    unknown: &'a [Parameter],
+) -> Result<Option<(&'a Parameter, Point)>, FitError> {
+    let restored = unknown.iter().map(|parameter| Some(parameter.restored(&point.values, before))).collect();
+    let points = evaluator.points(restored)?;
+    let found = unknown.iter().zip(points).filter_map(|(parameter, point)| Some((parameter, point?)));
+    Ok(found.min_by(|(_, a), (_, b)| a.ms().total_cmp(&b.ms())))
 }
 
 /// Lets the numbers that still may move find their place again.

@@ -2,14 +2,14 @@
 //!
 //! A value is out where the drive that has it is clearly worse than the fitted one, request by request, in blocks. Several
 //! kinds of drive have it: the fitted one with this value alone changed; the one in which all the other numbers make up
-//! for it as well as they can, or half of that ([`TradeOffs`]); and those on the [`exchanges`] of the search. A value is
+//! for it as well as they can, or half of that ([`TradeOffs`]); and those on the lines of [`look_alikes`]. A value is
 //! out only where the best of them is, so the interval holds for the numbers together. One that is worse on the whole than
 //! the drive with this value alone changed, and merely more scattered, says nothing for the value.
 
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
 use crate::parameter::Number;
-use crate::plan::exchanges;
+use crate::plan::look_alikes;
 use crate::search::{Line, NARROWEST};
 use crate::tradeoff::TradeOffs;
 use crate::values::Values;
@@ -86,10 +86,11 @@ pub(crate) fn knowledge(
         return Ok(Vec::new());
     }
     let trade_offs = TradeOffs::at(evaluator, fitted, all)?;
-    let exchanges = exchanges(all);
+    let look_alikes = look_alikes(all);
     let walk = |which: usize, sign: f64| {
         let number = &all[which];
-        Walk { evaluator, fitted, number, which, sign, trade_offs: &trade_offs, exchanges: &exchanges }.ends()
+        Walk { evaluator, fitted, number, which, sign, trade_offs: &trade_offs, look_alikes: &look_alikes }
+            .ends()
     };
     let known = |&which: &usize| {
         let ((low, low_alone), (high, high_alone)) = (walk(which, -1.0)?, walk(which, 1.0)?);
@@ -106,7 +107,7 @@ struct Walk<'a> {
     which: usize,
     sign: f64,
     trade_offs: &'a TradeOffs<'a>,
-    exchanges: &'a [Line],
+    look_alikes: &'a [Line],
 }
 
 impl Walk<'_> {
@@ -152,8 +153,8 @@ impl Walk<'_> {
         let answered = ANSWERS.into_iter().filter_map(|share| {
             self.trade_offs.moved(&self.fitted.values, self.which, self.sign * step, share)
         });
-        let exchanged = self.exchanges.iter().filter_map(|line| self.exchanged(line, step));
-        for values in answered.chain(exchanged) {
+        let others = self.look_alikes.iter().filter_map(|line| self.on(line, step));
+        for values in answered.chain(others) {
             let Some(point) = self.evaluator.point(&values)? else { continue };
             if point.ms() <= alone.ms() && !self.is_out(&point) {
                 return Ok(Some(false));
@@ -162,10 +163,10 @@ impl Walk<'_> {
         Ok(Some(true))
     }
 
-    /// The drive with this value on a line that others move along; `None` where the line does not lead there.
-    fn exchanged(&self, line: &Line, step: f64) -> Option<Values> {
+    /// The drive with this value on a line that others move along, up to their bounds; `None` where this one does not.
+    fn on(&self, line: &Line, step: f64) -> Option<Values> {
         let own = line.parts.iter().find(|(part, _)| part.name() == self.number.name());
-        line.at(&self.fitted.values, self.sign * step / own?.1)
+        Some(line.up_to_bounds(&self.fitted.values, self.sign * step / own?.1))
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Group<'a> {
 ///
 /// Time before the media work and time after it add up alike, but only the first can miss a revolution: along the axes
 /// alone the search would climb a ridge.
-pub(crate) fn exchanges(numbers: &[Number]) -> Vec<Line> {
+fn exchanges(numbers: &[Number]) -> Vec<Line> {
     let group = Group::all(numbers);
     let mut lines: Vec<Line> =
         ["read", "write"].iter().flat_map(|operation| exchanges_of(&group, operation)).collect();
@@ -93,6 +93,21 @@ pub(crate) fn exchanges(numbers: &[Number]) -> Vec<Line> {
     ] {
         lines.push(Line::new(group.parts(pair, 1.0)));
     }
+    lines.retain(|line| line.parts.len() > 1);
+    lines
+}
+
+/// Lines on which drives lie that are hard to tell apart: the exchanges, and time of reads that hit moved behind them,
+/// with or without that of the others.
+pub(crate) fn look_alikes(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
+    let of_reads = |kinds: &[&str]| -> Vec<(Number, f64)> {
+        let paths = kinds.iter().map(|kind| format!("controller.by_history.read_{kind}_ms"));
+        [group.parts(paths, -1.0), group.parts(["controller.read_completion_ms"], 1.0)].concat()
+    };
+    let hits = ["hit", "hit_at_rest", "seek_after", "miss"];
+    let mut lines = exchanges(numbers);
+    lines.extend((2..=hits.len()).map(|count| Line::new(of_reads(&hits[..count]))));
     lines.retain(|line| line.parts.len() > 1);
     lines
 }

@@ -41,7 +41,8 @@ pub(crate) fn explained(
         drive.name.push_str(", fitted");
     }
     let told = format!("Fitted to the first {} requests of {trace}.", grouped(requests));
-    drive.summary = format!("{} {told}", drive.summary.trim_end()).trim().to_owned();
+    let told = format!("{} {told}", drive.summary.trim_end());
+    told.trim().clone_into(&mut drive.summary);
     drive
 }
 

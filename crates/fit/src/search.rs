@@ -46,6 +46,14 @@ impl Line {
             .iter()
             .try_fold(values.clone(), |values, (number, share)| number.moved(&values, share * step))
     }
+
+    /// The drive a step away, parameters that meet a bound staying there.
+    pub(crate) fn up_to_bounds(&self, values: &Values, step: f64) -> Values {
+        self.parts.iter().fold(values.clone(), |values, (number, share)| {
+            let new = number.after(number.value(&values), share * step);
+            number.put(&values, new.clamp(number.low, number.high))
+        })
+    }
 }
 
 /// What was found along a line.

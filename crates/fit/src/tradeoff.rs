@@ -36,7 +36,7 @@ impl<'a> TradeOffs<'a> {
         fitted: &Point,
         numbers: &'a [Number],
     ) -> Result<Self, FitError> {
-        let centre = evaluator.times(&[fitted.values.clone()])?.remove(0).unwrap_or_default();
+        let centre = evaluator.times(std::slice::from_ref(&fitted.values))?.remove(0).unwrap_or_default();
         let weights = weights(evaluator.measured(), &centre);
         let sides =
             |number: &Number| [-1.0, 1.0].map(|sign| number.moved(&fitted.values, sign * number.steps[0]));

@@ -73,6 +73,33 @@ fn what_the_workload_cannot_tell_is_not_identifiable_and_left_alone() {
     }
 }
 
+/// Requests are of 16 KiB at most: a fence of none is clearly wrong, and above 16 KiB every fence is as good as any other.
+#[test]
+fn what_gains_but_could_be_anything_is_not_saved() {
+    let trace = measured("hp-97560", &[], READS, 1200, QUIET, 9);
+    let mut drive = file("hp-97560");
+    drive.buffer.read_fence_kib = 0.0;
+    let fitted = |real_kib: f64| {
+        let trace = match real_kib {
+            64.0 => trace.clone(),
+            other => measured("hp-97560", &real(&[("buffer.read_fence_kib", other)]), READS, 1200, QUIET, 9),
+        };
+        let options = options(&["buffer.read_fence_kib"]);
+        calibrate(&drive, &trace, &options, &Monitor::default()).unwrap()
+    };
+    let anything = fitted(64.0);
+    assert!(
+        !anything.rows[0].known.is_identifiable() && !anything.rows[0].is_changed(),
+        "{:?}",
+        anything.rows[0]
+    );
+    assert_eq!(anything.drive.buffer.read_fence_kib, 0.0);
+    // A fence inside the requests is told, and kept.
+    let told = fitted(4.0);
+    assert!(told.rows[0].known.is_identifiable(), "{:?}", told.rows[0]);
+    assert!((told.drive.buffer.read_fence_kib - 4.0).abs() < 0.6, "{:?}", told.rows[0]);
+}
+
 /// Nobody sees the spindle: in a trace of reads, as much off every overhead before the media work as is put behind it
 /// changes no time at all, until one of them is 0.
 #[test]
