@@ -122,7 +122,9 @@ def test_folds_score_every_request_and_show_how_steady_a_value_is(measured: Path
     assert printed["split"] == {"folds": 3, "train_requests": 3000, "test_requests": 3000}
     assert printed["test"]["after"]["requests"] == 3000
     row = printed["parameters"][0]
-    assert row["after_by_fold"] == pytest.approx([0.5] * 3, abs=0.1)
+    # The other values that are not as in the file are not fitted, and pull at this one alike.
+    assert row["after_by_fold"] == pytest.approx([row["after"]] * 3, abs=0.03)
+    assert row["after"] == pytest.approx(0.5, abs=0.15)
     assert "3 blocks" in path.read_text().replace("\n#", "")
     shown = run(*words, "--split", "k-fold", "--rounds", "1")
     assert "4 of 5 blocks" in shown.out

@@ -1,5 +1,7 @@
 //! Do the intervals hold the truth? Drives with planted values, noise and late completions, fitted with everything free.
 
+#![expect(clippy::print_stdout, reason = "what a slow test measured is worth reading")]
+
 mod common;
 
 use common::{MIXED, Noise, file, measured, random};
