@@ -35,7 +35,7 @@
 //!
 //! let real = [("mechanics.inward_seek_extra_ms".to_owned(), "0.5".to_owned())];
 //! let system = Arc::new(System::load("hp-c2247a", &real)?);
-//! let workload = "requests = 800\n[[stream]]\nsize.fixed_kib = 4\ninter_arrival.exponential_ms = 40";
+//! let workload = "requests = 800\n[[stream]]\nread_fraction = 0.6\nsize.fixed_kib = 4\ninter_arrival.exponential_ms = 40";
 //! let workload = WorkloadSpec::from_toml("w", workload)?.generate(&system.devices(), None, None)?;
 //! let mut kept = Keep::default();
 //! run(&system, Input::Generator(workload), &RunOptions::default(), &mut kept, &mut |_| {})?;

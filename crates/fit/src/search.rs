@@ -191,3 +191,48 @@ pub(crate) fn is_better(before: &Point, after: &Point) -> bool {
 fn is_better_by(before: &Point, after: &Point, t: f64) -> bool {
     before.ms() - after.ms() >= LEAST_SHARE * before.ms() && before.improvement(after).is_clear(t)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::MeasuredTrace;
+    use crate::{Monitor, Objective, ParameterTable};
+    use headstack_system::record::Keep;
+    use headstack_system::{Input, RunOptions, System, SystemConfig, WorkloadSpec, run};
+    use headstack_trace::Request;
+    use std::sync::Arc;
+
+    /// The times of a drive whose arm takes longer inwards than its file says.
+    fn trace() -> MeasuredTrace {
+        let real = [("mechanics.inward_seek_extra_ms".to_owned(), "0.43".to_owned())];
+        let system = Arc::new(System::load("hp-c2247a", &real).unwrap());
+        let text = "requests = 400\n[[stream]]\nread_fraction = 0.6\nsize.fixed_kib = 4\ninter_arrival.exponential_ms = 40";
+        let workload = WorkloadSpec::from_toml("w", text).unwrap();
+        let workload = workload.generate(&system.devices(), None, None).unwrap();
+        let mut kept = Keep::default();
+        let input = Input::Generator(workload);
+        run(&system, input, &RunOptions::default(), &mut kept, &mut |_| {}).unwrap();
+        let request = |row: &headstack_system::CompletionRow| Request {
+            start: row.start,
+            finish: row.finish,
+            ..Request::new(row.arrival, row.op, row.lba, row.sectors)
+        };
+        MeasuredTrace::new("w", kept.rows.iter().map(request).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_line_is_searched_as_well_as_by_looking_everywhere() {
+        let drive = SystemConfig::load("hp-c2247a", &[]).unwrap().drives.remove(0).spec;
+        let (trace, monitor) = (trace(), Monitor::default());
+        let evaluator = Evaluator::new(Objective::PerRequest, &drive, &trace, &monitor);
+        let start = evaluator.point(&Values::of(&drive)).unwrap().unwrap();
+        let numbers = ParameterTable::of(&drive).numbers;
+        let number = numbers.iter().find(|it| it.path == "mechanics.inward_seek_extra_ms").unwrap();
+        let found = descend(&evaluator, &start, &Line::single(number), false).unwrap();
+        let everywhere =
+            (-100..=100).map(|step| number.moved(&start.values, f64::from(step) * 0.01)).collect();
+        let scanned = evaluator.points(everywhere).unwrap().into_iter().flatten();
+        let best = scanned.min_by(|a, b| a.ms().total_cmp(&b.ms())).unwrap();
+        assert!(found.ms() <= best.ms() * 1.02, "{} and {} ms", found.ms(), best.ms());
+    }
+}
