@@ -130,5 +130,9 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
         "changed {changed}, holding {changed_holding}; planted {planted}, identifiable {planted_told}, holding {planted_holding}"
     );
     assert!(f64::from(holding) >= 0.9 * f64::from(told), "{holding} of {told}\n{missed}");
+    assert!(
+        10 * planted_holding >= 9 * planted_told,
+        "of what was planted {planted_holding} of {planted_told}"
+    );
     assert!(planted_told * 2 >= planted, "{planted_told} of {planted} planted values are identifiable");
 }
