@@ -13,6 +13,21 @@ Version of the core and the package.
 """
 
 @final
+class CalibrationResult:
+    """
+    What a calibration comes to.
+    """
+    @property
+    def drive(self, /) -> str:
+        """
+        The corrected drive, as the text of a drive file.
+        """
+    def summary(self, /) -> dict:
+        """
+        Parameters and scores.
+        """
+
+@final
 class Completion:
     """
     How one request went.
@@ -140,37 +155,6 @@ class Drive:
     def zones(self, /) -> list[dict]:
         """
         The zones, outermost first.
-        """
-
-@final
-class LockedReplay:
-    """
-    The requests of a trace that has measured times, in memory, to be replayed on one system after another.
-
-    Parameters
-    ----------
-    system
-        The system whose volumes the trace is fitted to.
-    trace
-        The trace.
-    limit
-        At most so many requests.
-    """
-    def __new__(cls, /, system: System, trace: Trace, *, limit: SupportsIndex | None = None) -> LockedReplay: ...
-    def errors_ms(self, /, system: System, last: SupportsIndex | None = None) -> list[float | None]:
-        """
-        Replays as `scores` does, and tells by how much the model's time of each request is longer than the measured one, in
-        ms; `None` for a request that has no measured time.
-        """
-    @property
-    def requests(self, /) -> int:
-        """
-        How many requests there are.
-        """
-    def scores(self, /, system: System, first: SupportsIndex = 0, last: SupportsIndex | None = None) -> dict:
-        """
-        Replays the requests up to number `last` on the measured clock, the spindle's phase followed but nothing fitted,
-        and scores those from number `first` on.
         """
 
 @final
@@ -575,7 +559,15 @@ def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIn
     Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
     """
 
-def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = ...) -> dict:
+def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
+    """
+    Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
+
+    The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
+    others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+    """
+
+def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = 8192) -> dict:
     """
     Captures the requests of a block device to a file, for `duration_s` or until Ctrl-C, which ends it as well as time does.
     """

@@ -1,6 +1,7 @@
 //! From Rust errors to the Python tree of `headstack.errors`, and the wall that no panic passes.
 
 use headstack_drive::spec::SpecError;
+use headstack_fit::FitError;
 use headstack_stats::StatsError;
 use headstack_system::SystemError;
 use headstack_trace::TraceError;
@@ -55,6 +56,18 @@ impl From<SystemError> for Error {
 impl From<StatsError> for Error {
     fn from(error: StatsError) -> Self {
         Self::Input(error.to_string(), None)
+    }
+}
+
+impl From<FitError> for Error {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Input { problem, hint } => Self::Input(problem, Some(hint)),
+            FitError::Stopped => Self::Stopped,
+            FitError::System(error) => error.into(),
+            FitError::Stats(error) => error.into(),
+            other => Self::Internal(other.to_string()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+mod calibrate;
 #[cfg(target_os = "linux")]
 mod capture;
 mod convert;
@@ -16,7 +17,6 @@ mod outputs;
 mod phase;
 mod poll;
 mod range;
-mod replay;
 mod run;
 mod scores;
 mod spool;
@@ -31,6 +31,8 @@ mod watch;
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::calibrate::{CalibrationResult, calibrate};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::capture::capture_trace;
@@ -50,8 +52,6 @@ mod _core {
     use crate::phase::decide_trace_gap;
     #[pymodule_export]
     use crate::range::check_number;
-    #[pymodule_export]
-    use crate::replay::LockedReplay;
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]

@@ -44,6 +44,11 @@ pub(crate) fn fit(
 }
 
 impl PhaseLock {
+    /// Of drives that are fitted already.
+    pub(crate) fn of(fitted: Fitted) -> Self {
+        Self { fitted }
+    }
+
     /// The system with the fitted drives.
     pub(crate) fn system(&self) -> Result<System, Error> {
         System::build(self.fitted.config.clone())

@@ -6,7 +6,7 @@ use crate::phase;
 use crate::poll::{Poll, Refusal};
 use crate::range::{Limit, PhaseLock, Seed};
 use crate::run::{Feed, Requests, observed, replay_named};
-use crate::scores::{extend, score, scores};
+use crate::scores::{extend, scores};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
@@ -185,9 +185,7 @@ impl Scoring<'_> {
             for step in LadderStep::ALL {
                 let (_, _, model, _) = self.times(&system.rung(step, mean_ms)?)?;
                 let mut rung = json!({"step": step.name(), "content": step.content()});
-                extend(&mut rung, score(&measured, &model, |_| true)?);
-                rung["reads"] = score(&measured, &model, |sample| sample.op == Op::Read)?;
-                rung["writes"] = score(&measured, &model, |sample| sample.op == Op::Write)?;
+                extend(&mut rung, scores(&measured, &model)?);
                 list.push(rung);
                 rungs.push(step.name().to_owned());
                 models.push(model);
