@@ -206,8 +206,7 @@ impl Drive {
             }
             let Some(next) = self.choose(free) else { return };
             // The drive's own timeline: it turned to the command when it could, not when it was called.
-            let turn =
-                Turn { command: next.command, submitted: next.arrived, at: next.arrived.max(free) };
+            let turn = Turn { command: next.command, submitted: next.arrived, at: next.arrived.max(free) };
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
             self.start(turn.command.op, transfer, effects);
         }

@@ -21,7 +21,7 @@ use prefetch::Prefetch;
 use segments::Segments;
 
 /// The passes of a read over the media, in the order of time.
-pub(crate) type Passes = smallvec::SmallVec<[Pass; 2]>;
+pub(crate) type Passes = smallvec::SmallVec<[Pass; 1]>;
 
 /// What the buffer knows of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,9 +119,10 @@ impl Buffer {
     #[inline]
     pub(crate) fn may_know(&self, lba: u64, end: u64) -> bool {
         self.segments.may_hold(lba)
-            || self.prefetch.as_ref().is_some_and(|prefetch| {
-                prefetch.may_hold(lba, self.segments.get(prefetch.segment()).start)
-            })
+            || self
+                .prefetch
+                .as_ref()
+                .is_some_and(|prefetch| prefetch.may_hold(lba, self.segments.get(prefetch.segment()).start))
             || self.is_unwritten(lba, end)
     }
 
@@ -265,9 +266,9 @@ impl Buffer {
         let stop = read_ahead::stop(media.model, fill.sequential, fill.end, start);
         let before = read_ahead::before_landing(media.model, fill.end, stop, fill.landed);
         self.prefetch = match (before, fill.tail) {
-            (Some(before), _) => Some(Prefetch::whole_track(
-                media, segment, fill.done, fill.arm, fill.end, stop, before,
-            )),
+            (Some(before), _) => {
+                Some(Prefetch::whole_track(media, segment, fill.done, fill.arm, fill.end, stop, before))
+            }
             (None, Some(tail)) => Prefetch::along(media, segment, fill.done, tail, stop),
             (None, None) => Prefetch::begin(media, segment, fill.done, fill.arm, fill.end, stop),
         };
@@ -288,8 +289,7 @@ impl Buffer {
         let prefetch = self.prefetch.as_mut()?;
         prefetch.advance(media, now);
         let (from, to) = (prefetch.end(media, now), prefetch.stop());
-        let pointless =
-            (start < to && from < end) || self.segments.get(prefetch.segment()).end != from;
+        let pointless = (start < to && from < end) || self.segments.get(prefetch.segment()).end != from;
         if !pointless {
             return None;
         }

@@ -1,8 +1,8 @@
 //! Physics checks of a drive file: all problems at once.
 
 use super::{
-    BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel, WritePolicy,
-    WrittenData, check_layout, provenance,
+    BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
+    WritePolicy, WrittenData, check_layout, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -231,7 +231,9 @@ fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
     let buffer = &spec.buffer;
     findings.range("buffer.burst_kib", buffer.burst_kib, sector_kib, 1e9);
     if buffer.size_kib > 0.0 {
-        for (key, kib) in [("buffer_full_kib", buffer.buffer_full_kib), ("buffer_empty_kib", buffer.buffer_empty_kib)] {
+        for (key, kib) in
+            [("buffer_full_kib", buffer.buffer_full_kib), ("buffer_empty_kib", buffer.buffer_empty_kib)]
+        {
             findings.range(&format!("buffer.{key}"), kib.unwrap_or(sector_kib), sector_kib, buffer.size_kib);
         }
     }

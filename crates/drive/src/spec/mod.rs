@@ -17,9 +17,8 @@ mod provenance;
 
 pub use check::SpecProblem;
 pub use controller::{
-    BusTransfers,
-    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory, PartialHit,
-    ReadAhead, WriteOverlap, WritePolicy, WrittenData,
+    AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
+    PartialHit, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;

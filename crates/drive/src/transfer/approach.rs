@@ -64,7 +64,16 @@ impl Approach {
         } else {
             (decoded, seek)
         };
-        Self { decoded, base, media_lead, not_before: decoded, arm: claim.arm, seek, hidden_seek, after: claim.after }
+        Self {
+            decoded,
+            base,
+            media_lead,
+            not_before: decoded,
+            arm: claim.arm,
+            seek,
+            hidden_seek,
+            after: claim.after,
+        }
     }
 
     /// The first pass of a transfer, over `extent`.
@@ -77,20 +86,20 @@ impl Approach {
         media.first_pass(self.base, self.not_before, self.seek, extent)
     }
 
-    /// The disk as it turns for the command: where the rotational delay is drawn, shifted so that it comes out.
+    /// Where the rotational delay is drawn: the disk, shifted so that it comes out.
     #[inline]
     pub(crate) fn rotate<'a>(
         &self,
         parts: &mut Parts,
-        media: Media<'a>,
+        media: &Media<'a>,
         at: Nanos,
         target: Extent,
-    ) -> Media<'a> {
+    ) -> Option<Media<'a>> {
         if media.model.spec().fidelity.rotation == RotationModel::Tracked {
-            return media;
+            return None;
         }
-        let pass = self.first_pass(&media, target);
-        parts.mechanism.draw_rotation(&media, at, pass.ready, pass.extent.start)
+        let pass = self.first_pass(media, target);
+        Some(parts.mechanism.draw_rotation(media, at, pass.ready, pass.extent.start))
     }
 
     /// Tells a listener how the arm set out.

@@ -1,9 +1,9 @@
 //! Buffered writes on their way to the media, when nobody is waiting or room is needed.
 
+use super::Parts;
 use super::path::busy_of;
 use super::read::passes_in_order;
 use super::write::physical_range;
-use super::Parts;
 use crate::buffer::Passes;
 use crate::command::{Background, Work};
 use crate::mechanism::Arm;

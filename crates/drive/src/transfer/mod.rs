@@ -179,7 +179,12 @@ impl Transfer for AnyTransfer {
 
 /// Dispatches a command and hands its transfer to `driver`.
 #[inline]
-pub(crate) fn dispatch<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+pub(crate) fn dispatch<D: Driver>(
+    model: &DriveModel,
+    parts: &mut Parts,
+    turn: &Turn,
+    driver: D,
+) -> D::Output {
     if let Some(ms) = model.spec().fidelity.constant_ms {
         let constant = Constant::dispatch(parts, turn, Nanos::from_ms(ms));
         return driver.drive(constant, parts);
@@ -192,7 +197,7 @@ pub(crate) fn dispatch<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &
     parts.history.turn_to(turn.command.lba.0);
     match turn.command.op {
         Op::Read => {
-            let read = Read::dispatch(media, parts, turn);
+            let read = Read::dispatch(&media, parts, turn);
             parts.history.note(&turn.command);
             driver.drive(read, parts)
         }
@@ -208,7 +213,7 @@ pub(crate) fn dispatch<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &
             if !parts.buffer.dirty.is_empty() {
                 parts.buffer.dirty.remove(lba, turn.range().1);
             }
-            let write = Write::dispatch(media, parts, turn);
+            let write = Write::dispatch(&media, parts, turn);
             parts.history.note(&turn.command);
             driver.drive(write, parts)
         }

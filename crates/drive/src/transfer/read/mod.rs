@@ -32,9 +32,9 @@ enum MediaWork {
     /// Only the beginning: the read is larger than the buffer.
     Stalling(Box<Stall>),
     /// Only the position: there is no buffer, and the sectors pass when the bus is there.
-    Unbuffered { first: Pass },
+    Unbuffered { first: Box<Pass> },
     /// Only the position: the transfer is linear in length.
-    Linear(Linear),
+    Linear(Box<Linear>),
 }
 
 /// A read on its way.
@@ -62,7 +62,7 @@ pub(crate) struct Read {
     /// When the bus is wanted, the sector that waited for, and, from the second transfer on, the phases up to there.
     need_at: Nanos,
     fence: Option<Fence>,
-    need_lead: Option<Phases>,
+    need_lead: Option<Box<Phases>>,
     /// Sectors that have left, how long the bus was held, and how often.
     sent: u64,
     held: Nanos,
@@ -79,7 +79,7 @@ struct Decoded {
 impl Read {
     /// The controller turns to a read.
     #[inline]
-    pub(super) fn dispatch(media: Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
+    pub(super) fn dispatch(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
         let overhead = &media.model.overhead;
         let range = turn.range();
         let after = parts.history.after();
@@ -90,18 +90,18 @@ impl Read {
             decoded: turn.at + overhead.read[after],
         };
         if !parts.buffer.may_know(range.0, range.1) {
-            parts.buffer.miss(&media, miss.decoded);
+            parts.buffer.miss(media, miss.decoded);
             return Self::from_media(media, parts, turn, &miss, 0, None);
         }
         let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
         let hit = if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] };
-        if parts.buffer.is_hit(&media, range, turn.at + hit.min(overhead.read[after])) {
-            return Self::from_buffer(&media, parts, turn, lead(hit), turn.at + hit);
+        if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
+            return Self::from_buffer(media, parts, turn, lead(hit), turn.at + hit);
         }
         // What was not there when a hit would have been noticed may have come in while the command was decoded.
-        match parts.buffer.look_up(&media, range, miss.decoded) {
-            Lookup::Hit => Self::from_buffer(&media, parts, turn, miss.lead, miss.decoded),
-            Lookup::InFlight { cached } => Self::in_flight(&media, parts, turn, &miss, cached),
+        match parts.buffer.look_up(media, range, miss.decoded) {
+            Lookup::Hit => Self::from_buffer(media, parts, turn, miss.lead, miss.decoded),
+            Lookup::InFlight { cached } => Self::in_flight(media, parts, turn, &miss, cached),
             Lookup::Partial { cached, segment } => {
                 Self::from_media(media, parts, turn, &miss, cached, Some(segment))
             }
@@ -147,13 +147,7 @@ impl Read {
     }
 
     /// The media are reading just these sectors ahead: wait for them to come.
-    fn in_flight(
-        media: &Media<'_>,
-        parts: &mut Parts,
-        turn: &Turn,
-        decoded: &Decoded,
-        cached: u64,
-    ) -> Self {
+    fn in_flight(media: &Media<'_>, parts: &mut Parts, turn: &Turn, decoded: &Decoded, cached: u64) -> Self {
         let (_, end) = turn.range();
         let mut read = Self::new(media, parts, turn.command, decoded.lead, decoded.decoded);
         read.cached = cached;
@@ -172,7 +166,7 @@ impl Read {
     /// Some or all sectors come from the media.
     #[inline]
     fn from_media(
-        media: Media<'_>,
+        media: &Media<'_>,
         parts: &mut Parts,
         turn: &Turn,
         &Decoded { lead, at, decoded }: &Decoded,
@@ -187,10 +181,11 @@ impl Read {
         // All that follows on the track is wanted: read-ahead may go on along it.
         let run = model.layout.extent(lba + cached, u64::MAX);
         let target = run.first(end - lba - cached);
-        let approach = Approach::new(parts, &media, (&target, Op::Read), lead, at, decoded);
-        let media = approach.rotate(parts, media, at, target);
-        let first = approach.first_pass(&media, target);
-        let mut read = Self::new(&media, parts, turn.command, lead, decoded);
+        let approach = Approach::new(parts, media, (&target, Op::Read), lead, at, decoded);
+        let drawn = approach.rotate(parts, media, at, target);
+        let media = drawn.as_ref().unwrap_or(media);
+        let first = approach.first_pass(media, target);
+        let mut read = Self::new(media, parts, turn.command, lead, decoded);
         read.cached = cached;
         if cached > 0 {
             read.cache = CacheResult::PartialHit;
@@ -198,19 +193,19 @@ impl Read {
         (read.media_base, read.media_lead) = (approach.base, approach.media_lead);
         read.hidden_seek = approach.hidden_seek;
         if model.spec().fidelity.transfer == TransferModel::Linear {
-            let linear = Linear::new(&media, &approach, first, end, Op::Read);
+            let linear = Linear::new(media, &approach, first, end, Op::Read);
             read.need_at = linear.position.start;
             read.passes.push(first);
-            read.media_work = MediaWork::Linear(linear);
+            read.media_work = MediaWork::Linear(Box::new(linear));
         } else if model.sizes.buffer == 0 {
             read.need_at = first.ready;
-            read.media_work = MediaWork::Unbuffered { first };
+            read.media_work = MediaWork::Unbuffered { first: Box::new(first) };
         } else {
-            let (landed, tail) = read.plan_media(&media, first, run, end);
+            let (landed, tail) = read.plan_media(media, first, run, end);
             read.set_fence(&media);
             if end - lba <= model.sizes.buffer {
                 let done = read.media_end();
-                read.leave_media(&media, parts, done, segment, landed, tail);
+                read.leave_media(media, parts, done, segment, landed, tail);
                 read.controller_free = Some(done);
             } else {
                 let stall = Stall::new(first, lba, end - lba, cached, model.sizes.buffer);
@@ -225,15 +220,11 @@ impl Read {
     /// The passes of a read that the buffer holds; the address from which its first track was read, and what follows
     /// behind it on its last track, where that is known.
     #[inline]
-    fn plan_media(
-        &mut self,
-        media: &Media<'_>,
-        first: Pass,
-        run: Extent,
-        end: u64,
-    ) -> (u64, Option<Extent>) {
-        let on_arrival =
-            media.model.cache().is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
+    fn plan_media(&mut self, media: &Media<'_>, first: Pass, run: Extent, end: u64) -> (u64, Option<Extent>) {
+        let on_arrival = media
+            .model
+            .cache()
+            .is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
         if on_arrival {
             return (passes_on_arrival(media, first, end, &mut self.passes), None);
         }
@@ -286,7 +277,8 @@ impl Read {
     fn settle_media(&mut self, media: &Media<'_>, granted: Nanos, setup: Nanos, bus: &BusTiming) {
         match &mut self.media_work {
             MediaWork::Settled | MediaWork::Linear(_) => {}
-            &mut MediaWork::Unbuffered { first } => {
+            MediaWork::Unbuffered { first } => {
+                let first = **first;
                 // The sectors pass when the bus is there, which is held to the last.
                 let connected = granted + setup;
                 let mut lead = path(&[first], self.media_base, first.ready, self.media_lead);
@@ -341,8 +333,7 @@ impl Read {
         outcome.finish = finish;
         outcome.phases = phases;
         outcome.busy = busy;
-        outcome.bus_data =
-            bus.transfer(Op::Read, self.sectors() * u64::from(model.sector_bytes()));
+        outcome.bus_data = bus.transfer(Op::Read, self.sectors() * u64::from(model.sector_bytes()));
         outcome.bus_transfers = self.transfers;
         outcome.cache = self.cache;
         controller_free

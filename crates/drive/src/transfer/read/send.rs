@@ -110,8 +110,8 @@ impl Read {
     /// The path of a transfer whose end was limited by the grant of the bus.
     #[inline]
     fn path_by_bus(&self, granted: Nanos, finish: Nanos) -> Phases {
-        let mut phases = match self.need_lead {
-            Some(lead) => lead,
+        let mut phases = match &self.need_lead {
+            Some(lead) => **lead,
             None if self.need_at > self.decoded => self.media_path(self.need_at),
             None => self.lead,
         };
@@ -243,9 +243,9 @@ impl Read {
         };
         if arrived >= finish {
             (self.need_at, self.fence, self.need_lead) = (arrived, fence, None);
-            self.need_lead = Some(self.media_path(arrived));
+            self.need_lead = Some(Box::new(self.media_path(arrived)));
         } else {
-            (self.need_at, self.fence, self.need_lead) = (finish, None, Some(phases));
+            (self.need_at, self.fence, self.need_lead) = (finish, None, Some(Box::new(phases)));
         }
     }
 }

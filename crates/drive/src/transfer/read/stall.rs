@@ -41,8 +41,7 @@ impl Stall {
         let index = self.arrived.len();
         let room = index.checked_sub(self.buffer).map_or(Nanos::ZERO, |oldest| self.left[oldest]);
         let pass = self.pass;
-        let begins =
-            if self.taken == 0 { pass.start } else { pass.sector_end(&media.epoch, self.taken) };
+        let begins = if self.taken == 0 { pass.start } else { pass.sector_end(&media.epoch, self.taken) };
         // As with sectors: missed by one tick is on time.
         if room > begins + Nanos(1) {
             self.stall(media, room);

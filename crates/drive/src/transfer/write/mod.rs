@@ -11,7 +11,9 @@ use super::path::{busy_of, path, queued};
 use super::read::passes_in_order;
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::Passes;
-use crate::command::{Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind};
+use crate::command::{
+    Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
+};
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Pass};
 use crate::model::DriveModel;
@@ -43,11 +45,11 @@ pub(crate) struct Write {
     epoch: Epoch,
     /// The bus is wanted only after mechanical work.
     after_mechanics: bool,
-    linear: Option<Linear>,
+    linear: Option<Box<Linear>>,
     /// Gross work so far: of the mechanism before it writes, and of the bus.
     busy: Busy,
     /// What has come over the bus, by which path, and how often.
-    supply: Option<Supply>,
+    supply: Option<Box<Supply>>,
     by_bus: SmallVec<[(u64, ByBus); 1]>,
     transfers: u32,
     /// Sectors of the next bus transfer.
@@ -116,7 +118,7 @@ fn reports_early(model: &DriveModel, parts: &Parts, command: &Command) -> bool {
 impl Write {
     /// The controller turns to a write that goes to the media.
     #[inline]
-    pub(super) fn dispatch(media: Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
+    pub(super) fn dispatch(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
         let model = media.model;
         let (lba, end) = turn.range();
         let &Turn { command, submitted, at } = turn;
@@ -128,10 +130,11 @@ impl Write {
         let counts = early && !parts.history.continues_write(lba);
         let need_at = parts.buffer.early.admit(model, (lba, end), counts, data_from);
         let target = model.layout.extent(lba, end - lba);
-        let approach = Approach::new(parts, &media, (&target, Op::Write), lead, at, at + overhead);
+        let approach = Approach::new(parts, media, (&target, Op::Write), lead, at, at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end);
-        let media = approach.rotate(parts, media, at, target);
+        let drawn = approach.rotate(parts, media, at, target);
+        let media = drawn.as_ref().unwrap_or(media);
         let mut write = Self {
             command,
             need_at,
@@ -139,7 +142,7 @@ impl Write {
             media_base: approach.base,
             media_lead: approach.media_lead,
             claimed: approach.base,
-            first: approach.first_pass(&media, target),
+            first: approach.first_pass(media, target),
             work: Work { lba, sectors: end - lba },
             early,
             epoch: media.epoch,
@@ -154,15 +157,15 @@ impl Write {
         };
         approach.tell(parts);
         if model.spec().fidelity.transfer == TransferModel::Linear {
-            let linear = Linear::new(&media, &approach, write.first, end, Op::Write);
+            let linear = Linear::new(media, &approach, write.first, end, Op::Write);
             if !early {
                 (write.need_at, write.need_lead) = (linear.position.start, linear.lead);
             }
-            write.linear = Some(linear);
+            write.linear = Some(Box::new(linear));
             return write;
         }
         if model.sizes.physical != 1 {
-            write.read_physical_sectors(&media, parts, &approach);
+            write.read_physical_sectors(media, parts, &approach);
         }
         if !model.spec().buffer.write_overlaps_seek || model.sizes.buffer == 0 {
             let ready = write.first.ready;
@@ -204,9 +207,7 @@ impl Write {
     #[inline]
     fn setup(&self, model: &DriveModel, bus: &BusTiming) -> Nanos {
         let reconnects = bus.disconnects && (self.after_mechanics || self.transfers > 0);
-        bus.arbitration
-            + model.overhead.preparation
-            + if reconnects { bus.reconnect } else { Nanos::ZERO }
+        bus.arbitration + model.overhead.preparation + if reconnects { bus.reconnect } else { Nanos::ZERO }
     }
 
     /// The path over the bus, granted now.
@@ -257,8 +258,8 @@ impl Write {
 
     /// All data have come or are coming: how the write ends.
     #[inline]
-    fn end(&self, media: &Media<'_>, mut supply: Supply, parts: &mut Parts) -> WriteEnd {
-        let walk = self.walk(media, &mut supply, |walk| walk, parts.log.is_heard());
+    fn end(&self, media: &Media<'_>, supply: &mut Supply, parts: &mut Parts) -> WriteEnd {
+        let walk = self.walk(media, supply, |walk| walk, parts.log.is_heard());
         if let Some(passes) = &walk.passes {
             parts.log.tell(|narrative| narrative.passes.extend_from_slice(passes));
         }
@@ -393,9 +394,10 @@ impl Transfer for Write {
             self.end_linear(linear, granted, bus, bus.transfer(Op::Write, sectors * bytes))
         } else {
             let lead_in = self.command.lba.0 - self.work.lba;
-            let mut supply = self.supply.take().unwrap_or_else(|| {
-                Supply::new(model.sector_bytes(), model.sizes.buffer, bus, lead_in, sectors)
-            });
+            let mut supply = match self.supply.take() {
+                Some(supply) => *supply,
+                None => Supply::new(model.sector_bytes(), model.sizes.buffer, bus, lead_in, sectors),
+            };
             if self.transfers == 0 {
                 self.bursts = model.bursts.apply_on(bus, Op::Write);
                 let most = model.bursts.burst.min(model.sizes.buffer.max(1));
@@ -409,10 +411,10 @@ impl Transfer for Write {
                 self.busy.bus += received - granted;
                 parts.log.tell(|narrative| narrative.transfers.push((granted, received)));
                 self.plan_next(&media, &mut supply, received);
-                self.supply = Some(supply);
+                self.supply = Some(Box::new(supply));
                 return Step::Again { bus_free: received };
             }
-            self.end(&media, supply, parts)
+            self.end(&media, &mut supply, parts)
         };
         self.transfers += 1;
         self.busy.bus += end.received - granted;

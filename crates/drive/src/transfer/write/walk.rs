@@ -44,7 +44,14 @@ impl<'a> Walk<'a> {
     /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
     #[inline]
     pub(super) fn new(lead: Phases, by_bus: &'a [(u64, ByBus)], first: Pass, tells: bool) -> Self {
-        Self { phases: lead, by_bus, busy: Busy::default(), last: first, passes: tells.then(Vec::new), marks: None }
+        Self {
+            phases: lead,
+            by_bus,
+            busy: Busy::default(),
+            last: first,
+            passes: tells.then(Vec::new),
+            marks: None,
+        }
     }
 
     /// Keeps the phases at the beginning of every pass.
@@ -56,7 +63,10 @@ impl<'a> Walk<'a> {
     pub(super) fn phases_at(&self, at: Nanos) -> Phases {
         let marks = self.marks.as_deref().unwrap_or_default();
         let mark = marks.iter().rev().find(|(start, _)| *start <= at);
-        mark.map_or(self.phases, |&(start, phases)| Phases { transfer: phases.transfer + (at - start), ..phases })
+        mark.map_or(self.phases, |&(start, phases)| Phases {
+            transfer: phases.transfer + (at - start),
+            ..phases
+        })
     }
 
     /// Walks from `first` through all of the work, or as far as it is known which data will come in time; returns how many
