@@ -65,7 +65,7 @@ pub struct Busy {
     pub rotation: Nanos,
     /// Media transfer.
     pub transfer: Nanos,
-    /// Bus occupation.
+    /// The bus was held, from arbitration to release, over all transfers.
     pub bus: Nanos,
 }
 
@@ -96,6 +96,10 @@ pub struct Outcome {
     pub phases: Phases,
     /// Gross work up to completion (for a write reported early, without the background work).
     pub busy: Busy,
+    /// The part of `busy.bus` that the data take at the bus's own rate.
+    pub bus_data: Nanos,
+    /// How often the bus was granted.
+    pub bus_transfers: u32,
     /// What the cache did.
     pub cache: CacheResult,
     /// The last sector on the critical path, where the completion depends on when one came around.

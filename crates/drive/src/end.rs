@@ -60,7 +60,7 @@ impl Drive {
         bus: &BusTiming,
     ) -> Ended {
         let media = Media { model, epoch: plan.epoch };
-        let ReadEnd { finish, phases, busy, passed } = match mode {
+        let ReadEnd { finish, phases, mut busy, passed } = match mode {
             ReadMode::Settled => plan.end(&media, granted, bus),
             ReadMode::Stalling { first } => end_with_stalls(plan, &media, first, granted, bus),
             ReadMode::Unbuffered { first } => plan.end_unbuffered(&media, first, granted, bus),
@@ -73,12 +73,16 @@ impl Drive {
             controller_free = controller_free.max(self.mechanism.free_at);
         }
         let bus_free = finish.saturating_sub(model.overhead.read_completion);
+        busy.bus = bus_free - granted;
+        let bytes = u64::from(plan.command.sectors) * u64::from(model.sector_bytes());
         let outcome = Outcome {
             id: plan.command.id,
             submitted: finish - phases.total(),
             finish,
             phases,
             busy,
+            bus_data: bus.transfer(Op::Read, bytes),
+            bus_transfers: 1,
             cache: plan.cache,
             passed,
         };
@@ -146,7 +150,17 @@ impl Drive {
             let lba = Lba(end.last.lba() + u64::from(end.last.sectors) - 1);
             SectorPassed { lba, at: end.written }
         });
-        *outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed };
+        *outcome = Outcome {
+            id: command.id,
+            submitted,
+            finish,
+            phases,
+            busy,
+            bus_data: end.on_bus,
+            bus_transfers: 1,
+            cache,
+            passed,
+        };
         controller_free
     }
 
@@ -174,6 +188,8 @@ impl Drive {
             finish,
             phases,
             busy: Busy { bus: occupied, ..Busy::default() },
+            bus_data: bus.transfer(Op::Write, bytes),
+            bus_transfers: 1,
             cache: CacheResult::ReportedEarly,
             passed: None,
         };
@@ -207,7 +223,7 @@ impl Drive {
             seek: (plan.position.ready - plan.position.begin) + plan.switches,
             rotation: plan.position.start - plan.position.ready,
             transfer: plan.media_time,
-            bus: setup + on_bus,
+            bus: transferred - granted,
         };
         let submitted = finish - phases.total();
         let outcome = Outcome {
@@ -216,6 +232,8 @@ impl Drive {
             finish,
             phases,
             busy,
+            bus_data: on_bus,
+            bus_transfers: 1,
             cache: CacheResult::Miss,
             passed: None,
         };

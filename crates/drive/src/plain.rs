@@ -116,11 +116,21 @@ impl Drive {
         phases.overhead += model.overhead.read_completion;
         let mut busy = busy_of(from_ref(&pass), decoded);
         busy.seek += way.hidden_seek;
-        busy.bus = on_bus;
+        busy.bus = last.finish - granted;
         let finish = last.finish + model.overhead.read_completion;
         debug_assert_eq!(finish - phases.total(), submitted, "phases of command {}", command.id);
         let cache = CacheResult::Miss;
-        *outcome = Outcome { id: command.id, submitted, finish, phases, busy, cache, passed: last.passed };
+        *outcome = Outcome {
+            id: command.id,
+            submitted,
+            finish,
+            phases,
+            busy,
+            bus_data: rest(0),
+            bus_transfers: 1,
+            cache,
+            passed: last.passed,
+        };
         Some(pass.end)
     }
 
@@ -161,7 +171,7 @@ impl Drive {
         let first = Self::first_pass(&media, &way, target);
         let mut walk = Walk::new(way.media_lead, by_bus, first, false);
         walk.write_extent(&media, &mut supply, first, 0, sectors);
-        let written = walk.end(&supply, sectors, setup, way.hidden_seek);
+        let written = walk.end(&supply, sectors, way.hidden_seek);
         Some(self.complete_write(model, command, (way.base, early), &written, outcome))
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct WriteEnd {
     /// Phases from submission to `written`.
     pub(crate) written_phases: Phases,
     pub(crate) busy: Busy,
+    /// What the data take at the bus's rate.
+    pub(crate) on_bus: Nanos,
     /// The last of the media work.
     pub(crate) last: Pass,
     /// All of it, in order, where somebody wants to look at it.
@@ -151,7 +153,7 @@ impl WritePlan {
             let left = self.media_sectors - index;
             pass = media.next_pass(walk.last.end, Arm::over(&walk.last.extent), next, left, Op::Write);
         }
-        walk.end(&supply, self.media_sectors, setup, self.hidden_seek)
+        walk.end(&supply, self.media_sectors, self.hidden_seek)
     }
 }
 
@@ -195,19 +197,21 @@ impl Walk {
         }
     }
 
-    /// After the last pass of `total` sectors, when the bus took `setup` before the data came.
+    /// After the last pass of `total` sectors.
     #[inline]
-    pub(crate) fn end(self, supply: &Supply, total: u64, setup: Nanos, hidden_seek: Nanos) -> WriteEnd {
+    pub(crate) fn end(self, supply: &Supply, total: u64, hidden_seek: Nanos) -> WriteEnd {
         let received = supply.arrival(total - 1);
         let mut busy = self.busy;
         busy.seek += hidden_seek;
-        busy.bus = setup + supply.bus.transfer(Op::Write, supply.count * supply.sector_bytes);
+        let on_bus = supply.bus.transfer(Op::Write, supply.count * supply.sector_bytes);
+        busy.bus = received - self.by_bus.granted;
         WriteEnd {
             received,
             received_phases: self.by_bus.until(received),
             written: self.last.end,
             written_phases: self.phases,
             busy,
+            on_bus,
             last: self.last,
             passes: self.passes,
         }
