@@ -118,7 +118,7 @@ impl CompletionSink for Discard {
 }
 
 /// Keeps everything in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// The completions.
     pub rows: Vec<CompletionRow>,

@@ -32,7 +32,10 @@ impl Engine {
             let is_granted = match unit.hold {
                 Hold::Held => unit.at_drive == 0,
                 Hold::Waiting => false,
-                Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
+                Hold::None => {
+                    let claim = Claim { unit: index, purpose: Purpose::Hold, since: now };
+                    bus.claim(now, claim, &mut self.ledger.buses[unit.bus])
+                }
             };
             if !is_granted {
                 if unit.hold == Hold::None {

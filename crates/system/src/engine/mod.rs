@@ -2,9 +2,13 @@
 
 mod cached;
 mod dispatch;
+mod ledger;
+mod observe;
 mod rows;
 mod turns;
 
+pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, Usage, note_hold};
+pub(crate) use observe::Observer;
 pub(crate) use rows::{background, recalibration_interval, row};
 
 use std::sync::Arc;
@@ -16,9 +20,8 @@ use headstack_trace::Request;
 use headstack_units::{Nanos, Op};
 
 use crate::SystemError;
-use crate::bus::{Bus, BusUse, Claim, Purpose};
+use crate::bus::{Bus, Claim, Purpose};
 use crate::calendar::Calendar;
-use crate::gauge::Gauge;
 use crate::host::Cpu;
 use crate::host::buffer_cache::Origin;
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
@@ -111,29 +114,6 @@ struct Unit {
     limit: u32,
     at_drive: u32,
     hold: Hold,
-    /// Commands in the driver's queue or at the drive.
-    load: Gauge,
-    commands: u64,
-    /// Work of the mechanism up to the last completion, and up to the last restart of the statistics.
-    busy_at_done: Nanos,
-    busy_before: Nanos,
-    /// Commands held back before the last restart of the statistics.
-    held_back_before: u64,
-}
-
-/// How a unit was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UnitUse {
-    /// Commands that reached its queue.
-    pub(crate) commands: u64,
-    /// Time the mechanism worked.
-    pub(crate) mechanism: Nanos,
-    /// Commands in the queue or at the drive × time.
-    pub(crate) load_area: u128,
-    /// Most of them at a time.
-    pub(crate) load_max: u64,
-    /// Commands that had to wait outside the scheduler, which saw as many as it may.
-    pub(crate) held_back: u64,
 }
 
 /// A system in motion.
@@ -144,6 +124,7 @@ pub(crate) struct Engine {
     cpu: Cpu,
     units: Vec<Unit>,
     buses: Vec<Bus>,
+    ledger: Ledger,
     flights: Slab<Flight>,
     children: Slab<Child>,
     outcomes: Slab<Outcome>,
@@ -178,11 +159,6 @@ impl Engine {
                 limit: place.limit,
                 at_drive: 0,
                 hold: Hold::None,
-                load: Gauge::new(),
-                commands: 0,
-                busy_at_done: Nanos::ZERO,
-                busy_before: Nanos::ZERO,
-                held_back_before: 0,
             });
         }
         let mut calendar = Calendar::new();
@@ -208,6 +184,7 @@ impl Engine {
             driver: Vec::new(),
             calendar,
             cpu: Cpu::new(system.cpu_cost()),
+            ledger: Ledger::new(units.len(), system.timings.len()),
             units,
             buses: system.new_buses(),
             flights: Slab::default(),
@@ -330,8 +307,9 @@ impl Engine {
                 flags: request.flags,
             };
             unit.queue.push(command, now);
-            unit.load.rise(now);
-            unit.commands += 1;
+            let book = &mut self.ledger.units[extent.unit];
+            book.arrive(now);
+            book.note_held_back(unit.queue.held_back());
             count += 1;
             first.get_or_insert(extent.unit);
         });
@@ -362,12 +340,16 @@ impl Engine {
                 Effect::WakeAt(at) => {
                     self.calendar.schedule(at.max(now), Event::Wake(index));
                 }
-                Effect::Done(outcome) => {
+                Effect::Done(mut outcome) => {
+                    note_hold(self.buses[self.units[index].bus].timing(), &mut outcome);
                     let child = outcome.id as usize;
                     self.children[child].outcome = self.outcomes.insert(outcome);
                     self.calendar.schedule(outcome.finish.max(now), Event::Done(child));
                 }
-                Effect::Background(work) => self.background.push(background(&self.system, index, work)),
+                Effect::Background(work) => {
+                    self.ledger.units[index].work_in_background(&work.busy);
+                    self.background.push(background(&self.system, index, work));
+                }
             }
         }
         self.effects = effects;
@@ -376,7 +358,8 @@ impl Engine {
     fn wants_bus(&mut self, now: Nanos, index: usize, ticket: Ticket, direction: Op) {
         let unit = &self.units[index];
         let claim = Claim { unit: index, purpose: Purpose::Transfer(ticket, direction), since: now };
-        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim) {
+        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim, &mut self.ledger.buses[unit.bus])
+        {
             self.grant(now, claim);
         }
     }
@@ -399,7 +382,7 @@ impl Engine {
     }
 
     fn release(&mut self, now: Nanos, bus: usize) {
-        if let Some(next) = self.buses[bus].release(now) {
+        if let Some(next) = self.buses[bus].release(now, &mut self.ledger.buses[bus]) {
             self.grant(now, next);
         }
     }
@@ -409,8 +392,9 @@ impl Engine {
         let outcome = self.outcomes.remove(outcome);
         let unit = &mut self.units[index];
         unit.at_drive -= 1;
-        unit.busy_at_done = unit.drive.mechanism_busy();
         let bus = unit.bus;
+        self.ledger.units[index].work(&outcome, unit.drive.mechanism_busy());
+        self.ledger.buses[bus].complete(&outcome);
         let had_hold = unit.hold == Hold::Held;
         if had_hold {
             unit.hold = Hold::None;
@@ -424,7 +408,7 @@ impl Engine {
             self.child_done(now, child, &Outcome { busy, ..outcome });
         }
         let unit = &mut self.units[index];
-        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
+        if self.ledger.units[index].load() == 0 && unit.drive.wants_recalibration(now) {
             unit.drive.recalibrate(now);
         }
         if had_hold {
@@ -439,7 +423,7 @@ impl Engine {
 
     fn child_done(&mut self, now: Nanos, child: usize, outcome: &Outcome) {
         let Child { flight, unit, .. } = self.children.remove(child);
-        self.units[unit].load.fall(now);
+        self.ledger.units[unit].leave(now);
         let entry = &mut self.flights[flight];
         entry.left -= 1;
         let is_last = entry.left == 0;
@@ -479,7 +463,7 @@ impl Engine {
     fn look_at_recalibration(&mut self, now: Nanos, index: usize) {
         let unit = &mut self.units[index];
         // Otherwise it happens when the queue has run empty.
-        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
+        if self.ledger.units[index].load() == 0 && unit.drive.wants_recalibration(now) {
             unit.drive.recalibrate(now);
         }
         if let Some(interval) = recalibration_interval(&self.system, self.system.units[index].drive) {
@@ -489,16 +473,8 @@ impl Engine {
 
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
-        for unit in &mut self.units {
-            unit.load.restart(now);
-            unit.commands = 0;
-            unit.busy_before = unit.busy_at_done;
-            unit.held_back_before = unit.queue.held_back();
-        }
+        self.ledger.restart(now);
         self.restart_cache();
-        for bus in &mut self.buses {
-            bus.restart(now);
-        }
     }
 
     /// What is buffered goes to the media.
@@ -506,26 +482,13 @@ impl Engine {
         let mut works = Vec::new();
         for (index, unit) in self.units.iter_mut().enumerate() {
             unit.drive.drain(&mut works);
-            unit.busy_at_done = unit.drive.mechanism_busy();
             self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
         }
     }
 
-    /// How units were used up to `end`.
-    pub(crate) fn unit_uses(&self, end: Nanos) -> Vec<UnitUse> {
-        let unit_use = |unit: &Unit| UnitUse {
-            commands: unit.commands,
-            mechanism: unit.busy_at_done.saturating_sub(unit.busy_before),
-            load_area: unit.load.area_until(end),
-            load_max: unit.load.max(),
-            held_back: unit.queue.held_back() - unit.held_back_before,
-        };
-        self.units.iter().map(unit_use).collect()
-    }
-
-    /// How buses were used up to `end`.
-    pub(crate) fn bus_uses(&self, end: Nanos) -> Vec<BusUse> {
-        self.buses.iter().map(|bus| bus.use_until(end)).collect()
+    /// What was used since the last restart of the statistics, up to `end`.
+    pub(crate) fn used(&self, end: Nanos) -> Usage {
+        self.ledger.used(end)
     }
 
     /// The drives.

@@ -6,15 +6,14 @@
 use std::sync::Arc;
 
 use headstack_drive::Drive;
-use headstack_drive::command::{Background, Command, Outcome};
+use headstack_drive::command::{Background, BusTiming, Command, Outcome};
 use headstack_trace::{Request, RequestSource};
 use headstack_units::Nanos;
 
 use super::arrivals::{Arrivals, InStartOrder};
 use super::{Output, Replay, RunEnd, RunOptions};
 use crate::SystemError;
-use crate::bus::BusUse;
-use crate::engine::{UnitUse, background, row};
+use crate::engine::{BusBook, Ledger, Observer, UnitBook, background, note_hold, row};
 use crate::phase::Lock;
 use crate::record::BackgroundRow;
 use crate::system::{System, UnitPlace};
@@ -35,9 +34,9 @@ pub(super) fn run(
     let mut chain = Chain {
         system,
         replay: options.replay,
-        used: vec![UnitUse::default(); system.units.len()],
-        bus_used: vec![BusUse::default(); system.timings.len()],
-        busy_before: vec![Nanos::ZERO; system.units.len()],
+        until: options.until,
+        ledger: Ledger::new(system.units.len(), system.timings.len()),
+        observer: Observer::default(),
         locks: locks(system, options, &drives),
         drives,
         previous: vec![None; if options.replay == Replay::Closed { 1 } else { devices }],
@@ -86,9 +85,9 @@ struct Chain<'a> {
     drives: Vec<Drive>,
     /// Per unit; none without a phase lock.
     locks: Vec<Option<Lock>>,
-    used: Vec<UnitUse>,
-    bus_used: Vec<BusUse>,
-    busy_before: Vec<Nanos>,
+    until: Option<Nanos>,
+    ledger: Ledger,
+    observer: Observer,
     /// Per device in measured replay, one for all in closed replay.
     previous: Vec<Option<Previous>>,
     works: Vec<Background>,
@@ -151,16 +150,18 @@ impl Chain<'_> {
             if let Some(lock) = &mut lock {
                 lock.steer(drive, *at, extent.lba.0);
             }
-            let outcome = drive.serve(*at, command, timing, &mut self.works);
+            let bus = self.system.units[unit].bus;
+            let mut account =
+                Account { unit: &mut self.ledger.units[unit], bus: &mut self.ledger.buses[bus] };
+            let outcome = match self.until {
+                None => account.serve(drive, *at, command, timing, &mut self.works),
+                Some(until) => {
+                    let observer = &mut self.observer;
+                    account.observe(drive, *at, command, timing, until, observer, &mut self.works)
+                }
+            };
             let works = self.works.drain(..);
             self.rows.extend(works.map(|work| background(self.system, unit, work)));
-            let service = u128::from((outcome.finish - *at).0);
-            self.used[unit].commands += 1;
-            self.used[unit].load_area += service;
-            self.used[unit].load_max = 1;
-            let bus = &mut self.bus_used[self.system.units[unit].bus];
-            bus.grants += 1;
-            bus.busy_ns += u128::from(outcome.busy.bus.0);
             if self.replay == Replay::Measured {
                 // The next command finds the drive as if this one had taken its measured time.
                 let measured = request.finish.max(*at);
@@ -193,25 +194,80 @@ impl Chain<'_> {
 
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
-        self.used.fill(UnitUse::default());
-        self.bus_used.fill(BusUse::default());
-        for (before, drive) in self.busy_before.iter_mut().zip(&self.drives) {
-            *before = drive.mechanism_busy();
-        }
+        self.ledger.restart(now);
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
-        for (unit, drive) in self.drives.iter_mut().enumerate() {
-            drive.drain(&mut self.works);
-            let system = self.system;
-            output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
-            self.used[unit].mechanism = drive.mechanism_busy().saturating_sub(self.busy_before[unit]);
+        if self.end.cut == 0 {
+            for (unit, drive) in self.drives.iter_mut().enumerate() {
+                drive.drain(&mut self.works);
+                let system = self.system;
+                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
+            }
         }
-        self.end.units = self.used;
+        self.end.used = self.ledger.used(self.end.at);
         self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
-        self.end.buses = self.bus_used;
         self.end.note_lateness(&self.drives);
         Ok(self.end)
+    }
+}
+
+/// The accounts on which a command is booked that is alone in the system.
+struct Account<'a> {
+    unit: &'a mut UnitBook,
+    bus: &'a mut BusBook,
+}
+
+impl Account<'_> {
+    /// Serves a command and books all of it.
+    fn serve(
+        &mut self,
+        drive: &mut Drive,
+        at: Nanos,
+        command: Command,
+        timing: &BusTiming,
+        works: &mut Vec<Background>,
+    ) -> Outcome {
+        let mut outcome = drive.serve(at, command, timing, works);
+        note_hold(timing, &mut outcome);
+        self.bus.held_for(&outcome);
+        self.book(drive, at, &outcome, Nanos::MAX);
+        works.iter().for_each(|work| self.unit.work_in_background(&work.busy));
+        outcome
+    }
+
+    /// Serves a command and books what is of it up to `until`.
+    #[expect(clippy::too_many_arguments, reason = "what a command needs, and where it ends")]
+    fn observe(
+        &mut self,
+        drive: &mut Drive,
+        at: Nanos,
+        command: Command,
+        timing: &BusTiming,
+        until: Nanos,
+        observer: &mut Observer,
+        works: &mut Vec<Background>,
+    ) -> Outcome {
+        let outcome = observer.serve(drive, at, command, timing);
+        for &(from, to) in observer.holds.iter().filter(|(from, _)| *from <= until) {
+            self.bus.grant(from);
+            self.bus.release(to.min(until));
+        }
+        self.book(drive, at, &outcome, until);
+        for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {
+            self.unit.work_in_background(&work.busy);
+            works.push(*work);
+        }
+        outcome
+    }
+
+    fn book(&mut self, drive: &Drive, at: Nanos, outcome: &Outcome, until: Nanos) {
+        self.unit.arrive(at);
+        self.unit.leave(outcome.finish.min(until));
+        if outcome.finish <= until {
+            self.unit.work(outcome, drive.mechanism_busy());
+            self.bus.complete(outcome);
+        }
     }
 }
 

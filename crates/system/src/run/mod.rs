@@ -12,10 +12,12 @@ mod cache_tests;
 mod chain;
 mod events;
 mod fast;
-mod lane;
+#[cfg(test)]
+mod ledger_tests;
 mod options;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 pub use options::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel};
 
@@ -27,8 +29,7 @@ use headstack_phase::TrackerDiagnostics;
 use headstack_units::Nanos;
 
 use crate::SystemError;
-use crate::bus::BusUse;
-use crate::engine::UnitUse;
+use crate::engine::Usage;
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
 use crate::summary::{BufferCacheUse, Recorder, Summary};
 use crate::system::System;
@@ -94,8 +95,7 @@ pub(crate) struct RunEnd {
     pub(crate) at: Nanos,
     /// Since when statistics were kept.
     pub(crate) counted_from: Nanos,
-    pub(crate) units: Vec<UnitUse>,
-    pub(crate) buses: Vec<BusUse>,
+    pub(crate) used: Usage,
     /// Requests in flight when the arrivals had ended, completed since.
     pub(crate) drained: u64,
     /// Requests in flight where the run was cut.
