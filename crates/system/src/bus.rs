@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use headstack_drive::command::{BusTiming, Ticket};
-use headstack_units::{Nanos, Op};
+use headstack_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub enum Arbitration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A transfer of a drive.
-    Transfer(Ticket, Op),
+    Transfer(Ticket),
     /// A whole command, from submission to completion, of a drive that does not disconnect.
     Hold,
 }

@@ -8,7 +8,7 @@
 //! - work (of the mechanism, and data over the bus) counts with the completion of its command, background work with its
 //!   announcement.
 
-use headstack_drive::command::{BusTiming, Busy, Outcome};
+use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
 use headstack_units::Nanos;
 
 use crate::gauge::Gauge;
@@ -75,13 +75,6 @@ impl BusBook {
         self.data += u128::from(outcome.bus_data.0);
     }
 
-    /// A command had the bus whenever it wanted it, at times that do not matter.
-    #[inline]
-    pub(crate) fn held_for(&mut self, outcome: &Outcome) {
-        self.held.add(outcome.busy.bus);
-        self.grants += u64::from(outcome.bus_transfers);
-    }
-
     pub(crate) fn restart(&mut self, now: Nanos) {
         let Self { mut held, mut waiting, .. } = *self;
         held.restart(now);
@@ -110,6 +103,26 @@ pub(crate) fn note_hold(bus: &BusTiming, outcome: &mut Outcome) {
     if !bus.disconnects {
         outcome.busy.bus = outcome.finish - outcome.submitted;
         outcome.bus_transfers = 1;
+    }
+}
+
+/// Completes the outcome of a command that had the bus whenever it wanted it, and books the command but for its coming and
+/// going, where the instants do not matter.
+#[inline]
+pub(crate) fn book_alone(
+    (unit, bus): (&mut UnitBook, &mut BusBook),
+    timing: &BusTiming,
+    outcome: &mut Outcome,
+    works: &[Background],
+    mechanism: Nanos,
+) {
+    note_hold(timing, outcome);
+    bus.held.add(outcome.busy.bus);
+    bus.grants += u64::from(outcome.bus_transfers);
+    bus.complete(outcome);
+    unit.work(outcome, mechanism);
+    for work in works {
+        unit.work_in_background(&work.busy);
     }
 }
 

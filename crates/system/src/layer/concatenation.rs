@@ -2,7 +2,7 @@
 
 use headstack_units::{Lba, Nanos};
 
-use super::{Below, Call, Completed, Effect, UnitMap, Layer, Volume};
+use super::{Below, Call, Completed, Effect, Layer, UnitMap, Volume};
 
 /// A volume whose drives lie one after the other.
 #[derive(Clone, Debug)]
@@ -46,17 +46,23 @@ impl Volume for Concatenation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::{UnitPart, Target, testing::Nothing};
+    use crate::layer::{Target, UnitPart};
     use headstack_units::{Op, RequestFlags};
 
     #[test]
     fn a_request_over_the_end_of_a_drive_is_complete_when_both_parts_are() {
         let drive = |unit| UnitMap::new(vec![UnitPart::new(unit, 100, 512, 512)]);
         let mut volume = Concatenation::new(vec![drive(0), drive(1)]);
-        let call =
-            Call { number: 7, device: 0, op: Op::Read, lba: Lba(95), sectors: 8, flags: RequestFlags::default() };
+        let call = Call {
+            number: 7,
+            device: 0,
+            op: Op::Read,
+            lba: Lba(95),
+            sectors: 8,
+            flags: RequestFlags::default(),
+        };
         let mut effects = Vec::new();
-        volume.call(Nanos(0), &call, &Nothing, &mut effects);
+        volume.call(Nanos(0), &call, &(), &mut effects);
         let sent: Vec<_> = effects
             .drain(..)
             .map(|effect| match effect {
@@ -69,7 +75,7 @@ mod tests {
         assert_eq!(sent, [(Some(7), 0, 95, 5), (Some(7), 1, 0, 3)]);
         for (left, done) in [(1, 0), (0, 1)] {
             let child = Completed { call: Some(7), tag: 0, left };
-            volume.completed(Nanos(9), &child, &Nothing, &mut effects);
+            volume.completed(Nanos(9), &child, &(), &mut effects);
             assert_eq!(effects.len(), done);
         }
     }

@@ -8,15 +8,23 @@
 
 pub(crate) mod buffer_cache;
 mod concatenation;
+#[cfg(test)]
+pub(crate) mod testing;
 mod unit_map;
 
+use headstack_drive::command::Command;
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
-use buffer_cache::{BufferCacheLayer, Origin};
+pub use buffer_cache::Origin;
+
+use crate::SystemError;
+use buffer_cache::BufferCacheLayer;
 use concatenation::Concatenation;
+#[cfg(test)]
+use testing::{Phased, Stripe};
 
 /// A request as a layer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +67,15 @@ pub(crate) struct Piece {
     pub(crate) lba: Lba,
     pub(crate) sectors: u32,
     pub(crate) flags: RequestFlags,
+}
+
+impl Piece {
+    /// As a drive's command.
+    #[inline]
+    pub(crate) fn command(&self, id: u64) -> Command {
+        let &Self { op, lba, sectors, flags } = self;
+        Command { id, op, lba, sectors, flags }
+    }
 }
 
 /// Where a sub-request goes.
@@ -104,12 +121,32 @@ pub(crate) struct Completed {
     pub(crate) left: u32,
 }
 
+impl Completed {
+    /// Its request is complete with the last of its sub-requests.
+    #[inline]
+    pub(crate) fn done_with_all(&self) -> Option<Effect> {
+        let call = self.call.filter(|_| self.left == 0)?;
+        Some(Effect::Done { call, by_child: true, copy: None })
+    }
+}
+
 /// What a layer may know of the units below.
 pub(crate) trait Below {
     /// Commands in a unit's queue or at its drive.
     fn load(&self, unit: usize) -> u64;
     /// Where the last command handed to its drive began, as the unit counts sectors.
     fn last_sector(&self, unit: usize) -> u64;
+}
+
+/// Nothing is known of what lies below; for layers without state, which do not ask.
+impl Below for () {
+    fn load(&self, _unit: usize) -> u64 {
+        0
+    }
+
+    fn last_sector(&self, _unit: usize) -> u64 {
+        0
+    }
 }
 
 /// What every layer does.
@@ -156,50 +193,64 @@ pub(crate) struct Level {
     pub(crate) new: fn(Vec<UnitMap>) -> AnyVolume,
 }
 
+/// The level of a name.
+///
+/// # Errors
+/// [`SystemError::UnknownName`] if there is none.
+pub(crate) fn level(name: &str) -> Result<&'static Level, SystemError> {
+    let levels = || LEVELS.iter().copied().flatten();
+    let known = levels().find(|level| level.name == name);
+    known.ok_or_else(|| {
+        let mut known: Vec<_> = levels().map(|level| level.name.to_owned()).collect();
+        known.sort_unstable();
+        SystemError::unknown("volume level", name, known)
+    })
+}
+
 /// Makes an enum of the volumes, so that none of the calls on the way of a request is a virtual one, and the list of the
 /// levels a system file may name.
 macro_rules! volumes {
-    ($($volume:ident: $($level:literal),+;)+) => {
+    ($($(#[$attribute:meta])* $volume:ident: $($level:literal),+;)+) => {
         /// A volume of any level.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyVolume {
-            $($volume($volume),)+
+            $($(#[$attribute])* $volume($volume),)+
         }
 
         /// All levels, by name.
-        pub(crate) const LEVELS: &[Level] = &[$($(Level {
+        pub(crate) const LEVELS: &[&[Level]] = &[$($(#[$attribute])* &[$(Level {
             name: $level,
             check: <$volume as Volume>::check,
             new: |drives| AnyVolume::$volume(<$volume as Volume>::new(drives)),
-        },)+)+];
+        },)+],)+];
 
         impl AnyVolume {
             pub(crate) fn sectors(&self) -> u64 {
-                match self { $(Self::$volume(volume) => volume.sectors(),)+ }
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.sectors(),)+ }
             }
 
             pub(crate) fn unit_of(&self, lba: Lba) -> usize {
-                match self { $(Self::$volume(volume) => volume.unit_of(lba),)+ }
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.unit_of(lba),)+ }
             }
 
             pub(crate) fn is_stateless(&self) -> bool {
-                match self { $(Self::$volume(_) => <$volume as Volume>::IS_STATELESS,)+ }
+                match self { $($(#[$attribute])* Self::$volume(_) => <$volume as Volume>::IS_STATELESS,)+ }
             }
         }
 
         impl Layer for AnyVolume {
             #[inline]
             fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
-                match self { $(Self::$volume(volume) => volume.call(now, call, below, effects),)+ }
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.call(now, call, below, effects),)+ }
             }
 
             #[inline]
             fn completed(&mut self, now: Nanos, child: &Completed, below: &dyn Below, effects: &mut Vec<Effect>) {
-                match self { $(Self::$volume(volume) => volume.completed(now, child, below, effects),)+ }
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.completed(now, child, below, effects),)+ }
             }
 
             fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
-                match self { $(Self::$volume(volume) => volume.timer(now, tag, effects),)+ }
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.timer(now, tag, effects),)+ }
             }
         }
     };
@@ -208,6 +259,10 @@ macro_rules! volumes {
 // The volumes, and the levels that each of them is.
 volumes! {
     Concatenation: "concatenation", "single";
+    #[cfg(test)]
+    Stripe: "test-stripe";
+    #[cfg(test)]
+    Phased: "test-phased";
 }
 
 /// A layer of any kind.

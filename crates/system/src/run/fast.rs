@@ -12,7 +12,7 @@ use std::sync::Arc;
 use headstack_drive::Drive;
 use headstack_drive::command::{Background, Command, Outcome};
 use headstack_trace::{Request, RequestSource};
-use headstack_units::{Lba, Nanos};
+use headstack_units::Nanos;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -20,9 +20,10 @@ use super::arrivals::Arrivals;
 use super::worker::Worker;
 use super::{Output, RunEnd, RunOptions, Warmup};
 use crate::SystemError;
-use crate::engine::{Ledger, background, recalibration_interval, row};
+use crate::engine::{Finished, Ledger, background, recalibration_interval, row};
+use crate::layer::{AnyLayer, Call, Effect, Layer, Target};
 use crate::record::BackgroundRow;
-use crate::system::System;
+use crate::system::{System, Volume};
 
 /// How many requests pass at most between two looks at the stop flag, and are sharded at a time.
 const STRETCH: usize = 4096;
@@ -35,6 +36,7 @@ pub(super) fn applies(system: &System) -> bool {
         && system.policy().is_fcfs()
         && system.config().host.queue_limit.is_none()
         && system.config().host.buffer_cache.is_none()
+        && system.volumes.iter().all(Volume::is_stateless)
         && units.iter().all(|unit| {
             unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
         })
@@ -91,8 +93,10 @@ struct FastRun<'a> {
     until: Nanos,
     workers: Vec<Worker>,
     pool: Option<ThreadPool>,
+    layers: Vec<AnyLayer>,
+    effects: Vec<Effect>,
     /// Of the request at hand: the units it went to, with how it went there; and the background work noted meanwhile.
-    children: Vec<(usize, Outcome)>,
+    finished: Vec<(usize, Outcome)>,
     works: Vec<Background>,
     rows: Vec<BackgroundRow>,
     /// With several threads: the unit of every command of the stretch at hand, and how many each request has.
@@ -120,7 +124,9 @@ impl<'a> FastRun<'a> {
             until,
             pool: pool(workers.len(), options.threads),
             workers,
-            children: Vec::new(),
+            layers: system.new_layers(),
+            effects: Vec::new(),
+            finished: Vec::new(),
             works: Vec::new(),
             rows: Vec::new(),
             sharded: Vec::new(),
@@ -162,27 +168,23 @@ impl<'a> FastRun<'a> {
     /// Serves one request.
     #[inline]
     fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
-        let volume = self.system.volume_of(id, request)?;
-        if let Some(extent) = volume.in_first(request.lba, request.sectors) {
-            let command = command(id, request, extent.lba, extent.sectors);
+        self.system.check(id, request)?;
+        let mut effects = std::mem::take(&mut self.effects);
+        self.layers[request.device as usize].call(request.arrival, &Call::new(0, request), &(), &mut effects);
+        let mut last: Option<(usize, Outcome)> = None;
+        for (unit, command) in effects.drain(..).filter_map(|effect| command(id, &effect)) {
             let mut outcome = Outcome::default();
-            self.workers[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
+            self.workers[unit].serve(request.arrival, command, &mut self.works, &mut outcome);
             if !self.works.is_empty() {
-                let (system, unit) = (self.system, extent.unit);
-                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
+                let system = self.system;
+                self.rows.extend(self.works.drain(..).map(|work| background(system, unit, work)));
             }
-            return self.complete(id, request, extent.unit, &outcome, output);
+            if last.as_ref().is_none_or(|(_, before)| outcome.finish >= before.finish) {
+                last = Some((unit, outcome));
+            }
         }
-        self.children.clear();
-        volume.map(request.lba, request.sectors, |extent| {
-            let mut outcome = Outcome::default();
-            let command = command(id, request, extent.lba, extent.sectors);
-            self.workers[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
-            self.children.push((extent.unit, outcome));
-            self.rows.extend(self.works.drain(..).map(|work| background(self.system, extent.unit, work)));
-        });
-        let (unit, outcome) = last_of(&self.children);
-        self.complete(id, request, unit, &outcome, output)
+        self.effects = effects;
+        last.map_or(Ok(()), |(unit, outcome)| self.complete(id, request, unit, &outcome, output))
     }
 
     /// Serves requests by several threads, each drive by one.
@@ -198,32 +200,31 @@ impl<'a> FastRun<'a> {
         let mut refused = None;
         for (id, request) in (first_id..).zip(requests) {
             let before = self.sharded.len();
-            match self.system.volume_of(id, request) {
-                Ok(volume) => volume.map(request.lba, request.sectors, |extent| {
-                    let command = command(id, request, extent.lba, extent.sectors);
-                    self.workers[extent.unit].take(request.arrival, command);
-                    self.sharded.push(extent.unit);
-                }),
+            if let Err(error) = self.system.check(id, request) {
                 // What came before it is served all the same.
-                Err(error) => {
-                    refused = Some(error);
-                    break;
-                }
+                refused = Some(error);
+                break;
+            }
+            let layer = &mut self.layers[request.device as usize];
+            layer.call(request.arrival, &Call::new(0, request), &(), &mut self.effects);
+            for (unit, command) in self.effects.drain(..).filter_map(|effect| command(id, &effect)) {
+                self.workers[unit].take(request.arrival, command);
+                self.sharded.push(unit);
             }
             self.commands.push(self.sharded.len() - before);
         }
         pool.install(|| self.workers.par_iter_mut().for_each(Worker::serve_shard));
         let mut collected = 0;
         for (index, request) in requests[..self.commands.len()].iter().enumerate() {
-            self.children.clear();
+            self.finished.clear();
             for _ in 0..self.commands[index] {
                 let unit = self.sharded[collected];
                 collected += 1;
                 let (outcome, works) = self.workers[unit].collect();
-                self.children.push((unit, outcome));
+                self.finished.push((unit, outcome));
                 self.rows.extend(works.iter().map(|&work| background(self.system, unit, work)));
             }
-            let (unit, outcome) = last_of(&self.children);
+            let (unit, outcome) = last_of(&self.finished);
             self.complete(first_id + index as u64, request, unit, &outcome, output)?;
         }
         refused.map_or(Ok(()), Err)
@@ -252,7 +253,9 @@ impl<'a> FastRun<'a> {
             self.finishes_look = 2 * self.finishes.len() + 1024;
         }
         self.finishes.push(outcome.finish);
-        output.push(row(self.system, id, request, outcome, unit, request.arrival))
+        let drive = self.system.units[unit].drive as u32;
+        let finished = Finished::new(outcome, request.arrival, drive);
+        output.push(row(self.system, id, request, request.arrival, &finished))
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
@@ -282,12 +285,15 @@ impl<'a> FastRun<'a> {
 }
 
 /// The last of those that finish last.
-fn last_of(children: &[(usize, Outcome)]) -> (usize, Outcome) {
-    *children.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
+fn last_of(finished: &[(usize, Outcome)]) -> (usize, Outcome) {
+    *finished.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
 }
 
-/// What a request asks of one unit.
+/// What a layer asks of a unit. (One without state asks for nothing else when it is called.)
 #[inline]
-fn command(id: u64, request: &Request, lba: Lba, sectors: u32) -> Command {
-    Command { id, op: request.op, lba, sectors, flags: request.flags }
+fn command(id: u64, effect: &Effect) -> Option<(usize, Command)> {
+    match effect {
+        Effect::Send { to: Target::Unit(unit), piece, .. } => Some((*unit, piece.command(id))),
+        _ => None,
+    }
 }

@@ -4,17 +4,19 @@
 //! - the event path (the crate's engine) for the general case;
 //! - the fast path, in closed form, for drives that have their bus to themselves, get one command at a time, and are
 //!   served in order of arrival;
-//! - the chain, for replays in which each request is issued only after the one before it is complete.
+//! - serially, for replays in which each request is issued only after the one before it is complete.
 
 mod arrivals;
 #[cfg(test)]
 mod cache_tests;
-mod chain;
 mod events;
 mod fast;
 #[cfg(test)]
+mod layer_tests;
+#[cfg(test)]
 mod ledger_tests;
 mod options;
+mod serial;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -78,7 +80,7 @@ pub fn run(
             }
         },
         (Replay::Closed | Replay::Measured, Input::Source(source)) => {
-            chain::run(system, source, options, &mut output)?
+            serial::run(system, source, options, &mut output)?
         }
         (Replay::Closed | Replay::Measured, Input::Generator(_)) => {
             unreachable!("checked with the options")

@@ -7,7 +7,7 @@ use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::Nanos;
 
-use crate::engine::{BusBook, Observer, UnitBook, note_hold};
+use crate::engine::{BusBook, Observer, UnitBook, book_alone};
 
 /// A drive and its queue.
 pub(super) struct Worker {
@@ -128,11 +128,9 @@ impl Worker {
         } else {
             let known = background.len();
             self.drive.serve_by(&self.model, at, command, &self.timing, background, outcome);
-            note_hold(&self.timing, outcome);
-            background[known..].iter().for_each(|work| self.unit.work_in_background(&work.busy));
-            self.unit.work(outcome, self.drive.mechanism_busy());
-            self.bus.complete(outcome);
-            self.bus.held_for(outcome);
+            let books = (&mut self.unit, &mut self.bus);
+            let mechanism = self.drive.mechanism_busy();
+            book_alone(books, &self.timing, outcome, &background[known..], mechanism);
             self.ahead.push_back((outcome.finish, Entry::Leave));
         }
         self.free_at = outcome.finish;

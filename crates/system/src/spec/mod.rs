@@ -187,6 +187,3 @@ pub struct VolumeSpec {
 fn single() -> String {
     "single".to_owned()
 }
-
-/// Volume levels known so far.
-pub const VOLUME_LEVELS: [&str; 2] = ["concatenation", "single"];

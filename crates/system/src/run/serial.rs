@@ -13,7 +13,8 @@ use headstack_units::Nanos;
 use super::arrivals::{Arrivals, InStartOrder};
 use super::{Output, Replay, RunEnd, RunOptions};
 use crate::SystemError;
-use crate::engine::{BusBook, Ledger, Observer, UnitBook, background, note_hold, row};
+use crate::engine::{BusBook, Finished, Ledger, Observer, UnitBook, background, book_alone, row};
+use crate::layer::{AnyLayer, Below, Call, Completed, Effect, Layer, Target};
 use crate::phase::Lock;
 use crate::record::BackgroundRow;
 use crate::system::{System, UnitPlace};
@@ -31,9 +32,12 @@ pub(super) fn run(
     let mut requests = InStartOrder::new(Arrivals::new(source, options.requests));
     let devices = system.volumes.len();
     let drives = system.new_drives(options.seed);
-    let mut chain = Chain {
+    let mut replay = Serial {
         system,
         replay: options.replay,
+        layers: system.new_layers(),
+        effects: Vec::new(),
+        last_sectors: vec![0; system.units.len()],
         until: options.until,
         ledger: Ledger::new(system.units.len(), system.timings.len()),
         observer: Observer::default(),
@@ -50,20 +54,20 @@ pub(super) fn run(
     while let Some((id, request)) = requests.take()? {
         count += 1;
         if count.is_multiple_of(REQUESTS_PER_LOOK) && output.is_stopped() {
-            chain.end.interrupted = true;
+            replay.end.interrupted = true;
             break;
         }
-        let issued = chain.issue(id, request)?;
+        let issued = replay.issue(id, request)?;
         if issued.at > until {
             break;
         }
         if !is_counting && output.recorder.counts(id, issued.request.arrival) {
             is_counting = true;
-            chain.restart(if count == 1 { Nanos::ZERO } else { issued.at });
+            replay.restart(if count == 1 { Nanos::ZERO } else { issued.at });
         }
-        chain.serve(id, &issued, until, output)?;
+        replay.serve(id, &issued, until, output)?;
     }
-    chain.finish(output)
+    replay.finish(output)
 }
 
 /// The request before.
@@ -79,12 +83,39 @@ struct Issued {
     request: Request,
 }
 
-struct Chain<'a> {
+/// A command whose completion its layer does not know yet.
+struct SubRequest {
+    unit: usize,
+    tag: usize,
+    finished: Finished,
+}
+
+/// What a layer may know of the units.
+struct Units<'a> {
+    last_sectors: &'a [u64],
+    sub_requests: &'a [SubRequest],
+}
+
+impl Below for Units<'_> {
+    fn load(&self, unit: usize) -> u64 {
+        self.sub_requests.iter().filter(|sub| sub.unit == unit).count() as u64
+    }
+
+    fn last_sector(&self, unit: usize) -> u64 {
+        self.last_sectors[unit]
+    }
+}
+
+struct Serial<'a> {
     system: &'a System,
     replay: Replay,
     drives: Vec<Drive>,
     /// Per unit; none without a phase lock.
     locks: Vec<Option<Lock>>,
+    layers: Vec<AnyLayer>,
+    effects: Vec<Effect>,
+    /// Where the last command of each unit began.
+    last_sectors: Vec<u64>,
     until: Option<Nanos>,
     ledger: Ledger,
     observer: Observer,
@@ -95,10 +126,10 @@ struct Chain<'a> {
     end: RunEnd,
 }
 
-impl Chain<'_> {
+impl Serial<'_> {
     /// Decides when the device gets a request.
     fn issue(&mut self, id: u64, mut request: Request) -> Result<Issued, SystemError> {
-        self.system.volume_of(id, &request)?;
+        self.system.check(id, &request)?;
         if self.replay == Replay::Closed {
             let start = request.start.present().unwrap_or(request.arrival);
             let at = match self.previous[0] {
@@ -126,6 +157,7 @@ impl Chain<'_> {
         Ok(Issued { at, request })
     }
 
+    /// Serves a request, and all its layer makes of it.
     fn serve(
         &mut self,
         id: u64,
@@ -134,62 +166,82 @@ impl Chain<'_> {
         output: &mut Output<'_>,
     ) -> Result<(), SystemError> {
         let Issued { at, request } = issued;
-        let mut last: Option<(usize, Outcome)> = None;
-        self.system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
-            let unit = extent.unit;
-            let command = Command {
-                id,
-                op: request.op,
-                lba: extent.lba,
-                sectors: extent.sectors,
-                flags: request.flags,
-            };
-            let timing = &self.system.timings[self.system.units[unit].bus];
-            let drive = &mut self.drives[unit];
-            let mut lock = self.locks.get_mut(unit).and_then(Option::as_mut);
-            if let Some(lock) = &mut lock {
-                lock.steer(drive, *at, extent.lba.0);
-            }
-            let bus = self.system.units[unit].bus;
-            let mut account =
-                Account { unit: &mut self.ledger.units[unit], bus: &mut self.ledger.buses[bus] };
-            let outcome = match self.until {
-                None => account.serve(drive, *at, command, timing, &mut self.works),
-                Some(until) => {
-                    let observer = &mut self.observer;
-                    account.observe(drive, *at, command, timing, until, observer, &mut self.works)
-                }
-            };
-            let works = self.works.drain(..);
-            self.rows.extend(works.map(|work| background(self.system, unit, work)));
-            if self.replay == Replay::Measured {
-                // The next command finds the drive as if this one had taken its measured time.
-                let measured = request.finish.max(*at);
-                match lock {
-                    Some(lock) => lock.learn(drive, &outcome, measured),
-                    None => drive.rebase(outcome.finish, measured),
+        let mut effects = std::mem::take(&mut self.effects);
+        let mut sub_requests: Vec<SubRequest> = Vec::new();
+        let layer = request.device as usize;
+        let below = Units { last_sectors: &self.last_sectors, sub_requests: &sub_requests };
+        self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
+        let mut last: Option<Finished> = None;
+        loop {
+            for effect in effects.drain(..) {
+                if let Effect::Send { tag, to: Target::Unit(unit), piece, .. } = effect {
+                    let now = last.map_or(*at, |last| last.finish);
+                    let finished = self.serve_command(unit, now, piece.command(id), issued);
+                    let finished = last.map_or(finished, |before| finished.after(&before));
+                    sub_requests.push(SubRequest { unit, tag, finished });
                 }
             }
-            if last.is_none_or(|(_, other)| outcome.finish >= other.finish) {
-                last = Some((unit, outcome));
-            }
-        });
-        let Some((unit, outcome)) = last else { return Ok(()) };
-        let chain = if self.replay == Replay::Closed { 0 } else { request.device as usize };
+            // Of equals the first sent.
+            let next = (0..sub_requests.len()).min_by_key(|&sub| sub_requests[sub].finished.finish);
+            let Some(SubRequest { tag, finished, .. }) = next.map(|next| sub_requests.remove(next)) else {
+                break;
+            };
+            last = Some(finished);
+            let child = Completed { call: Some(0), tag, left: sub_requests.len() as u32 };
+            let below = Units { last_sectors: &self.last_sectors, sub_requests: &sub_requests };
+            self.layers[layer].completed(finished.finish, &child, &below, &mut effects);
+        }
+        self.effects = effects;
+        let Some(finished) = last else { return Ok(()) };
+        let previous = if self.replay == Replay::Closed { 0 } else { request.device as usize };
         // A request that the trace completes before the one ahead of it does not turn time back.
         let measured_finish = request.finish.present().map(|finish| match self.replay {
             Replay::Measured => finish.max(*at),
             _ => finish,
         });
-        self.previous[chain] = Some(Previous { model_finish: outcome.finish, measured_finish });
+        self.previous[previous] = Some(Previous { model_finish: finished.finish, measured_finish });
         output.push_background(self.rows.drain(..))?;
-        if outcome.finish > until {
+        if finished.finish > until {
             self.end.cut += 1;
             self.end.at = until;
             return Ok(());
         }
-        self.end.at = self.end.at.max(outcome.finish);
-        output.push(row(self.system, id, request, &outcome, unit, request.arrival))
+        self.end.at = self.end.at.max(finished.finish);
+        output.push(row(self.system, id, request, request.arrival, &finished))
+    }
+
+    /// Serves a command that its drive gets at `now`.
+    fn serve_command(&mut self, unit: usize, now: Nanos, command: Command, issued: &Issued) -> Finished {
+        let Issued { at, request } = issued;
+        let bus = self.system.units[unit].bus;
+        let timing = &self.system.timings[bus];
+        let drive = &mut self.drives[unit];
+        self.last_sectors[unit] = command.lba.0;
+        let mut lock = self.locks.get_mut(unit).and_then(Option::as_mut);
+        if let Some(lock) = &mut lock {
+            lock.steer(drive, now, command.lba.0);
+        }
+        let mut account = Account { unit: &mut self.ledger.units[unit], bus: &mut self.ledger.buses[bus] };
+        let outcome = match self.until {
+            None => account.serve(drive, now, command, timing, &mut self.works),
+            Some(until) => {
+                let observer = &mut self.observer;
+                account.observe(drive, now, command, timing, until, observer, &mut self.works)
+            }
+        };
+        let works = self.works.drain(..);
+        self.rows.extend(works.map(|work| background(self.system, unit, work)));
+        if self.replay == Replay::Measured {
+            // The next command finds the drive as if this one had taken its measured time.
+            let measured = request.finish.max(*at);
+            match lock {
+                Some(lock) => lock.learn(drive, &outcome, measured),
+                None => drive.rebase(outcome.finish, measured),
+            }
+        }
+        // Where a replay takes requests when they were started, what was before is the queue.
+        let sent = if now == *at { request.arrival } else { now };
+        Finished::new(&outcome, sent, self.system.units[unit].drive as u32)
     }
 
     fn restart(&mut self, now: Nanos) {
@@ -229,10 +281,10 @@ impl Account<'_> {
         works: &mut Vec<Background>,
     ) -> Outcome {
         let mut outcome = drive.serve(at, command, timing, works);
-        note_hold(timing, &mut outcome);
-        self.bus.held_for(&outcome);
-        self.book(drive, at, &outcome, Nanos::MAX);
-        works.iter().for_each(|work| self.unit.work_in_background(&work.busy));
+        let mechanism = drive.mechanism_busy();
+        book_alone((&mut *self.unit, &mut *self.bus), timing, &mut outcome, works, mechanism);
+        self.unit.arrive(at);
+        self.unit.leave(outcome.finish);
         outcome
     }
 
@@ -253,21 +305,17 @@ impl Account<'_> {
             self.bus.grant(from);
             self.bus.release(to.min(until));
         }
-        self.book(drive, at, &outcome, until);
+        self.unit.arrive(at);
+        self.unit.leave(outcome.finish.min(until));
+        if outcome.finish <= until {
+            self.unit.work(&outcome, drive.mechanism_busy());
+            self.bus.complete(&outcome);
+        }
         for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {
             self.unit.work_in_background(&work.busy);
             works.push(*work);
         }
         outcome
-    }
-
-    fn book(&mut self, drive: &Drive, at: Nanos, outcome: &Outcome, until: Nanos) {
-        self.unit.arrive(at);
-        self.unit.leave(outcome.finish.min(until));
-        if outcome.finish <= until {
-            self.unit.work(outcome, drive.mechanism_busy());
-            self.bus.complete(outcome);
-        }
     }
 }
 
