@@ -8,6 +8,7 @@
 
 pub(crate) mod buffer_cache;
 mod concatenation;
+mod mirror;
 #[cfg(test)]
 pub(crate) mod testing;
 mod unit_map;
@@ -23,6 +24,7 @@ pub use buffer_cache::Origin;
 use crate::SystemError;
 use buffer_cache::BufferCacheLayer;
 use concatenation::Concatenation;
+use mirror::Mirror;
 #[cfg(test)]
 use testing::{Phased, Stripe};
 
@@ -259,6 +261,7 @@ macro_rules! volumes {
 // The volumes, and the levels that each of them is.
 volumes! {
     Concatenation: "concatenation", "single";
+    Mirror: "mirror";
     #[cfg(test)]
     Stripe: "test-stripe";
     #[cfg(test)]

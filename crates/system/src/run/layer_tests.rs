@@ -100,3 +100,25 @@ fn a_layer_may_let_a_request_wait() {
         );
     }
 }
+
+#[test]
+fn a_mirror_halves_the_reads_of_each_drive_and_doubles_no_write_s_time() {
+    let (mirror, single) = (system("mirror", 2, ""), system("single", 1, ""));
+    let reads = requests(Op::Read, 8, 60);
+    let both: Vec<Request> = reads
+        .iter()
+        .flat_map(|request| [*request, Request { lba: Lba(request.lba.0 + 900_000), ..*request }])
+        .collect();
+    let (mirrored, summary) = go(&mirror, &both, &RunOptions::default());
+    let (alone, _) = go(&single, &both, &RunOptions::default());
+    assert!(summary.drives.iter().all(|drive| drive.commands == 60), "{:?}", summary.drives);
+    let mean = |rows: &[CompletionRow]| rows.iter().map(|row| row.response().as_ms()).sum::<f64>();
+    assert!(mean(&mirrored.rows) < 0.8 * mean(&alone.rows));
+    // Both copies of a write are made at the same time by equal drives.
+    let writes = requests(Op::Write, 8, 60);
+    let (mirrored, summary) = go(&mirror, &writes, &RunOptions::default());
+    let (alone, _) = go(&single, &writes, &RunOptions::default());
+    assert!(summary.drives.iter().all(|drive| drive.commands == 60));
+    let times = |rows: &[CompletionRow]| -> Vec<_> { rows.iter().map(|row| (row.id, row.finish)).collect() };
+    assert_eq!(times(&mirrored.rows), times(&alone.rows));
+}
