@@ -17,6 +17,7 @@ mod poll;
 mod replay;
 mod run;
 mod scores;
+mod sinks;
 mod stepper;
 mod system;
 mod table;
