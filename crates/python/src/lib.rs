@@ -19,6 +19,7 @@ mod poll;
 mod range;
 mod run;
 mod scores;
+mod sinks;
 mod spool;
 mod stepper;
 mod system;

@@ -15,6 +15,7 @@ mod engine;
 mod error;
 pub mod gauge;
 pub mod host;
+mod layer;
 pub mod library;
 mod overrides;
 pub mod phase;
@@ -26,7 +27,6 @@ pub mod spec;
 mod stepper;
 pub mod summary;
 mod system;
-mod volume;
 pub mod workload;
 
 pub use error::SystemError;

@@ -75,6 +75,12 @@ def simulate(
             help="Parquet file for the driver's requests below a host's buffer cache; `trace analyze` reads it.",
         ),
     ] = None,
+    background_out: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT, help="Parquet file for the drives' work that no command waited for: destage, early writes."
+        ),
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the run.")] = None,
     save: Annotated[
         Path | None,
@@ -86,7 +92,7 @@ def simulate(
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
 
-    for path in (out, driver_out, save):
+    for path in (out, driver_out, background_out, save):
         if path is not None:
             check_writable(path)
     if report is not None:
@@ -109,6 +115,7 @@ def simulate(
             until_s=None if until is None else seconds(until, "--until"),
             out=out,
             driver_out=driver_out,
+            background_out=background_out,
             keep=False,
             sample=report is not None,
             progress=progress,
@@ -120,7 +127,8 @@ def simulate(
     if report is not None:
         run.report(report)
     output.print_json(run.summary) if json else _show(run.summary)
-    _say_beside(built, run.summary, [path for path in (out, driver_out, report, save) if path is not None])
+    written = (out, driver_out, background_out, report, save)
+    _say_beside(built, run.summary, [path for path in written if path is not None])
     return 0
 
 

@@ -32,7 +32,10 @@ impl Engine {
             let is_granted = match unit.hold {
                 Hold::Held => unit.at_drive == 0,
                 Hold::Waiting => false,
-                Hold::None => bus.claim(now, Claim { unit: index, purpose: Purpose::Hold, since: now }),
+                Hold::None => {
+                    let claim = Claim { unit: index, purpose: Purpose::Hold, since: now };
+                    bus.claim(now, claim, &mut self.ledger.buses[unit.bus])
+                }
             };
             if !is_granted {
                 if unit.hold == Hold::None {
@@ -53,21 +56,21 @@ impl Engine {
     fn next_command(&mut self, now: Nanos, index: usize) -> Option<Command> {
         let mut command = self.choose(now, index)?.command;
         let mut last = command.id as usize;
-        self.leave_turn(last, index);
+        self.leave_line(last, index);
         while let Some(follower) = self.units[index].queue.pop_follower() {
             command.sectors += follower.command.sectors;
             let next = follower.command.id as usize;
-            self.children[last].joined = Some(next);
-            self.leave_turn(next, index);
+            self.subs[last].joined = Some(next);
+            self.leave_line(next, index);
             last = next;
         }
         Some(command)
     }
 
-    fn leave_turn(&mut self, child: usize, index: usize) {
-        let turn = self.children[child].turn;
-        if let Some(turns) = &mut self.turns[self.units[index].bus] {
-            turns.leave(turn, index);
+    fn leave_line(&mut self, sub: usize, index: usize) {
+        let place = self.subs[sub].place;
+        if let Some(slots) = &mut self.slots[self.units[index].bus] {
+            slots.leave(place, index);
         }
     }
 

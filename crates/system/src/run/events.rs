@@ -192,8 +192,7 @@ impl EventRun<'_, '_> {
             }
         }
         self.output.push_background(self.engine.background.drain(..))?;
-        self.end.units = self.engine.unit_uses(self.end.at);
-        self.end.buses = self.engine.bus_uses(self.end.at);
+        self.end.used = self.engine.used(self.end.at);
         self.end.cache = self.engine.cache_use();
         self.end.note_lateness(self.engine.drives());
         Ok(self.end)

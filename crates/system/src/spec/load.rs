@@ -3,8 +3,9 @@
 use headstack_drive::spec::DriveSpec;
 use std::path::Path;
 
-use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VOLUME_LEVELS, VolumeConfig};
+use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VolumeConfig};
 use crate::bus::Arbitration;
+use crate::layer::level;
 use crate::library::{self, Source};
 use crate::{SystemError, overrides};
 
@@ -151,13 +152,7 @@ fn resolve(
         return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
     }
     for (name, volume) in &spec.volume {
-        if !VOLUME_LEVELS.contains(&volume.level.as_str()) {
-            return Err(SystemError::unknown(
-                "volume level",
-                &volume.level,
-                VOLUME_LEVELS.map(str::to_owned),
-            ));
-        }
+        level(&volume.level)?;
         let bus = match &volume.bus {
             None => None,
             Some(bus) => Some(
@@ -229,11 +224,9 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         let count = volume.drives.len();
         if count == 0 {
             problems.push(format!("`volume.{}.drives`: there must be at least one", volume.name));
-        } else if volume.level == "single" && count > 1 {
-            problems.push(format!(
-                "`volume.{}.drives`: level \"single\" takes one drive, not {count}; use level = \"concatenation\"",
-                volume.name
-            ));
+        } else if let Some(problem) = (level(&volume.level)?.check)(&volume.level, count) {
+            let (name, level) = (&volume.name, &volume.level);
+            problems.push(format!("`volume.{name}.drives`: level \"{level}\" {problem}"));
         }
     }
     let sizes: Vec<u32> = config.drives.iter().map(|drive| drive.spec.sector_bytes).collect();

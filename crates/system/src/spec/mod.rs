@@ -174,7 +174,8 @@ impl SystemBusSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeSpec {
-    /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other).
+    /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other),
+    /// `mirror` (the same data on every drive).
     #[serde(default = "single")]
     pub level: String,
     /// Library names or drive files (relative to the system file), in order.
@@ -187,6 +188,3 @@ pub struct VolumeSpec {
 fn single() -> String {
     "single".to_owned()
 }
-
-/// Volume levels known so far.
-pub const VOLUME_LEVELS: [&str; 2] = ["concatenation", "single"];

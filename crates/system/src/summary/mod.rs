@@ -11,5 +11,5 @@ pub use phase::PhaseSummary;
 pub use recorder::Recorder;
 pub use report::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
-    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,
+    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };

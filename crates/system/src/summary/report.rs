@@ -183,8 +183,23 @@ pub struct DriveSummary {
     /// Commands that the driver's scheduler could not see when they came, because it saw `host.queue_limit` already: they
     /// waited outside, in order of arrival.
     pub held_back: u64,
+    /// What its mechanism did, all actuators together.
+    pub busy_s: UnitWork,
     /// The share of its values that is assumed.
     pub assumed_share: f64,
+}
+
+/// What a drive's mechanism did, in s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UnitWork {
+    /// Arm and head movement for commands.
+    pub seek: f64,
+    /// Rotational waits of commands.
+    pub rotation: f64,
+    /// Media transfer for commands.
+    pub transfer: f64,
+    /// Work that no command waited for: destage, and writes after their early completion.
+    pub background: f64,
 }
 
 /// One bus.
@@ -192,8 +207,10 @@ pub struct DriveSummary {
 pub struct BusSummary {
     /// Its name in the system.
     pub name: String,
-    /// Share of the time somebody had it.
+    /// Share of the time somebody held it, from arbitration to release.
     pub utilisation: f64,
+    /// Share of the time that the data of completed commands take at the bus's own rate.
+    pub data_utilisation: f64,
     /// Number waiting for it, mean over time.
     pub queue_mean: f64,
     /// Most that waited at a time.
@@ -331,7 +348,7 @@ impl Recorder {
             |(index, drive): (usize, &crate::spec::DriveConfig)| {
                 let units = || {
                     let of_drive = |(place, _): &(&crate::system::UnitPlace, _)| place.drive == index;
-                    system.units.iter().zip(&end.units).filter(of_drive).map(|(_, unit_use)| unit_use)
+                    system.units.iter().zip(&end.used.units).filter(of_drive).map(|(_, unit_use)| unit_use)
                 };
                 let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
                 let counts = drive.spec.provenance_counts();
@@ -344,6 +361,12 @@ impl Recorder {
                     queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
                     queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
                     held_back: units().map(|unit| unit.held_back).sum(),
+                    busy_s: UnitWork {
+                        seek: seconds(units().map(|unit| unit.work.seek).sum()),
+                        rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
+                        transfer: seconds(units().map(|unit| unit.work.transfer).sum()),
+                        background: seconds(units().map(|unit| unit.background.total()).sum()),
+                    },
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),
@@ -423,6 +446,10 @@ fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
+fn seconds(ns: u128) -> f64 {
+    ns as f64 / 1e9
+}
+
 fn mean_ms(sum_ns: u128, count: u64) -> f64 {
     ratio(sum_ns, u128::from(count)) / 1e6
 }
@@ -438,16 +465,17 @@ fn busy_means(sums: &[u128; 4], count: u64) -> BusyMeans {
 }
 
 fn buses(system: &System, end: &RunEnd, span_ns: u128) -> Vec<BusSummary> {
-    let summary = |(bus, used): (&crate::spec::BusConfig, &crate::bus::BusUse)| BusSummary {
+    let summary = |(bus, used): (&crate::spec::BusConfig, &crate::engine::BusUse)| BusSummary {
         name: bus.name.clone(),
-        utilisation: ratio(used.busy_ns, span_ns),
+        utilisation: ratio(used.held_ns, span_ns),
+        data_utilisation: ratio(used.data_ns, span_ns),
         queue_mean: ratio(used.queue_area_ns, span_ns),
         queue_max: used.queue_max,
         grants: used.grants,
         wait_mean_ms: mean_ms(used.waited_ns, used.grants),
         wait_max_ms: used.longest_wait.as_ms(),
     };
-    system.config().buses.iter().zip(&end.buses).map(summary).collect()
+    system.config().buses.iter().zip(&end.used.buses).map(summary).collect()
 }
 
 fn assumed_share(counts: impl Iterator<Item = (bool, usize)>) -> f64 {

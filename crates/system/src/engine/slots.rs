@@ -7,52 +7,52 @@ use headstack_units::{Nanos, Op};
 use super::Engine;
 
 /// A waiting command's place: reads first where the driver puts them first, then in order of arrival.
-pub(super) type Turn = (bool, u64);
+pub(super) type Place = (bool, u64);
 
 /// The commands outstanding on a bus that takes only so many.
 #[derive(Clone, Debug)]
-pub(super) struct Turns {
+pub(super) struct Slots {
     limit: u32,
     outstanding: u32,
     /// Commands that wait in the driver, and their units.
-    waiting: BTreeSet<(Turn, usize)>,
+    waiting: BTreeSet<(Place, usize)>,
     reads_first: bool,
 }
 
-impl Turns {
+impl Slots {
     pub(super) fn new(limit: u32, reads_first: bool) -> Self {
         Self { limit, outstanding: 0, waiting: BTreeSet::new(), reads_first }
     }
 
     /// A command waits; its place.
-    pub(super) fn enter(&mut self, sequence: u64, op: Op, unit: usize) -> Turn {
-        let turn = (self.reads_first && op == Op::Write, sequence);
-        self.waiting.insert((turn, unit));
-        turn
+    pub(super) fn enter(&mut self, sequence: u64, op: Op, unit: usize) -> Place {
+        let place = (self.reads_first && op == Op::Write, sequence);
+        self.waiting.insert((place, unit));
+        place
     }
 
     /// It waits no more.
-    pub(super) fn leave(&mut self, turn: Turn, unit: usize) {
-        self.waiting.remove(&(turn, unit));
+    pub(super) fn leave(&mut self, place: Place, unit: usize) {
+        self.waiting.remove(&(place, unit));
     }
 }
 
 impl Engine {
     /// Whether the controller of a unit takes one more command.
     pub(super) fn has_slot(&self, index: usize) -> bool {
-        let turns = &self.turns[self.units[index].bus];
-        turns.as_ref().is_none_or(|turns| turns.outstanding < turns.limit)
+        let slots = &self.slots[self.units[index].bus];
+        slots.as_ref().is_none_or(|slots| slots.outstanding < slots.limit)
     }
 
     pub(super) fn take_slot(&mut self, index: usize) {
-        if let Some(turns) = &mut self.turns[self.units[index].bus] {
-            turns.outstanding += 1;
+        if let Some(slots) = &mut self.slots[self.units[index].bus] {
+            slots.outstanding += 1;
         }
     }
 
     pub(super) fn free_slot(&mut self, index: usize) {
-        if let Some(turns) = &mut self.turns[self.units[index].bus] {
-            turns.outstanding -= 1;
+        if let Some(slots) = &mut self.slots[self.units[index].bus] {
+            slots.outstanding -= 1;
         }
     }
 
@@ -60,8 +60,8 @@ impl Engine {
     pub(super) fn pump_by_turns(&mut self, now: Nanos, index: usize) {
         let bus = self.units[index].bus;
         while self.has_slot(index) {
-            let Some(turns) = &self.turns[bus] else { break };
-            let first = turns.waiting.iter().find(|(_, unit)| self.is_ready(*unit)).map(|(_, unit)| *unit);
+            let Some(slots) = &self.slots[bus] else { break };
+            let first = slots.waiting.iter().find(|(_, unit)| self.is_ready(*unit)).map(|(_, unit)| *unit);
             if !first.is_some_and(|unit| self.pump_one(now, unit)) {
                 return;
             }
