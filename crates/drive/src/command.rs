@@ -156,9 +156,12 @@ impl Work {
     pub const ALL: [Self; 5] =
         [Self::Command, Self::EarlyWrite, Self::Destage, Self::ReadAhead, Self::Recalibration];
 
-    /// Its name: "command", "early-write", "destage", "read-ahead", "recalibration".
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 5] = ["command", "early-write", "destage", "read-ahead", "recalibration"];
+
+    /// Its name, as tables write it.
     pub const fn name(self) -> &'static str {
-        ["command", "early-write", "destage", "read-ahead", "recalibration"][self as usize]
+        Self::NAMES[self as usize]
     }
 }
 

@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
-/// measured completion (measured replay only), and whether its story is wanted.
-type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, Option<InstantNs>, bool);
+/// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
+/// story is wanted.
+type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u8, Option<InstantNs>, bool);
 
 /// Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
 #[pyfunction]
@@ -74,7 +75,7 @@ impl Teller {
         let bus = bus.unwrap_or_else(|| self.model.bus());
         let part = self.model.layout.capacity();
         let mut stories = Vec::new();
-        for (id, (at, op, lba, sectors, measured_finish, wanted)) in requests.iter().enumerate() {
+        for (id, (at, op, lba, sectors, flags, measured_finish, wanted)) in requests.iter().enumerate() {
             let (lba, sectors) = (lba.0, sectors.0);
             let op = operation(op)?;
             let (first, count) = (lba.saturating_mul(self.ratio), u64::from(sectors) * self.ratio);
@@ -96,7 +97,7 @@ impl Teller {
                 op,
                 lba: Lba(first % part),
                 sectors: count as u32,
-                flags: RequestFlags::default(),
+                flags: RequestFlags(*flags),
             };
             let drive = &mut self.actuators[actuator];
             let (outcome, steps) = if *wanted {

@@ -6,7 +6,7 @@ use arrow::array::{
     ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef};
-use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed};
+use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed, Work};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::SystemError;
@@ -75,27 +75,11 @@ pub struct DriverRow {
     pub origin: Origin,
 }
 
-/// What kind of work a drive did that no command waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WorkKind {
-    /// Buffered writes went to the media.
-    Destage,
-    /// A write went to the media after it had been reported complete.
-    EarlyWrite,
-}
-
-impl WorkKind {
-    /// The words of the record, in the order of the variants.
-    pub const WORDS: [&str; 2] = ["destage", "early-write"];
-}
-
 /// Media work that no command waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackgroundRow {
     /// The drive.
     pub drive: u32,
-    /// What it was.
-    pub kind: WorkKind,
     /// The work; its addresses are the drive's (all actuators).
     pub work: Background,
 }
@@ -277,7 +261,7 @@ fn words<R>(names: &[&str], rows: &[R], key: impl Fn(&R) -> i8) -> ArrayRef {
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are indices of the words"))
 }
 
-/// The columns of the record of background work; `kind` is one of [`WorkKind::WORDS`].
+/// The columns of the record of background work; `kind` is one of [`Work::NAMES`].
 pub fn background_schema() -> SchemaRef {
     let mut fields = vec![
         Field::new("drive", DataType::UInt32, false),
@@ -301,7 +285,7 @@ pub fn background_to_batch(rows: &[BackgroundRow]) -> RecordBatch {
     };
     let columns: Vec<ArrayRef> = vec![
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.drive))),
-        words(&WorkKind::WORDS, rows, |row| row.kind as i8),
+        words(&Work::NAMES, rows, |row| row.work.work as i8),
         whole(&|work| work.lba.0),
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.work.sectors))),
         whole(&|work| work.start.0),
@@ -351,10 +335,11 @@ mod tests {
         assert_eq!(whole("measured_start_ns").value(0), 11);
         assert!(whole("measured_finish_ns").is_null(0));
         assert_eq!((row.response(), row.service()), (Nanos(40), Nanos(30)));
-        let background = BackgroundRow { drive: 0, kind: WorkKind::EarlyWrite, work: Background::default() };
+        let background =
+            BackgroundRow { drive: 0, work: Background { work: Work::EarlyWrite, ..Background::default() } };
         let batch = background_to_batch(&[background]);
         let kind = batch.column_by_name("kind").unwrap();
         let kind = kind.as_any().downcast_ref::<DictionaryArray<Int8Type>>().unwrap();
-        assert_eq!(WorkKind::WORDS[kind.keys().value(0) as usize], "early-write");
+        assert_eq!(Work::NAMES[kind.keys().value(0) as usize], "early-write");
     }
 }

@@ -1,11 +1,10 @@
 //! What a run records of its drives, as the system's.
 
 use headstack_drive::command::{Background, Busy, CacheResult, Outcome, Phases, SectorPassed};
-use headstack_drive::spec::WritePolicy;
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op};
 
-use crate::record::{BackgroundRow, CompletionRow, WorkKind};
+use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::System;
 
 /// How often the host recalibrates a drive, if it does.
@@ -20,12 +19,7 @@ pub(crate) fn background(system: &System, unit: usize, mut work: Background) -> 
     let model = system.model(place.drive).expect("units are of the system's drives");
     let before = model.capacity_sectors() / u64::from(model.actuators()) * u64::from(place.actuator);
     work.lba = Lba(work.lba.0 + before);
-    // A drive either buffers writes or reports them early.
-    let kind = match model.spec().write_policy {
-        WritePolicy::WriteBack { .. } => WorkKind::Destage,
-        _ => WorkKind::EarlyWrite,
-    };
-    BackgroundRow { drive: place.drive as u32, kind, work }
+    BackgroundRow { drive: place.drive as u32, work }
 }
 
 /// How the part of a request went that finished last: a sub-request, with those before it that it had to wait for.
