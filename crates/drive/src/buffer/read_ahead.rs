@@ -13,13 +13,12 @@ pub(crate) fn stop(model: &DriveModel, sequential: bool, end: u64, segment_start
     match cache.read_ahead {
         ReadAhead::None | ReadAhead::OnArrival => end,
         ReadAhead::OnceSequential if !sequential => end,
-        ReadAhead::ToTrackEnd => bounded(layout.track_range(end - 1).1),
         ReadAhead::ToCylinderEnd => bounded(layout.cylinder_end(end - 1)),
         ReadAhead::UntilFull if cache.read_ahead_over_requested => bounded(end + sizes.segment),
         ReadAhead::UntilFull => bounded((segment_start + sizes.segment).max(end)),
         ReadAhead::Aggressive | ReadAhead::OnceSequential => bounded(end + sizes.segment),
         ReadAhead::SequentialAware if sequential => bounded(end + sizes.segment),
-        ReadAhead::SequentialAware => bounded(layout.track_range(end - 1).1),
+        ReadAhead::ToTrackEnd | ReadAhead::SequentialAware => bounded(layout.track_range(end - 1).1),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Segment {
 /// All segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
-    segments: Vec<Segment>,
+    all: Vec<Segment>,
     policy: Policy,
     discard: bool,
     /// A write drops the segments it touches.
@@ -34,7 +34,7 @@ impl Segments {
     /// Empty segments of `size` sectors; none at all without a cache.
     pub(crate) fn new(spec: Option<&CacheSpec>, size: u64) -> Self {
         Self {
-            segments: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
+            all: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
             policy: Policy::new(spec, size),
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
             drop_touched: spec.is_some_and(|spec| spec.write_overlap == WriteOverlap::DropSegment),
@@ -46,7 +46,7 @@ impl Segments {
 
     /// What the segments hold: first address, and one after the last.
     pub(crate) fn held(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let held = self.segments.iter().filter(|segment| segment.end > segment.start);
+        let held = self.all.iter().filter(|segment| segment.end > segment.start);
         held.map(|segment| (segment.start, segment.end))
     }
 
@@ -58,26 +58,26 @@ impl Segments {
         if !self.may_hold(lba) {
             return None;
         }
-        self.segments.iter().position(holds).or_else(|| self.segments.iter().position(continues))
+        self.all.iter().position(holds).or_else(|| self.all.iter().position(continues))
     }
 
     /// Whether a segment may hold `lba`, or end just before it.
     #[inline]
     pub(crate) fn may_hold(&self, lba: u64) -> bool {
-        self.segments.iter().any(|segment| segment.start <= lba && lba <= segment.end)
+        self.all.iter().any(|segment| segment.start <= lba && lba <= segment.end)
     }
 
     /// The segment.
     pub(crate) fn get(&self, index: usize) -> Segment {
-        self.segments[index]
+        self.all[index]
     }
 
     /// The segment that makes room for a read; `None` without a cache.
     #[inline]
     fn victim(&self) -> Option<usize> {
         // A segment for writes alone is the last one.
-        let shared = self.segments.len() - usize::from(self.written_data == WrittenData::OwnSegment);
-        self.policy.victim(&self.segments[..shared])
+        let shared = self.all.len() - usize::from(self.written_data == WrittenData::OwnSegment);
+        self.policy.victim(&self.all[..shared])
     }
 
     /// Takes a segment for `start..end`; only the last part is kept where it is too small. `None` without a cache.
@@ -91,22 +91,22 @@ impl Segments {
     fn put(&mut self, index: usize, start: u64, end: u64) {
         self.uses += 1;
         let size = self.policy.size_of(index);
-        self.segments[index] = Segment { start: start.max(end.saturating_sub(size)), end, used: self.uses };
+        self.all[index] = Segment { start: start.max(end.saturating_sub(size)), end, used: self.uses };
         self.written = self.written.filter(|&written| written != index);
     }
 
     /// Written data stay for reads to find, where the drive keeps them.
     pub(crate) fn keep_written(&mut self, start: u64, end: u64) {
-        if let Some(index) = self.written.filter(|&index| self.segments[index].end == start) {
+        if let Some(index) = self.written.filter(|&index| self.all[index].end == start) {
             self.extend(index, end);
             self.uses += 1;
-            self.segments[index].used = self.uses;
+            self.all[index].used = self.uses;
             return;
         }
         let index = match self.written_data {
             WrittenData::Dropped => None,
             WrittenData::Shared => self.victim(),
-            WrittenData::OwnSegment => self.segments.len().checked_sub(1),
+            WrittenData::OwnSegment => self.all.len().checked_sub(1),
         };
         if let Some(index) = index {
             self.put(index, start, end);
@@ -117,7 +117,7 @@ impl Segments {
     /// New data at the end of a segment; old ones at its start make room.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let size = self.policy.size_of(index);
-        let segment = &mut self.segments[index];
+        let segment = &mut self.all[index];
         segment.end = segment.end.max(end);
         segment.start = segment.start.max(segment.end.saturating_sub(size));
     }
@@ -125,7 +125,7 @@ impl Segments {
     /// Data before the start of a segment, as far as there is room.
     pub(crate) fn extend_front(&mut self, index: usize, start: u64) {
         let size = self.policy.size_of(index);
-        let segment = &mut self.segments[index];
+        let segment = &mut self.all[index];
         if segment.end > segment.start {
             segment.start = segment.start.min(start.max(segment.end.saturating_sub(size)));
         }
@@ -134,7 +134,7 @@ impl Segments {
     /// A hit up to `end`.
     pub(crate) fn touch(&mut self, index: usize, end: u64) {
         self.uses += 1;
-        let segment = &mut self.segments[index];
+        let segment = &mut self.all[index];
         segment.used = self.uses;
         if self.discard {
             segment.start = segment.start.max(end.min(segment.end));
@@ -145,7 +145,7 @@ impl Segments {
     /// or nothing.
     pub(crate) fn invalidate(&mut self, start: u64, end: u64) -> bool {
         let mut any = false;
-        for segment in &mut self.segments {
+        for segment in &mut self.all {
             if segment.start < end && start < segment.end {
                 any = true;
                 segment.end = if self.drop_touched { segment.start } else { segment.start.max(start) };

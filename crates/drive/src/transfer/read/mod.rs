@@ -73,7 +73,8 @@ pub(crate) struct Read {
 struct Decoded {
     lead: Phases,
     at: Nanos,
-    decoded: Nanos,
+    /// When it is decoded.
+    done: Nanos,
 }
 
 impl Read {
@@ -84,13 +85,10 @@ impl Read {
         let range = turn.range();
         let after = parts.history.after();
         let lead = |overhead: Nanos| Phases { overhead, ..queued(turn.submitted, turn.at) };
-        let miss = Decoded {
-            lead: lead(overhead.read[after]),
-            at: turn.at,
-            decoded: turn.at + overhead.read[after],
-        };
+        let miss =
+            Decoded { lead: lead(overhead.read[after]), at: turn.at, done: turn.at + overhead.read[after] };
         if !parts.buffer.may_know(range.0, range.1) {
-            parts.buffer.miss(media, miss.decoded);
+            parts.buffer.miss(media, miss.done);
             return Self::from_media(media, parts, turn, &miss, 0, None);
         }
         let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
@@ -99,8 +97,8 @@ impl Read {
             return Self::from_buffer(media, parts, turn, lead(hit), turn.at + hit);
         }
         // What was not there when a hit would have been noticed may have come in while the command was decoded.
-        match parts.buffer.look_up(media, range, miss.decoded) {
-            Lookup::Hit => Self::from_buffer(media, parts, turn, miss.lead, miss.decoded),
+        match parts.buffer.look_up(media, range, miss.done) {
+            Lookup::Hit => Self::from_buffer(media, parts, turn, miss.lead, miss.done),
             Lookup::InFlight { cached } => Self::in_flight(media, parts, turn, &miss, cached),
             Lookup::Partial { cached, segment } => {
                 Self::from_media(media, parts, turn, &miss, cached, Some(segment))
@@ -149,7 +147,7 @@ impl Read {
     /// The media are reading just these sectors ahead: wait for them to come.
     fn in_flight(media: &Media<'_>, parts: &mut Parts, turn: &Turn, decoded: &Decoded, cached: u64) -> Self {
         let (_, end) = turn.range();
-        let mut read = Self::new(media, parts, turn.command, decoded.lead, decoded.decoded);
+        let mut read = Self::new(media, parts, turn.command, decoded.lead, decoded.done);
         read.cached = cached;
         read.cache = CacheResult::PartialHit;
         read.passes = parts.buffer.read_in_flight(media, end, read.sequential);
@@ -169,7 +167,7 @@ impl Read {
         media: &Media<'_>,
         parts: &mut Parts,
         turn: &Turn,
-        &Decoded { lead, at, decoded }: &Decoded,
+        &Decoded { lead, at, done: decoded }: &Decoded,
         cached: u64,
         segment: Option<usize>,
     ) -> Self {
@@ -202,7 +200,7 @@ impl Read {
             read.media_work = MediaWork::Unbuffered { first: Box::new(first) };
         } else {
             let (landed, tail) = read.plan_media(media, first, run, end);
-            read.set_fence(&media);
+            read.set_fence(media);
             if end - lba <= model.sizes.buffer {
                 let done = read.media_end();
                 read.leave_media(media, parts, done, segment, landed, tail);
