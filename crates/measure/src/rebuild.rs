@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, SeekPoint, ZoneFindings};
+use crate::extract::{Extraction, SeekPoint, Warning, ZoneFindings};
 use headstack_drive::spec::{
     BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order, Provenance,
     ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
@@ -283,9 +283,7 @@ impl Builder<'_> {
     }
 
     fn write_policy(&mut self) -> WritePolicy {
-        let early =
-            self.found.warnings.iter().any(|warning| warning.starts_with("writes are complete before"));
-        if early {
+        if self.found.warnings.iter().any(|warning| matches!(warning, Warning::EarlyWrites { .. })) {
             self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
             return WritePolicy::ImmediateReporting {
                 pending_writes: None,

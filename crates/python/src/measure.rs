@@ -5,7 +5,7 @@ use crate::error::{Error, guarded};
 use crate::range::{NoisePercent, OutlierMs, OutlierPercent, Seed};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
-use headstack_measure::probe::{self, PROBES};
+use headstack_measure::probe::{self, PROBES, Probe, Writing};
 use headstack_measure::record::{self, Record};
 use headstack_measure::{MeasureError, Options, Progress};
 use headstack_trace::atomic_file::at_once;
@@ -27,10 +27,15 @@ impl From<MeasureError> for Error {
 /// (whether it writes where the device may be written).
 #[pyfunction]
 pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    PROBES
-        .iter()
-        .map(|p| dict(py, &json!({"name": p.name, "about": p.about, "needs": p.needs, "writes": p.writes})))
-        .collect()
+    let describe = |probe: &&Probe| {
+        let needs: Vec<&str> = probe.needs.iter().map(|need| need.as_str()).collect();
+        let writes = probe.writes != Writing::Never;
+        dict(
+            py,
+            &json!({"name": probe.name.as_str(), "about": probe.about, "needs": needs, "writes": writes}),
+        )
+    };
+    PROBES.iter().map(describe).collect()
 }
 
 /// How a device is opened; the arguments that `measure` and `measure_plan` share.
@@ -87,9 +92,9 @@ pub(crate) fn measure_plan<'py>(
     let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
     let record = Record::new(device.info().clone());
     plan.into_iter()
-        .map(|name| {
-            let expected_s = probe::expected_s(name, &record, whole_device);
-            dict(py, &json!({"probe": name, "expected_s": expected_s}))
+        .map(|probe| {
+            let expected_s = probe::expected_s(probe, &record, whole_device);
+            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": expected_s}))
         })
         .collect()
 }

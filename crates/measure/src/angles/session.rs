@@ -1,13 +1,13 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
+use super::median::circular_median;
+use super::spindle::Spindle;
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
-use crate::extract::cache::HitTimes;
-use crate::memory::Memory;
+use crate::memory::{HitTimes, Memory};
+use crate::progress::{Listener, Progress};
 use crate::record::store::Store;
-use crate::record::{Record, Role, Sample};
-use crate::run::Progress;
-use crate::spindle::{Spindle, circular_median};
+use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_units::Nanos;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -18,9 +18,6 @@ const MOST_FAILURES: u32 = 128;
 /// How often the caller is told.
 const TELL_EVERY: Duration = Duration::from_millis(50);
 
-/// What is told and asked while measuring; `false` stops.
-pub(crate) type Listener<'a> = &'a mut dyn FnMut(&Progress) -> bool;
-
 /// One probe at work on a device.
 pub(crate) struct Session<'a> {
     pub(crate) device: &'a mut dyn Device,
@@ -29,7 +26,7 @@ pub(crate) struct Session<'a> {
     pub(crate) listener: Listener<'a>,
     pub(crate) random: Pcg64,
     /// The probe, and how long it was expected to take.
-    pub(crate) probe: u8,
+    pub(crate) probe: ProbeName,
     pub(crate) expected_s: f64,
     pub(crate) rest_s: f64,
     /// How the media are reached.
@@ -59,10 +56,10 @@ impl<'a> Session<'a> {
         record: &'a mut Record,
         store: &'a mut Store,
         listener: Listener<'a>,
-        probe: u8,
+        probe: ProbeName,
     ) -> Self {
         let started = device.now();
-        let seed = 0x6d65_6173 ^ u64::from(probe);
+        let seed = 0x6d65_6173 ^ probe as u64;
         Self {
             device,
             record,
@@ -120,7 +117,7 @@ impl<'a> Session<'a> {
         }
         self.told = Instant::now();
         let progress = Progress {
-            probe: crate::probe::NAMES[usize::from(self.probe)],
+            probe: self.probe.as_str(),
             samples: self.taken,
             elapsed_s: self.device.now().saturating_sub(self.started).as_s(),
             expected_s: self.expected_s,

@@ -1,27 +1,28 @@
 //! Track borders: first sectors, angles, and from them sectors per turn and skews.
 
-use super::cache::hit_times;
-use crate::record::{Record, Role, Sample};
-use crate::spindle::{Spindle, circular_median, median, wrap};
+use super::hits::hit_times;
+use crate::angles::median::{circular_median, median, spread};
+use crate::angles::spindle::{Spindle, wrap, wrap_signed};
+use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
 /// A track as its border with the one before shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Border {
+pub(crate) struct Border {
     /// Number of the track within its series.
-    pub number: i64,
+    pub(crate) number: i64,
     /// The track's first sector.
-    pub first: u64,
+    pub(crate) first: u64,
     /// The angle of that sector, in turns.
-    pub angle: f64,
+    pub(crate) angle: f64,
     /// Sectors on the track before, as far as it was followed.
-    pub sectors_before: Option<u64>,
+    pub(crate) sectors_before: Option<u64>,
     /// By how much the angle of the first sector lags behind that of the track before, in turns.
-    pub skew_turns: Option<f64>,
+    pub(crate) skew_turns: Option<f64>,
     /// Sectors in a turn, spares included.
-    pub per_turn: f64,
+    pub(crate) per_turn: f64,
     /// Whether the skew is of the rarer of two kinds.
-    pub rare: bool,
+    pub(crate) rare: bool,
 }
 
 /// Angles of all sectors of a series: the middle over their repetitions.
@@ -48,7 +49,7 @@ fn last_pass<'a, 'b>(samples: &'a [&'b Sample]) -> &'a [&'b Sample] {
 }
 
 /// The tracks that a probe followed in one of its series.
-pub(crate) fn borders(record: &Record, probe: &str, series: u32, spindle: Spindle) -> Vec<Border> {
+pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: Spindle) -> Vec<Border> {
     let unit = record.head.device.unit();
     let hits = hit_times(record);
     let samples: Vec<&Sample> = record
@@ -86,6 +87,14 @@ pub(crate) fn borders(record: &Record, probe: &str, series: u32, spindle: Spindl
     found
 }
 
+/// The first series of `tracks` that found any.
+pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> {
+    (0..8)
+        .map(|series| borders(record, ProbeName::Tracks, series, spindle))
+        .find(|borders| borders.len() > 36)
+        .unwrap_or_default()
+}
+
 /// Sectors in a turn: as many as the tracks have, unless the angles say clearly otherwise (spares on each track).
 fn per_turn(borders: &[Border]) -> f64 {
     let usual = usual_sectors(borders) as f64;
@@ -95,7 +104,7 @@ fn per_turn(borders: &[Border]) -> f64 {
         .map(|border| border.per_turn)
         .collect();
     let estimate = median(&estimates);
-    let error = 3.0 * crate::spindle::spread(&estimates) / (estimates.len() as f64).sqrt().max(1.0);
+    let error = 3.0 * spread(&estimates) / (estimates.len() as f64).sqrt().max(1.0);
     if (estimate - usual).abs() < (0.4_f64).max(error) { usual } else { estimate.round() }
 }
 
@@ -110,11 +119,11 @@ pub(crate) fn usual_sectors(borders: &[Border]) -> u64 {
 
 /// One of the two kinds of skew.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Skew {
+pub(crate) struct Skew {
     /// In turns.
-    pub turns: f64,
+    pub(crate) turns: f64,
     /// How often it was seen.
-    pub count: usize,
+    pub(crate) count: usize,
     /// 95 % confidence, half width, in turns.
     pub ci95_turns: f64,
 }
@@ -128,11 +137,11 @@ pub(crate) fn skews(borders: &[Border]) -> (Option<Skew>, Option<Skew>) {
         // A slipped track or sector makes an odd one out.
         let regular: Vec<f64> = all
             .iter()
-            .map(|&turns| crate::spindle::wrap_signed(turns - first))
+            .map(|&turns| wrap_signed(turns - first))
             .filter(|off| off.abs() < 1.5 / borders[0].per_turn.max(1.0) + 0.004)
             .collect();
         let mean = regular.iter().sum::<f64>() / regular.len().max(1) as f64;
-        let ci95_turns = 1.96 * crate::spindle::spread(&regular) / (regular.len() as f64).sqrt().max(1.0);
+        let ci95_turns = 1.96 * spread(&regular) / (regular.len() as f64).sqrt().max(1.0);
         (!regular.is_empty()).then(|| Skew { turns: wrap(first + mean), count: regular.len(), ci95_turns })
     };
     (kind(false), kind(true))
@@ -141,7 +150,7 @@ pub(crate) fn skews(borders: &[Border]) -> (Option<Skew>, Option<Skew>) {
 /// Marks the rarer skew: the largest group of equal skews that are not the most common.
 fn mark_rare(borders: &mut [Border]) {
     let per_turn = borders.first().map_or(1.0, |border| border.per_turn).max(1.0);
-    let near = |a: f64, b: f64| crate::spindle::wrap_signed(a - b).abs() < (1.4 / per_turn).max(0.006);
+    let near = |a: f64, b: f64| wrap_signed(a - b).abs() < (1.4 / per_turn).max(0.006);
     let skews: Vec<f64> = borders.iter().filter_map(|border| border.skew_turns).collect();
     let most = |candidates: &[f64]| -> Option<f64> {
         candidates.iter().copied().max_by_key(|&a| candidates.iter().filter(|&&b| near(a, b)).count())

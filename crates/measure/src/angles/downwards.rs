@@ -1,9 +1,9 @@
 //! Tracks from the last to the first: what a drive reads ahead never holds what is read next.
 
 use super::finder::{Finder, Run};
+use super::spindle::{wrap, wrap_signed};
 use crate::MeasureError;
 use crate::record::{Role, Sample};
-use crate::spindle::{wrap, wrap_signed};
 use std::collections::BTreeMap;
 
 /// Tracks with sectors outside these shares of a turn's say nothing of the one before.

@@ -1,17 +1,28 @@
 //! `random`: random accesses of 4 KiB, 1 to 32 at a time, reads and (where allowed) writes.
 
-use super::Context;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::{Access, Mode};
-use crate::record::Role;
-use crate::session::Session;
+use crate::record::{ProbeName, Role};
+
+pub(super) static RANDOM: Probe = Probe {
+    name: ProbeName::Random,
+    about: "random accesses, 1 to 32 at a time",
+    needs: &[],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: true,
+    expected_s: |outlook| outlook.revolutions(2_400.0, 2_400.0),
+    run,
+};
 
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const ACCESSES: usize = 400;
 const CHUNK: usize = 100;
 
 /// Series: the place of the depth in the list, writes from 6 on; `step` counts.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     let bytes = session.device.info().sector_bytes;
     let sectors = (4096 / bytes).max(unit as u32);

@@ -1,15 +1,16 @@
 //! What a record says so far, for the probes that come next.
 
-use super::cache::{HitTimes, hit_times, keeps};
+use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
 use super::rotation;
-use super::tracks::{self, Border};
+use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
-use crate::device::Mode;
-use crate::memory::Keeps;
-use crate::probe::landing::TOLERANCE;
-use crate::record::{Record, Role, Sample};
-use crate::spindle::{Landing, Spindle, circular_median, least_turns};
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::circular_median;
+use crate::angles::spindle::Spindle;
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::memory::{HitTimes, Keeps};
+use crate::record::{Record, Sample};
 use std::collections::BTreeMap;
 
 /// What later probes build on.
@@ -75,14 +76,6 @@ impl Known {
     }
 }
 
-/// The first series of `tracks` that found any.
-pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> {
-    (0..8)
-        .map(|series| tracks::borders(record, "tracks", series, spindle))
-        .find(|borders| borders.len() > 36)
-        .unwrap_or_default()
-}
-
 /// Least time to a sector after random pauses, or from anywhere.
 fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
     let mut places: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
@@ -94,39 +87,8 @@ fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
         let angle = circular_median(&phases);
         visits.iter().filter_map(move |sample| {
             let latency = spindle.turns(sample.latency_ms());
-            Landing::of(spindle.phase(sample.start), angle, latency, TOLERANCE)
+            Landing::of(spindle.phase(sample.start), angle, latency, OFF_ANGLE)
         })
     });
     least_turns(&landings.collect::<Vec<_>>()).map(|(turns, _)| turns)
-}
-
-/// Whether all writes of the probe `write-cache` ended at the angle of their sector.
-pub(crate) fn writes_reach_media(record: &Record, spindle: Option<Spindle>) -> bool {
-    let Some(spindle) = spindle else { return false };
-    write_coherence(record, spindle).iter().all(|&(_, coherence)| coherence >= rotation::COHERENT)
-}
-
-/// For each series of `write-cache`, how well completions agree with the rotation.
-pub(crate) fn write_coherence(record: &Record, spindle: Spindle) -> Vec<(u32, f64)> {
-    (0..5)
-        .filter_map(|series| {
-            let samples: Vec<_> = record
-                .of("write-cache")
-                .filter(|s| s.series == series && s.role == Role::Measure && s.mode == Mode::Write)
-                .collect();
-            let first = samples.first()?;
-            // In one place all end at one angle; here and there, at few: those of the first sector stand for all.
-            let ends: Vec<f64> = samples
-                .iter()
-                .filter(|sample| sample.lba == first.lba)
-                .map(|sample| spindle.phase(sample.end))
-                .collect();
-            let (x, y) = ends.iter().fold((0.0, 0.0), |(x, y), phase| {
-                let angle = std::f64::consts::TAU * phase;
-                (x + angle.cos(), y + angle.sin())
-            });
-            let count = ends.len() as f64;
-            (ends.len() > 2).then(|| (series, f64::hypot(x, y) / count))
-        })
-        .collect()
 }

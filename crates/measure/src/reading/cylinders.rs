@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use super::tracks;
-use crate::record::Record;
+use crate::record::{ProbeName, Record};
 
 /// One zone in cylinders.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl CylinderMap {
             let per_cylinder = (zone.sectors_per_track * heads) as f64;
             let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
             let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
-            let borders = tracks::borders(record, "zone-tracks", series as u32, spindle);
+            let borders = tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle);
             let rare: Vec<u64> = borders.iter().filter(|b| b.rare).map(|b| b.first).collect();
             let anchor = rare.first().copied().filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
             let number = (anchor.saturating_sub(zone.first_lba) as f64 / per_cylinder).round() as u64;

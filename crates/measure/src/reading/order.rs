@@ -1,11 +1,13 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
-use super::cache::hit_times;
+use super::hits::hit_times;
 use super::tracks::{Border, borders};
-use crate::probe::landing::TOLERANCE;
-use crate::probe::surfaces::{TRACKS, WAYS};
-use crate::record::{Record, Role};
-use crate::spindle::{Landing, Spindle, circular_median, least_turns, wrap};
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::circular_median;
+use crate::angles::spindle::{Spindle, wrap};
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::record::series::surfaces::{TRACKS, WAYS};
+use crate::record::{ProbeName, Record, Role, Sample};
 
 /// How the rarer skew recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,15 +24,15 @@ pub(crate) struct Pattern {
 
 /// The order of tracks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrackOrder {
+pub(crate) struct TrackOrder {
     /// Along one surface for a group of cylinders, then along the next; otherwise cylinder by cylinder.
-    pub by_surface: bool,
+    pub(crate) by_surface: bool,
     /// Surfaces.
-    pub heads: u32,
+    pub(crate) heads: u32,
     /// Cylinders in a group; 1 by cylinder.
-    pub group_cylinders: u64,
+    pub(crate) group_cylinders: u64,
     /// First sectors of cylinders (by surface: of groups' surfaces) among the tracks that were followed.
-    pub starts: Vec<u64>,
+    pub(crate) starts: Vec<u64>,
 }
 
 /// The pattern of the rarer skew; `None` until three changes lie evenly.
@@ -61,13 +63,14 @@ pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bo
 fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
     let hits = hit_times(record);
     let samples: Vec<_> = record
-        .of("surfaces")
+        .of(ProbeName::Surfaces)
         .filter(|s| s.series == WAYS && s.step == step && matches!(s.role, Role::Measure | Role::Angle))
         .filter(|s| hits.leave(s))
         .collect();
     let lba = samples.iter().map(|sample| sample.lba).max()?;
-    let slope = 1.0 / borders(record, "tracks", 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);
-    let home = |sample: &crate::record::Sample| (lba - sample.lba) as f64 * slope;
+    let slope =
+        1.0 / borders(record, ProbeName::Tracks, 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);
+    let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
     let angles: Vec<f64> = samples.iter().map(|s| wrap(spindle.phase(s.end) + home(s))).collect();
     let angle = circular_median(&angles);
     let landings: Vec<Landing> = samples
@@ -78,7 +81,7 @@ fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
                 spindle.phase(s.start),
                 wrap(angle - home(s)),
                 spindle.turns(s.latency_ms()),
-                TOLERANCE,
+                OFF_ANGLE,
             )
         })
         .collect();
@@ -87,9 +90,10 @@ fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
 
 /// The order of tracks, as far as the record shows it.
 pub(crate) fn order(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
-    let mut followed = borders(record, "surfaces", TRACKS, spindle);
+    let mut followed = borders(record, ProbeName::Surfaces, TRACKS, spindle);
     if followed.is_empty() {
-        followed = (0..8).map(|series| borders(record, "tracks", series, spindle)).find(|b| b.len() > 8)?;
+        followed =
+            (0..8).map(|series| borders(record, ProbeName::Tracks, series, spindle)).find(|b| b.len() > 8)?;
     }
     let pattern = pattern(&followed)?;
     let starts: Vec<u64> = followed.iter().filter(|border| border.rare).map(|border| border.first).collect();

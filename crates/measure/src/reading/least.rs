@@ -1,10 +1,13 @@
 //! Least times from records of halving.
 
-use super::known::tracks_at_start;
-use crate::probe::landing::TOLERANCE;
-use crate::probe::switches::{READS, SAME_TRACK};
-use crate::record::{Record, Role, Sample};
-use crate::spindle::{Landing, Spindle, circular_median, least_turns, median, wrap, wrap_signed};
+use super::hits::hit_times;
+use super::tracks::tracks_at_start;
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::{circular_median, median};
+use crate::angles::spindle::{Spindle, wrap, wrap_signed};
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::record::series::switches::{READS, SAME_TRACK};
+use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
 /// A least time.
@@ -26,7 +29,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     let mut close: Vec<(f64, f64)> = samples
         .iter()
         .map(|sample| (sample.latency_ms(), wrap_signed(angle_of(sample) - rough)))
-        .filter(|(_, off)| off.abs() < TOLERANCE)
+        .filter(|(_, off)| off.abs() < OFF_ANGLE)
         .collect();
     close.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     close.truncate((close.len() / 2).max(3));
@@ -36,7 +39,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
         .filter(|sample| sample.role == Role::Measure)
         .filter_map(|sample| {
             let latency = spindle.turns(sample.latency_ms());
-            Landing::of(spindle.phase(sample.start), wrap(angle - home(sample)), latency, TOLERANCE)
+            Landing::of(spindle.phase(sample.start), wrap(angle - home(sample)), latency, OFF_ANGLE)
         })
         .collect();
     let (turns, width) = least_turns(&landings)?;
@@ -46,7 +49,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
 /// The least times of a probe's series, the transfer taken off, by `step`.
 pub(crate) fn by_step(
     record: &Record,
-    (probe, series): (&str, u32),
+    (probe, series): (ProbeName, u32),
     slope: impl Fn(u64) -> f64,
     spindle: Spindle,
 ) -> BTreeMap<i64, Least> {
@@ -56,7 +59,7 @@ pub(crate) fn by_step(
     {
         groups.entry(sample.step).or_default().push(sample);
     }
-    let hits = super::cache::hit_times(record);
+    let hits = hit_times(record);
     let unit = record.head.device.unit() as f64;
     let found = groups.into_iter().filter_map(|(step, samples)| {
         let lba = samples.first()?.lba;
@@ -72,7 +75,7 @@ pub(crate) fn by_step(
 /// The least time between reads on the same track, in turns, by the probe `switches`.
 pub(crate) fn least_read_turns(record: &Record, spindle: Spindle) -> Option<f64> {
     let slope = 1.0 / tracks_at_start(record, spindle).first()?.per_turn;
-    let found = by_step(record, ("switches", READS + SAME_TRACK), |_| slope, spindle);
+    let found = by_step(record, (ProbeName::Switches, READS + SAME_TRACK), |_| slope, spindle);
     let all: Vec<f64> = found.values().map(|least| spindle.turns(least.ms)).collect();
     (!all.is_empty()).then(|| median(&all))
 }

@@ -1,18 +1,14 @@
 //! Finds where tracks begin: along a track the angle grows evenly with the address; where the track ends, it jumps by the
 //! skew.
 
+use super::median::median;
+use super::session::Session;
+use super::spindle::{wrap, wrap_signed};
+use super::tolerance::{BENT, STRAIGHT};
 use crate::MeasureError;
 use crate::record::Role;
-use crate::session::Session;
-use crate::spindle::{wrap, wrap_signed};
+use crate::record::series::SEARCHING;
 use std::collections::BTreeMap;
-
-/// Samples of a search, as opposed to those of a track that was found.
-pub(crate) const SEARCHING: i64 = -1;
-
-/// By how many units a line may bend where it has been followed.
-const STRICT: f64 = 0.03;
-const LENIENT: f64 = 0.25;
 
 /// No track is shorter; what looks like it are answers of a cache.
 const SHORTEST_UNITS: u64 = 8;
@@ -50,7 +46,7 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// The angle of a sector; `None` where it cannot be accessed.
-    pub(super) fn angle(&mut self, lba: u64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {
+    pub(crate) fn angle(&mut self, lba: u64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {
         if let Some(&angle) = self.angles.get(&lba) {
             return Ok(Some(angle));
         }
@@ -65,7 +61,7 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// What an angle may be off a straight line: more than a slipped sector, less than a skew.
-    pub(super) fn tolerance(&self, slope: f64) -> f64 {
+    pub(crate) fn tolerance(&self, slope: f64) -> f64 {
         (1.6 * slope * self.unit as f64).max(8.0 * self.noise)
     }
 
@@ -85,7 +81,7 @@ impl<'s, 'a> Finder<'s, 'a> {
             }
             before = here;
         }
-        let slope = crate::spindle::median(&differences) / self.unit as f64;
+        let slope = median(&differences) / self.unit as f64;
         Ok((slope > 0.0 && differences.len() > 4).then_some(slope))
     }
 
@@ -96,14 +92,14 @@ impl<'s, 'a> Finder<'s, 'a> {
         hint: Option<f64>,
     ) -> Result<Option<(u64, f64)>, MeasureError> {
         if let Some(slope) = hint
-            && let Some(found) = self.search(lba, (slope, 0.6), STRICT)?
+            && let Some(found) = self.search(lba, (slope, 0.6), STRAIGHT)?
         {
             return Ok(Some(found));
         }
         let Some(slope) = self.slope_at(lba)? else { return Ok(None) };
         let uncertain = (4.0 * self.noise / (8.0 * slope * self.unit as f64)).clamp(0.02, 0.6);
         // A slipped sector bends the line: then less straight ones count, too.
-        for bend in [STRICT, LENIENT] {
+        for bend in [STRAIGHT, BENT] {
             if let Some(found) = self.search(lba, (slope, uncertain), bend)? {
                 return Ok(Some(found));
             }

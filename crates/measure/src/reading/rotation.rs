@@ -1,22 +1,23 @@
 //! The time of a turn, from completions at one sector.
 
-use crate::record::{Record, Role, Sample};
-use crate::spindle::{Spindle, median, spread, wrap_signed};
+use crate::angles::median::{median, spread};
+use crate::angles::spindle::{Spindle, wrap_signed};
+use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
 /// What completions at one sector say about the rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rotation {
+pub(crate) struct Rotation {
     /// Time of a turn, in ms.
-    pub turn_ms: f64,
+    pub(crate) turn_ms: f64,
     /// 95 % confidence, half width, in ms.
     pub ci95_ms: f64,
     /// How well completions agree with it: 1 if all lie whole turns apart, about 0 if they lie anyhow.
-    pub coherence: f64,
+    pub(crate) coherence: f64,
     /// Spread of the completions around whole turns, as a standard deviation, in ms.
-    pub noise_ms: f64,
+    pub(crate) noise_ms: f64,
     /// Completions used.
-    pub samples: usize,
+    pub(crate) samples: usize,
 }
 
 /// Turns of all spindles there are: 1,500 to 20,000 rpm.
@@ -34,7 +35,7 @@ pub(crate) fn coherence(differences: &[f64], period_ns: f64) -> f64 {
 
 /// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other reads.
 pub(crate) fn last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
-    let all = || record.of("rotation").filter(|sample| sample.role == Role::Measure);
+    let all = || record.of(ProbeName::Rotation).filter(|sample| sample.role == Role::Measure);
     let last = all().map(|sample| sample.series / 2).max();
     all().filter(move |sample| Some(sample.series / 2) == last)
 }

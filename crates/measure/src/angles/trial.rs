@@ -1,14 +1,14 @@
 //! The least time from one place to another: the second access is issued so that its sector comes ever sooner, until it is
 //! missed by a turn. Halving finds the border as exactly as the clock shows it, whatever the sectors' size.
 
+use super::landing::{Landing, least_turns};
+use super::session::Session;
+use super::spindle::{wrap, wrap_signed};
+use super::tolerance::OFF_ANGLE;
 use crate::MeasureError;
 use crate::device::Mode;
 use crate::record::Role;
-use crate::session::Session;
-use crate::spindle::{Landing, least_turns, wrap, wrap_signed};
 
-/// What an access may be off its sector's angle, in turns.
-pub(crate) const TOLERANCE: f64 = 0.04;
 const HALVINGS: usize = 15;
 /// From the end of the first access to the issue of the second, in turns, at least.
 const ISSUED_AFTER: f64 = 0.02;
@@ -16,7 +16,7 @@ const ISSUED_AFTER: f64 = 0.02;
 /// somewhat less far.
 const SURELY: f64 = 0.995;
 const SURELY_BEHIND: f64 = 0.7;
-/// How often a shot is tried again that the cache answered; where whole tracks are read, those that it does not answer are few.
+/// How often a trial is made again that the cache answered; where whole tracks are read, those that it does not answer are few.
 const TRIES: u32 = 6;
 const TRIES_IN_WHOLE_TRACKS: u32 = 40;
 /// Where on its track the first access may lie: from here, as a share, …
@@ -46,7 +46,7 @@ pub(crate) struct Way {
     pub(crate) start: Option<(u64, u64)>,
 }
 
-struct Aim<'s, 'a> {
+struct Search<'s, 'a> {
     session: &'s mut Session<'a>,
     key: (u32, i64),
     way: Way,
@@ -54,7 +54,7 @@ struct Aim<'s, 'a> {
     angle: f64,
     /// Angle of the first sector of the track to start from, in turns.
     start: Option<f64>,
-    shots: u64,
+    trials: u64,
     landings: Vec<Landing>,
 }
 
@@ -84,10 +84,10 @@ pub(crate) fn least(
         None => None,
     };
     // Where the target itself was just read, its neighbours come first.
-    let shots = u64::from(session.only_reads());
-    let mut aim = Aim { session, key, way, angle, start, shots, landings: Vec::new() };
-    let done = aim.halve();
-    let landings = std::mem::take(&mut aim.landings);
+    let trials = u64::from(session.only_reads());
+    let mut search = Search { session, key, way, angle, start, trials, landings: Vec::new() };
+    let done = search.halve();
+    let landings = std::mem::take(&mut search.landings);
     session.mode = kept;
     done?;
     Ok(least_turns(&landings).map(|(turns, _)| turns))
@@ -139,9 +139,9 @@ fn measured_angle(
     angle
 }
 
-impl Aim<'_, '_> {
+impl Search<'_, '_> {
     /// One try with the sector `gap` turns ahead at issue: the whole turns it took beyond the gap.
-    fn shoot(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
+    fn trial(&mut self, gap: f64) -> Result<Option<i64>, MeasureError> {
         let tries = if self.same_track() && self.session.memory.keeps.before > 0 {
             TRIES_IN_WHOLE_TRACKS
         } else {
@@ -149,7 +149,7 @@ impl Aim<'_, '_> {
         };
         for _ in 0..tries {
             let back = self.back(gap);
-            self.shots += 1;
+            self.trials += 1;
             let sector = wrap(self.angle - back as f64 * self.way.slope);
             let kept = self.session.mode;
             let from = self.from(wrap(sector - gap));
@@ -170,7 +170,7 @@ impl Aim<'_, '_> {
             }
             let spindle = self.session.spindle()?;
             let issued = spindle.phase(window.start);
-            if let Some(landing) = Landing::of(issued, sector, spindle.turns(latency_ms), TOLERANCE) {
+            if let Some(landing) = Landing::of(issued, sector, spindle.turns(latency_ms), OFF_ANGLE) {
                 self.landings.push(landing);
                 return Ok(Some((landing.turns - wrap(sector - issued)).round() as i64));
             }
@@ -186,7 +186,7 @@ impl Aim<'_, '_> {
         }
         let unit = self.session.unit();
         let places = (self.way.room / unit).max(1);
-        let backs = (0..places).map(|further| (self.shots + further) % places * unit);
+        let backs = (0..places).map(|further| (self.trials + further) % places * unit);
         let issue = |back: u64| wrap(self.angle - back as f64 * self.way.slope - gap);
         let mut best = (0, f64::INFINITY);
         for back in backs {
@@ -231,12 +231,12 @@ impl Aim<'_, '_> {
         for _ in 0..3 {
             // Twice: an access seen late by chance would make every other one look on time.
             let (most, end) = if self.same_track() { (SURELY_BEHIND, SURELY_BEHIND) } else { (SURELY, 1.0) };
-            let (Some(first), Some(second)) = (self.shoot(most)?, self.shoot(most)?) else { return Ok(()) };
+            let (Some(first), Some(second)) = (self.trial(most)?, self.trial(most)?) else { return Ok(()) };
             let on_time = first.min(second);
             let (mut late, mut early) = (0.0, end);
             for _ in 0..HALVINGS {
                 let gap = f64::midpoint(late, early);
-                let Some(turns) = self.shoot(gap)? else { return Ok(()) };
+                let Some(turns) = self.trial(gap)? else { return Ok(()) };
                 if turns > on_time {
                     late = gap;
                 } else {
@@ -245,8 +245,8 @@ impl Aim<'_, '_> {
             }
             // An access seen late by chance would have led astray.
             let width = 2.0 * (early - late);
-            let behind = self.shoot((early + width).min(end - 0.001))?;
-            let before = self.shoot((late - width).max(0.0))?;
+            let behind = self.trial((early + width).min(end - 0.001))?;
+            let before = self.trial((late - width).max(0.0))?;
             if behind == Some(on_time) && before.is_some_and(|turns| turns > on_time || late == 0.0) {
                 return Ok(());
             }
