@@ -244,6 +244,10 @@ class RunResult:
     """
     What a run comes to.
     """
+    def background(self, /) -> Table | None:
+        """
+        One row for each piece of work that no command waited for; `None` if they were not kept.
+        """
     def completions(self, /) -> Table | None:
         """
         One row a request; `None` if they were not kept.
@@ -567,7 +571,7 @@ def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIn
     others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
     """
 
-def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = 8192) -> dict:
+def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = ...) -> dict:
     """
     Captures the requests of a block device to a file, for `duration_s` or until Ctrl-C, which ends it as well as time does.
     """
@@ -595,7 +599,7 @@ def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model
     measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
     """
 
-def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[dict]:
+def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[dict]:
     """
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
     """
@@ -729,14 +733,15 @@ def schedulers() -> list[dict]:
     `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, background_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 
     `out` is a Parquet file that gets a row per request as the run goes on, `driver_out` one that gets a row per request of
-    the driver below a buffer cache; `keep` keeps the rows in memory; `sample` keeps an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
-    in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
-    the same results.
+    the driver below a buffer cache, `background_out` one that gets a row for each piece of work that no command waited for;
+    `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
+    with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
+    serve independent drives: all cores' where absent, with the same results.
     """
 
 def tick_histogram(path: str | PathLike[str]) -> dict:

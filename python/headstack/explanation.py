@@ -113,9 +113,7 @@ def explain_completion(
     last = rows["id"].to_list().index(request)
     wanted = [
         (start, op, lba, sectors, flags, measured_finish if measured else None, position >= last - before)
-        for position, (_, start, op, lba, sectors, flags, _, measured_finish) in enumerate(
-            rows[: last + 1].iter_rows()
-        )
+        for position, (_, start, op, lba, sectors, flags, _, measured_finish) in enumerate(rows[: last + 1].iter_rows())
     ]
     stories = _core.explain(built, wanted, seed=int(facts.get("seed", "1")))
     for story in stories:
