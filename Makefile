@@ -117,7 +117,7 @@ test-rust:
 test-rust-slow:
 	$(call say,Slow Rust tests: 1 to 3 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
-	@cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
+	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored
 
 test-python: $(STAMPS)/dev

@@ -272,7 +272,8 @@ def test_a_file_is_written_only_with_both_consents(on_disk: Path) -> None:
 
 def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
     before = on_disk.read_bytes()
-    outcome = headstack("measure", on_disk, "rotation", "--save", tmp_path / "d.toml", "--json")
+    record = tmp_path / "record.parquet"
+    outcome = headstack("measure", on_disk, "rotation", "--save", tmp_path / "d.toml", "--record", record, "--json")
     if json.loads(outcome.out)["rotating"]:
         pytest.skip("the checkout lies on a disk that rotates")
     assert outcome.code == 3, outcome.err
@@ -283,7 +284,8 @@ def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
     (latency,) = [each for each in found["parameters"] if each["name"].endswith("_latency_ms")]
     assert latency["name"] == "read_latency_ms"
     assert 0 < latency["value"] < 1000
-    assert "read latency" in headstack("measure", on_disk, "rotation").out
+    # The same in words, of the same measurement.
+    assert "read latency" in headstack("measure", "--from", record).out
     assert not (tmp_path / "d.toml").exists()
     assert on_disk.read_bytes() == before
 
