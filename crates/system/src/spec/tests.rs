@@ -83,7 +83,7 @@ fn overrides_reach_drives_buses_and_host() {
 
 #[test]
 fn mistakes_are_named() {
-    assert!(refusal(&PAIR.replace("concatenation", "raid-5"), &[]).contains("concatenation, single"));
+    assert!(refusal(&PAIR.replace("concatenation", "raid-5"), &[]).contains("concatenation, mirror, single"));
     assert!(refusal(&PAIR.replace("concatenation", "single"), &[]).contains("level = \"concatenation\""));
     assert!(
         refusal(&PAIR.replace("bus = \"scsi0\"", "bus = \"scsi1\""), &[]).contains("did you mean `scsi0`")
