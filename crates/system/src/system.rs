@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use headstack_drive::command::BusTiming;
-use headstack_drive::scheduler::{Policy, Queue};
+use headstack_drive::scheduler::Policy;
 use headstack_drive::{Drive, DriveModel};
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos};
 
 use crate::SystemError;
 use crate::bus::Bus;
+use crate::host::DriverQueue;
 use crate::layer::buffer_cache::BufferCacheLayer;
 use crate::layer::{AnyLayer, AnyVolume, UnitMap, UnitPart, level};
 use crate::random::component_seed;
@@ -173,7 +174,7 @@ impl System {
     }
 
     /// The driver's empty queue for a unit.
-    pub(crate) fn new_queue(&self, unit: usize) -> Queue {
+    pub(crate) fn new_queue(&self, unit: usize) -> DriverQueue {
         crate::host::queue(&self.config.host, self.policy, &self.models[self.units[unit].drive])
     }
 

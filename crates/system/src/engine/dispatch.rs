@@ -1,9 +1,6 @@
 //! When the driver hands a command to a drive, and which.
 
-use std::sync::Arc;
-
 use headstack_drive::command::Command;
-use headstack_drive::scheduler::{Needs, Waiting};
 use headstack_units::Nanos;
 
 use super::{Engine, Hold};
@@ -54,12 +51,13 @@ impl Engine {
 
     /// Takes the next command for a unit out of its queue, joined with those that continue it where the policy says so.
     fn next_command(&mut self, now: Nanos, index: usize) -> Option<Command> {
-        let mut command = self.choose(now, index)?.command;
+        let unit = &mut self.units[index];
+        let mut command = unit.queue.pop(now, &mut unit.drive, unit.at_drive == 0)?;
         let mut last = command.id as usize;
         self.leave_line(last, index);
         while let Some(follower) = self.units[index].queue.pop_follower() {
-            command.sectors += follower.command.sectors;
-            let next = follower.command.id as usize;
+            command.sectors += follower.sectors;
+            let next = follower.id as usize;
             self.subs[last].joined = Some(next);
             self.leave_line(next, index);
             last = next;
@@ -72,21 +70,5 @@ impl Engine {
         if let Some(slots) = &mut self.slots[self.units[index].bus] {
             slots.leave(place, index);
         }
-    }
-
-    fn choose(&mut self, now: Nanos, index: usize) -> Option<Waiting> {
-        let unit = &mut self.units[index];
-        if unit.queue.policy().needs() == Needs::Addresses {
-            return unit.queue.pop(now, &[], &[]).map(|taken| taken.waiting);
-        }
-        let model = Arc::clone(unit.drive.model());
-        // A drive that has commands already turns to this one after them.
-        let from = if unit.at_drive == 0 { now } else { now.max(unit.expected_free) };
-        let reach = unit.drive.reach_of_host(&model, from, unit.queue.last_sector());
-        let waiting = unit.queue.pop(from, &[reach], &[])?.waiting;
-        let Waiting { command, target, .. } = &waiting;
-        unit.expected_free =
-            reach.start(command.op, target, command.sectors) + reach.transfer(target, command.sectors);
-        Some(waiting)
     }
 }

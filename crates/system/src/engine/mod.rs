@@ -16,14 +16,13 @@ use std::sync::Arc;
 
 use headstack_drive::Drive;
 use headstack_drive::command::{Effect as DriveEffect, Outcome, Ticket};
-use headstack_drive::scheduler::Queue;
 use headstack_trace::Request;
 use headstack_units::{Nanos, RequestFlags};
 
 use crate::SystemError;
 use crate::bus::Bus;
 use crate::calendar::Calendar;
-use crate::host::Cpu;
+use crate::host::{Cpu, DriverQueue};
 use crate::layer::{AnyLayer, Below, Effect, Layer};
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::slab::Slab;
@@ -67,9 +66,7 @@ enum Hold {
 #[derive(Clone, Debug)]
 struct Unit {
     drive: Drive,
-    queue: Queue,
-    /// When the driver expects the drive to be through with what it gave it.
-    expected_free: Nanos,
+    queue: DriverQueue,
     bus: usize,
     limit: u32,
     at_drive: u32,
@@ -87,8 +84,8 @@ impl Below for Units<'_> {
         self.ledger.units[unit].load()
     }
 
-    fn last_sector(&self, unit: usize) -> u64 {
-        self.units[unit].queue.last_sector().map_or(0, |(sector, _)| sector)
+    fn last_end(&self, unit: usize) -> u64 {
+        self.units[unit].queue.last_end()
     }
 }
 
@@ -140,7 +137,6 @@ impl Engine {
             .map(|(unit, (place, drive))| Unit {
                 drive,
                 queue: system.new_queue(unit),
-                expected_free: Nanos::ZERO,
                 bus: place.bus,
                 limit: place.limit,
                 at_drive: 0,
@@ -271,6 +267,12 @@ impl Engine {
             }
         }
         None
+    }
+
+    /// Whether something has completed since it was last taken.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.completed.is_empty() || !self.driver.is_empty()
     }
 
     /// Forgets the statistics of the time before `now`.

@@ -2,8 +2,10 @@
 //! cache above it is a layer.
 
 mod cpu;
+mod driver_queue;
 mod placement;
 
 pub use crate::layer::Origin;
 pub use cpu::Cpu;
+pub(crate) use driver_queue::DriverQueue;
 pub(crate) use placement::{check, policy, queue};

@@ -19,7 +19,7 @@ impl Mirror {
             copy.map(call.lba, call.sectors, |range| {
                 load = below.load(range.unit).max(load);
                 // Where a drive has several actuators, the one on which the request begins decides.
-                distance.get_or_insert(below.last_sector(range.unit).abs_diff(range.lba.0));
+                distance.get_or_insert(below.last_end(range.unit).abs_diff(range.lba.0));
             });
             (load, distance)
         };
@@ -73,7 +73,7 @@ mod tests {
             self.0[unit].0
         }
 
-        fn last_sector(&self, unit: usize) -> u64 {
+        fn last_end(&self, unit: usize) -> u64 {
             self.0[unit].1
         }
     }

@@ -136,8 +136,8 @@ impl Completed {
 pub(crate) trait Below {
     /// Commands in a unit's queue or at its drive.
     fn load(&self, unit: usize) -> u64;
-    /// Where the last command handed to its drive began, as the unit counts sectors.
-    fn last_sector(&self, unit: usize) -> u64;
+    /// The sector after the last one of the last command handed to its drive, as the unit counts them.
+    fn last_end(&self, unit: usize) -> u64;
 }
 
 /// Nothing is known of what lies below; for layers without state, which do not ask.
@@ -146,7 +146,7 @@ impl Below for () {
         0
     }
 
-    fn last_sector(&self, _unit: usize) -> u64 {
+    fn last_end(&self, _unit: usize) -> u64 {
         0
     }
 }

@@ -86,7 +86,7 @@ impl EventRun<'_, '_> {
             }
             let arrival = match &mut self.arrivals {
                 None => None,
-                Some(arrivals) => arrivals.peek()?.map(|request| request.arrival),
+                Some(arrivals) => arrivals.next_arrival()?,
             };
             if arrival.is_none() && self.engine.is_idle() && !self.has_pending_users() {
                 return Ok(());
@@ -105,7 +105,7 @@ impl EventRun<'_, '_> {
                 }
             } else if let Some(user) = self.engine.step() {
                 self.call(user, event)?;
-            } else {
+            } else if self.engine.has_news() {
                 self.collect()?;
             }
         }

@@ -37,7 +37,7 @@ pub(super) fn run(
         replay: options.replay,
         layers: system.new_layers(),
         effects: Vec::new(),
-        last_sectors: vec![0; system.units.len()],
+        last_ends: vec![0; system.units.len()],
         until: options.until,
         ledger: Ledger::new(system.units.len(), system.timings.len()),
         observer: Observer::default(),
@@ -92,7 +92,7 @@ struct SubRequest {
 
 /// What a layer may know of the units.
 struct Units<'a> {
-    last_sectors: &'a [u64],
+    last_ends: &'a [u64],
     sub_requests: &'a [SubRequest],
 }
 
@@ -101,8 +101,8 @@ impl Below for Units<'_> {
         self.sub_requests.iter().filter(|sub| sub.unit == unit).count() as u64
     }
 
-    fn last_sector(&self, unit: usize) -> u64 {
-        self.last_sectors[unit]
+    fn last_end(&self, unit: usize) -> u64 {
+        self.last_ends[unit]
     }
 }
 
@@ -114,8 +114,8 @@ struct Serial<'a> {
     locks: Vec<Option<Lock>>,
     layers: Vec<AnyLayer>,
     effects: Vec<Effect>,
-    /// Where the last command of each unit began.
-    last_sectors: Vec<u64>,
+    /// Where the last command of each unit ended.
+    last_ends: Vec<u64>,
     until: Option<Nanos>,
     ledger: Ledger,
     observer: Observer,
@@ -169,7 +169,7 @@ impl Serial<'_> {
         let mut effects = std::mem::take(&mut self.effects);
         let mut sub_requests: Vec<SubRequest> = Vec::new();
         let layer = request.device as usize;
-        let below = Units { last_sectors: &self.last_sectors, sub_requests: &sub_requests };
+        let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
         self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
         let mut last: Option<Finished> = None;
         loop {
@@ -188,7 +188,7 @@ impl Serial<'_> {
             };
             last = Some(finished);
             let child = Completed { call: Some(0), tag, left: sub_requests.len() as u32 };
-            let below = Units { last_sectors: &self.last_sectors, sub_requests: &sub_requests };
+            let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
             self.layers[layer].completed(finished.finish, &child, &below, &mut effects);
         }
         self.effects = effects;
@@ -216,7 +216,7 @@ impl Serial<'_> {
         let bus = self.system.units[unit].bus;
         let timing = &self.system.timings[bus];
         let drive = &mut self.drives[unit];
-        self.last_sectors[unit] = command.lba.0;
+        self.last_ends[unit] = command.lba.0 + u64::from(command.sectors);
         let mut lock = self.locks.get_mut(unit).and_then(Option::as_mut);
         if let Some(lock) = &mut lock {
             lock.steer(drive, now, command.lba.0);
