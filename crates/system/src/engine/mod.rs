@@ -117,8 +117,6 @@ pub(crate) struct Engine {
     drive_effects: Vec<DriveEffect>,
     /// Room for the effects of layers, used again.
     effects: Vec<Vec<Effect>>,
-    /// Room for the units that were sent something.
-    sent_to: Vec<usize>,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
     /// With a buffer cache: what the driver completed since it was last taken.
@@ -166,7 +164,6 @@ impl Engine {
             now: Nanos::ZERO,
             drive_effects: Vec::new(),
             effects: Vec::new(),
-            sent_to: Vec::new(),
             completed: Vec::new(),
             driver: Vec::new(),
             background: Vec::new(),
