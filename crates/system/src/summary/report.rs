@@ -183,7 +183,7 @@ fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
-fn seconds(ns: u128) -> f64 {
+fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
