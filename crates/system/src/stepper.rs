@@ -6,7 +6,7 @@ use headstack_trace::Request;
 use headstack_units::Nanos;
 
 use crate::SystemError;
-use crate::engine::Engine;
+use crate::engine::{Engine, Step};
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::system::System;
 use crate::workload::LATEST;
@@ -75,9 +75,7 @@ impl Stepper {
 
     /// Lets everything happen up to and including `to`; the requests completed thereby, in order.
     pub fn advance(&mut self, to: Nanos) -> Vec<CompletionRow> {
-        while self.engine.next_time().is_some_and(|next| next <= to) {
-            self.engine.step();
-        }
+        while self.engine.step(to) != Step::Nothing {}
         self.now = self.now.max(to);
         self.engine.completed.drain(..).map(|(row, _)| row).collect()
     }

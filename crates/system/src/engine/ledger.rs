@@ -126,23 +126,23 @@ pub(crate) fn book_alone(
     }
 }
 
-/// Work of a mechanism, in ns by kind.
+/// Work of a mechanism, in ns by kind; no more than there is time, so that 64 bits hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    pub(crate) seek: u128,
-    pub(crate) rotation: u128,
-    pub(crate) transfer: u128,
+    pub(crate) seek: u64,
+    pub(crate) rotation: u64,
+    pub(crate) transfer: u64,
 }
 
 impl Work {
     #[inline]
     fn add(&mut self, busy: &Busy) {
-        self.seek += u128::from(busy.seek.0);
-        self.rotation += u128::from(busy.rotation.0);
-        self.transfer += u128::from(busy.transfer.0);
+        self.seek += busy.seek.0;
+        self.rotation += busy.rotation.0;
+        self.transfer += busy.transfer.0;
     }
 
-    pub(crate) fn total(&self) -> u128 {
+    pub(crate) fn total(&self) -> u64 {
         self.seek + self.rotation + self.transfer
     }
 }

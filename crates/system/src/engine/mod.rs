@@ -54,6 +54,17 @@ enum Event {
     Timer { layer: usize, tag: u32 },
 }
 
+/// What [`Engine::step`] has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// There is no event so soon.
+    Nothing,
+    /// An event has happened.
+    Event,
+    /// An instant that was asked for has come.
+    Call { at: Nanos, mark: u32 },
+}
+
 /// Whether a drive that does not disconnect has the bus for its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
@@ -117,8 +128,6 @@ pub(crate) struct Engine {
     drive_effects: Vec<DriveEffect>,
     /// Room for the effects of layers, used again.
     effects: Vec<Vec<Effect>>,
-    /// Room for the units that were sent something.
-    sent_to: Vec<usize>,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
     /// With a buffer cache: what the driver completed since it was last taken.
@@ -166,7 +175,6 @@ impl Engine {
             now: Nanos::ZERO,
             drive_effects: Vec::new(),
             effects: Vec::new(),
-            sent_to: Vec::new(),
             completed: Vec::new(),
             driver: Vec::new(),
             background: Vec::new(),
@@ -242,10 +250,16 @@ impl Engine {
         (self.layers.len() > volumes).then_some(volumes)
     }
 
-    /// Lets the next event happen; returns its mark if it was asked for by [`Engine::call_at`].
-    pub(crate) fn step(&mut self) -> Option<u32> {
-        let (now, event) = self.calendar.pop()?;
+    /// Lets the next event happen, if it happens no later than `limit`.
+    #[inline]
+    pub(crate) fn step(&mut self, limit: Nanos) -> Step {
+        let Some((now, event)) = self.calendar.pop_until(limit) else { return Step::Nothing };
         self.now = now;
+        self.happen(now, event).map_or(Step::Event, |mark| Step::Call { at: now, mark })
+    }
+
+    /// An event happens; its mark, if it was asked for by [`Engine::call_at`].
+    fn happen(&mut self, now: Nanos, event: Event) -> Option<u32> {
         match event {
             Event::Issued(request) => self.call_layer(now, request),
             Event::Wake(unit) => {
@@ -269,10 +283,10 @@ impl Engine {
         None
     }
 
-    /// Whether something has completed since it was last taken.
+    /// Completions and driver's requests not taken yet.
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        !self.completed.is_empty() || !self.driver.is_empty()
+    pub(crate) fn untaken(&self) -> usize {
+        self.completed.len() + self.driver.len()
     }
 
     /// Forgets the statistics of the time before `now`.

@@ -102,12 +102,12 @@ impl Engine {
         cause: Cause<'_>,
     ) -> bool {
         let mut is_done = false;
-        let mut sent_to = std::mem::take(&mut self.sent_to);
-        for effect in effects.drain(..) {
-            match effect {
+        let mut is_sent = false;
+        for effect in &effects {
+            match *effect {
                 Effect::Send { call, tag, to: Target::Unit(unit), piece } => {
                     self.send(now, SubRequest::new(now, layer, call, tag, unit), piece, cause);
-                    sent_to.push(unit);
+                    is_sent = true;
                 }
                 Effect::Send { call, tag, to: Target::Volume(device, origin), piece } => {
                     let Piece { op, lba, sectors, flags } = piece;
@@ -125,15 +125,21 @@ impl Engine {
                 }
             }
         }
-        self.effects.push(effects);
-        for unit in sent_to.drain(..) {
-            self.pump(now, unit);
+        // All are in the queues before one of them goes on.
+        if is_sent {
+            for effect in &effects {
+                if let Effect::Send { to: Target::Unit(unit), .. } = *effect {
+                    self.pump(now, unit);
+                }
+            }
         }
-        self.sent_to = sent_to;
+        effects.clear();
+        self.effects.push(effects);
         is_done
     }
 
     /// A unit's queue gets a command.
+    #[inline]
     fn send(&mut self, now: Nanos, mut sub: SubRequest, piece: Piece, cause: Cause<'_>) {
         if let Some(call) = sub.call {
             sub.path = self.path_of(call, cause).map(|path| self.paths.insert(path));
@@ -170,7 +176,7 @@ impl Engine {
         if let Some(path) = path {
             finished = finished.after(&self.paths.remove(path));
         }
-        self.part_done(now, layer, call, tag, finished);
+        self.part_done(now, layer, call, tag, &mut finished);
     }
 
     /// A sub-request of a layer is complete.
@@ -180,7 +186,7 @@ impl Engine {
         layer: usize,
         call: Option<usize>,
         tag: usize,
-        mut finished: Finished,
+        finished: &mut Finished,
     ) {
         let mut left = 0;
         if let Some(owner) = call {
@@ -190,27 +196,28 @@ impl Engine {
             if let Some(critical) = owner.critical.take() {
                 let before = self.paths.remove(critical);
                 if finished.finish < before.finish {
-                    finished = before;
+                    *finished = before;
                 }
             }
             if left > 0 {
-                owner.critical = Some(self.paths.insert(finished));
+                owner.critical = Some(self.paths.insert(*finished));
             }
         }
         let mut effects = self.effects.pop().unwrap_or_default();
         let below = Units { units: &self.units, ledger: &self.ledger };
         self.layers[layer].completed(now, &Completed { call, tag, left }, &below, &mut effects);
-        let is_done = self.follow(now, layer, effects, Some((call, &finished)));
+        let is_done = self.follow(now, layer, effects, Some((call, finished)));
         if let Some(owner) = call
             && left == 0
             && !is_done
         {
             // The layer goes on with it, now or later.
-            self.requests[owner].critical = Some(self.paths.insert(finished));
+            self.requests[owner].critical = Some(self.paths.insert(*finished));
         }
     }
 
     /// A request has what it asked for, but for a copy of its data.
+    #[inline]
     fn complete(&mut self, now: Nanos, number: usize, by: Option<&Finished>, copy: Option<Nanos>) {
         let InFlight { id, request, sender, issued, critical, .. } = self.requests.remove(number);
         if let Some(critical) = critical {
@@ -229,6 +236,7 @@ impl Engine {
     }
 
     /// Whoever sent a request gets to know that it is complete.
+    #[inline]
     pub(super) fn deliver(&mut self, now: Nanos, row: &CompletionRow, sender: Sender) {
         let user = match sender {
             Sender::Host { user } => user,
@@ -239,7 +247,7 @@ impl Engine {
             }
             Sender::Layer { layer, call, tag, origin } => {
                 self.driver.push(DriverRow { row: *row, origin });
-                return self.part_done(now, layer, call, tag, Finished::of_row(row));
+                return self.part_done(now, layer, call, tag, &mut Finished::of_row(row));
             }
         };
         self.in_flight -= 1;

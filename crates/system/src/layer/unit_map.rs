@@ -88,6 +88,9 @@ impl UnitMap {
     #[inline]
     pub(crate) fn map(&self, lba: Lba, sectors: u32, mut visit: impl FnMut(UnitRange)) {
         let (mut from, end) = (lba.0, lba.0 + u64::from(sectors));
+        if end <= self.ends[0] {
+            return visit(self.parts[0].range(from, end));
+        }
         let mut index = self.part_of(from);
         while from < end {
             let part = &self.parts[index];

@@ -169,22 +169,47 @@ impl<'a> FastRun<'a> {
     #[inline]
     fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
         self.system.check(id, request)?;
-        let mut effects = std::mem::take(&mut self.effects);
-        self.layers[request.device as usize].call(request.arrival, &Call::new(0, request), &(), &mut effects);
-        let mut last: Option<(usize, Outcome)> = None;
-        for (unit, command) in effects.drain(..).filter_map(|effect| command(id, &effect)) {
-            let mut outcome = Outcome::default();
-            self.workers[unit].serve(request.arrival, command, &mut self.works, &mut outcome);
-            if !self.works.is_empty() {
-                let system = self.system;
-                self.rows.extend(self.works.drain(..).map(|work| background(system, unit, work)));
-            }
-            if last.as_ref().is_none_or(|(_, before)| outcome.finish >= before.finish) {
-                last = Some((unit, outcome));
+        self.effects.clear();
+        let layer = &mut self.layers[request.device as usize];
+        layer.call(request.arrival, &Call::new(0, request), &(), &mut self.effects);
+        let mut last = (0, Outcome::default());
+        self.serve_command(id, request, 0, &mut last);
+        // Most requests are one command.
+        if self.effects.len() > 1 {
+            self.serve_rest(id, request, &mut last);
+        }
+        self.complete(id, request, last.0, &last.1, output)
+    }
+
+    /// Serves what a layer made of a request but for the first command, and tells how the one went that finished last.
+    #[inline(never)]
+    fn serve_rest(&mut self, id: u64, request: &Request, last: &mut (usize, Outcome)) {
+        for index in 1..self.effects.len() {
+            let mut next = (0, Outcome::default());
+            self.serve_command(id, request, index, &mut next);
+            if next.1.finish >= last.1.finish {
+                *last = next;
             }
         }
-        self.effects = effects;
-        last.map_or(Ok(()), |(unit, outcome)| self.complete(id, request, unit, &outcome, output))
+    }
+
+    #[inline]
+    fn serve_command(
+        &mut self,
+        id: u64,
+        request: &Request,
+        index: usize,
+        (unit, outcome): &mut (usize, Outcome),
+    ) {
+        let Some((to, command)) = self.effects.get(index).and_then(|effect| command(id, effect)) else {
+            return;
+        };
+        *unit = to;
+        self.workers[to].serve(request.arrival, command, &mut self.works, outcome);
+        if !self.works.is_empty() {
+            let system = self.system;
+            self.rows.extend(self.works.drain(..).map(|work| background(system, to, work)));
+        }
     }
 
     /// Serves requests by several threads, each drive by one.

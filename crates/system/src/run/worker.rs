@@ -20,7 +20,9 @@ pub(super) struct Worker {
     observer: Observer,
     /// When the last command is complete.
     free_at: Nanos,
-    /// What will be booked when its instant has passed, in order.
+    /// When commands leave that are booked but for that, in order.
+    leaving: VecDeque<Nanos>,
+    /// What will be booked of observed commands when its instant has passed, in order.
     ahead: VecDeque<(Nanos, Entry)>,
     /// Observed commands not known to be complete, in order, and what the mechanism has worked by then.
     observed: VecDeque<(Outcome, Nanos)>,
@@ -31,12 +33,10 @@ pub(super) struct Worker {
     shard: Shard,
 }
 
-/// What will be booked.
+/// What will be booked of an observed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
-    /// A command leaves that is booked but for that.
-    Leave,
-    /// An observed command is complete.
+    /// The command is complete.
     Complete,
     Grant,
     Release,
@@ -64,6 +64,7 @@ impl Worker {
             is_observing,
             observer: Observer::default(),
             free_at: Nanos::ZERO,
+            leaving: VecDeque::new(),
             ahead: VecDeque::new(),
             observed: VecDeque::new(),
             observed_works: VecDeque::new(),
@@ -80,12 +81,23 @@ impl Worker {
     /// Books what has happened by `now`.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
+        while let Some(&at) = self.leaving.front()
+            && at <= now
+        {
+            self.leaving.pop_front();
+            self.unit.leave(at);
+        }
+        if !self.ahead.is_empty() {
+            self.pass_observed(now);
+        }
+    }
+
+    fn pass_observed(&mut self, now: Nanos) {
         while let Some(&(at, entry)) = self.ahead.front()
             && at <= now
         {
             self.ahead.pop_front();
             match entry {
-                Entry::Leave => self.unit.leave(at),
                 Entry::Complete => self.complete(at),
                 Entry::Grant => self.bus.grant(at),
                 Entry::Release => self.bus.release(at),
@@ -128,7 +140,7 @@ impl Worker {
             let books = (&mut self.unit, &mut self.bus);
             let mechanism = self.drive.mechanism_busy();
             book_alone(books, &self.timing, outcome, &background[known..], mechanism);
-            self.ahead.push_back((outcome.finish, Entry::Leave));
+            self.leaving.push_back(outcome.finish);
         }
         self.free_at = outcome.finish;
     }
