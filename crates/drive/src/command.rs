@@ -8,7 +8,7 @@ use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use std::ops::{Add, AddAssign};
 
 /// What one drive is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Chosen by the sender, returned with the outcome.
     pub id: u64,
@@ -218,7 +218,7 @@ pub enum Effect {
 }
 
 /// Rates and fixed costs of the bus a drive is on, in integers so that times add up exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusTiming {
     /// Time for one byte from drive to host, in 2^-32 ns.
     read_ns_per_byte_q32: u64,

@@ -9,7 +9,7 @@ use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
 use crate::scheduler::{Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
-use crate::transfer::{AnyTransfer, Driver, Parts, Step, Transfer, Turn, dispatch, drain};
+use crate::transfer::{AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, dispatch, drain};
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
@@ -170,6 +170,7 @@ impl Drive {
             Step::Done { bus_free, controller_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
                 effects.push(Effect::Done(outcome));
+                self.parts.shelf.keep(transfer);
                 self.announce(effects);
                 // Another command's transfer may come first: it frees nothing.
                 if self.controller == Controller::Waiting(ticket) {
@@ -242,6 +243,7 @@ impl Drive {
         }
         let (bus, mut outcome) = (self.model.bus(), Outcome::default());
         transfer.granted(Nanos::ZERO, &bus, &self.model, &mut self.parts, &mut outcome);
+        self.parts.shelf.keep(transfer);
         effects.push(Effect::Done(outcome));
         self.announce(effects);
     }
@@ -305,15 +307,13 @@ impl Drive {
         let at_once = AtOnce { model: &self.model, bus, outcome };
         let controller_free = dispatch(&self.model, &mut self.parts, &turn, at_once);
         self.set_free(controller_free);
-        if !self.parts.log.is_empty() {
-            background.extend(self.parts.log.take());
-        }
+        self.parts.log.hand_over(background);
     }
 
     /// What is buffered goes to the media; returns when the mechanism is at rest.
     pub fn drain(&mut self, background: &mut Vec<Background>) -> Nanos {
         drain(&self.model, &mut self.parts);
-        background.extend(self.parts.log.take());
+        self.parts.log.hand_over(background);
         self.parts.mechanism.free_at().max(self.parts.history.idle_since())
     }
 
@@ -371,39 +371,5 @@ impl Drive {
     /// Listens to the next command: what its transfer tells can be had afterwards.
     pub(crate) fn parts_mut(&mut self) -> &mut Parts {
         &mut self.parts
-    }
-}
-
-/// A bus that is free whenever it is wanted.
-struct AtOnce<'a> {
-    model: &'a DriveModel,
-    bus: &'a BusTiming,
-    outcome: &'a mut Outcome,
-}
-
-impl Driver for AtOnce<'_> {
-    /// When the controller is free.
-    type Output = Nanos;
-
-    #[inline]
-    fn drive(self, mut transfer: impl Transfer + Into<AnyTransfer>, parts: &mut Parts) -> Nanos {
-        loop {
-            let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
-            let step = transfer.granted(granted, self.bus, self.model, parts, self.outcome);
-            if let Step::Done { controller_free, .. } = step {
-                return transfer.controller_free().unwrap_or(controller_free);
-            }
-        }
-    }
-}
-
-/// Keeps a transfer until the calendar grants it the bus.
-struct Keep;
-
-impl Driver for Keep {
-    type Output = AnyTransfer;
-
-    fn drive(self, transfer: impl Transfer + Into<AnyTransfer>, _parts: &mut Parts) -> AnyTransfer {
-        transfer.into()
     }
 }

@@ -21,7 +21,7 @@ use prefetch::Prefetch;
 use segments::Segments;
 
 /// The passes of a read over the media, in the order of time.
-pub(crate) type Passes = smallvec::SmallVec<[Pass; 1]>;
+pub(crate) type Passes = Vec<Pass>;
 
 /// What the buffer knows of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,21 +230,25 @@ impl Buffer {
 
     /// The media are just reading the sectors up to `end` ahead: they go on as far as the command needs, and its passes
     /// are those of the read-ahead.
-    pub(crate) fn read_in_flight(&mut self, media: &Media<'_>, end: u64, sequential: bool) -> Passes {
+    pub(crate) fn read_in_flight(
+        &mut self,
+        media: &Media<'_>,
+        end: u64,
+        sequential: bool,
+        passes: &mut Passes,
+    ) {
         let prefetch = self.prefetch.expect("read-ahead is under way");
         let start = self.segments.get(prefetch.segment()).start;
         let limit = read_ahead::stop(media.model, sequential, end, start).max(end);
         let prefetch = prefetch.on_to(prefetch.stop().max(limit).min(media.model.layout.capacity()));
         self.prefetch = Some(prefetch);
         self.segments.touch(prefetch.segment(), end);
-        let mut passes = Passes::new();
         let mut ahead = prefetch;
         passes.push(ahead.pass());
         while ahead.pass().end_lba() < end {
             ahead = ahead.following(media);
             passes.push(ahead.pass());
         }
-        passes
     }
 
     /// A read from the media is done: its sectors are kept, and read-ahead begins.

@@ -20,6 +20,13 @@ pub struct Epoch {
     period_ns: f64,
 }
 
+impl Default for Epoch {
+    /// A disk that turns as fast as one may.
+    fn default() -> Self {
+        Self::new(Nanos::ZERO, Angle::ZERO, 2.0)
+    }
+}
+
 impl Epoch {
     /// The disk is at `angle0` at `t0` and takes `period_ns` for a turn, which must lie between 2 ns and 4 s (and is
     /// moved there).
@@ -81,6 +88,12 @@ impl Epoch {
     /// The time of a turn, in ns.
     pub fn period(&self) -> f64 {
         self.period_ns
+    }
+
+    /// The time in which the disk turns by an angle, rounded down.
+    #[inline]
+    pub(crate) fn time_of(&self, angle: Angle) -> Nanos {
+        Nanos(((u128::from(angle.0) * u128::from(self.period_q32)) >> 96) as u64)
     }
 
     /// How far the disk turns in a nanosecond, rounded up.

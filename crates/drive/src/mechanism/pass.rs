@@ -22,7 +22,7 @@ impl Arm {
 }
 
 /// One extent passing under its head: the arm moves from `begin` to `ready`, waits until `start`, transfers until `end`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass {
     pub(crate) extent: Extent,
     /// Slots of the extent that this pass leaves out at its beginning (already transferred by another pass).
@@ -68,15 +68,68 @@ impl Pass {
         if now <= self.start {
             return 0;
         }
+        // A sector has passed at the first tick at or after its end angle: when the angle at the tick is that far.
         let turned = epoch.angle(now) - self.extent.slot_start(self.offset);
-        let mut count = ((turned.0 / self.extent.slot_width.0.max(1)) as u32).min(self.sectors);
-        // The quotient is exact but for the last tick; the ends of sectors decide.
-        while count > 0 && self.sector_end(epoch, count) > now {
-            count -= 1;
+        if turned <= self.extent.span(self.sectors) {
+            return ((turned.0 / self.extent.slot_width.0.max(1)) as u32).min(self.sectors);
         }
-        while count < self.sectors && self.sector_end(epoch, count + 1) <= now {
-            count += 1;
+        // Up to a tick before the first sector, which counts as on time, or a transfer that takes more than a turn.
+        self.passed_by_ends(epoch, now)
+    }
+
+    /// As [`Pass::passed`], by the ends of sectors alone.
+    fn passed_by_ends(&self, epoch: &Epoch, now: Nanos) -> u32 {
+        let (mut passed, mut to_come) = (0, self.sectors);
+        while passed < to_come {
+            let count = (passed + to_come).div_ceil(2);
+            if self.sector_end(epoch, count) <= now { passed = count } else { to_come = count - 1 }
         }
-        count
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_units::Angle;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sectors_are_counted_as_their_ends_say(
+            slots in 1_u32..2_000,
+            offset in 0_u32..500,
+            sectors in 1_u32..2_000,
+            origin: u64,
+            angle0: u64,
+            period in 2_000_000_u64..20_000_000,
+            from in 0_u64..1 << 40,
+            share in 0.0..1.1_f64,
+        ) {
+            let epoch = Epoch::new(Nanos(1_000), Angle(angle0), period as f64 * 1.000_123);
+            let sectors = sectors.min(slots);
+            let extent = Extent {
+                sectors: slots,
+                start: Angle(origin),
+                slot_width: Angle(u64::MAX / u64::from(slots)),
+                ..Extent::default()
+            };
+            let begin = Nanos(from);
+            let (start, end) = epoch.pass(begin, extent.slot_start(offset), extent.span(sectors));
+            let pass = Pass { extent, offset, sectors, begin, ready: begin, start, end };
+            let within = start + Nanos(((end - start).0 as f64 * share) as u64);
+            for now in [within, start, end, Nanos(within.0 + 1)] {
+                let naive = (1..=sectors).take_while(|&count| pass.sector_end(&epoch, count) <= now).count();
+                prop_assert_eq!(pass.passed(&epoch, now), naive as u32);
+            }
+            // At the ends of sectors, and a tick before and after.
+            for count in [1, sectors.div_ceil(2), sectors] {
+                let ends = pass.sector_end(&epoch, count);
+                for now in [Nanos(ends.0 - 1), ends, Nanos(ends.0 + 1)] {
+                    let naive = (1..=sectors).take_while(|&count| pass.sector_end(&epoch, count) <= now).count();
+                    prop_assert_eq!(pass.passed(&epoch, now), naive as u32);
+                }
+            }
+        }
     }
 }

@@ -7,7 +7,9 @@ use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::Mechanics;
 use crate::scheduler::Policy;
-use crate::spec::{CacheSpec, DriveSpec, OverheadsByHistory, SpecError, SwitchModel};
+use crate::spec::{
+    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, SpecError, SwitchModel, TransferModel,
+};
 use bursts::Bursts;
 use headstack_units::{Nanos, Op};
 use std::sync::OnceLock;
@@ -61,6 +63,8 @@ pub(crate) struct Sizes {
     pub(crate) write_fence: Option<u64>,
     /// The fence as a share of each write, in 2^-32.
     pub(crate) write_fence_q32: Option<u64>,
+    /// The longest read whose sectors the media bring one behind the other, whatever the bus does.
+    pub(crate) in_order: u64,
     pub(crate) segment: u64,
     pub(crate) read_ahead: u64,
     pub(crate) bypass: u64,
@@ -244,8 +248,13 @@ fn sizes(spec: &DriveSpec) -> Sizes {
     let sectors = |kib: f64| (kib * 1024.0 / f64::from(spec.sector_bytes)).floor() as u64;
     let cache = spec.cache.as_ref();
     let segment = cache.map_or(0, |cache| sectors(cache.segment_kib).max(1));
+    let buffer = sectors(spec.buffer.size_kib);
+    let on_arrival =
+        cache.is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
+    let linear = spec.fidelity.transfer == TransferModel::Linear;
     Sizes {
-        buffer: sectors(spec.buffer.size_kib),
+        buffer,
+        in_order: if on_arrival || linear { 0 } else { buffer },
         read_fence: sectors(spec.buffer.read_fence_kib).max(1),
         read_fence_q32: spec.buffer.read_fence_fraction.map(q32),
         write_fence_q32: spec.buffer.write_fence_fraction.map(q32),

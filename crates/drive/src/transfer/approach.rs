@@ -30,7 +30,8 @@ impl Approach {
     /// Claims the mechanism for a command whose media work begins with `target`. The controller turned to it at `at` and
     /// has it decoded at `decoded`; `lead` are the phases up to there. How much of the overhead the arm need not wait for
     /// is the model's to say.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "its two callers need what it returns in pieces")]
+    #[inline(always)]
     pub(crate) fn new(
         parts: &mut Parts,
         media: &Media<'_>,

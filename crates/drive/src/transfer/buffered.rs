@@ -3,14 +3,14 @@
 use super::destage::{destage, destage_one};
 use super::path::queued;
 use super::write::write_overhead;
-use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
+use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
 use crate::model::DriveModel;
 use crate::spec::{DirtyHit, WritePolicy};
 use headstack_units::{Nanos, Op};
 
 /// A write that goes no further than the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buffered {
     command: Command,
     need_at: Nanos,
@@ -26,7 +26,7 @@ pub(crate) struct Buffered {
 
 impl Buffered {
     /// There is room for `room` sectors in all: what is in the way goes to the media first.
-    pub(super) fn dispatch(model: &DriveModel, parts: &mut Parts, turn: &Turn, room: u64) -> Self {
+    pub(super) fn dispatch(&mut self, model: &DriveModel, parts: &mut Parts, turn: &Turn, room: u64) {
         let (lba, end) = turn.range();
         let overhead = write_overhead(model, parts, lba);
         let decoded = turn.at + overhead;
@@ -44,7 +44,7 @@ impl Buffered {
             narrative.decoded = decoded;
             narrative.media_base = decoded;
         });
-        Self {
+        *self = Self {
             command: turn.command,
             need_at: from,
             lead,
@@ -53,17 +53,11 @@ impl Buffered {
             transfers: 0,
             bursts: false,
             burst: model.bursts.burst,
-        }
+        };
     }
 
     fn sectors(&self) -> u64 {
         u64::from(self.command.sectors)
-    }
-}
-
-impl From<Buffered> for AnyTransfer {
-    fn from(transfer: Buffered) -> Self {
-        Self::Buffered(transfer)
     }
 }
 

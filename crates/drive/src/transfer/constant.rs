@@ -1,28 +1,22 @@
 //! A command that takes a constant time, whatever it asks for (the rung M0).
 
 use super::path::queued;
-use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
+use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Outcome, Phases};
 use crate::model::DriveModel;
 use headstack_units::Nanos;
 
 /// The outcome is fixed from the beginning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constant(Outcome);
 
 impl Constant {
-    pub(super) fn dispatch(parts: &mut Parts, turn: &Turn, time: Nanos) -> Self {
+    pub(super) fn dispatch(&mut self, parts: &mut Parts, turn: &Turn, time: Nanos) {
         let &Turn { command, submitted, at } = turn;
         let finish = at + time;
         let phases = Phases { other: time, ..queued(submitted, at) };
         parts.mechanism.book(time);
-        Self(Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() })
-    }
-}
-
-impl From<Constant> for AnyTransfer {
-    fn from(transfer: Constant) -> Self {
-        Self::Constant(transfer)
+        self.0 = Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() };
     }
 }
 

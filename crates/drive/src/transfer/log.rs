@@ -38,10 +38,15 @@ impl Log {
         self.background.drain(..)
     }
 
-    /// Whether there is background work to take.
+    /// Hands the background work since it was last taken to `to`.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.background.is_empty()
+    pub(crate) fn hand_over(&mut self, to: &mut Vec<Background>) {
+        if self.background.is_empty() {
+        } else if to.is_empty() {
+            std::mem::swap(&mut self.background, to);
+        } else {
+            to.append(&mut self.background);
+        }
     }
 
     /// Listens to the next command.

@@ -11,6 +11,9 @@
 //!
 //! Who grants the bus is not its concern: a calendar does, or, in closed form, a bus that is free whenever it is wanted.
 //! The code is the same.
+//!
+//! A transfer that is done goes on the [`Shelf`], and the next command of its kind fills it in anew where it lies: to
+//! build one and hand it on would cost more than most commands do.
 
 mod approach;
 mod buffered;
@@ -21,6 +24,7 @@ mod linear;
 mod log;
 mod path;
 mod read;
+mod shelf;
 mod write;
 
 pub(crate) use buffered::Buffered;
@@ -28,12 +32,13 @@ pub(crate) use constant::Constant;
 pub(crate) use destage::{destage_when_idle, drain};
 pub(crate) use history::History;
 pub(crate) use log::{Log, Narrative};
-pub(crate) use read::Read;
+pub(crate) use read::{Plan, Read};
+pub(crate) use shelf::Shelf;
 pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
 use crate::command::{BusTiming, Command, Outcome};
-use crate::mechanism::{Mechanism, Media};
+use crate::mechanism::{Mechanism, Media, Pass};
 use crate::model::DriveModel;
 use crate::spec::WritePolicy;
 use headstack_units::{Nanos, Op, RequestFlags};
@@ -45,6 +50,7 @@ pub(crate) struct Parts {
     pub(crate) buffer: Buffer,
     pub(crate) history: History,
     pub(crate) log: Log,
+    pub(crate) shelf: Shelf,
 }
 
 impl Parts {
@@ -55,6 +61,7 @@ impl Parts {
             buffer: Buffer::new(model),
             history: History::default(),
             log: Log::default(),
+            shelf: Shelf::default(),
         }
     }
 
@@ -129,20 +136,68 @@ pub(crate) trait Transfer {
     ) -> Step;
 }
 
-/// Whoever drives transfers of any kind.
+/// Who drives a transfer: the calendar, which keeps it until the bus is granted, or a bus that is free whenever it is wanted.
 pub(crate) trait Driver {
     type Output;
 
-    fn drive(self, transfer: impl Transfer + Into<AnyTransfer>, parts: &mut Parts) -> Self::Output;
+    /// A read of which all is known but when the bus is granted, and its passes over the media, if any.
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Self::Output;
+
+    /// Any transfer.
+    fn drive(self, transfer: AnyTransfer, parts: &mut Parts) -> Self::Output;
 }
 
-/// A transfer of any kind, for those who keep several.
+/// Keeps a transfer until the calendar grants it the bus.
+pub(crate) struct Keep;
+
+impl Driver for Keep {
+    type Output = AnyTransfer;
+
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> AnyTransfer {
+        AnyTransfer::Read(Read::new(plan, passes, parts))
+    }
+
+    fn drive(self, transfer: AnyTransfer, _parts: &mut Parts) -> AnyTransfer {
+        transfer
+    }
+}
+
+/// A bus that is free whenever it is wanted.
+pub(crate) struct AtOnce<'a> {
+    pub(crate) model: &'a DriveModel,
+    pub(crate) bus: &'a BusTiming,
+    pub(crate) outcome: &'a mut Outcome,
+}
+
+impl Driver for AtOnce<'_> {
+    /// When the controller is free.
+    type Output = Nanos;
+
+    #[expect(clippy::inline_always, reason = "what is known of the passes where it is called makes it short")]
+    #[inline(always)]
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Nanos {
+        if self.model.bursts.apply_on(self.bus, Op::Read) {
+            let read = Read::new(plan, passes, parts);
+            return self.drive(AnyTransfer::Read(read), parts);
+        }
+        plan.send_at_once(self.model, passes, self.bus, parts, self.outcome)
+    }
+
+    #[inline]
+    fn drive(self, mut transfer: AnyTransfer, parts: &mut Parts) -> Nanos {
+        let free = transfer.run(self.bus, self.model, parts, self.outcome);
+        parts.shelf.keep(transfer);
+        free
+    }
+}
+
+/// A transfer of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyTransfer {
-    Constant(Constant),
+    Constant(Box<Constant>),
     Read(Box<Read>),
     Write(Box<Write>),
-    Buffered(Buffered),
+    Buffered(Box<Buffered>),
 }
 
 macro_rules! each {
@@ -177,6 +232,37 @@ impl Transfer for AnyTransfer {
     }
 }
 
+impl AnyTransfer {
+    /// Steps to the end on a bus that is free whenever it is wanted; returns when the controller is free.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Nanos {
+        each!(self, transfer => run(&mut **transfer, bus, model, parts, outcome))
+    }
+}
+
+#[inline]
+fn run(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Nanos {
+    loop {
+        let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
+        let step = transfer.granted(granted, bus, model, parts, outcome);
+        if let Step::Done { controller_free, .. } = step {
+            return transfer.controller_free().unwrap_or(controller_free);
+        }
+    }
+}
+
 /// Dispatches a command and hands its transfer to `driver`.
 #[inline]
 pub(crate) fn dispatch<D: Driver>(
@@ -186,8 +272,9 @@ pub(crate) fn dispatch<D: Driver>(
     driver: D,
 ) -> D::Output {
     if let Some(ms) = model.spec().fidelity.constant_ms {
-        let constant = Constant::dispatch(parts, turn, Nanos::from_ms(ms));
-        return driver.drive(constant, parts);
+        let mut constant = parts.shelf.constant();
+        constant.dispatch(parts, turn, Nanos::from_ms(ms));
+        return driver.drive(AnyTransfer::Constant(constant), parts);
     }
     if !parts.buffer.dirty.is_empty() {
         destage_when_idle(model, parts, turn.at);
@@ -196,28 +283,32 @@ pub(crate) fn dispatch<D: Driver>(
     let media = parts.mechanism.media(model, turn.at);
     parts.history.turn_to(turn.command.lba.0);
     match turn.command.op {
-        Op::Read => {
-            let read = Read::dispatch(&media, parts, turn);
-            parts.history.note(&turn.command);
-            driver.drive(read, parts)
-        }
+        Op::Read => read::dispatch(&media, parts, turn, driver),
         Op::Write => {
-            let lba = turn.command.lba.0;
-            write::make_way(&media, parts, turn);
-            if let Some(room) = buffered_room(model, &turn.command) {
-                let buffered = Buffered::dispatch(model, parts, turn, room);
-                parts.history.note(&turn.command);
-                return driver.drive(buffered, parts);
-            }
-            // What goes to the media now replaces what waited to.
-            if !parts.buffer.dirty.is_empty() {
-                parts.buffer.dirty.remove(lba, turn.range().1);
-            }
-            let write = Write::dispatch(&media, parts, turn);
+            let transfer = write_for(&media, parts, turn);
             parts.history.note(&turn.command);
-            driver.drive(write, parts)
+            driver.drive(transfer, parts)
         }
     }
+}
+
+/// A write, into the write-back cache or to the media.
+#[inline]
+fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
+    write::make_way(media, parts, turn);
+    if let Some(room) = buffered_room(media.model, &turn.command) {
+        let mut buffered = parts.shelf.buffered();
+        buffered.dispatch(media.model, parts, turn, room);
+        return AnyTransfer::Buffered(buffered);
+    }
+    // What goes to the media now replaces what waited to.
+    if !parts.buffer.dirty.is_empty() {
+        let (lba, end) = turn.range();
+        parts.buffer.dirty.remove(lba, end);
+    }
+    let mut write = parts.shelf.write();
+    write.dispatch(media, parts, turn);
+    AnyTransfer::Write(write)
 }
 
 /// The room of the write-back cache, in sectors, where a write goes into it.

@@ -1,33 +1,35 @@
 //! A read: sectors come off the media (or lie in the buffer already) and leave over the bus; producer and consumer
 //! around the buffer.
 
+mod bursts;
 mod passes;
-mod send;
+mod plan;
 mod stall;
 
 pub(crate) use passes::passes_in_order;
+pub(crate) use plan::Plan;
 
 use super::approach::Approach;
 use super::destage::destage;
 use super::linear::Linear;
 use super::path::{busy_of, path, queued};
-use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
-use crate::buffer::{Fill, Lookup, Passes};
-use crate::command::{BusTiming, CacheResult, Command, Outcome, Phases, Work};
+use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
+use crate::buffer::{Lookup, Passes};
+use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
 use crate::layout::Extent;
-use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::spec::{ReadAhead, TransferModel};
 use headstack_units::{Nanos, Op};
 use passes::{passes_along, passes_on_arrival};
-use send::Fence;
+use plan::Left;
 use stall::Stall;
 
 /// What of a read's media work is settled before the bus is granted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum MediaWork {
     /// All of it: the buffer holds the whole read.
+    #[default]
     Settled,
     /// Only the beginning: the read is larger than the buffer.
     Stalling(Box<Stall>),
@@ -38,31 +40,14 @@ enum MediaWork {
 }
 
 /// A read on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
-    command: Command,
-    /// Sectors at the front that lie in the buffer already.
-    cached: u64,
+    plan: Plan,
     /// Media work, in the order of time.
     passes: Passes,
     media_work: MediaWork,
-    /// When the command is decoded, and the phases from submission to there: the path that needs no mechanism.
-    decoded: Nanos,
-    lead: Phases,
-    /// Where the media's path begins, and the phases from submission to there.
-    media_base: Nanos,
-    media_lead: Phases,
-    /// The rotation it was planned with.
-    epoch: Epoch,
-    /// Gross arm movement that the passes do not show (under the overhead).
-    hidden_seek: Nanos,
-    cache: CacheResult,
-    sequential: bool,
-    controller_free: Option<Nanos>,
-    /// When the bus is wanted, the sector that waited for, and, from the second transfer on, the phases up to there.
-    need_at: Nanos,
-    fence: Option<Fence>,
-    need_lead: Option<Box<Phases>>,
+    /// From the second transfer on, the phases up to when the bus is wanted.
+    need_lead: Option<Phases>,
     /// Sectors that have left, how long the bus was held, and how often.
     sent: u64,
     held: Nanos,
@@ -77,141 +62,178 @@ struct Decoded {
     done: Nanos,
 }
 
+/// The controller turns to a read.
+#[inline]
+pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+    let overhead = &media.model.overhead;
+    let range = turn.range();
+    let after = parts.history.after();
+    let lead = |overhead: Nanos| Phases { overhead, ..queued(turn.submitted, turn.at) };
+    let decoded = |overhead: Nanos| Decoded { lead: lead(overhead), at: turn.at, done: turn.at + overhead };
+    let miss = decoded(overhead.read[after]);
+    if !parts.buffer.may_know(range.0, range.1) {
+        parts.buffer.miss(media, miss.done);
+        return from_media(media, parts, turn, &miss, (0, None), driver);
+    }
+    let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
+    let hit = if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] };
+    if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
+        return from_buffer(media, parts, turn, &decoded(hit), driver);
+    }
+    // What was not there when a hit would have been noticed may have come in while the command was decoded.
+    match parts.buffer.look_up(media, range, miss.done) {
+        Lookup::Hit => from_buffer(media, parts, turn, &miss, driver),
+        Lookup::InFlight { cached } => {
+            let read = Read::in_flight(media, parts, turn, &miss, cached);
+            parts.history.note(&turn.command);
+            driver.drive(AnyTransfer::Read(read), parts)
+        }
+        Lookup::Partial { cached, segment } => {
+            from_media(media, parts, turn, &miss, (cached, Some(segment)), driver)
+        }
+        Lookup::Miss => from_media(media, parts, turn, &miss, (0, None), driver),
+    }
+}
+
+/// Everything is in the buffer: the command needs only the bus.
+#[inline]
+fn from_buffer<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    driver: D,
+) -> D::Output {
+    let mut plan = Plan::new(media, parts, turn, decoded);
+    parts.buffer.hit(media, turn.range(), plan.decoded, parts.mechanism.free_at(), plan.sequential);
+    plan.cached = plan.sectors();
+    plan.cache = CacheResult::Hit;
+    plan.controller_free = Some(plan.decoded);
+    parts.log.tell(|narrative| {
+        narrative.decoded = plan.decoded;
+        narrative.media_base = plan.media_base;
+    });
+    parts.history.note(&turn.command);
+    driver.settled(&plan, &[], parts)
+}
+
+/// Some or all sectors come from the media; the first `cached` lie in a segment.
+#[inline]
+fn from_media<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    (cached, segment): (u64, Option<usize>),
+    driver: D,
+) -> D::Output {
+    let model = media.model;
+    let (lba, end) = turn.range();
+    if !parts.buffer.dirty.is_empty() {
+        make_way(model, parts, (lba, end), decoded.done);
+    }
+    // All that follows on the track is wanted: read-ahead may go on along it.
+    let run = model.layout.extent(lba + cached, u64::MAX);
+    let target = run.first(end - lba - cached);
+    let approach = Approach::new(parts, media, (&target, Op::Read), decoded.lead, decoded.at, decoded.done);
+    let drawn = approach.rotate(parts, media, decoded.at, target);
+    let media = drawn.as_ref().unwrap_or(media);
+    let first = approach.first_pass(media, target);
+    approach.tell(parts);
+    let mut plan = Plan::new(media, parts, turn, decoded);
+    plan.set_out(&approach, cached);
+    if first.end_lba() < end || end - lba > model.sizes.in_order {
+        let read = Read::over_media(media, parts, (plan, first, run), segment, &approach);
+        parts.history.note(&turn.command);
+        return driver.drive(AnyTransfer::Read(read), parts);
+    }
+    let passes = [first];
+    plan.set_fence(media, &passes);
+    plan.controller_free = Some(first.end);
+    let tail = (run.sectors > first.sectors).then(|| run.behind(first.sectors));
+    let left = Left { arm: Arm::over(&first.extent), segment, landed: lba, tail };
+    plan.leave_media(media, parts, first.end, &left);
+    plan.tell_passes(parts, &passes);
+    parts.history.note(&turn.command);
+    driver.settled(&plan, &passes, parts)
+}
+
 impl Read {
-    /// The controller turns to a read.
+    /// A read for a plan, its media work settled.
     #[inline]
-    pub(super) fn dispatch(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
-        let overhead = &media.model.overhead;
-        let range = turn.range();
-        let after = parts.history.after();
-        let lead = |overhead: Nanos| Phases { overhead, ..queued(turn.submitted, turn.at) };
-        let miss =
-            Decoded { lead: lead(overhead.read[after]), at: turn.at, done: turn.at + overhead.read[after] };
-        if !parts.buffer.may_know(range.0, range.1) {
-            parts.buffer.miss(media, miss.done);
-            return Self::from_media(media, parts, turn, &miss, 0, None);
-        }
-        let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
-        let hit = if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] };
-        if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
-            return Self::from_buffer(media, parts, turn, lead(hit), turn.at + hit);
-        }
-        // What was not there when a hit would have been noticed may have come in while the command was decoded.
-        match parts.buffer.look_up(media, range, miss.done) {
-            Lookup::Hit => Self::from_buffer(media, parts, turn, miss.lead, miss.done),
-            Lookup::InFlight { cached } => Self::in_flight(media, parts, turn, &miss, cached),
-            Lookup::Partial { cached, segment } => {
-                Self::from_media(media, parts, turn, &miss, cached, Some(segment))
-            }
-            Lookup::Miss => Self::from_media(media, parts, turn, &miss, 0, None),
-        }
-    }
-
-    /// A read that is decoded, and of which nothing else is known.
-    #[inline]
-    fn new(media: &Media<'_>, parts: &Parts, command: Command, lead: Phases, decoded: Nanos) -> Self {
-        Self {
-            command,
-            cached: 0,
-            passes: Passes::new(),
-            media_work: MediaWork::Settled,
-            decoded,
-            lead,
-            media_base: decoded,
-            media_lead: lead,
-            epoch: media.epoch,
-            hidden_seek: Nanos::ZERO,
-            cache: CacheResult::Miss,
-            sequential: parts.history.is_sequential(),
-            controller_free: None,
-            need_at: decoded,
-            fence: None,
-            need_lead: None,
-            sent: 0,
-            held: Nanos::ZERO,
-            transfers: 0,
-        }
-    }
-
-    /// Everything is in the buffer: the command needs only the bus.
-    fn from_buffer(media: &Media<'_>, parts: &mut Parts, turn: &Turn, lead: Phases, decoded: Nanos) -> Self {
-        let mut read = Self::new(media, parts, turn.command, lead, decoded);
-        parts.buffer.hit(media, turn.range(), decoded, parts.mechanism.free_at(), read.sequential);
-        read.cached = read.sectors();
-        read.cache = CacheResult::Hit;
-        read.controller_free = Some(decoded);
-        read.tell(parts);
+    pub(super) fn new(plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Box<Self> {
+        let mut read = parts.shelf.read();
+        read.plan = *plan;
+        read.passes.clear();
+        read.passes.extend_from_slice(passes);
+        read.media_work = MediaWork::Settled;
+        read.need_lead = None;
+        (read.sent, read.held, read.transfers) = (0, Nanos::ZERO, 0);
         read
     }
 
     /// The media are reading just these sectors ahead: wait for them to come.
-    fn in_flight(media: &Media<'_>, parts: &mut Parts, turn: &Turn, decoded: &Decoded, cached: u64) -> Self {
-        let (_, end) = turn.range();
-        let mut read = Self::new(media, parts, turn.command, decoded.lead, decoded.done);
-        read.cached = cached;
-        read.cache = CacheResult::PartialHit;
-        read.passes = parts.buffer.read_in_flight(media, end, read.sequential);
-        read.set_fence(media);
-        // The command's own sectors are no longer read-ahead: nothing stops them.
-        let last = read.passes.last().expect("at least one pass");
-        let done = last.sector_end(&media.epoch, (end - last.lba()) as u32);
-        parts.mechanism.take_over(read.decoded, done);
-        read.controller_free = Some(done.max(read.decoded));
-        read.tell(parts);
-        read
-    }
-
-    /// Some or all sectors come from the media.
-    #[inline]
-    fn from_media(
+    fn in_flight(
         media: &Media<'_>,
         parts: &mut Parts,
         turn: &Turn,
-        &Decoded { lead, at, done: decoded }: &Decoded,
+        decoded: &Decoded,
         cached: u64,
+    ) -> Box<Self> {
+        let (_, end) = turn.range();
+        let plan = Plan::new(media, parts, turn, decoded);
+        let mut read = Self::new(&plan, &[], parts);
+        let Self { plan, passes, .. } = &mut *read;
+        plan.cached = cached;
+        plan.cache = CacheResult::PartialHit;
+        parts.buffer.read_in_flight(media, end, plan.sequential, passes);
+        plan.set_fence(media, passes);
+        // The command's own sectors are no longer read-ahead: nothing stops them.
+        let last = passes.last().expect("at least one pass");
+        let done = last.sector_end(&media.epoch, (end - last.lba()) as u32);
+        parts.mechanism.take_over(plan.decoded, done);
+        plan.controller_free = Some(done.max(plan.decoded));
+        parts.log.tell(|narrative| {
+            narrative.decoded = plan.decoded;
+            narrative.media_base = plan.media_base;
+        });
+        plan.tell_passes(parts, passes);
+        read
+    }
+
+    /// A read that takes more than one pass, or whose media work hangs on the bus.
+    fn over_media(
+        media: &Media<'_>,
+        parts: &mut Parts,
+        (plan, first, run): (Plan, Pass, Extent),
         segment: Option<usize>,
-    ) -> Self {
+        approach: &Approach,
+    ) -> Box<Self> {
         let model = media.model;
-        let (lba, end) = turn.range();
-        if !parts.buffer.dirty.is_empty() {
-            make_way(model, parts, (lba, end), decoded);
-        }
-        // All that follows on the track is wanted: read-ahead may go on along it.
-        let run = model.layout.extent(lba + cached, u64::MAX);
-        let target = run.first(end - lba - cached);
-        let approach = Approach::new(parts, media, (&target, Op::Read), lead, at, decoded);
-        let drawn = approach.rotate(parts, media, at, target);
-        let media = drawn.as_ref().unwrap_or(media);
-        let first = approach.first_pass(media, target);
-        let mut read = Self::new(media, parts, turn.command, lead, decoded);
-        read.cached = cached;
-        if cached > 0 {
-            read.cache = CacheResult::PartialHit;
-        }
-        (read.media_base, read.media_lead) = (approach.base, approach.media_lead);
-        read.hidden_seek = approach.hidden_seek;
+        let mut read = Self::new(&plan, &[], parts);
+        let (lba, sectors) = (plan.command.lba.0, plan.sectors());
         if model.spec().fidelity.transfer == TransferModel::Linear {
-            let linear = Linear::new(media, &approach, first, end, Op::Read);
-            read.need_at = linear.position.start;
+            let linear = Linear::new(media, approach, first, lba + sectors, Op::Read);
+            read.plan.need_at = linear.position.start;
             read.passes.push(first);
             read.media_work = MediaWork::Linear(Box::new(linear));
         } else if model.sizes.buffer == 0 {
-            read.need_at = first.ready;
+            read.plan.need_at = first.ready;
             read.media_work = MediaWork::Unbuffered { first: Box::new(first) };
         } else {
-            let (landed, tail) = read.plan_media(media, first, run, end);
-            read.set_fence(media);
-            if end - lba <= model.sizes.buffer {
-                let done = read.media_end();
-                read.leave_media(media, parts, done, segment, landed, tail);
-                read.controller_free = Some(done);
+            let (landed, tail) = read.plan_media(media, first, run, lba + sectors);
+            read.plan.set_fence(media, &read.passes);
+            if sectors <= model.sizes.buffer {
+                let last = read.passes.last().expect("a read has media work");
+                let (done, arm) = (last.end, Arm::over(&last.extent));
+                read.plan.leave_media(media, parts, done, &Left { arm, segment, landed, tail });
+                read.plan.controller_free = Some(done);
             } else {
-                let stall = Stall::new(first, lba, end - lba, cached, model.sizes.buffer);
+                let stall = Stall::new(first, lba, sectors, plan.cached, model.sizes.buffer);
                 read.media_work = MediaWork::Stalling(Box::new(stall));
             }
         }
-        approach.tell(parts);
-        read.tell_passes(parts);
+        read.plan.tell_passes(parts, &read.passes);
         read
     }
 
@@ -226,49 +248,7 @@ impl Read {
         if on_arrival {
             return (passes_on_arrival(media, first, end, &mut self.passes), None);
         }
-        (self.command.lba.0, passes_along(media, first, run, end, &mut self.passes))
-    }
-
-    /// The media work ends at `done`: the mechanism is free, the sectors are kept, read-ahead begins.
-    #[inline]
-    fn leave_media(
-        &self,
-        media: &Media<'_>,
-        parts: &mut Parts,
-        done: Nanos,
-        segment: Option<usize>,
-        landed: u64,
-        tail: Option<Extent>,
-    ) {
-        let last = self.passes.iter().max_by_key(|pass| pass.end).expect("a read has media work");
-        let arm = match &self.media_work {
-            MediaWork::Linear(linear) => Arm::over(&linear.last),
-            _ => Arm::over(&last.extent),
-        };
-        parts.mechanism.release(Work::Command, self.media_base, done, arm);
-        let lba = self.command.lba.0;
-        let fill = Fill {
-            lba,
-            end: lba + self.sectors(),
-            landed,
-            segment,
-            done,
-            arm,
-            tail,
-            sequential: self.sequential,
-        };
-        parts.buffer.fill(media, &fill);
-    }
-
-    #[inline]
-    fn sectors(&self) -> u64 {
-        u64::from(self.command.sectors)
-    }
-
-    /// The end of the media work.
-    #[inline]
-    fn media_end(&self) -> Nanos {
-        self.passes.iter().map(|pass| pass.end).max().unwrap_or(self.decoded)
+        (self.plan.command.lba.0, passes_along(media, first, run, end, &mut self.passes))
     }
 
     /// The media work that depends on the grant is worked out.
@@ -279,87 +259,55 @@ impl Read {
                 let first = **first;
                 // The sectors pass when the bus is there, which is held to the last.
                 let connected = granted + setup;
-                let mut lead = path(&[first], self.media_base, first.ready, self.media_lead);
-                lead.queue += granted - self.need_at;
+                let mut lead = path(&[first], self.plan.media_base, first.ready, self.plan.media_lead);
+                lead.queue += granted - self.plan.need_at;
                 lead.bus += setup;
-                self.hidden_seek += first.ready - first.begin;
+                self.plan.hidden_seek += first.ready - first.begin;
                 let pass = media.pass_from(first.extent, 0, first.sectors, connected, connected, connected);
-                let end = self.command.lba.0 + self.sectors();
+                let end = self.plan.command.lba.0 + self.plan.sectors();
                 passes_in_order(media, pass, end, Op::Read, &mut self.passes);
-                (self.media_base, self.media_lead) = (connected, lead);
+                (self.plan.media_base, self.plan.media_lead) = (connected, lead);
             }
             MediaWork::Stalling(stall) => {
                 stall.send(media, granted + setup, bus, false, u64::MAX);
                 self.passes = stall.passes(media);
+                // The fence's sector came when it was to come, or later.
+                if let Some(fence) = &mut self.plan.fence {
+                    fence.index = None;
+                }
             }
         }
     }
 
     /// The last byte has left at `finish`; returns when the controller is free.
-    #[inline]
     fn complete(
         &mut self,
         model: &DriveModel,
         bus: &BusTiming,
         parts: &mut Parts,
-        (finish, mut phases): (Nanos, Phases),
+        (finish, phases): (Nanos, Phases),
         outcome: &mut Outcome,
     ) -> Nanos {
-        let media = Media { model, epoch: self.epoch };
-        let mut controller_free = self.controller_free.unwrap_or_default();
+        let mut controller_free = self.plan.controller_free.unwrap_or_default();
         if !matches!(self.media_work, MediaWork::Settled) {
-            let done = match self.media_work {
-                MediaWork::Linear(_) => finish,
-                _ => self.media_end(),
+            let media = Media { model, epoch: self.plan.epoch };
+            let last = self.passes.last().expect("a read has media work");
+            let (done, arm) = match &self.media_work {
+                MediaWork::Linear(linear) => (finish, Arm::over(&linear.last)),
+                _ => (last.end, Arm::over(&last.extent)),
             };
-            let landed = self.command.lba.0;
-            self.leave_media(&media, parts, done, None, landed, None);
-            self.tell_passes(parts);
+            let left = Left { arm, segment: None, landed: self.plan.command.lba.0, tail: None };
+            self.plan.leave_media(&media, parts, done, &left);
+            self.plan.tell_passes(parts, &self.passes);
             controller_free = done.max(parts.mechanism.free_at());
         }
-        let completion = model.overhead.read_completion;
-        phases.overhead += completion;
-        let mut busy = match &self.media_work {
+        let busy = match &self.media_work {
             MediaWork::Linear(linear) => linear.busy(),
-            _ => busy_of(&self.passes, self.decoded),
+            _ => busy_of(&self.passes, self.plan.decoded),
         };
-        busy.seek += self.hidden_seek;
-        busy.bus = self.held;
-        let finish = finish + completion;
-        outcome.id = self.command.id;
-        outcome.submitted = finish - phases.total();
-        outcome.finish = finish;
-        outcome.phases = phases;
-        outcome.busy = busy;
-        outcome.bus_data = bus.transfer(Op::Read, self.sectors() * u64::from(model.sector_bytes()));
-        outcome.bus_transfers = self.transfers;
-        outcome.cache = self.cache;
+        let work = (Busy { bus: self.held, ..busy }, self.transfers);
+        self.plan.complete(model, bus, (finish, phases), work, outcome);
         controller_free
-    }
-
-    /// Tells a listener of a command for which the arm does not set out.
-    fn tell(&self, parts: &mut Parts) {
-        parts.log.tell(|narrative| {
-            narrative.decoded = self.decoded;
-            narrative.media_base = self.media_base;
-        });
-        self.tell_passes(parts);
-    }
-
-    /// Tells a listener of the media work, without what read-ahead does behind the command's last sector.
-    #[inline]
-    fn tell_passes(&self, parts: &mut Parts) {
-        parts.log.tell(|narrative| {
-            let end = self.command.lba.0 + self.sectors();
-            narrative.passes = self.passes.to_vec();
-            for pass in &mut narrative.passes {
-                let beyond = pass.end_lba().saturating_sub(end) as u32;
-                if (1..pass.sectors).contains(&beyond) {
-                    pass.end = pass.sector_end(&self.epoch, pass.sectors - beyond);
-                    pass.sectors -= beyond;
-                }
-            }
-        });
     }
 }
 
@@ -370,12 +318,6 @@ fn make_way(model: &DriveModel, parts: &mut Parts, range: (u64, u64), now: Nanos
     }
 }
 
-impl From<Read> for AnyTransfer {
-    fn from(transfer: Read) -> Self {
-        Self::Read(Box::new(transfer))
-    }
-}
-
 impl Transfer for Read {
     #[inline]
     fn need(&self) -> Option<Need> {
@@ -383,12 +325,12 @@ impl Transfer for Read {
             MediaWork::Unbuffered { first } => Some(first.start),
             _ => None,
         };
-        Some(Need { at: self.need_at, sectors: self.sectors() - self.sent, available_by })
+        Some(Need { at: self.plan.need_at, sectors: self.plan.sectors() - self.sent, available_by })
     }
 
     #[inline]
     fn controller_free(&self) -> Option<Nanos> {
-        self.controller_free
+        self.plan.controller_free
     }
 
     #[inline]
@@ -400,19 +342,20 @@ impl Transfer for Read {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Step {
-        let media = Media { model, epoch: self.epoch };
-        let setup = self.setup(model, bus);
+        let media = Media { model, epoch: self.plan.epoch };
+        let setup = self.plan.setup(model, bus, self.transfers == 0);
         self.transfers += 1;
         let one = matches!(self.media_work, MediaWork::Unbuffered { .. } | MediaWork::Linear(_))
             || !model.bursts.apply_on(bus, Op::Read);
         let (finish, phases) = if let MediaWork::Linear(linear) = &self.media_work {
-            let bytes = self.sectors() * u64::from(model.sector_bytes());
+            let bytes = self.plan.sectors() * u64::from(model.sector_bytes());
             let end = linear.end(granted, bus, bus.transfer(Op::Read, bytes));
             outcome.passed = None;
             (end.transferred, end.phases)
         } else if one {
             self.settle_media(&media, granted, setup, bus);
-            let (last, phases) = self.send_all(&media, granted, setup, bus);
+            let unbuffered = matches!(self.media_work, MediaWork::Unbuffered { .. });
+            let (last, phases) = self.plan.send_all(&media, &self.passes, unbuffered, (granted, setup), bus);
             outcome.passed = last.passed;
             (last.finish, phases)
         } else {
@@ -422,7 +365,7 @@ impl Transfer for Read {
         };
         self.held += finish - granted;
         parts.log.tell(|narrative| narrative.transfers.push((granted, finish)));
-        if !one && self.sent < self.sectors() {
+        if !one && self.sent < self.plan.sectors() {
             return Step::Again { bus_free: finish };
         }
         if let MediaWork::Stalling(stall) = &self.media_work {

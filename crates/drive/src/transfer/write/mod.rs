@@ -9,7 +9,7 @@ use super::approach::Approach;
 use super::linear::Linear;
 use super::path::{busy_of, path, queued};
 use super::read::passes_in_order;
-use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
+use super::{Need, Parts, Step, Transfer, Turn};
 use crate::buffer::Passes;
 use crate::command::{
     Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
@@ -19,12 +19,11 @@ use crate::mechanism::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::spec::{TransferModel, WritePolicy};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
-use smallvec::SmallVec;
 use supply::Supply;
 use walk::{ByBus, Walk, Work};
 
 /// A write on its way to the media.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Write {
     command: Command,
     /// The bus is wanted from here on, and the phases from submission to there.
@@ -49,8 +48,8 @@ pub(crate) struct Write {
     /// Gross work so far: of the mechanism before it writes, and of the bus.
     busy: Busy,
     /// What has come over the bus, by which path, and how often.
-    supply: Option<Box<Supply>>,
-    by_bus: SmallVec<[(u64, ByBus); 1]>,
+    supply: Supply,
+    by_bus: Vec<(u64, ByBus)>,
     transfers: u32,
     /// Sectors of the next bus transfer.
     planned: u64,
@@ -60,13 +59,14 @@ pub(crate) struct Write {
 /// How the media work and the data ended.
 struct WriteEnd {
     received: Nanos,
-    received_phases: Phases,
     written: Nanos,
-    written_phases: Phases,
+    /// Phases up to the one that completes the command.
+    phases: Phases,
     /// Of the mechanism.
     busy: Busy,
-    last: Pass,
-    on_bus: Nanos,
+    /// Where the arm is, and one after the last address written.
+    arm: Arm,
+    end_lba: u64,
 }
 
 /// The whole physical sectors around a range of logical ones.
@@ -118,7 +118,7 @@ fn reports_early(model: &DriveModel, parts: &Parts, command: &Command) -> bool {
 impl Write {
     /// The controller turns to a write that goes to the media.
     #[inline]
-    pub(super) fn dispatch(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
+    pub(super) fn dispatch(&mut self, media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
         let model = media.model;
         let (lba, end) = turn.range();
         let &Turn { command, submitted, at } = turn;
@@ -135,47 +135,49 @@ impl Write {
         parts.buffer.keep_written(lba, end);
         let drawn = approach.rotate(parts, media, at, target);
         let media = drawn.as_ref().unwrap_or(media);
-        let mut write = Self {
-            command,
-            need_at,
-            need_lead: Phases { overhead: before_data, other: need_at - data_from, ..lead },
-            media_base: approach.base,
-            media_lead: approach.media_lead,
-            claimed: approach.base,
-            first: approach.first_pass(media, target),
-            work: Work { lba, sectors: end - lba },
-            early,
-            epoch: media.epoch,
-            after_mechanics: false,
-            busy: Busy { seek: approach.hidden_seek, ..Busy::default() },
-            linear: None,
-            supply: None,
-            by_bus: SmallVec::new(),
-            planned: end - lba,
-            transfers: 0,
-            bursts: false,
-        };
+        self.command = command;
+        self.need_at = need_at;
+        self.need_lead = Phases { overhead: before_data, other: need_at - data_from, ..lead };
+        self.first = approach.first_pass(media, target);
+        self.work = Work { lba, sectors: end - lba };
+        self.early = early;
+        self.begin(media, &approach);
         approach.tell(parts);
         if model.spec().fidelity.transfer == TransferModel::Linear {
-            let linear = Linear::new(media, &approach, write.first, end, Op::Write);
+            let linear = Linear::new(media, &approach, self.first, end, Op::Write);
             if !early {
-                (write.need_at, write.need_lead) = (linear.position.start, linear.lead);
+                (self.need_at, self.need_lead) = (linear.position.start, linear.lead);
             }
-            write.linear = Some(Box::new(linear));
-            return write;
+            self.linear = Some(Box::new(linear));
+            return;
         }
         if model.sizes.physical != 1 {
-            write.read_physical_sectors(media, parts, &approach);
+            self.read_physical_sectors(media, parts, &approach);
         }
         if !model.spec().buffer.write_overlaps_seek || model.sizes.buffer == 0 {
-            let ready = write.first.ready;
-            if ready > write.need_at {
-                write.need_at = ready;
-                write.need_lead = path(&[write.first], write.media_base, ready, write.media_lead);
-                write.after_mechanics = true;
+            let ready = self.first.ready;
+            if ready > self.need_at {
+                self.need_at = ready;
+                self.need_lead = path(&[self.first], self.media_base, ready, self.media_lead);
+                self.after_mechanics = true;
             }
         }
-        write
+    }
+
+    /// The arm sets out. What a write held that was here before is gone.
+    #[inline]
+    fn begin(&mut self, media: &Media<'_>, approach: &Approach) {
+        self.media_base = approach.base;
+        self.media_lead = approach.media_lead;
+        self.claimed = approach.base;
+        self.epoch = media.epoch;
+        self.after_mechanics = false;
+        self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
+        self.linear = None;
+        self.by_bus.clear();
+        self.planned = self.work.sectors;
+        self.transfers = 0;
+        self.bursts = false;
     }
 
     /// A write that covers part of a physical sector reads it first, and writes it when it comes around again.
@@ -217,24 +219,10 @@ impl Write {
         ByBus { phases, granted }
     }
 
-    /// The media work, as far as the data that have come allow, and how many sectors of it are done.
-    #[inline]
-    fn walk<'a>(
-        &'a self,
-        media: &Media<'_>,
-        supply: &mut Supply,
-        prepare: impl FnOnce(Walk<'a>) -> Walk<'a>,
-        tells: bool,
-    ) -> Walk<'a> {
-        let mut walk = prepare(Walk::new(self.media_lead, &self.by_bus, self.first, tells));
-        supply.rewind();
-        walk.run(media, supply, self.first, self.work);
-        walk
-    }
-
     /// A burst has come by `received`: when the bus is needed for the next, of how many sectors, and by which path.
-    fn plan_next(&mut self, media: &Media<'_>, supply: &mut Supply, received: Nanos) {
+    fn plan_next(&mut self, media: &Media<'_>, received: Nanos) {
         let bursts = &media.model.bursts;
+        let supply = &mut self.supply;
         let left = supply.count() - supply.come();
         let by_bus = self.by_bus.last().map(|(_, by_bus)| *by_bus);
         self.need_at = received;
@@ -246,7 +234,10 @@ impl Write {
         }
         // The buffer has been full: there is room where the media have taken data out.
         self.planned = left.min(bursts.burst).min(bursts.room).min(supply.room());
-        let walk = self.walk(media, supply, Walk::with_marks, false);
+        // The media work, as far as the data that have come allow.
+        let mut walk = Walk::new(self.media_lead, &self.by_bus);
+        walk.marks = Some(Vec::new());
+        walk.run(media, supply, &self.first, self.work);
         let taken = supply.come() + self.planned - supply.room();
         if let Some(at) = supply.room_for(taken)
             && at >= received
@@ -258,21 +249,27 @@ impl Write {
 
     /// All data have come or are coming: how the write ends.
     #[inline]
-    fn end(&self, media: &Media<'_>, supply: &mut Supply, parts: &mut Parts) -> WriteEnd {
-        let walk = self.walk(media, supply, |walk| walk, parts.log.is_heard());
+    fn end(&mut self, media: &Media<'_>, parts: &mut Parts) -> WriteEnd {
+        let mut walk = Walk::new(self.media_lead, &self.by_bus);
+        if parts.log.is_heard() {
+            walk.passes = Some(Vec::new());
+        }
+        walk.run(media, &mut self.supply, &self.first, self.work);
         if let Some(passes) = &walk.passes {
             parts.log.tell(|narrative| narrative.passes.extend_from_slice(passes));
         }
-        let received = supply.arrival(self.work.sectors - 1);
-        let by_bus = self.by_bus.last().expect("the bus was granted").1;
+        let received = self.supply.arrival(self.work.sectors - 1);
         WriteEnd {
             received,
-            received_phases: by_bus.until(received),
-            written: walk.last.end,
-            written_phases: walk.phases,
+            written: walk.end,
+            phases: if self.early {
+                self.by_bus.last().expect("the bus was granted").1.until(received)
+            } else {
+                walk.phases
+            },
             busy: walk.busy,
-            last: walk.last,
-            on_bus: supply.on_bus(),
+            arm: walk.arm,
+            end_lba: walk.end_lba,
         }
     }
 
@@ -284,86 +281,57 @@ impl Write {
         model: &DriveModel,
         parts: &mut Parts,
         end: &WriteEnd,
+        on_bus: Nanos,
         outcome: &mut Outcome,
     ) -> Nanos {
         let command = &self.command;
         let kind = if self.early { Kind::EarlyWrite } else { Kind::Command };
-        parts.mechanism.release(kind, self.claimed, end.written, Arm::over(&end.last.extent));
-        let (finish, mut phases, cache) = if self.early {
-            (end.received, end.received_phases, CacheResult::ReportedEarly)
-        } else {
-            (end.written, end.written_phases, CacheResult::Miss)
-        };
+        parts.mechanism.release(kind, self.claimed, end.written, end.arm);
         let completion = model.overhead.write_completion;
-        phases.overhead += completion;
-        let finish = finish + completion;
-        let mut busy = self.busy + end.busy;
-        let mut controller_free = end.written;
-        if self.early {
-            let lba = command.lba.0;
-            parts.buffer.early.add(lba, lba + u64::from(command.sectors), end.written);
-            parts.log.add(Background {
-                work: Kind::EarlyWrite,
-                lba: command.lba,
-                sectors: command.sectors,
-                start: self.claimed,
-                finish: end.written,
-                busy: Busy { bus: Nanos::ZERO, ..busy },
-            });
-            busy = Busy { bus: busy.bus, ..Busy::default() };
-            controller_free = end.received;
+        let finish = completion + if self.early { end.received } else { end.written };
+        let busy = self.busy + end.busy;
+        outcome.id = command.id;
+        outcome.finish = finish;
+        outcome.phases = end.phases;
+        outcome.phases.overhead += completion;
+        outcome.submitted = finish - outcome.phases.total();
+        outcome.bus_data = on_bus;
+        outcome.bus_transfers = self.transfers;
+        if !self.early {
+            outcome.busy = busy;
+            outcome.cache = CacheResult::Miss;
+            let passed = SectorPassed { lba: Lba(end.end_lba - 1), at: end.written };
+            outcome.passed = self.linear.is_none().then_some(passed);
+            return end.written;
         }
-        let passed = (!self.early && self.linear.is_none()).then(|| {
-            let lba = Lba(end.last.end_lba() - 1);
-            SectorPassed { lba, at: end.written }
+        outcome.busy = Busy { bus: busy.bus, ..Busy::default() };
+        outcome.cache = CacheResult::ReportedEarly;
+        outcome.passed = None;
+        let lba = command.lba.0;
+        parts.buffer.early.add(lba, lba + u64::from(command.sectors), end.written);
+        parts.log.add(Background {
+            work: Kind::EarlyWrite,
+            lba: command.lba,
+            sectors: command.sectors,
+            start: self.claimed,
+            finish: end.written,
+            busy: Busy { bus: Nanos::ZERO, ..busy },
         });
-        *outcome = Outcome {
-            id: command.id,
-            submitted: finish - phases.total(),
-            finish,
-            phases,
-            busy,
-            bus_data: end.on_bus,
-            bus_transfers: self.transfers,
-            cache,
-            passed,
-        };
-        controller_free
+        end.received
     }
 
     /// As [`Write::end`] where the transfer is linear in length. Data of a write that is reported early go into the buffer
     /// before.
     fn end_linear(&self, linear: &Linear, granted: Nanos, bus: &BusTiming, on_bus: Nanos) -> WriteEnd {
-        let end = linear.end(granted.max(linear.position.start), bus, on_bus);
-        let last = Pass { extent: linear.last, ..linear.position };
-        if self.early {
+        let (received, written, phases) = if self.early {
             let received = granted + bus.arbitration + on_bus;
-            let written = linear.media_end().max(received);
-            return WriteEnd {
-                received,
-                received_phases: self.granted_path(granted).until(received),
-                written,
-                written_phases: Phases::default(),
-                busy: linear.busy(),
-                last,
-                on_bus,
-            };
-        }
-        WriteEnd {
-            received: end.transferred,
-            received_phases: end.phases,
-            written: end.transferred,
-            written_phases: end.phases,
-            busy: linear.busy(),
-            last,
-            on_bus,
-        }
-    }
-}
-
-impl From<Write> for AnyTransfer {
-    fn from(transfer: Write) -> Self {
-        Self::Write(Box::new(transfer))
+            (received, linear.media_end().max(received), self.granted_path(granted).until(received))
+        } else {
+            let end = linear.end(granted.max(linear.position.start), bus, on_bus);
+            (end.transferred, end.transferred, end.phases)
+        };
+        let arm = Arm::over(&linear.last);
+        WriteEnd { received, written, phases, busy: linear.busy(), arm, end_lba: linear.position.end_lba() }
     }
 }
 
@@ -390,36 +358,34 @@ impl Transfer for Write {
         let media = Media { model, epoch: self.epoch };
         let bytes = u64::from(model.sector_bytes());
         let sectors = u64::from(self.command.sectors);
+        let on_bus = bus.transfer(Op::Write, sectors * bytes);
         let end = if let Some(linear) = &self.linear {
-            self.end_linear(linear, granted, bus, bus.transfer(Op::Write, sectors * bytes))
+            self.end_linear(linear, granted, bus, on_bus)
         } else {
-            let lead_in = self.command.lba.0 - self.work.lba;
-            let mut supply = match self.supply.take() {
-                Some(supply) => *supply,
-                None => Supply::new(model.sector_bytes(), model.sizes.buffer, bus, lead_in, sectors),
-            };
             if self.transfers == 0 {
+                let lead_in = self.command.lba.0 - self.work.lba;
+                self.supply.begin(model.sector_bytes(), model.sizes.buffer, bus, lead_in, sectors);
                 self.bursts = model.bursts.apply_on(bus, Op::Write);
                 let most = model.bursts.burst.min(model.sizes.buffer.max(1));
                 self.planned = if self.bursts { sectors.min(most) } else { sectors };
             }
-            supply.add(self.planned, granted + self.setup(model, bus), self.bursts);
-            self.by_bus.push((supply.come(), self.granted_path(granted)));
-            if supply.come() < sectors {
-                let received = supply.arrival(supply.come() - 1 + lead_in);
+            self.supply.add(self.planned, granted + self.setup(model, bus), self.bursts);
+            let come = self.supply.come();
+            self.by_bus.push((come, self.granted_path(granted)));
+            if come < sectors {
+                let received = self.supply.arrival(come - 1 + self.supply.lead_in());
                 self.transfers += 1;
                 self.busy.bus += received - granted;
                 parts.log.tell(|narrative| narrative.transfers.push((granted, received)));
-                self.plan_next(&media, &mut supply, received);
-                self.supply = Some(Box::new(supply));
+                self.plan_next(&media, received);
                 return Step::Again { bus_free: received };
             }
-            self.end(&media, &mut supply, parts)
+            self.end(&media, parts)
         };
         self.transfers += 1;
         self.busy.bus += end.received - granted;
         parts.log.tell(|narrative| narrative.transfers.push((granted, end.received)));
-        let controller_free = self.complete(model, parts, &end, outcome);
+        let controller_free = self.complete(model, parts, &end, on_bus, outcome);
         Step::Done { bus_free: end.received, controller_free }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::command::BusTiming;
 use headstack_units::{Nanos, Op};
-use smallvec::SmallVec;
 
 /// Sectors that came in one bus transfer.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +14,9 @@ struct Burst {
 }
 
 /// The data of a write on their way into the buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Supply {
-    bursts: SmallVec<[Burst; 1]>,
+    bursts: Vec<Burst>,
     sector_bytes: u64,
     bus: BusTiming,
     /// Sectors of the media's first physical sector that come from the media themselves, and sectors that come at all.
@@ -36,18 +35,28 @@ pub(super) struct Supply {
 impl Supply {
     /// Nothing has come yet of `count` sectors, the first `lead_in` sectors of the media work not counted.
     #[inline]
-    pub(super) fn new(sector_bytes: u32, buffer: u64, bus: &BusTiming, lead_in: u64, count: u64) -> Self {
-        Self {
-            bursts: SmallVec::new(),
-            sector_bytes: u64::from(sector_bytes),
-            bus: *bus,
-            lead_in,
-            count,
-            room: buffer.max(1),
-            lets_go: false,
-            waited: Vec::new(),
-            written: Vec::new(),
-        }
+    pub(super) fn begin(
+        &mut self,
+        sector_bytes: u32,
+        buffer: u64,
+        bus: &BusTiming,
+        lead_in: u64,
+        count: u64,
+    ) {
+        self.bursts.clear();
+        self.sector_bytes = u64::from(sector_bytes);
+        self.bus = *bus;
+        self.lead_in = lead_in;
+        self.count = count;
+        self.room = buffer.max(1);
+        self.lets_go = false;
+        self.waited.clear();
+        self.written.clear();
+    }
+
+    /// Sectors of the media work before the first that comes.
+    pub(super) fn lead_in(&self) -> u64 {
+        self.lead_in
     }
 
     /// `sectors` more come from `begin` on, and the bus is let go of after them where `lets_go`.
@@ -62,11 +71,6 @@ impl Supply {
     #[inline]
     pub(super) fn come(&self) -> u64 {
         self.bursts.last().map_or(0, |burst| burst.end)
-    }
-
-    /// What the data take at the bus's rate.
-    pub(super) fn on_bus(&self) -> Nanos {
-        self.bus.transfer(Op::Write, self.count * self.sector_bytes)
     }
 
     /// How many sectors the buffer holds.
@@ -98,6 +102,12 @@ impl Supply {
         burst.map_or(Nanos::MAX, |burst| {
             burst.begin + self.bus.transfer(Op::Write, (index + 1 - burst.first) * self.sector_bytes)
         })
+    }
+
+    /// Whether a write of `total` sectors on the media, for which the buffer has room, is all there at `at`.
+    #[inline]
+    pub(super) fn has_all_by(&self, total: u64, at: Nanos) -> bool {
+        !self.is_bounded(total) && self.arrival(total - 1) <= at
     }
 
     /// The last sector of the media work that can be counted on when sector `index` goes to the media: what the buffer

@@ -7,7 +7,7 @@ use crate::transfer::path::add_busy;
 use headstack_units::{Nanos, Op};
 
 /// What goes to the media: `sectors` from `lba` on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {
     pub(super) lba: u64,
     pub(super) sectors: u64,
@@ -33,30 +33,30 @@ pub(super) struct Walk<'a> {
     by_bus: &'a [(u64, ByBus)],
     pub(super) phases: Phases,
     pub(super) busy: Busy,
-    pub(super) last: Pass,
+    /// Where the last pass ended: the arm, when, and one after the last address.
+    pub(super) arm: Arm,
+    pub(super) end: Nanos,
+    pub(super) end_lba: u64,
     /// All of the media work, in order, where somebody wants to look at it.
     pub(super) passes: Option<Vec<Pass>>,
     /// Where each pass's transfer began, and the phases up to there, where somebody wants to know.
-    marks: Option<Vec<(Nanos, Phases)>>,
+    pub(super) marks: Option<Vec<(Nanos, Phases)>>,
 }
 
 impl<'a> Walk<'a> {
     /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
     #[inline]
-    pub(super) fn new(lead: Phases, by_bus: &'a [(u64, ByBus)], first: Pass, tells: bool) -> Self {
+    pub(super) fn new(lead: Phases, by_bus: &'a [(u64, ByBus)]) -> Self {
         Self {
             phases: lead,
             by_bus,
             busy: Busy::default(),
-            last: first,
-            passes: tells.then(Vec::new),
+            arm: Arm::default(),
+            end: Nanos::ZERO,
+            end_lba: 0,
+            passes: None,
             marks: None,
         }
-    }
-
-    /// Keeps the phases at the beginning of every pass.
-    pub(super) fn with_marks(self) -> Self {
-        Self { marks: Some(Vec::new()), ..self }
     }
 
     /// The phases along the mechanism's path up to `at`, an instant at which a sector had just been written.
@@ -72,8 +72,9 @@ impl<'a> Walk<'a> {
     /// Walks from `first` through all of the work, or as far as it is known which data will come in time; returns how many
     /// sectors are on the media.
     #[inline]
-    pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: Pass, work: Work) -> u64 {
-        let (mut pass, mut index) = (first, 0);
+    pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: &Pass, work: Work) -> u64 {
+        supply.rewind();
+        let (mut pass, mut index) = (*first, 0);
         loop {
             let before = index;
             index = match landing(media, supply, &pass, (index, work.sectors)) {
@@ -84,13 +85,7 @@ impl<'a> Walk<'a> {
                 return index;
             }
             let next = work.lba + index;
-            pass = media.next_pass(
-                self.last.end,
-                Arm::over(&self.last.extent),
-                next,
-                work.sectors - index,
-                Op::Write,
-            );
+            pass = media.next_pass(self.end, self.arm, next, work.sectors - index, Op::Write);
         }
     }
 
@@ -104,15 +99,15 @@ impl<'a> Walk<'a> {
 
     /// Sectors pass under the head.
     #[inline]
-    fn note(&mut self, pass: Pass) {
+    fn note(&mut self, pass: &Pass) {
         if let Some(marks) = &mut self.marks {
             marks.push((pass.start, self.phases));
         }
         self.phases.transfer += pass.end - pass.start;
-        add_busy(&mut self.busy, &pass, Nanos::ZERO);
-        self.last = pass;
+        add_busy(&mut self.busy, pass, Nanos::ZERO);
+        (self.arm, self.end, self.end_lba) = (Arm::over(&pass.extent), pass.end, pass.end_lba());
         if let Some(passes) = &mut self.passes {
-            passes.push(pass);
+            passes.push(*pass);
         }
     }
 
@@ -125,7 +120,7 @@ impl<'a> Walk<'a> {
         self.phases.seek += ready - pass.begin;
         for (part, from) in [(tail, ready), (head, tail.end)] {
             self.phases.rotation += part.start - from;
-            self.note(part);
+            self.note(&part);
         }
         index + u64::from(extent.sectors)
     }
@@ -147,6 +142,13 @@ impl<'a> Walk<'a> {
         let mut starts = index == 0;
         loop {
             let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+            if supply.has_all_by(total, pass.ready.saturating_sub(setup)) {
+                // Mostly: there is nothing to wait for, and nothing can come late.
+                self.phases.seek += pass.ready - pass.begin;
+                self.phases.rotation += pass.start - pass.ready;
+                self.note(&pass);
+                return index + u64::from(pass.sectors);
+            }
             let (needed, by) = data_needed(media, supply, &pass, (index, total), starts);
             if needed == Nanos::MAX {
                 return index;
@@ -166,7 +168,7 @@ impl<'a> Walk<'a> {
             pass.end = pass.sector_end(&media.epoch, written);
             pass.sectors = written;
             self.phases.rotation += pass.start - ready;
-            self.note(pass);
+            self.note(&pass);
             index += u64::from(written);
             if rest == 0 {
                 return index;
