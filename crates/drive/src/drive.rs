@@ -9,7 +9,7 @@ use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
 use crate::scheduler::{Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
-use crate::transfer::{AnyTransfer, Driver, Parts, Step, Transfer, Turn, dispatch, drain};
+use crate::transfer::{AnyTransfer, Driver, Parts, Step, Transfer, Turn, destage_until, dispatch, drain};
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
@@ -219,6 +219,9 @@ impl Drive {
         if needs == Needs::Addresses {
             return self.queue.pop(at, &[], &[]).map(|taken| taken.waiting);
         }
+        if self.model.write_back.is_some() {
+            destage_until(&self.model, &mut self.parts, at);
+        }
         self.buffered.clear();
         if needs == Needs::Cache {
             let media = self.parts.mechanism.media(&self.model, at);
@@ -315,6 +318,13 @@ impl Drive {
         drain(&self.model, &mut self.parts);
         background.extend(self.parts.log.take());
         self.parts.mechanism.free_at().max(self.parts.history.idle_since())
+    }
+
+    /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
+    /// addresses, first and one after the last.
+    pub fn volatile(&mut self, now: Nanos) -> Vec<(u64, u64)> {
+        destage_until(&self.model, &mut self.parts, now);
+        self.parts.buffer.volatile(now).collect()
     }
 
     /// Recalibrates at `now` or as soon as the mechanism is free (the host decided).

@@ -17,6 +17,7 @@ mod group;
 mod hits;
 mod look;
 mod order;
+mod places;
 mod policy;
 mod positional;
 mod queue;
@@ -29,6 +30,7 @@ mod vscan;
 mod waiting;
 mod wstf;
 
+pub(crate) use places::Places;
 pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
 pub use queue::{Knowledge, Queue, Taken};
 pub use reach::Reach;

@@ -62,6 +62,13 @@ impl<'a> Reach<'a> {
         Self { model, epoch, ways, supply }
     }
 
+    /// Of buffered writes: their data are there, and the arm is free at `from` where it is.
+    pub(crate) fn of_buffered(model: &'a DriveModel, epoch: Epoch, from: Nanos, arm: Arm) -> Self {
+        let reach = Self::new(model, epoch, [Way { from, not_before: from, arm }; 2], Nanos::ZERO);
+        let supply = Supply { begin: Nanos::ZERO, after_arm: None, start: Nanos::ZERO, ..reach.supply };
+        Self { supply, ..reach }
+    }
+
     /// When the first sector of a command begins to pass under its head.
     #[inline]
     pub fn start(&self, op: Op, target: &Target, sectors: u32) -> Nanos {

@@ -25,7 +25,7 @@ mod write;
 
 pub(crate) use buffered::Buffered;
 pub(crate) use constant::Constant;
-pub(crate) use destage::{destage_when_idle, drain};
+pub(crate) use destage::{destage_until, drain};
 pub(crate) use history::History;
 pub(crate) use log::{Log, Narrative};
 pub(crate) use read::Read;
@@ -34,8 +34,7 @@ pub(crate) use write::Write;
 use crate::buffer::Buffer;
 use crate::command::{BusTiming, Command, Outcome};
 use crate::mechanism::{Mechanism, Media};
-use crate::model::DriveModel;
-use crate::spec::WritePolicy;
+use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op, RequestFlags};
 
 /// What transfers work with. Each part changes its own state only.
@@ -189,8 +188,8 @@ pub(crate) fn dispatch<D: Driver>(
         let constant = Constant::dispatch(parts, turn, Nanos::from_ms(ms));
         return driver.drive(constant, parts);
     }
-    if !parts.buffer.dirty.is_empty() {
-        destage_when_idle(model, parts, turn.at);
+    if model.write_back.is_some() {
+        destage_until(model, parts, turn.at);
     }
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
@@ -199,19 +198,22 @@ pub(crate) fn dispatch<D: Driver>(
         Op::Read => {
             let read = Read::dispatch(&media, parts, turn);
             parts.history.note(&turn.command);
+            if model.write_back.is_some() {
+                parts.history.note_arm(!read.is_hit() || parts.buffer.reads_ahead_at(turn.at));
+            }
             driver.drive(read, parts)
         }
         Op::Write => {
-            let lba = turn.command.lba.0;
             write::make_way(&media, parts, turn);
-            if let Some(room) = buffered_room(model, &turn.command) {
-                let buffered = Buffered::dispatch(model, parts, turn, room);
+            parts.history.note_arm(false);
+            if let Some(write_back) = buffered(model, &turn.command) {
+                let buffered = Buffered::dispatch(model, write_back, parts, turn);
                 parts.history.note(&turn.command);
                 return driver.drive(buffered, parts);
             }
             // What goes to the media now replaces what waited to.
             if !parts.buffer.dirty.is_empty() {
-                parts.buffer.dirty.remove(lba, turn.range().1);
+                parts.buffer.forget(model, turn.range());
             }
             let write = Write::dispatch(&media, parts, turn);
             parts.history.note(&turn.command);
@@ -220,10 +222,9 @@ pub(crate) fn dispatch<D: Driver>(
     }
 }
 
-/// The room of the write-back cache, in sectors, where a write goes into it.
+/// The write-back cache, where a write goes into it.
 #[inline]
-fn buffered_room(model: &DriveModel, command: &Command) -> Option<u64> {
-    let WritePolicy::WriteBack { size_kib, .. } = model.spec().write_policy else { return None };
-    let room = (size_kib * 1024.0 / f64::from(model.sector_bytes())) as u64;
-    (u64::from(command.sectors) <= room && !command.flags.contains(RequestFlags::FORCE_MEDIA)).then_some(room)
+fn buffered<'a>(model: &'a DriveModel, command: &Command) -> Option<&'a WriteBack> {
+    let forced = command.flags.contains(RequestFlags::FORCE_MEDIA);
+    model.write_back.as_ref().filter(|cache| !forced && u64::from(command.sectors) <= cache.room)
 }

@@ -8,7 +8,7 @@ mod stall;
 pub(crate) use passes::passes_in_order;
 
 use super::approach::Approach;
-use super::destage::destage;
+use super::destage::give_buffer_its_share;
 use super::linear::Linear;
 use super::path::{busy_of, path, queued};
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
@@ -174,7 +174,7 @@ impl Read {
         let model = media.model;
         let (lba, end) = turn.range();
         if !parts.buffer.dirty.is_empty() {
-            make_way(model, parts, (lba, end), decoded);
+            give_buffer_its_share(model, parts, decoded);
         }
         // All that follows on the track is wanted: read-ahead may go on along it.
         let run = model.layout.extent(lba + cached, u64::MAX);
@@ -258,6 +258,12 @@ impl Read {
             sequential: self.sequential,
         };
         parts.buffer.fill(media, &fill);
+    }
+
+    /// Whether all of it is in the buffer.
+    #[inline]
+    pub(super) fn is_hit(&self) -> bool {
+        self.cache == CacheResult::Hit
     }
 
     #[inline]
@@ -360,13 +366,6 @@ impl Read {
                 }
             }
         });
-    }
-}
-
-/// Buffered writes that a read from the media needs out of the way go first.
-fn make_way(model: &DriveModel, parts: &mut Parts, range: (u64, u64), now: Nanos) {
-    while let Some(piece) = parts.buffer.in_the_way_of(model, range, parts.history.last_lba()) {
-        destage(model, parts, piece, now);
     }
 }
 
