@@ -16,7 +16,7 @@ use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, GivesWay, Media, Pass, Release};
 use crate::model::{DriveModel, WriteBack};
 use crate::scheduler::Target;
-use crate::spec::{CacheSpec, PartialHit, WritePolicy};
+use crate::spec::{CacheSpec, PartialHit};
 use headstack_units::Nanos;
 use prefetch::Prefetch;
 use segments::Segments;
@@ -315,6 +315,12 @@ impl Buffer {
         held <= write_back.room && (runs < write_back.runs || !self.dirty.is_apart(start, end))
     }
 
+    /// Whether the write-back cache has room for another write at `at`: half of it is not too large a one.
+    pub(crate) fn has_room(&self, write_back: &WriteBack, at: Nanos) -> bool {
+        let runs = self.dirty.count() + self.destaging.at(at).count();
+        runs < write_back.runs && self.dirty.sectors() + self.destaging.sectors_at(at) <= write_back.room / 2
+    }
+
     /// A write of `start..end` is in the write-back cache at `at`.
     pub(crate) fn take(&mut self, model: &DriveModel, (start, end): (u64, u64), at: Nanos) {
         self.dirty.insert(start, end, |lba| Target::at(model, lba));
@@ -348,8 +354,14 @@ impl Buffer {
         self.dirty.runs().chain(self.destaging.at(now)).chain(self.early.at(now))
     }
 
-    /// The ranges of addresses that a read would find at `at`: first, and one after the last.
-    pub(crate) fn held(&self, media: &Media<'_>, at: Nanos, ranges: &mut Vec<(u64, u64)>) {
+    /// The ranges of addresses that a read, one of `reads`, would find at `at`: first, and one after the last.
+    pub(crate) fn held(
+        &self,
+        media: &Media<'_>,
+        at: Nanos,
+        reads: impl Iterator<Item = (u64, u64)>,
+        ranges: &mut Vec<(u64, u64)>,
+    ) {
         ranges.clear();
         match self.prefetch {
             None => ranges.extend(self.segments.held()),
@@ -362,8 +374,9 @@ impl Buffer {
         }
         ranges.extend(self.early.at(at));
         ranges.extend(self.destaging.at(at));
-        if matches!(media.model.spec().write_policy, WritePolicy::WriteBack { .. }) {
-            ranges.extend(self.dirty.runs());
+        if !self.dirty.is_empty() {
+            // There may be very many.
+            ranges.extend(reads.filter(|&(start, end)| self.dirty.covers(start, end)));
         }
     }
 

@@ -16,6 +16,7 @@ mod fcfs;
 mod group;
 mod hits;
 mod look;
+mod ncq;
 mod order;
 mod places;
 mod policy;

@@ -94,6 +94,14 @@ impl Slots {
         self.waiting[slot as usize]
     }
 
+    /// All that are kept, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        let kept = move |slot: &Slot| free.binary_search(slot).is_err();
+        (0..self.waiting.len() as Slot).filter(kept).map(|slot| &self[slot])
+    }
+
     /// How many are kept.
     pub(super) fn len(&self) -> usize {
         self.waiting.len() - self.free.len()
