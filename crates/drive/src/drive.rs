@@ -136,7 +136,10 @@ impl Drive {
 
     #[inline]
     fn admit(&self, command: &Command) {
-        assert!(command.sectors > 0, "a command must have sectors");
+        assert!(
+            command.sectors > 0 || command.flags.contains(RequestFlags::FLUSH),
+            "a command must have sectors"
+        );
         assert!(
             command
                 .lba
@@ -214,7 +217,7 @@ impl Drive {
                     return self.wake(until, effects);
                 }
             };
-            let turn = Turn { command: next.command, submitted: next.arrived, at };
+            let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
             self.start(turn.command.op, transfer, effects);
         }
@@ -321,7 +324,7 @@ impl Drive {
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let turn = Turn { command, submitted: at, at: at.max(free) };
+        let turn = Turn { command, submitted: at, at: at.max(free), flush: Nanos::ZERO };
         let at_once = AtOnce { model: &self.model, bus, outcome };
         let controller_free = dispatch(&self.model, &mut self.parts, &turn, at_once);
         self.set_free(controller_free);

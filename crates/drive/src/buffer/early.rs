@@ -31,6 +31,11 @@ impl EarlyWrites {
         }
     }
 
+    /// When the last of them is on the media.
+    pub(crate) fn last(&self) -> Option<Nanos> {
+        self.0.iter().map(|write| write.at).max()
+    }
+
     /// Whether one of them holds all of `lba..end`.
     #[inline]
     pub(crate) fn cover(&self, lba: u64, end: u64) -> bool {

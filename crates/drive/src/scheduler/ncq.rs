@@ -36,11 +36,14 @@ impl Ncq {
     /// The oldest that needs no arm.
     fn at_once(&self, choice: &Choice<'_>) -> Option<Pick> {
         let takes_writes = choice.arms.iter().any(Reach::takes_writes);
+        let needs_media = |flags: RequestFlags| {
+            flags.contains(RequestFlags::FORCE_MEDIA) || flags.contains(RequestFlags::FLUSH)
+        };
         let needs_no_arm = |waiting: &Waiting| match waiting.command.op {
             Op::Read => {
                 choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
             }
-            Op::Write => takes_writes && !waiting.command.flags.contains(RequestFlags::FORCE_MEDIA),
+            Op::Write => takes_writes && !needs_media(waiting.command.flags),
         };
         self.by_age.values().copied().find(|&slot| needs_no_arm(&choice.slots[slot])).map(Pick::of)
     }

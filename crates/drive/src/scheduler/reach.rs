@@ -116,8 +116,8 @@ impl<'a> Reach<'a> {
         let to = (target.cylinder, target.head);
         let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);
         match op {
-            Op::Read => on_track,
-            Op::Write => on_track.max(self.data_ready(on_track, target, sectors)),
+            Op::Write if sectors > 0 => on_track.max(self.data_ready(on_track, target, sectors)),
+            Op::Read | Op::Write => on_track,
         }
     }
 

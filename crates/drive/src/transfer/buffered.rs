@@ -1,7 +1,6 @@
 //! A write into the write-back cache: it is complete when its data are in the buffer.
 
 use super::destage::{destage_until, make_room};
-use super::path::queued;
 use super::write::write_overhead;
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
@@ -34,7 +33,7 @@ impl Buffered {
         let overhead = write_overhead(model, parts, turn.command.lba.0);
         let decoded = turn.at + overhead;
         let from = make_room(model, write_back, parts, turn.range(), decoded);
-        let lead = Phases { overhead, other: from - decoded, ..queued(turn.submitted, turn.at) };
+        let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
             narrative.media_base = decoded;

@@ -16,6 +16,7 @@ mod approach;
 mod buffered;
 mod constant;
 mod destage;
+mod flush;
 mod history;
 mod linear;
 mod log;
@@ -32,10 +33,11 @@ pub(crate) use read::Read;
 pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
-use crate::command::{BusTiming, Command, Outcome};
+use crate::command::{BusTiming, Command, Outcome, Phases};
 use crate::mechanism::{Mechanism, Media};
 use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op, RequestFlags};
+use path::queued;
 
 /// What transfers work with. Each part changes its own state only.
 #[derive(Clone, Debug)]
@@ -78,9 +80,17 @@ pub(crate) struct Turn {
     pub(crate) submitted: Nanos,
     /// When the controller turns to it.
     pub(crate) at: Nanos,
+    /// How long of the time before that it waited for a flush.
+    pub(crate) flush: Nanos,
 }
 
 impl Turn {
+    /// The phases from submission to the controller's turning to it.
+    #[inline]
+    pub(crate) fn phases(&self) -> Phases {
+        Phases { other: self.flush, ..queued(self.submitted, self.at - self.flush) }
+    }
+
     /// Its addresses: the first, and one after the last.
     #[inline]
     pub(crate) fn range(&self) -> (u64, u64) {
@@ -191,6 +201,11 @@ pub(crate) fn dispatch<D: Driver>(
     if model.write_back.is_some() {
         destage_until(model, parts, turn.at);
     }
+    let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
+    let turn = flushed.as_ref().unwrap_or(turn);
+    if turn.command.sectors == 0 {
+        return driver.drive(flush::flush_alone(model, turn), parts);
+    }
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
     parts.history.turn_to(turn.command.lba.0);
@@ -220,6 +235,13 @@ pub(crate) fn dispatch<D: Driver>(
             driver.drive(write, parts)
         }
     }
+}
+
+/// The command as the controller turns to it when what was acknowledged before is on the media.
+#[cold]
+fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
+    let at = flush::flush(model, parts, turn.at);
+    Turn { at, flush: at - turn.at, ..*turn }
 }
 
 /// The write-back cache, where a write goes into it.

@@ -10,7 +10,7 @@ pub(crate) use passes::passes_in_order;
 use super::approach::Approach;
 use super::destage::give_buffer_its_share;
 use super::linear::Linear;
-use super::path::{busy_of, path, queued};
+use super::path::{busy_of, path};
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::{Fill, Lookup, Passes};
 use crate::command::{BusTiming, CacheResult, Command, Outcome, Phases, Work};
@@ -84,7 +84,7 @@ impl Read {
         let overhead = &media.model.overhead;
         let range = turn.range();
         let after = parts.history.after();
-        let lead = |overhead: Nanos| Phases { overhead, ..queued(turn.submitted, turn.at) };
+        let lead = |overhead: Nanos| Phases { overhead, ..turn.phases() };
         let miss =
             Decoded { lead: lead(overhead.read[after]), at: turn.at, done: turn.at + overhead.read[after] };
         if !parts.buffer.may_know(range.0, range.1) {

@@ -10,7 +10,7 @@ pub(super) use edges::Edges;
 
 use super::approach::Approach;
 use super::linear::Linear;
-use super::path::{busy_of, path, queued};
+use super::path::{busy_of, path};
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::command::{
     Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
@@ -112,9 +112,9 @@ impl Write {
     pub(super) fn dispatch(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Self {
         let model = media.model;
         let (lba, end) = turn.range();
-        let &Turn { command, submitted, at } = turn;
+        let &Turn { command, at, .. } = turn;
         let overhead = write_overhead(model, parts, lba);
-        let lead = Phases { overhead, ..queued(submitted, at) };
+        let lead = Phases { overhead, ..turn.phases() };
         let before_data = model.overhead.write_data.unwrap_or(overhead);
         let data_from = at + before_data;
         let early = reports_early(model, parts, &command);
@@ -129,7 +129,7 @@ impl Write {
         let mut write = Self {
             command,
             need_at,
-            need_lead: Phases { overhead: before_data, other: need_at - data_from, ..lead },
+            need_lead: Phases { overhead: before_data, other: turn.flush + (need_at - data_from), ..lead },
             media_base: approach.base,
             media_lead: approach.media_lead,
             claimed: approach.base,
