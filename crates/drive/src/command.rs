@@ -16,10 +16,24 @@ pub struct Command {
     pub op: Op,
     /// First sector.
     pub lba: Lba,
-    /// Number of sectors, at least 1.
+    /// Number of sectors, at least 1; 0 for a flush alone.
     pub sectors: u32,
     /// Marks.
     pub flags: RequestFlags,
+}
+
+impl Command {
+    /// A flush of the cache: complete when all that was acknowledged before the drive turned to it is on the media. It
+    /// neither overtakes what waits nor is overtaken.
+    pub fn flush(id: u64) -> Self {
+        Self {
+            id,
+            op: Op::Write,
+            lba: Lba(0),
+            sectors: 0,
+            flags: RequestFlags::FLUSH.with(RequestFlags::ORDERED),
+        }
+    }
 }
 
 /// The seven phases; they partition the time from submission to completion exactly, along the critical path.

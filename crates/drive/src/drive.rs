@@ -9,7 +9,9 @@ use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
 use crate::scheduler::{Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
-use crate::transfer::{AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, dispatch, drain};
+use crate::transfer::{
+    AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
+};
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
@@ -47,6 +49,8 @@ pub struct Drive {
     controller: Controller,
     /// The wake asked for last.
     wake_at: Option<Nanos>,
+    /// The scheduler has put its choice off until then.
+    decides_at: Nanos,
     queue: Queue,
     /// Room for what a scheduler that knows the cache is told.
     buffered: Vec<(u64, u64)>,
@@ -63,6 +67,7 @@ impl Drive {
             parts: Parts::new(&model, seed),
             controller: Controller::FreeAt(Nanos::ZERO),
             wake_at: None,
+            decides_at: Nanos::ZERO,
             queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None),
             buffered: Vec::new(),
             pending: Vec::new(),
@@ -133,7 +138,10 @@ impl Drive {
 
     #[inline]
     fn admit(&self, command: &Command) {
-        assert!(command.sectors > 0, "a command must have sectors");
+        assert!(
+            command.sectors > 0 || command.flags.contains(RequestFlags::FLUSH),
+            "a command must have sectors"
+        );
         assert!(
             command
                 .lba
@@ -183,8 +191,9 @@ impl Drive {
 
     /// Time has come to `now`: a command that waited for the controller may begin.
     pub fn advance(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
-        if let Controller::FreeAt(at) = self.controller
+        if let Controller::FreeAt(free) = self.controller
             && !self.queue.is_empty()
+            && let at = free.max(self.decides_at)
             && at < now
         {
             self.lateness.count += 1;
@@ -198,35 +207,51 @@ impl Drive {
         while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
-                // Once is enough, however many commands come in the meantime.
-                if self.wake_at != Some(free) {
-                    self.wake_at = Some(free);
-                    effects.push(Effect::WakeAt(free));
-                }
-                return;
+                return self.wake(free, effects);
             }
-            let Some(next) = self.choose(free) else { return };
-            // The drive's own timeline: it turned to the command when it could, not when it was called.
-            let turn = Turn { command: next.command, submitted: next.arrived, at: next.arrived.max(free) };
+            // The drive's own timeline: it turned to the command when it could, not when it was called. What it turned to
+            // before the newest came it chose without knowing of that.
+            let at = free.max(self.queue.newest_arrival());
+            let next = match self.choose(at, now) {
+                None => return,
+                Some(Ok(next)) => next,
+                Some(Err(until)) => {
+                    self.decides_at = until;
+                    return self.wake(until, effects);
+                }
+            };
+            let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
             self.start(turn.command.op, transfer, effects);
         }
     }
 
-    /// Takes the next command out of the queue; the controller is free since `free`.
-    fn choose(&mut self, free: Nanos) -> Option<Waiting> {
-        let at = free.max(self.queue.newest_arrival());
+    /// Wants to be called at `at`; once is enough, however many commands come in the meantime.
+    fn wake(&mut self, at: Nanos, effects: &mut Vec<Effect>) {
+        if self.wake_at != Some(at) {
+            self.wake_at = Some(at);
+            effects.push(Effect::WakeAt(at));
+        }
+    }
+
+    /// Takes the next command out of the queue, to which the controller can turn at `at`; or, if the choice can be put off
+    /// beyond `now`, until when.
+    fn choose(&mut self, at: Nanos, now: Nanos) -> Option<Result<Waiting, Nanos>> {
         let needs = self.queue.policy().needs();
         if needs == Needs::Addresses {
-            return self.queue.pop(at, &[], &[]).map(|taken| taken.waiting);
+            return self.queue.pop(at, &[], &[]).map(|taken| Ok(taken.waiting));
+        }
+        if self.model.write_back.is_some() {
+            destage_until(&self.model, &mut self.parts, at);
         }
         self.buffered.clear();
         if needs == Needs::Cache {
             let media = self.parts.mechanism.media(&self.model, at);
-            self.parts.buffer.held(&media, at, &mut self.buffered);
+            self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
         }
         let reach = self.parts.reach(&self.model, at);
-        self.queue.pop(at, &[reach], &self.buffered).map(|taken| taken.waiting)
+        let taken = self.queue.pop_by(at, now, &[reach], &self.buffered)?;
+        Some(taken.map(|taken| taken.waiting))
     }
 
     /// A transfer was dispatched: it waits for the bus, if it needs it.
@@ -303,7 +328,7 @@ impl Drive {
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let turn = Turn { command, submitted: at, at: at.max(free) };
+        let turn = Turn { command, submitted: at, at: at.max(free), flush: Nanos::ZERO };
         let at_once = AtOnce { model: &self.model, bus, outcome };
         let controller_free = dispatch(&self.model, &mut self.parts, &turn, at_once);
         self.set_free(controller_free);
@@ -315,6 +340,13 @@ impl Drive {
         drain(&self.model, &mut self.parts);
         self.parts.log.hand_over(background);
         self.parts.mechanism.free_at().max(self.parts.history.idle_since())
+    }
+
+    /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
+    /// addresses, first and one after the last.
+    pub fn volatile(&mut self, now: Nanos) -> Vec<(u64, u64)> {
+        destage_until(&self.model, &mut self.parts, now);
+        self.parts.buffer.volatile(now).collect()
     }
 
     /// Recalibrates at `now` or as soon as the mechanism is free (the host decided).

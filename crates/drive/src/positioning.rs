@@ -1,6 +1,7 @@
 //! Positioning estimates: what a scheduler may know of a drive at an instant of decision.
 
 use crate::drive::Drive;
+use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Release};
 use crate::model::DriveModel;
 use crate::scheduler::{Reach, Way};
@@ -21,7 +22,9 @@ impl Parts {
             let Release { at: from, arm } = self.buffer.release_at(&media, from).unwrap_or(free);
             Way { from, not_before, arm }
         });
-        Reach::new(model, media.epoch, ways, data_from(model, at, after))
+        let takes_writes =
+            model.write_back.as_ref().is_some_and(|write_back| self.buffer.has_room(write_back, at));
+        Reach::new(model, media.epoch, ways, data_from(model, at, after)).taking_writes(takes_writes)
     }
 }
 
@@ -41,15 +44,19 @@ impl Drive {
     ) -> Reach<'a> {
         let media = self.parts_mut().mechanism.media(model, at);
         let (lba, op) = last.unwrap_or((0, Op::Read));
-        let arm = Arm::over(&model.layout.extent(lba, 1));
-        let after = usize::from(op == Op::Write);
-        let ways = [Op::Read, Op::Write].map(|op| {
-            let decoded = at + overhead(model, op, after);
-            let (from, not_before) = model.arm_start(op, after, false, at, decoded);
-            Way { from, not_before, arm }
-        });
-        Reach::new(model, media.epoch, ways, data_from(model, at, after))
+        from_rest(model, media.epoch, at, op, Arm::over(&model.layout.extent(lba, 1)))
     }
+}
+
+/// The mechanism at rest, for a command that the controller turns to at `at` after one in direction `last`.
+pub(crate) fn from_rest(model: &DriveModel, epoch: Epoch, at: Nanos, last: Op, arm: Arm) -> Reach<'_> {
+    let after = usize::from(last == Op::Write);
+    let ways = [Op::Read, Op::Write].map(|op| {
+        let decoded = at + overhead(model, op, after);
+        let (from, not_before) = model.arm_start(op, after, false, at, decoded);
+        Way { from, not_before, arm }
+    });
+    Reach::new(model, epoch, ways, data_from(model, at, after))
 }
 
 fn overhead(model: &DriveModel, op: Op, after: usize) -> Nanos {

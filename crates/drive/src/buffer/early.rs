@@ -31,6 +31,11 @@ impl EarlyWrites {
         }
     }
 
+    /// When the last of them is on the media.
+    pub(crate) fn last(&self) -> Option<Nanos> {
+        self.0.iter().map(|write| write.at).max()
+    }
+
     /// Whether one of them holds all of `lba..end`.
     #[inline]
     pub(crate) fn cover(&self, lba: u64, end: u64) -> bool {
@@ -40,6 +45,22 @@ impl EarlyWrites {
     /// What is on its way at `at`: first address, and one after the last.
     pub(crate) fn at(&self, at: Nanos) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().filter(move |write| write.at > at).map(|write| (write.start, write.end))
+    }
+
+    /// Sectors on their way at `at`.
+    pub(crate) fn sectors_at(&self, at: Nanos) -> u64 {
+        self.at(at).map(|(start, end)| end - start).sum()
+    }
+
+    /// The first instant after `at` at which one of them is on the media.
+    pub(crate) fn next_after(&self, at: Nanos) -> Option<Nanos> {
+        self.0.iter().map(|write| write.at).filter(|&written| written > at).min()
+    }
+
+    /// When those that share sectors with `lba..end` are on the media; `at` if they are by then.
+    pub(crate) fn over(&self, lba: u64, end: u64, at: Nanos) -> Nanos {
+        let hits = self.0.iter().filter(|write| write.start < end && lba < write.end);
+        hits.map(|write| write.at).fold(at, Nanos::max)
     }
 
     /// When the buffer can take the data of a write of `lba..end`, wanted from `wanted` on. `counts` if the write is to be
@@ -58,8 +79,7 @@ impl EarlyWrites {
         let mut from = wanted;
         if let WritePolicy::ImmediateReporting { dirty_hit, pending_writes } = model.spec().write_policy {
             if dirty_hit == DirtyHit::Delay {
-                let hits = self.0.iter().filter(|write| write.start < end && lba < write.end);
-                from = hits.map(|write| write.at).fold(from, Nanos::max);
+                from = self.over(lba, end, from);
             }
             if let Some(most) = pending_writes.filter(|_| counts) {
                 // One of those before must reach the media first.

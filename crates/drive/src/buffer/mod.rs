@@ -14,8 +14,9 @@ pub(crate) use early::EarlyWrites;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, GivesWay, Media, Pass, Release};
-use crate::model::DriveModel;
-use crate::spec::{CacheSpec, PartialHit, WritePolicy};
+use crate::model::{DriveModel, WriteBack};
+use crate::scheduler::Target;
+use crate::spec::{CacheSpec, PartialHit};
 use headstack_units::Nanos;
 use prefetch::Prefetch;
 use segments::Segments;
@@ -61,8 +62,11 @@ pub(crate) struct Buffer {
     segments: Segments,
     /// Read-ahead under way.
     prefetch: Option<Prefetch>,
-    /// Write-back: what is buffered.
+    /// Write-back: what is buffered, and what of it is on its way to the media.
     pub(crate) dirty: Dirty,
+    pub(crate) destaging: EarlyWrites,
+    /// No destage begins before this that has not begun.
+    settled: Nanos,
     /// Immediate reporting: what is on its way.
     pub(crate) early: EarlyWrites,
 }
@@ -82,6 +86,8 @@ impl Buffer {
             segments: Segments::new(model.cache(), model.sizes.segment),
             prefetch: None,
             dirty: Dirty::default(),
+            destaging: EarlyWrites::default(),
+            settled: Nanos::ZERO,
             early: EarlyWrites::default(),
         }
     }
@@ -112,7 +118,7 @@ impl Buffer {
     /// Whether all of `lba..end` is written data that are not on the media yet.
     #[inline]
     fn is_unwritten(&self, lba: u64, end: u64) -> bool {
-        self.dirty.covers(lba, end) || self.early.cover(lba, end)
+        self.dirty.covers(lba, end) || self.early.cover(lba, end) || self.destaging.cover(lba, end)
     }
 
     /// Whether any of a read may be in the buffer, or come there by itself.
@@ -306,28 +312,60 @@ impl Buffer {
         self.segments.keep_written(start, end);
     }
 
-    /// Buffered writes that a read of `lba..end` from the media needs out of the way, one piece after the other; `near`:
-    /// where the mechanism last worked.
-    pub(crate) fn in_the_way_of(
-        &mut self,
-        model: &DriveModel,
-        (lba, end): (u64, u64),
-        near: u64,
-    ) -> Option<(u64, u64)> {
-        let WritePolicy::WriteBack { high_water_percent, low_water_percent, size_kib, .. } =
-            model.spec().write_policy
-        else {
-            return None;
-        };
-        let size = size_kib * 1024.0 / f64::from(model.sector_bytes());
-        self.dirty.first_overlap(lba, end).or_else(|| {
-            let fill = self.dirty.sectors() as f64 * 100.0 / size;
-            self.dirty.drains(fill, high_water_percent, low_water_percent).then(|| self.dirty.piece(near))?
-        })
+    /// Whether the write-back cache takes a write of `start..end` at `at`.
+    pub(crate) fn takes(&self, write_back: &WriteBack, (start, end): (u64, u64), at: Nanos) -> bool {
+        let held = self.dirty.sectors() + self.destaging.sectors_at(at) + self.dirty.growth(start, end);
+        let runs = self.dirty.count() + self.destaging.at(at).count();
+        held <= write_back.room && (runs < write_back.runs || !self.dirty.is_apart(start, end))
     }
 
-    /// The ranges of addresses that a read would find at `at`: first, and one after the last.
-    pub(crate) fn held(&self, media: &Media<'_>, at: Nanos, ranges: &mut Vec<(u64, u64)>) {
+    /// Whether the write-back cache has room for another write at `at`: half of it is not too large a one.
+    pub(crate) fn has_room(&self, write_back: &WriteBack, at: Nanos) -> bool {
+        let runs = self.dirty.count() + self.destaging.at(at).count();
+        runs < write_back.runs && self.dirty.sectors() + self.destaging.sectors_at(at) <= write_back.room / 2
+    }
+
+    /// A write of `start..end` is in the write-back cache at `at`.
+    pub(crate) fn take(&mut self, model: &DriveModel, (start, end): (u64, u64), at: Nanos) {
+        self.dirty.insert(start, end, |lba| Target::at(model, lba));
+        self.dirty.note_arrival(at, start, end);
+    }
+
+    /// Buffered sectors `start..end` are on their way to the media, and there at `at`.
+    pub(crate) fn destage(&mut self, model: &DriveModel, (start, end): (u64, u64), at: Nanos) {
+        self.forget(model, (start, end));
+        self.destaging.add(start, end, at);
+    }
+
+    /// Sectors `start..end` go to the media by another way: what waited to is replaced.
+    pub(crate) fn forget(&mut self, model: &DriveModel, (start, end): (u64, u64)) {
+        self.dirty.remove(start, end, |lba| Target::at(model, lba));
+    }
+
+    /// Destage has been followed to `now`.
+    pub(crate) fn destaged_to(&mut self, now: Nanos) {
+        self.settled = self.settled.max(now);
+        self.destaging.forget_written(now);
+    }
+
+    /// No destage begins before this that has not begun.
+    pub(crate) fn settled(&self) -> Nanos {
+        self.settled
+    }
+
+    /// What was acknowledged and would be lost with the power at `now`: ranges of addresses, first and one after the last.
+    pub(crate) fn volatile(&self, now: Nanos) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.dirty.runs().chain(self.destaging.at(now)).chain(self.early.at(now))
+    }
+
+    /// The ranges of addresses that a read, one of `reads`, would find at `at`: first, and one after the last.
+    pub(crate) fn held(
+        &self,
+        media: &Media<'_>,
+        at: Nanos,
+        reads: impl Iterator<Item = (u64, u64)>,
+        ranges: &mut Vec<(u64, u64)>,
+    ) {
         ranges.clear();
         match self.prefetch {
             None => ranges.extend(self.segments.held()),
@@ -339,8 +377,10 @@ impl Buffer {
             }
         }
         ranges.extend(self.early.at(at));
-        if matches!(media.model.spec().write_policy, WritePolicy::WriteBack { .. }) {
-            ranges.extend(self.dirty.runs());
+        ranges.extend(self.destaging.at(at));
+        if !self.dirty.is_empty() {
+            // There may be very many.
+            ranges.extend(reads.filter(|&(start, end)| self.dirty.covers(start, end)));
         }
     }
 
@@ -371,6 +411,9 @@ impl Buffer {
         if let Some(prefetch) = &mut self.prefetch {
             prefetch.rebase(&moved);
         }
+        self.settled = moved(self.settled);
+        self.dirty.rebase(&moved);
+        self.destaging.rebase(&moved);
         self.early.rebase(moved);
     }
 

@@ -2,6 +2,7 @@
 
 mod bursts;
 mod ladder;
+mod write_back;
 
 use crate::command::BusTiming;
 use crate::layout::Layout;
@@ -13,6 +14,7 @@ use crate::spec::{
 use bursts::Bursts;
 use headstack_units::{Nanos, Op};
 use std::sync::OnceLock;
+pub(crate) use write_back::{Fill, WriteBack};
 
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct DriveModel {
     /// Sizes of buffer and cache.
     pub(crate) sizes: Sizes,
     pub(crate) bursts: Bursts,
+    /// The write-back cache, where there is one.
+    pub(crate) write_back: Option<WriteBack>,
     policy: Policy,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     moves: OnceLock<[Vec<u64>; 2]>,
@@ -103,6 +107,7 @@ impl DriveModel {
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
             bursts: Bursts::new(spec),
+            write_back: WriteBack::new(spec),
             sizes,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),

@@ -16,7 +16,9 @@ mod fcfs;
 mod group;
 mod hits;
 mod look;
+mod ncq;
 mod order;
+mod places;
 mod policy;
 mod positional;
 mod queue;
@@ -29,6 +31,7 @@ mod vscan;
 mod waiting;
 mod wstf;
 
+pub(crate) use places::Places;
 pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
 pub use queue::{Knowledge, Queue, Taken};
 pub use reach::Reach;

@@ -6,6 +6,7 @@ use super::c_look::CLook;
 use super::c_scan::CScan;
 use super::fcfs::Fcfs;
 use super::look::Look;
+use super::ncq::Ncq;
 use super::policy::Kind;
 use super::positional::Positional;
 use super::reach::Reach;
@@ -59,6 +60,11 @@ pub(super) trait Order {
     /// Which is the next.
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick>;
 
+    /// When the command it chose must be begun lest its first sector come later; until then the choice may be put off.
+    fn decides_by(&self, choice: &Choice<'_>, _pick: Pick) -> Nanos {
+        choice.now
+    }
+
     /// The one at `at` was taken, whoever chose it.
     fn taken(&mut self, _choice: &Choice<'_>, _at: u64) {}
 }
@@ -104,6 +110,9 @@ macro_rules! orders {
             fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
                 match self { $(Self::$kind(order) => order.choose(choice)),+ }
             }
+            fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
+                match self { $(Self::$kind(order) => order.decides_by(choice, pick)),+ }
+            }
             fn taken(&mut self, choice: &Choice<'_>, at: u64) {
                 match self { $(Self::$kind(order) => order.taken(choice, at)),+ }
             }
@@ -126,5 +135,6 @@ orders! {
     Asptf(Positional<Asptf>) = |v, x| Positional::new(Asptf::new(v), x.cylinders);
     Aspctf(Positional<Asptf>) = |v, x| Positional::new(Asptf::new(v), x.cylinders).cache_aware();
     Wstf(Positional<Wstf>) = |v, x| Positional::new(Wstf::new(Nanos::from_ms(v)), x.cylinders);
+    Ncq(Ncq) = |v, x| Ncq::new(v);
     Gsptf(Positional<Sptf>) = |v, x| Positional::new(Sptf, x.cylinders).grouped(v as u32);
 }

@@ -285,8 +285,23 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             findings.add("cache", "a drive without a buffer (buffer.size_kib = 0) cannot have a cache");
         }
     }
-    if let WritePolicy::WriteBack { size_kib, high_water_percent, low_water_percent, .. } = &spec.write_policy
+    if let WritePolicy::WriteBack {
+        size_kib,
+        runs,
+        high_water_percent,
+        low_water_percent,
+        idle_before_destage_ms,
+        age_limit_ms,
+        ..
+    } = &spec.write_policy
     {
+        if *runs == Some(0) {
+            let message =
+                "a write cache keeps track of at least one run; leave the key out for as many as fit";
+            findings.add("write_policy.write-back.runs", message);
+        }
+        findings.time_ms("write_policy.write-back.idle_before_destage_ms", *idle_before_destage_ms);
+        findings.time_ms("write_policy.write-back.age_limit_ms", *age_limit_ms);
         findings.range("write_policy.write-back.size_kib", *size_kib, sector_kib, kib);
         findings.range("write_policy.write-back.high_water_percent", *high_water_percent, 0.0, 100.0);
         findings.range(

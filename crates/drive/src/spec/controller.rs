@@ -372,20 +372,26 @@ pub enum WritePolicy {
         #[serde(default)]
         dirty_hit: DirtyHit,
     },
-    /// When it is in the (non-volatile) cache, as long as it fits; buffered writes go to the media when the drive is
-    /// idle or the cache fills up, nearest address first.
+    /// When it is in the cache, as long as it fits. Buffered writes go to the media piece by piece while the arm has
+    /// nothing else to do, or the cache fills up: what comes under the head soonest first.
     WriteBack {
         /// Size of the write cache, in KiB.
         size_kib: f64,
-        /// Above this fill, in percent, buffered writes go before waiting reads.
+        /// Runs of consecutive sectors the cache keeps track of, at most; absent: as many as fit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runs: Option<u32>,
+        /// Above this fill, in percent, buffered writes go to the media without a pause, one piece before each read.
         #[serde(default = "default_high_water")]
         high_water_percent: f64,
         /// …until the fill is down to this, in percent.
         #[serde(default = "default_low_water")]
         low_water_percent: f64,
-        /// Buffered writes start after the drive has been idle for this long, in ms.
+        /// Otherwise they go after no read has needed the arm for this long, in ms.
         #[serde(default)]
         idle_before_destage_ms: f64,
+        /// What has waited longer than this, in ms, goes first.
+        #[serde(default = "default_age_limit")]
+        age_limit_ms: f64,
         /// Writes that overlap data not yet on the media.
         #[serde(default = "overwrite")]
         dirty_hit: DirtyHit,
@@ -404,6 +410,10 @@ fn default_high_water() -> f64 {
 
 fn default_low_water() -> f64 {
     50.0
+}
+
+fn default_age_limit() -> f64 {
+    10_000.0
 }
 
 fn overwrite() -> DirtyHit {

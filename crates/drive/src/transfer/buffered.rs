@@ -1,12 +1,10 @@
 //! A write into the write-back cache: it is complete when its data are in the buffer.
 
-use super::destage::{destage, destage_one};
-use super::path::queued;
+use super::destage::{destage_until, make_room};
 use super::write::write_overhead;
 use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
-use crate::model::DriveModel;
-use crate::spec::{DirtyHit, WritePolicy};
+use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op};
 
 /// A write that goes no further than the buffer.
@@ -25,21 +23,18 @@ pub(crate) struct Buffered {
 }
 
 impl Buffered {
-    /// There is room for `room` sectors in all: what is in the way goes to the media first.
-    pub(super) fn dispatch(&mut self, model: &DriveModel, parts: &mut Parts, turn: &Turn, room: u64) {
-        let (lba, end) = turn.range();
-        let overhead = write_overhead(model, parts, lba);
+    /// Where there is no room, what is buffered goes to the media first.
+    pub(super) fn dispatch(
+        &mut self,
+        model: &DriveModel,
+        write_back: &WriteBack,
+        parts: &mut Parts,
+        turn: &Turn,
+    ) {
+        let overhead = write_overhead(model, parts, turn.command.lba.0);
         let decoded = turn.at + overhead;
-        let mut from = decoded;
-        if let WritePolicy::WriteBack { dirty_hit: DirtyHit::Delay, .. } = model.spec().write_policy {
-            while let Some(run) = parts.buffer.dirty.first_overlap(lba, end) {
-                from = from.max(destage(model, parts, run, decoded));
-            }
-        }
-        while parts.buffer.dirty.sectors() + parts.buffer.dirty.growth(lba, end) > room {
-            from = from.max(destage_one(model, parts, decoded));
-        }
-        let lead = Phases { overhead, other: from - decoded, ..queued(turn.submitted, turn.at) };
+        let from = make_room(model, write_back, parts, turn.range(), decoded);
+        let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
             narrative.media_base = decoded;
@@ -98,7 +93,9 @@ impl Transfer for Buffered {
             return Step::Again { bus_free: received };
         }
         let lba = self.command.lba.0;
-        parts.buffer.dirty.insert(lba, lba + self.sectors());
+        // What began before these data came began without them.
+        destage_until(model, parts, received);
+        parts.buffer.take(model, (lba, lba + self.sectors()), received);
         let completion = model.overhead.write_completion;
         let phases = Phases { overhead: self.lead.overhead + completion, ..self.lead };
         let finish = received + completion;

@@ -1,6 +1,5 @@
 //! A command that takes a constant time, whatever it asks for (the rung M0).
 
-use super::path::queued;
 use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Outcome, Phases};
 use crate::model::DriveModel;
@@ -11,10 +10,15 @@ use headstack_units::Nanos;
 pub(crate) struct Constant(Outcome);
 
 impl Constant {
+    /// A command whose outcome is known.
+    pub(super) fn know(&mut self, outcome: Outcome) {
+        self.0 = outcome;
+    }
+
     pub(super) fn dispatch(&mut self, parts: &mut Parts, turn: &Turn, time: Nanos) {
-        let &Turn { command, submitted, at } = turn;
+        let &Turn { command, submitted, at, .. } = turn;
         let finish = at + time;
-        let phases = Phases { other: time, ..queued(submitted, at) };
+        let phases = Phases { other: turn.flush + time, ..turn.phases() };
         parts.mechanism.book(time);
         self.0 = Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() };
     }

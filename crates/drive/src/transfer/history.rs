@@ -15,8 +15,13 @@ pub(crate) struct History {
     sequential: bool,
     /// Where the mechanism last worked.
     last_lba: u64,
+    /// Where the last destage ended.
+    last_destaged: u64,
     /// No command since.
     idle_since: Nanos,
+    /// No read that needed the arm since, and whether the present command is one.
+    quiet_since: Nanos,
+    needs_arm: bool,
 }
 
 impl History {
@@ -41,6 +46,23 @@ impl History {
     /// Buffered writes up to `end` went to the media.
     pub(crate) fn note_destage(&mut self, end: u64) {
         self.last_lba = end;
+        self.last_destaged = end;
+    }
+
+    /// Where the last destage ended.
+    pub(crate) fn last_destaged(&self) -> u64 {
+        self.last_destaged
+    }
+
+    /// Whether the present command is a read that needs the arm.
+    #[inline]
+    pub(crate) fn note_arm(&mut self, needed: bool) {
+        self.needs_arm = needed;
+    }
+
+    /// Since when no read needed the arm.
+    pub(crate) fn quiet_since(&self) -> Nanos {
+        self.quiet_since
     }
 
     /// Whether the present command continues the last read.
@@ -65,11 +87,15 @@ impl History {
     #[inline]
     pub(crate) fn free_since(&mut self, at: Nanos) {
         self.idle_since = at;
+        if self.needs_arm {
+            self.quiet_since = at;
+        }
     }
 
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.idle_since = moved(self.idle_since);
+        self.quiet_since = moved(self.quiet_since);
     }
 
     /// Since when there was no command.

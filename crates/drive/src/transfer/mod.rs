@@ -19,6 +19,7 @@ mod approach;
 mod buffered;
 mod constant;
 mod destage;
+mod flush;
 mod history;
 mod linear;
 mod log;
@@ -29,7 +30,7 @@ mod write;
 
 pub(crate) use buffered::Buffered;
 pub(crate) use constant::Constant;
-pub(crate) use destage::{destage_when_idle, drain};
+pub(crate) use destage::{destage_until, drain};
 pub(crate) use history::History;
 pub(crate) use log::{Log, Narrative};
 pub(crate) use read::{Plan, Read};
@@ -37,11 +38,11 @@ pub(crate) use shelf::Shelf;
 pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
-use crate::command::{BusTiming, Command, Outcome};
+use crate::command::{BusTiming, Command, Outcome, Phases};
 use crate::mechanism::{Mechanism, Media, Pass};
-use crate::model::DriveModel;
-use crate::spec::WritePolicy;
+use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op, RequestFlags};
+use path::queued;
 
 /// What transfers work with. Each part changes its own state only.
 #[derive(Clone, Debug)]
@@ -86,9 +87,17 @@ pub(crate) struct Turn {
     pub(crate) submitted: Nanos,
     /// When the controller turns to it.
     pub(crate) at: Nanos,
+    /// How long of the time before that it waited for a flush.
+    pub(crate) flush: Nanos,
 }
 
 impl Turn {
+    /// The phases from submission to the controller's turning to it.
+    #[inline]
+    pub(crate) fn phases(&self) -> Phases {
+        Phases { other: self.flush, ..queued(self.submitted, self.at - self.flush) }
+    }
+
     /// Its addresses: the first, and one after the last.
     #[inline]
     pub(crate) fn range(&self) -> (u64, u64) {
@@ -276,8 +285,15 @@ pub(crate) fn dispatch<D: Driver>(
         constant.dispatch(parts, turn, Nanos::from_ms(ms));
         return driver.drive(AnyTransfer::Constant(constant), parts);
     }
-    if !parts.buffer.dirty.is_empty() {
-        destage_when_idle(model, parts, turn.at);
+    if model.write_back.is_some() {
+        destage_until(model, parts, turn.at);
+    }
+    let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
+    let turn = flushed.as_ref().unwrap_or(turn);
+    if turn.command.sectors == 0 {
+        let mut constant = parts.shelf.constant();
+        flush::flush_alone(&mut constant, model, turn);
+        return driver.drive(AnyTransfer::Constant(constant), parts);
     }
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
@@ -296,25 +312,31 @@ pub(crate) fn dispatch<D: Driver>(
 #[inline]
 fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
     write::make_way(media, parts, turn);
-    if let Some(room) = buffered_room(media.model, &turn.command) {
+    parts.history.note_arm(false);
+    if let Some(write_back) = buffered(media.model, &turn.command) {
         let mut buffered = parts.shelf.buffered();
-        buffered.dispatch(media.model, parts, turn, room);
+        buffered.dispatch(media.model, write_back, parts, turn);
         return AnyTransfer::Buffered(buffered);
     }
     // What goes to the media now replaces what waited to.
     if !parts.buffer.dirty.is_empty() {
-        let (lba, end) = turn.range();
-        parts.buffer.dirty.remove(lba, end);
+        parts.buffer.forget(media.model, turn.range());
     }
     let mut write = parts.shelf.write();
     write.dispatch(media, parts, turn);
     AnyTransfer::Write(write)
 }
 
-/// The room of the write-back cache, in sectors, where a write goes into it.
+/// The command as the controller turns to it when what was acknowledged before is on the media.
+#[cold]
+fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
+    let at = flush::flush(model, parts, turn.at);
+    Turn { at, flush: at - turn.at, ..*turn }
+}
+
+/// The write-back cache, where a write goes into it.
 #[inline]
-fn buffered_room(model: &DriveModel, command: &Command) -> Option<u64> {
-    let WritePolicy::WriteBack { size_kib, .. } = model.spec().write_policy else { return None };
-    let room = (size_kib * 1024.0 / f64::from(model.sector_bytes())) as u64;
-    (u64::from(command.sectors) <= room && !command.flags.contains(RequestFlags::FORCE_MEDIA)).then_some(room)
+fn buffered<'a>(model: &'a DriveModel, command: &Command) -> Option<&'a WriteBack> {
+    let forced = command.flags.contains(RequestFlags::FORCE_MEDIA);
+    model.write_back.as_ref().filter(|cache| !forced && u64::from(command.sectors) <= cache.room)
 }

@@ -214,6 +214,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         "asptf(0.1)+concatenate(16 KiB)",
         "wstf(50 ms)+reads-first",
         "gsptf(10 cylinders)",
+        "ncq",
         "batch-fcfs(3 commands)",
     ]);
     let times = (0_u32..3, 0_u32..3, 0_u32..2);

@@ -10,9 +10,9 @@ pub(crate) use passes::passes_in_order;
 pub(crate) use plan::Plan;
 
 use super::approach::Approach;
-use super::destage::destage;
+use super::destage::give_buffer_its_share;
 use super::linear::Linear;
-use super::path::{busy_of, path, queued};
+use super::path::{busy_of, path};
 use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::{Lookup, Passes};
 use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
@@ -68,7 +68,7 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
     let overhead = &media.model.overhead;
     let range = turn.range();
     let after = parts.history.after();
-    let lead = |overhead: Nanos| Phases { overhead, ..queued(turn.submitted, turn.at) };
+    let lead = |overhead: Nanos| Phases { overhead, ..turn.phases() };
     let decoded = |overhead: Nanos| Decoded { lead: lead(overhead), at: turn.at, done: turn.at + overhead };
     let miss = decoded(overhead.read[after]);
     if !parts.buffer.may_know(range.0, range.1) {
@@ -85,13 +85,22 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
         Lookup::Hit => from_buffer(media, parts, turn, &miss, driver),
         Lookup::InFlight { cached } => {
             let read = Read::in_flight(media, parts, turn, &miss, cached);
-            parts.history.note(&turn.command);
+            note(media.model, parts, turn, false);
             driver.drive(AnyTransfer::Read(read), parts)
         }
         Lookup::Partial { cached, segment } => {
             from_media(media, parts, turn, &miss, (cached, Some(segment)), driver)
         }
         Lookup::Miss => from_media(media, parts, turn, &miss, (0, None), driver),
+    }
+}
+
+/// The commands after it see the read.
+#[inline]
+fn note(model: &DriveModel, parts: &mut Parts, turn: &Turn, is_hit: bool) {
+    parts.history.note(&turn.command);
+    if model.write_back.is_some() {
+        parts.history.note_arm(!is_hit || parts.buffer.reads_ahead_at(turn.at));
     }
 }
 
@@ -113,7 +122,7 @@ fn from_buffer<D: Driver>(
         narrative.decoded = plan.decoded;
         narrative.media_base = plan.media_base;
     });
-    parts.history.note(&turn.command);
+    note(media.model, parts, turn, true);
     driver.settled(&plan, &[], parts)
 }
 
@@ -130,7 +139,7 @@ fn from_media<D: Driver>(
     let model = media.model;
     let (lba, end) = turn.range();
     if !parts.buffer.dirty.is_empty() {
-        make_way(model, parts, (lba, end), decoded.done);
+        give_buffer_its_share(model, parts, decoded.done);
     }
     // All that follows on the track is wanted: read-ahead may go on along it.
     let run = model.layout.extent(lba + cached, u64::MAX);
@@ -144,7 +153,7 @@ fn from_media<D: Driver>(
     plan.set_out(&approach, cached);
     if first.end_lba() < end || end - lba > model.sizes.in_order {
         let read = Read::over_media(media, parts, (plan, first, run), segment, &approach);
-        parts.history.note(&turn.command);
+        note(model, parts, turn, false);
         return driver.drive(AnyTransfer::Read(read), parts);
     }
     let passes = [first];
@@ -154,7 +163,7 @@ fn from_media<D: Driver>(
     let left = Left { arm: Arm::over(&first.extent), segment, landed: lba, tail };
     plan.leave_media(media, parts, first.end, &left);
     plan.tell_passes(parts, &passes);
-    parts.history.note(&turn.command);
+    note(model, parts, turn, false);
     driver.settled(&plan, &passes, parts)
 }
 
@@ -308,13 +317,6 @@ impl Read {
         let work = (Busy { bus: self.held, ..busy }, self.transfers);
         self.plan.complete(model, bus, (finish, phases), work, outcome);
         controller_free
-    }
-}
-
-/// Buffered writes that a read from the media needs out of the way go first.
-fn make_way(model: &DriveModel, parts: &mut Parts, range: (u64, u64), now: Nanos) {
-    while let Some(piece) = parts.buffer.in_the_way_of(model, range, parts.history.last_lba()) {
-        destage(model, parts, piece, now);
     }
 }
 

@@ -2,15 +2,16 @@
 //! there; data that come late cost a revolution. Where the drive reports early, the command is complete when its data
 //! are in the buffer, and the rest is background work.
 
+mod edges;
 mod supply;
 mod walk;
 
+pub(super) use edges::Edges;
+
 use super::approach::Approach;
 use super::linear::Linear;
-use super::path::{busy_of, path, queued};
-use super::read::passes_in_order;
+use super::path::{busy_of, path};
 use super::{Need, Parts, Step, Transfer, Turn};
-use crate::buffer::Passes;
 use crate::command::{
     Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
 };
@@ -69,16 +70,6 @@ struct WriteEnd {
     end_lba: u64,
 }
 
-/// The whole physical sectors around a range of logical ones.
-pub(super) fn physical_range(media: &Media<'_>, lba: u64, end: u64) -> (u64, u64) {
-    let physical = media.model.sizes.physical;
-    if physical == 1 {
-        return (lba, end);
-    }
-    let capacity = media.model.layout.capacity();
-    (lba - lba % physical, end.next_multiple_of(physical).min(capacity))
-}
-
 /// The sectors of a write leave the read cache.
 #[inline]
 pub(super) fn make_way(media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
@@ -121,9 +112,9 @@ impl Write {
     pub(super) fn dispatch(&mut self, media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
         let model = media.model;
         let (lba, end) = turn.range();
-        let &Turn { command, submitted, at } = turn;
+        let &Turn { command, at, .. } = turn;
         let overhead = write_overhead(model, parts, lba);
-        let lead = Phases { overhead, ..queued(submitted, at) };
+        let lead = Phases { overhead, ..turn.phases() };
         let before_data = model.overhead.write_data.unwrap_or(overhead);
         let data_from = at + before_data;
         let early = reports_early(model, parts, &command);
@@ -137,7 +128,7 @@ impl Write {
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
         self.need_at = need_at;
-        self.need_lead = Phases { overhead: before_data, other: need_at - data_from, ..lead };
+        self.need_lead = Phases { overhead: before_data, other: turn.flush + (need_at - data_from), ..lead };
         self.first = approach.first_pass(media, target);
         self.work = Work { lba, sectors: end - lba };
         self.early = early;
@@ -182,21 +173,18 @@ impl Write {
 
     /// A write that covers part of a physical sector reads it first, and writes it when it comes around again.
     fn read_physical_sectors(&mut self, media: &Media<'_>, parts: &mut Parts, approach: &Approach) {
-        let (lba, end) = (self.work.lba, self.work.lba + self.work.sectors);
-        let (start, stop) = physical_range(media, lba, end);
-        if (start, stop) == (lba, end) {
-            return;
-        }
-        self.work = Work { lba: start, sectors: stop - start };
-        let target = media.model.layout.extent(start, stop - start);
+        let edges = Edges::of(media, self.work.lba, self.work.lba + self.work.sectors);
+        let Some((from, to)) = edges.reads().next() else { return };
+        let target = media.model.layout.extent(from, to - from);
         let seek = media.seek(approach.arm, &target, Op::Write);
-        let first = Approach { seek, ..*approach }.first_pass(media, target);
-        let mut passes = Passes::new();
-        passes_in_order(media, first, stop, Op::Read, &mut passes);
+        let passes = edges.passes(media, Approach { seek, ..*approach }.first_pass(media, target));
         let last = *passes.last().expect("a read has media work");
         self.media_lead = path(&passes, self.media_base, last.end, self.media_lead);
         self.media_base = last.end;
         self.busy += busy_of(&passes, Nanos::ZERO);
+        let (start, stop, _) = edges.write();
+        self.work = Work { lba: start, sectors: stop - start };
+        let target = media.model.layout.extent(start, stop - start);
         let seek = media.seek(Arm::over(&last.extent), &target, Op::Write);
         self.first = media.first_pass(last.end, last.end, seek, target);
         parts.log.tell(|narrative| {
