@@ -1,74 +1,24 @@
 //! Drives and commands for the tests.
 #![allow(dead_code, reason = "each test file uses part of it")]
 
+pub(crate) mod table;
+
 use headstack_drive::command::{Background, BusTiming, Command, Effect, Outcome};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use std::sync::Arc;
+use table::plain_with;
 
-/// A small drive whose every time is easy to compute: 6000 rpm (10 ms a turn), 100 slots a track (0.1 ms a sector).
+/// A small drive whose every time is easy to compute: 6000 rpm (10 ms a revolution), 100 slots a track (0.1 ms a sector).
+/// `extra` are values of its own, in TOML.
 pub(crate) fn plain(extra: &str) -> DriveSpec {
-    DriveSpec::from_toml("plain", &plain_text(extra)).expect("the test drive is sound")
+    plain_with(toml::from_str(extra).unwrap_or_else(|error| panic!("{error}\n{extra}")))
 }
 
 pub(crate) fn plain_text(extra: &str) -> String {
-    // Unless a test says otherwise, a command's data go over the bus in one transfer.
-    let extra = &if extra.contains("bus_transfers") {
-        extra.to_owned()
-    } else if extra.contains("buffer = { ") {
-        extra.replacen("buffer = { ", "buffer = { bus_transfers = \"one\", ", 1)
-    } else {
-        format!("{extra}\nbuffer.bus_transfers = \"one\"")
-    };
-    format!(
-        r#"
-name = "plain"
-sector_bytes = 512
-rotation_rpm = 6000.0
-{extra}
-[layout]
-heads = 4
-[[layout.zone]]
-first_cylinder = 0
-last_cylinder = 99
-sectors_per_track = 100
-track_skew_sectors = 10
-cylinder_skew_sectors = 20
-[seek.linear]
-single_cylinder_ms = 2.0
-full_stroke_ms = 11.8
-[mechanics]
-head_switch_ms = 1.0
-[provenance]
-rotation_rpm = {{ kind = "assumed", source = "test" }}
-sector_bytes = {{ kind = "assumed", source = "test" }}
-physical_sector_bytes = {{ kind = "assumed", source = "test" }}
-layout = {{ kind = "assumed", source = "test" }}
-seek = {{ kind = "assumed", source = "test" }}
-mechanics = {{ kind = "assumed", source = "test" }}
-controller = {{ kind = "assumed", source = "test" }}
-buffer = {{ kind = "assumed", source = "test" }}
-cache = {{ kind = "assumed", source = "test" }}
-write_policy = {{ kind = "assumed", source = "test" }}
-bus = {{ kind = "assumed", source = "test" }}
-recalibration = {{ kind = "assumed", source = "test" }}
-spindle = {{ kind = "assumed", source = "test" }}
-"#
-    )
-    .lines()
-    .filter(|line| {
-        let key = line.split(' ').next().unwrap_or_default();
-        // Entries about values this variant does not have would be refused.
-        !(line.contains("source = \"test\"")
-            && ((key == "cache" && !extra.contains("cache"))
-                || (key == "recalibration" && !extra.contains("recalibration"))
-                || (key == "spindle" && !extra.contains("spindle"))
-                || (key == "physical_sector_bytes" && !extra.contains("physical_sector_bytes"))))
-    })
-    .collect::<Vec<_>>()
-    .join("\n")
+    plain(extra).to_toml()
 }
 
 pub(crate) const FAST_BUS: &str = "bus = { read_mb_per_s = 512.0, write_mb_per_s = 512.0 }";
