@@ -335,6 +335,25 @@ pub struct CacheSpec {
 }
 
 impl CacheSpec {
+    /// Segments that read nothing ahead; everything else as in a file that does not mention it.
+    pub fn new(segments: u32, segment_kib: f64) -> Self {
+        Self {
+            segments,
+            segment_kib,
+            read_ahead: ReadAhead::default(),
+            read_ahead_limit_kib: None,
+            zero_latency: false,
+            whole_track: false,
+            read_ahead_over_requested: false,
+            read_ahead_on_hit: None,
+            write_overlap: WriteOverlap::default(),
+            written_data: WrittenData::default(),
+            partial_hit: PartialHit::default(),
+            after_hit: AfterHit::default(),
+            bypass_above_kib: None,
+        }
+    }
+
     /// Whether a hit lets the drive read on.
     pub fn reads_on_after_hits(&self) -> bool {
         self.read_ahead_on_hit.unwrap_or(matches!(

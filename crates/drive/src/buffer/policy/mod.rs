@@ -8,12 +8,15 @@ use crate::spec::CacheSpec;
 use fixed::Fixed;
 
 /// What a policy decides.
-trait Segmentation {
+trait CachePolicy {
     /// The segment that makes room among those that reads share.
     fn victim(&self, shared: &[Segment]) -> Option<usize>;
 
-    /// How many sectors a segment holds at most.
-    fn size_of(&self, segment: usize) -> u64;
+    /// How many sectors a segment holds at most, as they are filled now.
+    fn size_in(&self, all: &[Segment]) -> u64;
+
+    /// Segment `filled` holds other sectors than before: it, and whoever must make room for it, drop what they cannot hold.
+    fn divide(&self, all: &mut [Segment], filled: usize);
 }
 
 /// The policies.
@@ -36,9 +39,16 @@ impl Policy {
     }
 
     #[inline]
-    pub(super) fn size_of(&self, segment: usize) -> u64 {
+    pub(super) fn size_in(&self, all: &[Segment]) -> u64 {
         match self {
-            Self::Fixed(policy) => policy.size_of(segment),
+            Self::Fixed(policy) => policy.size_in(all),
+        }
+    }
+
+    #[inline]
+    pub(super) fn divide(&self, all: &mut [Segment], filled: usize) {
+        match self {
+            Self::Fixed(policy) => policy.divide(all, filled),
         }
     }
 }
