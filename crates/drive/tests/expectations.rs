@@ -216,6 +216,10 @@ rows! {
     written_data_may_stay_for_reads
     written_data_push_out_what_was_read
     a_segment_of_their_own_keeps_writes_from_read_data
+    adaptive_segments_give_one_stream_the_whole_cache
+    fixed_segments_hold_what_they_hold
+    a_second_stream_takes_half_of_an_adaptive_cache
+    half_of_an_adaptive_cache_stays_with_the_first_stream
     back_to_back_reads_lose_a_revolution_without_read_ahead
     back_to_back_reads_lose_nothing_with_read_ahead
     nothing_is_read_ahead

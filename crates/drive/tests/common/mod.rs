@@ -119,10 +119,11 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 any::<bool>(),
                 prop::sample::select(vec!["dropped", "shared", "own-segment"]),
                 prop::sample::select(vec!["keep-front", "drop-segment"]),
+                prop::sample::select(vec!["fixed", "adaptive"]),
             ),
         )
-            .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written, overlap))| format!(
-                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, whole_track = {over}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\" }}\n",
+            .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written, overlap, division))| format!(
+                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, whole_track = {over}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\", segmentation = \"{division}\" }}\n",
                 segments + 1
             )),
     ];
