@@ -10,6 +10,7 @@ mod check_runs;
 mod controller;
 mod fidelity;
 mod file;
+mod kinds;
 mod layout;
 mod mechanics;
 mod overrides;
