@@ -112,7 +112,7 @@ fn change(table: &mut toml::Table, changes: toml::Table) {
     for (key, value) in changes {
         match (table.get_mut(&key), value) {
             (Some(toml::Value::Table(inner)), toml::Value::Table(values)) if key != "seek" => {
-                change(inner, values)
+                change(inner, values);
             }
             (_, value) => _ = table.insert(key, value),
         }
