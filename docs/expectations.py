@@ -9,7 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-TABLE = Path(__file__).parent.parent / "crates" / "drive" / "tests" / "expectations.toml"
+ROOT = Path(__file__).parent.parent
+TABLE = ROOT / "crates" / "drive" / "tests" / "expectations.toml"
+PLANTED = ROOT / "tests" / "planted" / "bugs.toml"
 
 OPERATORS: dict[type[ast.operator], Any] = {
     ast.Add: operator.add,
@@ -100,4 +102,18 @@ def page(table: dict[str, Any]) -> str:
         lines += ["| --- | --- | --- | --- |", *map(row, scenarios)]
     found = [f"| `{name}` | `{formula}` | {number:g} |" for name, (formula, number, _) in table["probes"].items()]
     lines += ["", "## What probes find", "", "| parameter | formula | value |", "| --- | --- | --- |", *found, ""]
-    return INTRODUCTION + "\n".join(lines)
+    return INTRODUCTION + "\n".join([*lines, *planted()])
+
+
+def planted() -> list[str]:
+    """Write which scenario notices when a rule is left out."""
+    bugs = tomllib.loads(PLANTED.read_text(encoding="utf-8"))["bug"]
+    lines = [
+        "",
+        "## Rules left out",
+        "",
+        "What `make planted` does to the model, and the test that must fail then.",
+        "",
+    ]
+    found = [f"| {bug['rule']} | {bug['test'].rsplit('::', 1)[-1].replace('_', ' ')} |" for bug in bugs]
+    return [*lines, "| without the rule that | fails |", "| --- | --- |", *found, ""]
