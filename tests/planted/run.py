@@ -88,7 +88,7 @@ def table(bugs: list[dict[str, str]]) -> str:
 
 def main() -> int:
     """Try all bugs, or some that lie evenly over the list."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sample", type=int, default=0, help="so many, evenly over the list; 0: all")
     parser.add_argument("--only", default="", help="those whose rule, file or test holds this text")
     parser.add_argument("--table", action="store_true", help="print rules and tests, and try nothing")

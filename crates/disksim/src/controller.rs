@@ -8,8 +8,8 @@ use crate::parameters::Parameters;
 use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
-    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory, PartialHit,
-    ReadAhead, WritePolicy, WrittenData,
+    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory, ReadAhead,
+    WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
