@@ -1,4 +1,4 @@
-//! The story of a command agrees with its outcome.
+//! The timeline of a command agrees with its outcome.
 
 mod common;
 
