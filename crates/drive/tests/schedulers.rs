@@ -1,8 +1,11 @@
 //! Every scheduler against its naive twin, which looks at everything that waits.
 
+#[path = "common/any.rs"]
+mod any;
 mod common;
 
-use common::{any_options, plain};
+use any::any_options;
+use common::plain;
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Knowledge, Policy, Queue, Reach, Taken, Target};
 use headstack_drive::spec::DriveSpec;
