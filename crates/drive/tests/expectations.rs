@@ -69,6 +69,12 @@ fn holds(name: &str) {
         assert_eq!(done.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), *order);
     }
     let last = arrivals.len() as u64 - 1;
+    for outcome in &done {
+        assert_eq!(
+            outcome.submitted, arrivals[outcome.id as usize].0,
+            "phases must reach back to the submission"
+        );
+    }
     let outcome = done.iter().find(|outcome| outcome.id == last).unwrap();
     for (what, formula, ms) in &row.expect {
         let ours = time_of(what, outcome);
@@ -220,6 +226,7 @@ rows! {
     fixed_segments_hold_what_they_hold
     a_second_stream_takes_half_of_an_adaptive_cache
     half_of_an_adaptive_cache_stays_with_the_first_stream
+    a_segment_for_writes_is_not_for_reads
     back_to_back_reads_lose_a_revolution_without_read_ahead
     back_to_back_reads_lose_nothing_with_read_ahead
     nothing_is_read_ahead
@@ -241,6 +248,7 @@ rows! {
     read_ahead_keeps_what_the_host_has
     read_ahead_may_push_out_what_the_host_has
     a_write_into_what_is_read_ahead_stops_it
+    sectors_read_ahead_and_then_written_are_not_read_from_the_cache
     a_head_switch_of_read_ahead_is_not_broken_off
     in_order_a_track_takes_up_to_two_revolutions
     on_arrival_a_track_takes_one_revolution

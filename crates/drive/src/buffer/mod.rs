@@ -284,6 +284,8 @@ impl Buffer {
         (start, end): (u64, u64),
         now: Nanos,
     ) -> Option<Release> {
+        // What has been read ahead by now is written over, too.
+        self.settle(media, now);
         if !self.segments.invalidate(start, end) {
             return None;
         }
