@@ -45,6 +45,7 @@ help:
 	@echo 'make demo      build, run the main job, write a page and a wheel'
 	@echo 'make test      build, then all tests: Rust, Python, examples'
 	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
+	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
@@ -123,6 +124,13 @@ test-rust-slow:
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
 	@$(BIN)/python -m pytest -m 'not guest and not faults'
+
+# Each physical rule of the drive left out in turn: the test named for it must fail. All of them, or SAMPLE of them, or those
+# whose rule, file or test holds ONLY.
+.PHONY: planted
+planted:
+	$(call say,Planted bugs: about 15 minutes for all on an idle machine)
+	@$(PYTHON) tests/planted/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ONLY),--only "$(ONLY)")
 
 # Commands ended by signals and full disks at random instants. CI takes fewer points.
 .PHONY: test-faults

@@ -1,4 +1,4 @@
-"""Write the reference pages from the installed package: the drive file's keys, the library, schedulers, the command line.
+"""Write the reference pages: the drive file's keys, the library, schedulers, the command line, what a drive must do.
 
 Run by `make docs`. The pages land in docs/reference/generated and are not kept in the repository.
 """
@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import expectations
 
 import headstack
 from headstack import _core
@@ -243,6 +245,7 @@ def main() -> None:
     library_page()
     scheduler_page()
     command_page()
+    (HERE / "expectations.md").write_text(expectations.page(expectations.load()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import headstack
+from conftest import ROOT
 
 DRIVES = 8
 
@@ -49,3 +50,18 @@ def test_a_small_read_waits_for_a_burst_and_not_for_the_media(
     bus = run.summary["buses"][0]
     held_s = sum(rows["busy_bus_ns"].to_list()) / 1e9
     assert bus["utilisation"] * run.summary["simulated_s"] == pytest.approx(held_s, rel=1e-9)
+
+
+def test_two_arms_share_a_port_without_keeping_each_other_off_it(tmp_path: Path) -> None:
+    """Large reads of one arm, small ones of the other, on the drive's own port."""
+    large = 'name = "large"\nsequential_fraction = 0.95\nsize.fixed_kib = 1024\nalign_kib = 1024\nthink.constant_ms = 0.01\n'
+    small = 'name = "small"\nsize.fixed_kib = 4\nalign_kib = 4\nthink.constant_ms = 1.0\n'
+    halves = ("ranges_percent = [[0.0, 49.0]]\n", "ranges_percent = [[51.0, 100.0]]\n")
+    streams = [
+        f"[[stream]]\nread_fraction = 1.0\nusers = 1\n{half}{text}"
+        for half, text in zip(halves, (large, small), strict=True)
+    ]
+    path = tmp_path / "two.toml"
+    path.write_text(f"seed = 1\nrequests = 2000\n{''.join(streams)}")
+    rows = pl.DataFrame(headstack.simulate(ROOT / "drives" / "dual-actuator-18tb.toml", path).completions)
+    assert max(rows.filter(pl.col("sectors") == 8)["queue_ns"].to_list()) < 100_000

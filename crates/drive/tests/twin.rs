@@ -45,6 +45,8 @@ struct Bursts {
     burst: usize,
     gathered: usize,
     room: usize,
+    /// A sector that comes this much later than the bus could take it has not come in time, in ms.
+    late: f64,
 }
 
 /// The mechanism of the naive machine, sector by sector.
@@ -87,7 +89,7 @@ impl Machine {
             let first = sent.len();
             while sent.len() < sectors.min(first + bursts.burst) {
                 go_on(&mut read, &sent);
-                if read[sent.len()] > bus + 1e-7 && sent.len() > first {
+                if read[sent.len()] > bus + bursts.late && sent.len() > first {
                     break;
                 }
                 bus = bus.max(read[sent.len()]) + self.bus_sector_ms;
@@ -242,15 +244,18 @@ proptest! {
         let outcome = serve(&mut drive, Nanos(at_us * 1000), command(0, op, lba, sectors));
         let machine = Machine { at: at_us as f64 / 1e3, buffer: buffer as usize, fence: fence as usize,
             bus_sector_ms: bus_sector_us as f64 / 1e3 };
-        let bursts = Bursts { burst: burst.min((buffer / 2).max(1)) as usize, gathered: gathered.min(buffer) as usize,
-            room: room.min(buffer) as usize };
-        let naive = if read {
-            machine.read_in_bursts(lba, sectors as usize, &bursts)
-        } else {
-            machine.write_in_bursts(lba, sectors as usize, &bursts)
-        };
-        prop_assert!((outcome.finish.as_ms() - naive).abs() < 0.002,
-            "model {} ms, naive {naive} ms: {outcome:?}", outcome.finish.as_ms());
+        // Where a sector comes just when the bus is there for it, the model's ticks decide: either is right.
+        let naive = [1e-7, -2e-6].map(|late| {
+            let bursts = Bursts { burst: burst.min((buffer / 2).max(1)) as usize, gathered: gathered.min(buffer) as usize,
+                room: room.min(buffer) as usize, late };
+            if read {
+                machine.read_in_bursts(lba, sectors as usize, &bursts)
+            } else {
+                machine.write_in_bursts(lba, sectors as usize, &bursts)
+            }
+        });
+        prop_assert!(naive.iter().any(|naive| (outcome.finish.as_ms() - naive).abs() < 0.002),
+            "model {} ms, naive {naive:?} ms: {outcome:?}", outcome.finish.as_ms());
         // The bus is held for the data alone: no arbitration here, and no reconnection.
         prop_assert!(outcome.busy.bus.0.abs_diff(outcome.bus_data.0) <= u64::from(outcome.bus_transfers));
         prop_assert_eq!(outcome.phases.total(), outcome.finish - outcome.submitted);

@@ -265,19 +265,10 @@ impl Builder<'_> {
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {
-            segments: cache.segments.unwrap_or(1).max(1) as u32,
-            segment_kib: kib(sectors.max(1)),
             read_ahead,
-            read_ahead_limit_kib: None,
             zero_latency: whole,
             whole_track: whole,
-            read_ahead_over_requested: false,
-            read_ahead_on_hit: None,
-            write_overlap: headstack_drive::spec::WriteOverlap::default(),
-            written_data: headstack_drive::spec::WrittenData::default(),
-            partial_hit: headstack_drive::spec::PartialHit::default(),
-            after_hit: headstack_drive::spec::AfterHit::default(),
-            bypass_above_kib: None,
+            ..CacheSpec::new(cache.segments.unwrap_or(1).max(1) as u32, kib(sectors.max(1)))
         };
         (buffer, Some(cache))
     }

@@ -221,7 +221,8 @@ impl Buffer {
             return;
         }
         let start = self.segments.get(segment).start;
-        let stop = read_ahead::stop(media.model, sequential, end, start).min(media.model.layout.capacity());
+        let stop = read_ahead::stop(media.model, sequential, end, start, self.segments.size())
+            .min(media.model.layout.capacity());
         let Some(prefetch) = self.prefetch.filter(|prefetch| prefetch.segment() == segment) else { return };
         if stop <= prefetch.stop() {
             return;
@@ -245,7 +246,7 @@ impl Buffer {
     ) {
         let prefetch = self.prefetch.expect("read-ahead is under way");
         let start = self.segments.get(prefetch.segment()).start;
-        let limit = read_ahead::stop(media.model, sequential, end, start).max(end);
+        let limit = read_ahead::stop(media.model, sequential, end, start, self.segments.size()).max(end);
         let prefetch = prefetch.on_to(prefetch.stop().max(limit).min(media.model.layout.capacity()));
         self.prefetch = Some(prefetch);
         self.segments.touch(prefetch.segment(), end);
@@ -272,9 +273,9 @@ impl Buffer {
             None => self.segments.allocate(fill.landed, fill.end),
         };
         let Some(segment) = held else { return };
-        let start = self.segments.get(segment).start;
-        let stop = read_ahead::stop(media.model, fill.sequential, fill.end, start);
-        let before = read_ahead::before_landing(media.model, fill.end, stop, fill.landed);
+        let (start, room) = (self.segments.get(segment).start, self.segments.size());
+        let stop = read_ahead::stop(media.model, fill.sequential, fill.end, start, room);
+        let before = read_ahead::before_landing(media.model, fill.end, stop, fill.landed, room);
         self.prefetch = match (before, fill.tail) {
             (Some(before), _) => {
                 Some(Prefetch::whole_track(media, segment, fill.done, fill.arm, fill.end, stop, before))
@@ -293,6 +294,8 @@ impl Buffer {
         (start, end): (u64, u64),
         now: Nanos,
     ) -> Option<Release> {
+        // What has been read ahead by now is written over, too.
+        self.settle(media, now);
         if !self.segments.invalidate(start, end) {
             return None;
         }

@@ -15,6 +15,20 @@ pub(crate) struct Segment {
     pub(super) used: u64,
 }
 
+impl Segment {
+    /// Keeps the last `size` sectors.
+    #[inline]
+    pub(super) fn keep_end(&mut self, size: u64) {
+        self.start = self.start.max(self.end.saturating_sub(size));
+    }
+
+    /// Whether it holds anything.
+    #[inline]
+    pub(super) fn is_in_use(&self) -> bool {
+        self.end > self.start
+    }
+}
+
 /// All segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
@@ -46,14 +60,14 @@ impl Segments {
 
     /// What the segments hold: first address, and one after the last.
     pub(crate) fn held(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let held = self.all.iter().filter(|segment| segment.end > segment.start);
+        let held = self.all.iter().filter(|segment| segment.is_in_use());
         held.map(|segment| (segment.start, segment.end))
     }
 
     /// The segment that holds `lba`, or whose end is `lba` (data that are being read just now).
     pub(crate) fn find(&self, lba: u64) -> Option<usize> {
         let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;
-        let continues = |segment: &Segment| segment.end == lba && segment.end > segment.start;
+        let continues = |segment: &Segment| segment.end == lba && segment.is_in_use();
         // Mostly there is neither, and one look at each says so.
         if !self.may_hold(lba) {
             return None;
@@ -70,6 +84,12 @@ impl Segments {
     /// The segment.
     pub(crate) fn get(&self, index: usize) -> Segment {
         self.all[index]
+    }
+
+    /// How many sectors each of them can hold now.
+    #[inline]
+    pub(crate) fn size(&self) -> u64 {
+        self.policy.size_in(&self.all)
     }
 
     /// The segment that makes room for a read; `None` without a cache.
@@ -90,8 +110,8 @@ impl Segments {
 
     fn put(&mut self, index: usize, start: u64, end: u64) {
         self.uses += 1;
-        let size = self.policy.size_of(index);
-        self.all[index] = Segment { start: start.max(end.saturating_sub(size)), end, used: self.uses };
+        self.all[index] = Segment { start, end, used: self.uses };
+        self.policy.divide(&mut self.all, index);
         self.written = self.written.filter(|&written| written != index);
     }
 
@@ -116,17 +136,16 @@ impl Segments {
 
     /// New data at the end of a segment; old ones at its start make room.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
-        let size = self.policy.size_of(index);
         let segment = &mut self.all[index];
         segment.end = segment.end.max(end);
-        segment.start = segment.start.max(segment.end.saturating_sub(size));
+        self.policy.divide(&mut self.all, index);
     }
 
     /// Data before the start of a segment, as far as there is room.
     pub(crate) fn extend_front(&mut self, index: usize, start: u64) {
-        let size = self.policy.size_of(index);
+        let size = self.size();
         let segment = &mut self.all[index];
-        if segment.end > segment.start {
+        if segment.is_in_use() {
             segment.start = segment.start.min(start.max(segment.end.saturating_sub(size)));
         }
     }

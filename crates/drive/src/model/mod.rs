@@ -70,7 +70,8 @@ pub(crate) struct Sizes {
     /// The longest read whose sectors the media bring one behind the other, whatever the bus does.
     pub(crate) in_order: u64,
     pub(crate) segment: u64,
-    pub(crate) read_ahead: u64,
+    /// How far is read ahead at most, where that is bounded.
+    pub(crate) read_ahead: Option<u64>,
     pub(crate) bypass: u64,
     /// Logical sectors in a physical one.
     pub(crate) physical: u64,
@@ -252,7 +253,6 @@ fn share_of(share: u64, sectors: u64) -> u64 {
 fn sizes(spec: &DriveSpec) -> Sizes {
     let sectors = |kib: f64| (kib * 1024.0 / f64::from(spec.sector_bytes)).floor() as u64;
     let cache = spec.cache.as_ref();
-    let segment = cache.map_or(0, |cache| sectors(cache.segment_kib).max(1));
     let buffer = sectors(spec.buffer.size_kib);
     let on_arrival =
         cache.is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
@@ -264,8 +264,8 @@ fn sizes(spec: &DriveSpec) -> Sizes {
         read_fence_q32: spec.buffer.read_fence_fraction.map(q32),
         write_fence_q32: spec.buffer.write_fence_fraction.map(q32),
         write_fence: spec.buffer.write_fence_kib.map(|kib| sectors(kib).max(1)),
-        segment,
-        read_ahead: cache.map_or(0, |cache| cache.read_ahead_limit_kib.map_or(segment, sectors)),
+        segment: cache.map_or(0, |cache| sectors(cache.segment_kib).max(1)),
+        read_ahead: cache.and_then(|cache| cache.read_ahead_limit_kib).map(sectors),
         bypass: cache.and_then(|cache| cache.bypass_above_kib).map_or(u64::MAX, sectors),
         physical: u64::from(spec.physical_sector_bytes.map_or(1, |bytes| bytes / spec.sector_bytes)),
     }

@@ -15,6 +15,7 @@ mod candidates;
 mod fcfs;
 mod group;
 mod hits;
+mod list;
 mod look;
 mod ncq;
 mod order;

@@ -1,6 +1,7 @@
 //! What waits in one place, in the order of a policy.
 
-use super::order::{AnyOrder, Choice, Extent, Order, Pick};
+use super::list::{AnyOrder, Extent};
+use super::order::{Choice, Order, Pick};
 use super::policy::{Kind, Needs, Policy};
 use super::reach::Reach;
 use super::waiting::{Slot, Slots, Target, Waiting};

@@ -287,14 +287,29 @@ pub enum WrittenData {
     OwnSegment,
 }
 
+/// How the cache is divided into segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Segmentation {
+    /// `segments` of `segment_kib` each, whatever is asked.
+    #[default]
+    Fixed,
+    /// Up to `segments`, which share `segments` times `segment_kib`: a stream that is alone has all of it, a new one takes a
+    /// share, and one that nobody asks for gives its share back.
+    Adaptive,
+}
+
 /// The read cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
     /// Number of segments; the least recently used one is replaced.
     pub segments: u32,
-    /// Size of a segment, in KiB.
+    /// Size of a segment, in KiB; with `segmentation = "adaptive"`, its size when all of them are in use.
     pub segment_kib: f64,
+    /// Whether segments keep their number and size.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub segmentation: Segmentation,
     /// What is read ahead.
     #[serde(default)]
     pub read_ahead: ReadAhead,
@@ -335,6 +350,26 @@ pub struct CacheSpec {
 }
 
 impl CacheSpec {
+    /// Segments that read nothing ahead; everything else as in a file that does not mention it.
+    pub fn new(segments: u32, segment_kib: f64) -> Self {
+        Self {
+            segments,
+            segment_kib,
+            segmentation: Segmentation::default(),
+            read_ahead: ReadAhead::default(),
+            read_ahead_limit_kib: None,
+            zero_latency: false,
+            whole_track: false,
+            read_ahead_over_requested: false,
+            read_ahead_on_hit: None,
+            write_overlap: WriteOverlap::default(),
+            written_data: WrittenData::default(),
+            partial_hit: PartialHit::default(),
+            after_hit: AfterHit::default(),
+            bypass_above_kib: None,
+        }
+    }
+
     /// Whether a hit lets the drive read on.
     pub fn reads_on_after_hits(&self) -> bool {
         self.read_ahead_on_hit.unwrap_or(matches!(

@@ -10,6 +10,7 @@ mod check_runs;
 mod controller;
 mod fidelity;
 mod file;
+mod kinds;
 mod layout;
 mod mechanics;
 mod overrides;
@@ -18,7 +19,7 @@ mod provenance;
 pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
-    PartialHit, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
+    PartialHit, ReadAhead, Segmentation, WriteOverlap, WritePolicy, WrittenData,
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;

@@ -1,6 +1,6 @@
 //! Segments of one size; the least recently used makes room.
 
-use super::Segmentation;
+use super::CachePolicy;
 use crate::buffer::segments::Segment;
 
 #[derive(Clone, Debug, Default)]
@@ -14,14 +14,19 @@ impl Fixed {
     }
 }
 
-impl Segmentation for Fixed {
+impl CachePolicy for Fixed {
     #[inline]
     fn victim(&self, shared: &[Segment]) -> Option<usize> {
         (0..shared.len()).min_by_key(|&i| shared[i].used)
     }
 
     #[inline]
-    fn size_of(&self, _segment: usize) -> u64 {
+    fn size_in(&self, _all: &[Segment]) -> u64 {
         self.size
+    }
+
+    #[inline]
+    fn divide(&self, all: &mut [Segment], filled: usize) {
+        all[filled].keep_end(self.size);
     }
 }

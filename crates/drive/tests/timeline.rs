@@ -1,8 +1,11 @@
-//! The story of a command agrees with its outcome.
+//! The timeline of a command agrees with its outcome.
 
+#[path = "common/any.rs"]
+mod any;
 mod common;
 
-use common::{any_commands, any_options, command, drive, plain};
+use any::{any_commands, any_options};
+use common::{command, drive, plain};
 use headstack_drive::command::Command;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
