@@ -276,6 +276,7 @@ rows! {
     in_idle_time_buffered_writes_go_to_the_media
     a_forced_write_goes_past_the_write_cache
     above_the_high_water_mark_a_read_waits
+    the_drive_writes_down_to_the_low_water_mark_and_no_further
     a_recalibration_is_waited_for
     before_it_falls_due_nothing_is_waited_for
     a_command_waits_for_the_one_before_it
