@@ -130,9 +130,15 @@ def deep_check(drive: str) -> DeepCheck:
 class Bench:
     """A drive, and what is run on it."""
 
-    def __init__(self, drive: str) -> None:
+    def __init__(self, drive: str, *, write_cache_mib: int | None = None, sequential_kib: int | None = None) -> None:
+        """`write_cache_mib` replaces the size of its write cache, `sequential_kib` the length of sequential requests."""
         self.source = drive
-        self.model = headstack.Drive(drive)
+        self.own_sequential_kib = sequential_kib
+        values = (
+            [] if write_cache_mib is None else [("write_policy.write-back.size_kib", f"{1024.0 * write_cache_mib}")]
+        )
+        self.overrides = [(f"drive.*.{path}", value) for path, value in values]
+        self.model = headstack.Drive(drive, overrides=values)
         self.spec = self.model.spec()
         self.zones = self.model.zones()
         self.sector_bytes = self.model.sector_bytes
@@ -153,6 +159,8 @@ class Bench:
     @property
     def sequential_kib(self) -> int:
         """The length of a sequential request."""
+        if self.own_sequential_kib is not None:
+            return self.own_sequential_kib
         return SEQUENTIAL_KIB["large" if self.spec["buffer"]["size_kib"] >= LARGE_BUFFER_KIB else "small"]
 
     @property
@@ -167,8 +175,12 @@ class Bench:
 
     def run(self, stream: str, requests: int, warmup: int = 0, *, through: bool = False) -> headstack.Run:
         """A closed workload of one stream."""
-        text = f"seed = 1\nrequests = {requests + warmup}\n[[stream]]\nthink.constant_ms = 0\n{stream}"
-        overrides = [WRITE_THROUGH] if through and self.caches_writes else []
+        return self.run_streams(f"[[stream]]\nthink.constant_ms = 0\n{stream}", requests, warmup, through=through)
+
+    def run_streams(self, streams: str, requests: int, warmup: int, *, through: bool = False) -> headstack.Run:
+        """A workload of several streams."""
+        text = f"seed = 1\nrequests = {requests + warmup}\n{streams}"
+        overrides = [WRITE_THROUGH] if through and self.caches_writes else self.overrides
         system = headstack.System(self.source, overrides=overrides)
         return headstack.simulate(system, headstack.Workload(toml=text), warmup_requests=warmup, threads=1)
 
@@ -238,7 +250,7 @@ class Bench:
         if not self.reads_ahead:
             return f"no read-ahead: {per_request:.2f} revolutions between one command and the next"
         fence = self.spec["buffer"].get("read_fence_fraction") or 0.0
-        if fence > 0.5:  # noqa: PLR2004 (half of a request)
+        if fence > 0.5:
             return f"a read asks for the bus when {100 * fence:.0f} % of it are in the buffer: {lost:.2f} revolutions a track"
         if zone["media_mb_per_s"] > self.spec["bus"]["read_mb_per_s"]:
             return f"the media outrun the bus, and the buffer runs full: {lost:.2f} revolutions a track"
@@ -250,13 +262,14 @@ class Bench:
         """IOPS of random requests: reads, writes as the drive is set, and writes without the write cache."""
         found = {}
         for depth in DEPTHS:
-            found[f"read_qd{depth}"] = self._iops("read", depth)
-            found[f"write_cached_qd{depth}"] = self._iops("write", depth)
+            found[f"read_qd{depth}"] = self.iops("read", depth)
+            found[f"write_cached_qd{depth}"] = self.iops("write", depth)
             if self.caches_writes:
-                found[f"write_uncached_qd{depth}"] = self._iops("write", depth, through=True)
+                found[f"write_uncached_qd{depth}"] = self.iops("write", depth, through=True)
         return found
 
-    def _iops(self, op: str, depth: int, *, through: bool = False) -> float:
+    def iops(self, op: str, depth: int, *, through: bool = False) -> float:
+        """Random requests a second in a closed loop, after the write cache is full; `through` turns it off."""
         fills = op == "write" and not through
         warmup = int(1.5 * self.write_cache_kib / RANDOM_KIB) + 100 if fills else 100
         requests = max(RANDOM_REQUESTS[depth], warmup // 4)

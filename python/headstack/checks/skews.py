@@ -39,7 +39,7 @@ def _sentence(op: str, skew: str, found: list[dict[str, Any]], spec: dict[str, A
     else:
         cure = "at least " + _few([f"{_enough(spec, one, KEYS[skew]):g} in zone {one['zone']}" for one in found])
     return (
-        f"`{key}`: {zones}: the {skew} skew gives {first['skew_ms']:.3f} ms for a {op} switch of {first['switch_ms']:.3f} ms; "
+        f"`{key}`: {zones}: the {skew} skew gives {first['skew_ms']:.4f} ms for a {op} switch of {first['switch_ms']:.4f} ms; "
         f"sequential {op}s lose a revolution ({rotation_ms:.2f} ms) at {100 * first['share']:.0f} % of track changes, "
         f"{first['rate_mb_per_s']:.1f} of {first['possible_mb_per_s']:.1f} MB/s; {cure} would do"
     )

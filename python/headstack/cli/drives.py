@@ -188,6 +188,35 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
     return code
 
 
+@app.command
+def sheet(
+    *drives: str,
+    markdown: Annotated[bool, Parameter(help="Print the table in Markdown.")] = False,
+    json: Json = False,
+) -> int:
+    """Hold drives of the library against the data sheets of their class: published figures beside the model's."""
+    from headstack import InputError
+    from headstack.checks.sheets import COLUMNS, published_drives, sheet_rows, table
+
+    if markdown and json:
+        raise InputError("--markdown and --json are two ways to print the same", "choose one")
+    known = published_drives()
+    if unknown := [drive for drive in drives if drive not in known]:
+        raise InputError(f"no data sheet is known for `{unknown[0]}`", f"known: {', '.join(known)}")
+    rows = [row for drive in drives or known for row in sheet_rows(drive)]
+    if json:
+        output.print_json({"rows": [row.json() for row in rows]})
+    elif markdown:
+        for cells in (COLUMNS, ["---"] * len(COLUMNS), *table(rows)):
+            output.line("| " + " | ".join(cells) + " |")
+    else:
+        caption = "remembered: not checked against the data sheet; read back: the drive file was made from it"
+        output.table(
+            "Data sheets beside the models", COLUMNS, table(rows), text_columns=(0, 1, 2, 6, 7), caption=caption
+        )
+    return 0
+
+
 @app.command(name="import")
 def import_(
     *files: Path,
