@@ -180,6 +180,7 @@ mod tests {
     /// A drive with all that moves a sector: the layout of the drive model is the naive twin.
     fn spec(order: Order) -> LayoutSpec {
         let zone = |first_cylinder, last_cylinder, sectors_per_track| ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder,
             last_cylinder,
             sectors_per_track,
@@ -193,6 +194,7 @@ mod tests {
             spares: None,
         };
         LayoutSpec {
+            head_angle_turns: Vec::new(),
             order,
             heads: 4,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(5),

@@ -6,7 +6,7 @@ use crate::library;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Spindle};
-use headstack_drive::spec::{DriveSpec, ProvenanceKind};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
 use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
@@ -276,12 +276,20 @@ impl Drive {
                     "first_cylinder": zone.first_cylinder,
                     "last_cylinder": zone.last_cylinder,
                     "sectors_per_track": zone.sectors_per_track,
+                    "sectors_per_track_by_head": self.by_head(zone.first_cylinder),
                     "media_mb_per_s": rate.possible_mb_per_s,
                     "sequential_read_mb_per_s": rate.read_mb_per_s,
                     "sequential_write_mb_per_s": rate.write_mb_per_s,
                 })
             })
             .collect()
+    }
+
+    /// Data sectors on the tracks of each head in the zone that holds a cylinder, where heads differ.
+    fn by_head(&self, cylinder: u32) -> Option<&[u32]> {
+        let holds = |zone: &&ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&cylinder);
+        let by_head = &self.spec.layout.zone.iter().find(holds)?.sectors_per_track_by_head;
+        (!by_head.is_empty()).then_some(by_head)
     }
 
     fn description(&self) -> Value {

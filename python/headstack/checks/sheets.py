@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -107,7 +107,7 @@ def _explained(row: SheetRow, what: str) -> SheetRow:
         note = "the seek curve and the scheduler are assumed, not the maker's"
     else:
         note = "layout and seek curve are assumed, not the maker's"
-    return SheetRow(**(asdict(row) | {"note": note}))
+    return replace(row, note=note)
 
 
 def _model(what: str, bench: Bench) -> float | None:

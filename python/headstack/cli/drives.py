@@ -336,6 +336,12 @@ def _short(drive: dict[str, Any]) -> dict[str, Any]:
     return short
 
 
+def _density(zone: dict[str, Any]) -> str:
+    """Sectors on a track: from the sparsest head to the densest, where they differ."""
+    by_head = zone["sectors_per_track_by_head"]
+    return f"{min(by_head):,}–{max(by_head):,}" if by_head else output.number(zone["sectors_per_track"])
+
+
 def _show(about: dict[str, Any]) -> None:
     number = output.number
     seek, zones, shares = about["seek"], about["zones"], about["provenance"]["shares"]
@@ -371,7 +377,7 @@ def _show(about: dict[str, Any]) -> None:
             (
                 str(index),
                 f"{zone['first_cylinder']:,}–{zone['last_cylinder']:,}",
-                number(zone["sectors_per_track"]),
+                _density(zone),
                 number(zone["first_lba"]),
                 number(zone["sectors"]),
                 number(zone["sequential_read_mb_per_s"]),
