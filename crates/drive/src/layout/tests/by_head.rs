@@ -201,3 +201,35 @@ fn a_denser_head_holds_more_and_turns_no_faster() {
     assert_eq!((second.cylinder, second.head, second.sectors), (2, 1, 20));
     assert!(near(second.span(10), 0.5));
 }
+
+#[test]
+fn heads_that_cannot_be_are_refused() {
+    let sound = || {
+        let dense = ZoneSpec { sectors_per_track_by_head: vec![10, 20], ..zone(0, 3, 15) };
+        layout(Order::SerpentineBySurface, 2, vec![dense])
+    };
+    let problems = |change: fn(&mut LayoutSpec)| {
+        let mut spec = sound();
+        change(&mut spec);
+        super::runs::problems(&spec)
+    };
+    assert_eq!(problems(|_| ()), "");
+    for (says, problem) in [
+        ("1 densities, but the drive has 2 heads", problems(|spec| spec.zone[0].sectors_per_track_by_head = vec![9])),
+        ("by_head.1`: 0 is not between", problems(|spec| spec.zone[0].sectors_per_track_by_head[1] = 0)),
+        ("3 angles, but the drive has 2 heads", problems(|spec| spec.head_angle_turns = vec![0.1; 3])),
+        ("head_angle_turns.1`: 1.5 is not", problems(|spec| spec.head_angle_turns = vec![0.0, 1.5])),
+        ("slipped tracks do not go with", problems(|spec| spec.slipped_tracks = vec![[0, 0]])),
+        ("empty_sectors_at_front`: sectors that", problems(|spec| spec.zone[0].empty_sectors_at_front = 3)),
+        (
+            "make 400000 runs of tracks, more than 300000",
+            problems(|spec| {
+                spec.order = Order::Classical;
+                spec.group_cylinders = None;
+                spec.zone[0].last_cylinder = 199_999;
+            }),
+        ),
+    ] {
+        assert!(problem.contains(says), "{says}: {problem}");
+    }
+}
