@@ -215,7 +215,10 @@ fn heads_that_cannot_be_are_refused() {
     };
     assert_eq!(problems(|_| ()), "");
     for (says, problem) in [
-        ("1 densities, but the drive has 2 heads", problems(|spec| spec.zone[0].sectors_per_track_by_head = vec![9])),
+        (
+            "1 densities, but the drive has 2 heads",
+            problems(|spec| spec.zone[0].sectors_per_track_by_head = vec![9]),
+        ),
         ("by_head.1`: 0 is not between", problems(|spec| spec.zone[0].sectors_per_track_by_head[1] = 0)),
         ("3 angles, but the drive has 2 heads", problems(|spec| spec.head_angle_turns = vec![0.1; 3])),
         ("head_angle_turns.1`: 1.5 is not", problems(|spec| spec.head_angle_turns = vec![0.0, 1.5])),
