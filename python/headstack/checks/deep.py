@@ -234,7 +234,8 @@ class Bench:
         if op == "read":
             plain = controller.get("hit_overhead_ms", controller["read_overhead_ms"])
             return (history["read_hit_ms"][0] if history else plain) + controller["read_completion_ms"]
-        plain = controller["write_overhead_ms"]
+        # Data may cross the bus beside the overhead.
+        plain = controller.get("write_data_after_ms", controller["write_overhead_ms"])
         return (history["write_hit_ms"][1] if history else plain) + controller["write_completion_ms"]
 
     def _cause(self, op: str, zone: dict[str, Any], lost: float, size: int) -> str:

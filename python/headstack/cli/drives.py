@@ -149,7 +149,7 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
         return code
     columns = [f"{op} {place}" for op in ("read", "write") for place in ("outer", "middle", "inner")]
     output.table(
-        "Sequential rate in MB/s, and the share of what media and bus allow",
+        "Sequential rate in MB/s, and the share of what media, bus and overhead allow",
         ["drive", *columns],
         [
             (
@@ -164,9 +164,8 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
         text_columns=(0,),
     )
     output.table(
-        "Random requests of 4 KiB a second, longest responses of a mixed load, and time to write out a full cache",
-        ["drive", "read QD1", "read QD16", "write QD1", "write QD16", "uncached QD1", "uncached QD16", "longest read ms",
-         "longest write ms", "flush s"],
+        "Random requests of 4 KiB a second, longest responses, and time to write out a full cache",
+        ["drive", "read 1", "16", "write 1", "16", "uncached 1", "16", "longest read", "write", "flush"],
         [
             (
                 check.drive,
@@ -182,6 +181,7 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
             for check in checks
         ],
         text_columns=(0,),
+        caption="1, 16: queue depth; longest responses of a mixed load at depth 4 in ms; flush in s",
     )  # fmt: skip
     for check in checks:
         output.line(f"{check.drive}: {check.verdict}")
