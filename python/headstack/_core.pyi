@@ -144,6 +144,12 @@ class Drive:
         """
         Time of a seek over so many cylinders, in ms.
         """
+    def skew_warnings(self, /) -> list[dict]:
+        """
+        Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
+        `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
+        revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
+        """
     def spec(self, /) -> dict:
         """
         The drive file's values.
@@ -154,7 +160,8 @@ class Drive:
         """
     def zones(self, /) -> list[dict]:
         """
-        The zones, outermost first.
+        The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
+        skew were too short, and what reads and writes get), without controller and bus.
         """
 
 @final

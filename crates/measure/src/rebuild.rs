@@ -97,6 +97,7 @@ impl Builder<'_> {
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
         self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
         LayoutSpec {
+            head_angle_turns: Vec::new(),
             order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
             heads,
             group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
@@ -123,6 +124,7 @@ impl Builder<'_> {
         };
         let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
         ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder,
             last_cylinder: first_cylinder + cylinders as u32 - 1,
             sectors_per_track: zone.sectors_per_track as u32,

@@ -23,6 +23,7 @@ STUDIES = {
     "disksim-validation": "headstack.studies.disksim_validation",
     "scheduling": "headstack.studies.scheduling",
     "johnson": "headstack.studies.johnson",
+    "nearline": "headstack.studies.nearline",
 }
 
 

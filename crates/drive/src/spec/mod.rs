@@ -5,6 +5,7 @@
 //! rejected where they stand.
 
 mod check;
+mod check_heads;
 mod check_layout;
 mod check_runs;
 mod controller;
