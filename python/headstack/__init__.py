@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Trace,
         Workload,
         demerit,
+        library_designs,
         library_drives,
         library_systems,
         library_workloads,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
+    from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Calibration",
     "Completion",
+    "Cost",
     "Drive",
     "Explanation",
     "HeadstackError",
@@ -59,9 +62,11 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "cost",
     "demerit",
     "explain",
     "explain_completion",
+    "library_designs",
     "library_drives",
     "library_systems",
     "library_workloads",
@@ -77,6 +82,8 @@ __all__ = [
 _HOMES = {
     "Calibration": "headstack.calibration",
     "calibrate": "headstack.calibration",
+    "Cost": "headstack.costing",
+    "cost": "headstack.costing",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
