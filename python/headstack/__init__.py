@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from headstack.calibration import Calibration, calibrate
     from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
 
@@ -53,6 +54,7 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Place",
+    "PowerBudget",
     "Run",
     "Stepper",
     "System",
@@ -72,6 +74,7 @@ __all__ = [
     "library_workloads",
     "measure",
     "per_request_error",
+    "power_budget",
     "schedulers",
     "simulate",
     "trace_formats",
@@ -87,6 +90,8 @@ _HOMES = {
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
+    "PowerBudget": "headstack.power",
+    "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
     "Validation": "headstack.validation",

@@ -725,6 +725,11 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
+def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> dict:
+    """
+    What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
+    """
+
 def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:
     """
     Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.

@@ -12,6 +12,7 @@ pub mod mechanics;
 mod mechanism;
 mod model;
 mod positioning;
+pub mod power;
 pub mod scheduler;
 pub mod spec;
 mod transfer;

@@ -17,6 +17,7 @@ mod measure;
 mod outputs;
 mod phase;
 mod poll;
+mod power;
 mod range;
 mod run;
 mod scores;
@@ -56,6 +57,8 @@ mod _core {
     use crate::outputs::{Together, check_apart, leftovers, write_whole};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
+    #[pymodule_export]
+    use crate::power::power_budget;
     #[pymodule_export]
     use crate::range::check_number;
     #[pymodule_export]

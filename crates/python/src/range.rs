@@ -77,6 +77,7 @@ numbers! {
     PhaseLock(f64) "phase_lock": 0.05 ..= 0.95;
     PlatterCount(u32) "platters": 1 ..= headstack_cost::MOST_PLATTERS;
     RequestCount(u64) "requests": 1 ..= u64::MAX;
+    Rpm(f64) "rpm": 60 ..= 1e6;
     Sector(u32) "sector": 0 ..= u32::MAX;
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;
