@@ -246,6 +246,7 @@ impl Built {
                 level: if volume.disks.len() == 1 { "single" } else { "concatenation" }.to_owned(),
                 drives: disks.map(|disk| disk.file.clone()).collect(),
                 bus: Some(self.disks[volume.disks[0]].bus.clone()),
+                ..VolumeSpec::default()
             };
             (volume.name.clone(), spec)
         });

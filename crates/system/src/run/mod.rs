@@ -18,6 +18,8 @@ mod ledger_tests;
 mod options;
 #[cfg(test)]
 mod power_tests;
+#[cfg(test)]
+mod raid_tests;
 mod serial;
 #[cfg(test)]
 mod tests;
