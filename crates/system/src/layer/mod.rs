@@ -71,10 +71,28 @@ impl Call {
         }
     }
 
-    /// The same of sectors of one drive of an array.
-    pub(crate) fn send_span(&self, drives: &[UnitMap], span: Span, effects: &mut Vec<Effect>) {
-        let Span { drive, from, to } = span;
-        drives[drive].map(Lba(from), (to - from) as u32, |range| effects.push(self.send(range)));
+    /// The same of sectors of one drive of an array; how many commands that takes.
+    pub(crate) fn send_span(&self, drives: &[UnitMap], span: Span, effects: &mut Vec<Effect>) -> u32 {
+        self.send_tagged(drives, span, 0, effects)
+    }
+
+    /// As [`Call::send_span`], under a tag.
+    pub(crate) fn send_tagged(
+        &self,
+        drives: &[UnitMap],
+        Span { drive, from, to }: Span,
+        name: usize,
+        effects: &mut Vec<Effect>,
+    ) -> u32 {
+        let before = effects.len();
+        drives[drive].map(Lba(from), (to - from) as u32, |range| {
+            let mut sent = self.send(range);
+            if let Effect::Send { tag, .. } = &mut sent {
+                *tag = name;
+            }
+            effects.push(sent);
+        });
+        (effects.len() - before) as u32
     }
 }
 

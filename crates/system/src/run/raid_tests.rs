@@ -103,6 +103,10 @@ fn writes_of_one_stripe_wait_for_each_other() {
     assert_eq!(row(1).phases.other, finish(0));
     assert_eq!(row(2).phases.other, Nanos::ZERO);
     assert!(finish(1) > finish(0));
+    // Unless they may overlap.
+    let loose = system("raid-5", 5, "stripe_lock = false");
+    let (kept, _) = go(&loose, vec![write(0), write(64)], Replay::Open);
+    assert!(kept.rows.iter().all(|row| row.phases.other == Nanos::ZERO));
 }
 
 #[test]
@@ -113,6 +117,8 @@ fn every_level_serves_every_request_under_load_and_in_replays() {
         ("raid-10", 4, "read_choice = \"nearest\"\nfailed_drives = [0]"),
         ("raid-4", 4, "failed_drives = [2]"),
         ("raid-5", 4, "parity_layout = \"right-asymmetric\""),
+        ("raid-5", 5, "write_order = \"after-own-reads\""),
+        ("raid-6", 5, "write_order = \"after-own-reads\"\nfailed_drives = [2]"),
         ("raid-5", 4, "failed_drives = [1]"),
         ("raid-6", 5, "failed_drives = [0, 3]"),
     ] {

@@ -12,6 +12,10 @@ pub struct ArrayOptions {
     pub parity_layout: ParityLayout,
     /// How parity is brought up to date.
     pub small_writes: SmallWrites,
+    /// When data and parity are written anew.
+    pub write_order: WriteOrder,
+    /// Whether writes of the same stripe wait for each other.
+    pub stripe_lock: bool,
     /// Which copy is read.
     pub read_choice: ReadChoice,
     /// Copies of the data.
@@ -26,6 +30,8 @@ impl Default for ArrayOptions {
             stripe_unit_kib: 64.0,
             parity_layout: ParityLayout::default(),
             small_writes: SmallWrites::default(),
+            write_order: WriteOrder::default(),
+            stripe_lock: true,
             read_choice: ReadChoice::default(),
             copies: 2,
             failed_drives: Vec::new(),
@@ -59,6 +65,17 @@ pub enum SmallWrites {
     ReadModifyWrite,
     /// Read the rest of the stripe, then write data and parity.
     ReconstructWrite,
+}
+
+/// What a write to a drive of a parity volume waits for, where parity takes reads first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteOrder {
+    /// All reads of the request: nothing is changed before the new parity is known.
+    #[default]
+    AfterAllReads,
+    /// Data: the request's reads from the same drive, and without any nothing; parity: all reads.
+    AfterOwnReads,
 }
 
 /// Which of several copies is read.

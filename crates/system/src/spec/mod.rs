@@ -7,7 +7,7 @@ mod load;
 #[cfg(test)]
 mod tests;
 
-pub use array::{ArrayOptions, ParityLayout, ReadChoice, SmallWrites};
+pub use array::{ArrayOptions, ParityLayout, ReadChoice, SmallWrites, WriteOrder};
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
 
@@ -195,6 +195,13 @@ pub struct VolumeSpec {
     /// With parity: how it is brought up to date where a write covers only part of a stripe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub small_writes: Option<SmallWrites>,
+    /// With parity: what a write to a drive waits for, where parity takes reads first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_order: Option<WriteOrder>,
+    /// With parity: whether writes of the same stripe wait for each other, as they must where the parity is to be right; true if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_lock: Option<bool>,
     /// With copies: which one is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_choice: Option<ReadChoice>,
@@ -214,6 +221,8 @@ impl VolumeSpec {
             ("stripe_unit_kib", self.stripe_unit_kib.is_some()),
             ("parity_layout", self.parity_layout.is_some()),
             ("small_writes", self.small_writes.is_some()),
+            ("write_order", self.write_order.is_some()),
+            ("stripe_lock", self.stripe_lock.is_some()),
             ("read_choice", self.read_choice.is_some()),
             ("copies", self.copies.is_some()),
             ("failed_drives", !self.failed_drives.is_empty()),
@@ -222,6 +231,8 @@ impl VolumeSpec {
             stripe_unit_kib: self.stripe_unit_kib.unwrap_or(usual.stripe_unit_kib),
             parity_layout: self.parity_layout.unwrap_or_default(),
             small_writes: self.small_writes.unwrap_or_default(),
+            write_order: self.write_order.unwrap_or_default(),
+            stripe_lock: self.stripe_lock.unwrap_or(usual.stripe_lock),
             read_choice: self.read_choice.unwrap_or_default(),
             copies: self.copies.unwrap_or(usual.copies),
             failed_drives: self.failed_drives.clone(),

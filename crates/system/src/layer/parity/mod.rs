@@ -1,6 +1,6 @@
 //! RAID 4, 5 and 6: data and parity over drives.
 //!
-//! A write that covers a stripe in part reads first what the new parity takes, then writes. Writes of the same stripe exclude
+//! A write that covers a stripe in part reads first what the new parity takes, then writes ([`WriteOrder`]). Writes of the same stripe exclude
 //! each other; one that has to wait is served when those before it are complete. Modelled: which commands go to which drive
 //! and when. Not modelled: the time it takes to work parity out, stripes kept in memory from one write to the next, reads
 //! that meet a write of the same stripe (they do not wait).
@@ -14,7 +14,7 @@ use headstack_units::{Lba, Nanos, Op};
 
 use super::stripes::{Span, Stripes};
 use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
-use crate::spec::ArrayOptions;
+use crate::spec::{ArrayOptions, WriteOrder};
 use layout::Layout;
 use plan::Array;
 
@@ -22,8 +22,28 @@ use plan::Array;
 #[derive(Clone, Debug)]
 struct Write {
     call: Call,
-    /// What is written when everything has been read.
-    then: Vec<Span>,
+    /// Reads on their way, by drive; the tag of a read is its drive's number and one.
+    reading: Vec<u32>,
+    then: Vec<Next>,
+}
+
+/// What is written later.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    span: Span,
+    /// It waits for all reads, not only for those from its drive.
+    needs_all: bool,
+}
+
+impl Write {
+    /// What need not wait any more.
+    fn ready(&mut self) -> Vec<Span> {
+        let is_all_read = self.reading.iter().all(|&reads| reads == 0);
+        let is_ready = |next: &Next| is_all_read || !next.needs_all && self.reading[next.span.drive] == 0;
+        let (ready, wait): (Vec<Next>, Vec<Next>) = self.then.iter().partition(|next| is_ready(next));
+        self.then = wait;
+        ready.iter().map(|next| next.span).collect()
+    }
 }
 
 /// A volume that survives the failure of one drive or two.
@@ -31,6 +51,9 @@ struct Write {
 pub(crate) struct Parity {
     drives: Vec<UnitMap>,
     array: Array,
+    order: WriteOrder,
+    /// Whether writes of the same stripe wait for each other.
+    locks: bool,
     /// By the numbers of their calls.
     active: BTreeMap<usize, Write>,
     waiting: VecDeque<Call>,
@@ -45,21 +68,31 @@ impl Parity {
 
     fn overlap(&self, a: &Call, b: &Call) -> bool {
         let (a, b) = (self.stripes(a), self.stripes(b));
-        a.0 <= b.1 && b.0 <= a.1
+        self.locks && a.0 <= b.1 && b.0 <= a.1
     }
 
     fn begin(&mut self, call: Call, effects: &mut Vec<Effect>) {
         let plan = self.array.write(call.lba.0, call.sectors);
-        let (first, then) = if plan.reads.is_empty() {
-            (Call { op: Op::Write, ..call }, Vec::new())
-        } else {
-            (Call { op: Op::Read, ..call }, plan.writes.clone())
-        };
-        let spans = if then.is_empty() { plan.writes } else { plan.reads };
-        for span in spans {
-            first.send_span(&self.drives, span, effects);
+        let mut reading = vec![0; self.drives.len()];
+        let read = Call { op: Op::Read, ..call };
+        for &span in &plan.reads {
+            reading[span.drive] += read.send_tagged(&self.drives, span, span.drive + 1, effects);
         }
-        self.active.insert(call.number, Write { call, then });
+        let next = |needs_all| move |span| Next { span, needs_all };
+        let then = match self.order {
+            WriteOrder::AfterAllReads => plan.writes().into_iter().map(next(true)).collect(),
+            WriteOrder::AfterOwnReads => plan
+                .data
+                .into_iter()
+                .map(next(false))
+                .chain(plan.parity.into_iter().map(next(true)))
+                .collect(),
+        };
+        let mut write = Write { call, reading, then };
+        for span in write.ready() {
+            call.send_span(&self.drives, span, effects);
+        }
+        self.active.insert(call.number, write);
     }
 
     /// Begins the writes that need not wait any more, in their order.
@@ -91,21 +124,25 @@ impl Layer for Parity {
     }
 
     fn completed(&mut self, _now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
-        let Some(number) = child.call.filter(|_| child.left == 0) else { return };
+        let Some(number) = child.call else { return };
         if let Some(write) = self.active.get_mut(&number) {
-            let then = std::mem::take(&mut write.then);
-            if !then.is_empty() {
-                let call = write.call;
-                for span in then {
+            if let Some(drive) = child.tag.checked_sub(1) {
+                write.reading[drive] -= 1;
+                let (call, ready) = (write.call, write.ready());
+                for &span in &ready {
                     call.send_span(&self.drives, span, effects);
                 }
-                return;
+                if !ready.is_empty() {
+                    return;
+                }
             }
-            self.active.remove(&number);
-            effects.extend(child.done_with_all());
+            if child.left == 0 {
+                self.active.remove(&number);
+            }
+        }
+        effects.extend(child.done_with_all());
+        if child.left == 0 {
             self.begin_waiting(effects);
-        } else {
-            effects.extend(child.done_with_all());
         }
     }
 }
@@ -117,7 +154,7 @@ fn parities(level: &str) -> usize {
 
 impl Volume for Parity {
     const TAKES: &'static [&'static str] =
-        &["stripe_unit_kib", "parity_layout", "small_writes", "failed_drives"];
+        &["stripe_unit_kib", "parity_layout", "small_writes", "write_order", "stripe_lock", "failed_drives"];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         let (parities, failed) = (parities(level), options.failed_drives.len());
@@ -141,7 +178,15 @@ impl Volume for Parity {
             failed: members.failed(),
             small_writes: options.small_writes,
         };
-        Self { drives: members.drives, array, active: BTreeMap::new(), waiting: VecDeque::new() }
+        let (order, locks) = (options.write_order, options.stripe_lock);
+        Self {
+            drives: members.drives,
+            array,
+            order,
+            locks,
+            active: BTreeMap::new(),
+            waiting: VecDeque::new(),
+        }
     }
 
     fn sectors(&self) -> u64 {
@@ -150,5 +195,67 @@ impl Volume for Parity {
 
     fn unit_of(&self, lba: Lba) -> usize {
         self.array.locate(lba.0).map_or(0, |(drive, at)| self.drives[drive].unit_of(Lba(at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::UnitPart;
+    use crate::spec::SmallWrites;
+    use headstack_units::RequestFlags;
+
+    fn raid_5(options: ArrayOptions) -> Parity {
+        let drive = |unit| UnitMap::new(vec![UnitPart::new(unit, 80, 512, 512)]);
+        let members = Members::plain((0..5).map(drive).collect(), 8);
+        Parity::new(Members { level: "raid-5".to_owned(), options, ..members })
+    }
+
+    /// Reads and writes among effects.
+    fn counted(effects: &mut Vec<Effect>) -> (usize, usize) {
+        let writes = |effect: &Effect| matches!(effect, Effect::Send { piece, .. } if piece.op == Op::Write);
+        let written = effects.iter().filter(|effect| writes(effect)).count();
+        let counts = (effects.len() - written, written);
+        effects.clear();
+        counts
+    }
+
+    /// What is sent at once, once drive 0 has been read, and once drive 4 has been, too.
+    fn steps(small_writes: SmallWrites, write_order: WriteOrder) -> [(usize, usize); 3] {
+        let mut volume = raid_5(ArrayOptions { small_writes, write_order, ..ArrayOptions::default() });
+        let flags = RequestFlags::default();
+        let call = Call { number: 0, device: 0, op: Op::Write, lba: Lba(0), sectors: 4, flags };
+        let mut effects = Vec::new();
+        volume.call(Nanos(0), &call, &(), &mut effects);
+        let first = counted(&mut effects);
+        let mut read = |drive: usize, left| {
+            let child = Completed { call: Some(0), tag: drive + 1, left };
+            volume.completed(Nanos(1), &child, &(), &mut effects);
+            counted(&mut effects)
+        };
+        [first, read(0, 1), read(4, 0)]
+    }
+
+    #[test]
+    fn data_wait_for_their_own_drive_or_for_all() {
+        use SmallWrites::ReadModifyWrite;
+        // The first stripe of five drives is 0 1 2 3 P.
+        assert_eq!(steps(ReadModifyWrite, WriteOrder::AfterAllReads), [(2, 0), (0, 0), (0, 2)]);
+        assert_eq!(steps(ReadModifyWrite, WriteOrder::AfterOwnReads), [(2, 0), (0, 1), (0, 1)]);
+    }
+
+    #[test]
+    fn where_the_rest_is_read_data_need_not_wait() {
+        let begin = |write_order| {
+            let small_writes = SmallWrites::ReconstructWrite;
+            let mut volume = raid_5(ArrayOptions { small_writes, write_order, ..ArrayOptions::default() });
+            let flags = RequestFlags::default();
+            let call = Call { number: 0, device: 0, op: Op::Write, lba: Lba(0), sectors: 4, flags };
+            let mut effects = Vec::new();
+            volume.call(Nanos(0), &call, &(), &mut effects);
+            counted(&mut effects)
+        };
+        assert_eq!(begin(WriteOrder::AfterAllReads), (3, 0));
+        assert_eq!(begin(WriteOrder::AfterOwnReads), (3, 1));
     }
 }

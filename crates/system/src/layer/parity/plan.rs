@@ -1,4 +1,4 @@
-//! What a request means for the drives of a parity volume: what is read, and what is written once that has been read.
+//! What a request means for the drives of a parity volume: what is read, and what is written then.
 
 use super::layout::Layout;
 use crate::layer::stripes::{Chunk, Span, Stripes, joined};
@@ -9,8 +9,17 @@ use crate::spec::SmallWrites;
 pub(crate) struct Plan {
     /// To be read first.
     pub(crate) reads: Vec<Span>,
-    /// To be written when all of that has been read.
-    pub(crate) writes: Vec<Span>,
+    /// Data to be written.
+    pub(crate) data: Vec<Span>,
+    /// Parity to be written.
+    pub(crate) parity: Vec<Span>,
+}
+
+impl Plan {
+    /// Data and parity, neighbours on a drive together.
+    pub(crate) fn writes(self) -> Vec<Span> {
+        joined([self.data, self.parity].concat())
+    }
 }
 
 /// The drives of a volume and their state.
@@ -66,7 +75,7 @@ impl Array {
                 reads.extend(self.enough(band));
             }
         }
-        Plan { reads: joined(reads), writes: Vec::new() }
+        Plan { reads: joined(reads), ..Plan::default() }
     }
 
     /// As many members as tell all others: data as far as they are there, then parity.
@@ -84,7 +93,7 @@ impl Array {
         for chunks in chunks.chunk_by(|a, b| self.place(*a).0 == self.place(*b).0) {
             self.write_stripe(chunks, &mut plan);
         }
-        Plan { reads: joined(plan.reads), writes: joined(plan.writes) }
+        Plan { reads: joined(plan.reads), data: joined(plan.data), parity: joined(plan.parity) }
     }
 
     /// A stripe falls into bands in which each unit is written as a whole or not at all: a request that begins or ends within a
@@ -114,9 +123,9 @@ impl Array {
             |members: &[usize]| members.iter().map(|&member| self.span(band, member)).collect::<Vec<_>>();
         let modify = written.iter().all(alive).then(|| spans(&[written, &parities].concat()));
         let reconstruct = rest.iter().all(alive).then(|| spans(&rest));
-        plan.writes.extend(
-            written.iter().chain(&parities).filter(|member| alive(member)).map(|&m| self.span(band, m)),
-        );
+        plan.data
+            .extend(written.iter().filter(|member| alive(member)).map(|&member| self.span(band, member)));
+        plan.parity.extend(spans(&parities));
         if parities.is_empty() {
             return;
         }
@@ -167,7 +176,7 @@ mod tests {
     }
 
     fn counts(plan: &Plan) -> (usize, usize) {
-        (plan.reads.len(), plan.writes.len())
+        (plan.reads.len(), plan.clone().writes().len())
     }
 
     fn sectors(spans: &[Span]) -> BTreeSet<(usize, u64)> {
@@ -189,7 +198,7 @@ mod tests {
         ] {
             let plan = array(drives, parities, &[], policy).write(3, 2);
             assert_eq!(counts(&plan), expected, "{drives} drives, {parities} parities, {policy:?}");
-            let modifies = plan.reads == plan.writes;
+            let modifies = plan.reads == plan.clone().writes();
             assert_eq!(modifies, policy != ReconstructWrite && drives > 3 || policy == ReadModifyWrite);
         }
     }
@@ -272,7 +281,7 @@ mod tests {
             let failed: Vec<usize> = failures.into_iter().collect();
             let array = rotated(drives, parities, &failed, policy, rotation);
             let plan = array.write(lba, count);
-            let (read, written) = (sectors(&plan.reads), sectors(&plan.writes));
+            let (read, written) = (sectors(&plan.reads), sectors(&plan.clone().writes()));
             let data = drives - parities;
             let mut expected = BTreeSet::new();
             let mut bands: BTreeMap<(u64, u64), BTreeSet<usize>> = BTreeMap::new();
