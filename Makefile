@@ -33,7 +33,7 @@ SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_re
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-  $(shell find crates drives systems workloads -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
+  $(shell find crates drives systems workloads designs -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
     \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 # Keeps a tool's chatter for when it fails.

@@ -178,7 +178,11 @@ def library_page() -> None:
         "their [provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
         "",
     ]
-    others = {"Systems": headstack.library_systems(), "Workloads": headstack.library_workloads()}
+    others = {
+        "Systems": headstack.library_systems(),
+        "Workloads": headstack.library_workloads(),
+        "Designs": headstack.library_designs(),
+    }
     for title, names in others.items():
         lines += [f"## {title}", "", *(f"- `{name}`" for name in sorted(names)), ""]
     (HERE / "library.md").write_text("\n".join(lines), encoding="utf-8")

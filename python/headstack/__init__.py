@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Trace,
         Workload,
         demerit,
+        library_designs,
         library_drives,
         library_systems,
         library_workloads,
@@ -36,13 +37,16 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
+    from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
 
 __all__ = [
     "Calibration",
     "Completion",
+    "Cost",
     "Drive",
     "Explanation",
     "HeadstackError",
@@ -50,6 +54,7 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Place",
+    "PowerBudget",
     "Run",
     "Stepper",
     "System",
@@ -59,14 +64,17 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "cost",
     "demerit",
     "explain",
     "explain_completion",
+    "library_designs",
     "library_drives",
     "library_systems",
     "library_workloads",
     "measure",
     "per_request_error",
+    "power_budget",
     "schedulers",
     "simulate",
     "trace_formats",
@@ -77,9 +85,13 @@ __all__ = [
 _HOMES = {
     "Calibration": "headstack.calibration",
     "calibrate": "headstack.calibration",
+    "Cost": "headstack.costing",
+    "cost": "headstack.costing",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
+    "PowerBudget": "headstack.power",
+    "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
     "Validation": "headstack.validation",

@@ -594,6 +594,12 @@ def check_number(argument: str, number: Any) -> None:
     Refuses a number that an argument of this name cannot be; `None` is an argument that was left out.
     """
 
+def cost(design: str, actuators: SupportsGetItem[int, SupportsIndex], *, platters: SupportsIndex | None = None, systems: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]] | None = None) -> dict:
+    """
+    Bills of a design for these numbers of actuators, and systems of such drives (drives, actuators of each) compared; those
+    of the design where none are given.
+    """
+
 def decide_trace_gap(system: System, trace: Trace) -> dict:
     """
     Which request the gaps of a disksim-validate trace belong to, as its measured times and the drive's rotation tell:
@@ -640,13 +646,18 @@ def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.
 
-    `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+    `kind` is `drive`, `system`, `workload` or `design`. Returns the schema as JSON text; raises `InputError` if there is no such
     kind of file.
     """
 
 def leftovers(path: str | PathLike[str]) -> list[Path]:
     """
     Hidden files beside `path` that a process left which was killed while it wrote `path`.
+    """
+
+def library_designs() -> list[str]:
+    """
+    Names of the designs in the library: what drives are made of, for `cost`.
     """
 
 def library_drives() -> list[str]:
@@ -719,6 +730,11 @@ def measure_probes() -> list[dict]:
 def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
     """
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
+    """
+
+def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> dict:
+    """
+    What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
     """
 
 def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:

@@ -114,6 +114,7 @@ pub mod mechanics;
 mod mechanism;
 mod model;
 mod positioning;
+pub mod power;
 pub mod scheduler;
 mod sequential;
 pub mod spec;

@@ -62,6 +62,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         recalibration: headstack_drive::spec::RecalibrationSpec::default(),
         fidelity: headstack_drive::spec::FidelitySpec::default(),
         published: headstack_drive::spec::PublishedSpec::default(),
+        power: None,
         provenance: builder.provenance,
     };
     // Through the text, as anybody will read it: nothing leaves that would not come back.

@@ -67,6 +67,16 @@ app.command(
     help="Tell the story of one request, or of a few, phase by phase.",
 )
 app.command(
+    "headstack.cli.cost:cost",
+    name="cost",
+    help="What a drive is made of and what that costs, for any number of actuators.",
+)
+app.command(
+    "headstack.cli.power:power",
+    name="power",
+    help="What drives draw, by state, spindle speed and number of arms.",
+)
+app.command(
     "headstack.cli.schedulers:schedulers",
     name="schedulers",
     help="The orders of service that hosts and drives can have.",

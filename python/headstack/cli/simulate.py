@@ -203,6 +203,8 @@ def _show(summary: dict[str, Any]) -> None:
         ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    if power := summary.get("power"):
+        pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
         pairs.append(("buffer cache", _buffers(buffers)))
     if summary["in_flight_cut"]:
@@ -212,6 +214,13 @@ def _show(summary: dict[str, Any]) -> None:
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
+
+
+def _watts(power: dict[str, Any]) -> str:
+    """Mean power, and what it was drawn for."""
+    number = output.number
+    states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
+    return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
 
 
 def _buffers(cache: dict[str, Any]) -> str:

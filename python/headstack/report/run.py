@@ -27,7 +27,7 @@ def run_page(run: Run) -> Page:
     stride, table = run.sample
     frame = completions_frame(table)
     sections = _charts(run, frame, stride) if len(frame) else []
-    sections += [_drives(run), _cache(run)]
+    sections += [_drives(run), _power(run), _cache(run)]
     if len(summary["buses"]) > 1 or any(bus["queue_max"] for bus in summary["buses"]):
         sections.append(_buses(run))
     return Page(
@@ -94,6 +94,27 @@ def _drives(run: Run) -> Section:
     ]  # fmt: skip
     text = "Utilisation: the share of the time the mechanism worked. The queue counts commands waiting or in service."
     return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
+
+
+def _power(run: Run) -> Section:
+    known = [drive for drive in run.summary["drives"] if "power" in drive]
+    states = ("idle", "seek", "rotation", "read", "write")
+    rows = [
+        [
+            drive["name"],
+            number(drive["power"]["average_w"]),
+            *(number(drive["power"]["by_state_w"][state]) for state in states),
+            number(drive["power"]["energy_j"], 1),
+        ]
+        for drive in known
+    ]
+    missing = len(run.summary["drives"]) - len(known)
+    text = "Mean power, and what it was drawn for; the states add up to it."
+    if missing:
+        text += f" The watts of {missing} of the drives are not known."
+    return Section(
+        "Power", text, columns=["drive", "mean (W)", *(f"{state} (W)" for state in states), "energy (J)"], rows=rows
+    )
 
 
 def _buses(run: Run) -> Section:

@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, check_layout, provenance,
+    WritePolicy, WrittenData, check_layout, power, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -52,6 +52,7 @@ pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     controller(spec, &mut findings);
     cache(spec, &mut findings);
     bus("bus", &spec.bus, &mut findings);
+    power::check(spec, &mut findings);
     let (missing, unused) = provenance::gaps(spec);
     for path in missing {
         findings.add(
