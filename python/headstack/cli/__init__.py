@@ -28,7 +28,7 @@ def _version() -> str:
 app = App(
     name="headstack",
     help="A laboratory for disk drives: describe, simulate, validate, explore.",
-    help_epilogue="`headstack VERB --help` tells the options of a verb. Every verb takes `--json`.",
+    help_epilogue="`headstack VERB --help` tells the options of a verb. Every verb takes `--json`, `--csv` and `--plain`.",
     version=_version,
     help_format="markdown",
     # No `--no-…` twins: an option is given or it is not.
@@ -117,7 +117,7 @@ def _run(arguments: list[str]) -> int:
     from headstack.errors import HeadstackError, InternalError
 
     try:
-        code = _call(arguments)
+        code = _call(output.choose(arguments))
     except CycloptsError as problem:
         output.error(*output.usage_problem(problem, arguments))
         return BAD_INPUT

@@ -95,6 +95,7 @@ def _show(result: StudyResult) -> None:
         ["row", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"],
         [row_cells(row) for row in result.rows],
         text_columns=(0, 1, 4, 5, 6, 7),
+        spare=(5, 4),
         caption=f"{result.count('holds')} hold, {result.count('differs')} differ, "
         f"{result.count('not-testable')} are not testable here",
     )
