@@ -14,7 +14,7 @@ from typing import Any
 
 import headstack
 from headstack import _core
-from headstack.cli import app as command_line
+from headstack.cli import command_line
 from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
 HERE = Path(__file__).parent / "reference" / "generated"

@@ -9,11 +9,12 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, Overrides, pairs
+from headstack.cli.verbs import VERBS, examples
 
-app = App(name="drives", help="The drive library; show, check and import drive files.")
+app = App(name="drives", help=VERBS["drives"][1], help_epilogue=examples("drives"))
 
 
-@app.command(name="list")
+@app.command(name="list", help_epilogue=examples("drives list"))
 def list_(*, json: Json = False) -> int:
     """List the drives of the library."""
     from headstack import Drive, library_drives
@@ -45,7 +46,7 @@ def list_(*, json: Json = False) -> int:
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("drives show"))
 def show(
     drive: str,
     *,
@@ -70,7 +71,7 @@ def show(
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("drives check"))
 def check(*files: Path, json: Json = False) -> int:
     """Check drive files: syntax, keys, physics, and the provenance of every value."""
     from headstack import Drive, InputError
@@ -97,7 +98,7 @@ def check(*files: Path, json: Json = False) -> int:
     return 0 if all(result["ok"] for result in results) else 2
 
 
-@app.command(name="import")
+@app.command(name="import", help_epilogue=examples("drives import"))
 def import_(
     *files: Path,
     out: Annotated[

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headstack.cli import layout
 from headstack.errors import InputError
@@ -28,6 +28,9 @@ def print_json(document: dict[str, Any]) -> None:
 
 def error(message: str, hint: str | None = None) -> None:
     """Print `error: …` and, where there is something to do, `hint: …`."""
+    from headstack.cli import hints
+
+    message, hint = hints.improved(message.rstrip(), hint)
     _stderr("error", "red", message)
     if hint:
         _stderr("hint", "cyan", hint)
@@ -58,9 +61,15 @@ def _say(line: str) -> None:
         sys.stderr.write(line + "\n")
 
 
+def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:
+    """Whether a command line could not be parsed; only then the parser is loaded."""
+    parser = sys.modules.get("cyclopts")
+    return parser is not None and isinstance(problem, parser.CycloptsError)
+
+
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
-    message = " ".join(str(problem).split())
+    message = " ".join(str(problem).split()).partition(" Available commands:")[0]
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
     return message.rstrip(".").replace('"', "`"), f"`headstack {' '.join([*chain, '--help'])}` lists the options"
@@ -178,7 +187,7 @@ class _Form:
         if self.is_plain:
             return layout.Screen(None, "ascii")
         is_styled = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        return layout.Screen(_width(), encoding, _bold if is_styled else str)
+        return layout.Screen(width(), encoding, _bold if is_styled else str)
 
 
 _form = _Form()
@@ -197,7 +206,7 @@ def choose(arguments: Sequence[str]) -> list[str]:
     return [word for word in words[:end] if word not in given] + words[end:]
 
 
-def _width() -> int | None:
+def width() -> int | None:
     """The columns of the terminal; a file or a pipe gets lines as long as they are."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and 0 < int(columns) < 100_000:

@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json
+from headstack.cli.verbs import VERBS, examples
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
     from headstack.studies.framework import StudyResult
 
-app = App(name="study", help="Reproduce a paper: its numbers beside ours.")
+app = App(name="study", help=VERBS["study"][1], help_epilogue=examples("study"))
 
 
-@app.command(name="list")
+@app.command(name="list", help_epilogue=examples("study list"))
 def list_(*, json: Json = False) -> int:
     """List the studies."""
     from headstack.studies import STUDIES, about

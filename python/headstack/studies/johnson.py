@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headstack.report.curves import lines
 from headstack.report.page import Section
 from headstack.studies import johnson_ra81
 from headstack.studies.framework import Progress, Row, about, at_least, at_most
@@ -288,6 +287,8 @@ def _policy_chart(hosts: dict[str, list[Host]]) -> Section:
         name: [(1 - share, estimate([host.read_quantile(share) for host in runs])[0]) for share in shares]
         for name, runs in hosts.items()
     }
+    from headstack.report.curves import lines
+
     chart = lines(shown, "share of reads that take longer", "read response (ms)", log=(True, True))
     return Section("Read response by policy", "Mean over the seeds.", chart)
 

@@ -7,7 +7,6 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any
 
 import headstack
-from headstack.report.validation import sections as validation_sections
 from headstack.studies.framework import Progress, Row, about, at_least, at_most, data_file, not_testable
 
 if TYPE_CHECKING:
@@ -201,6 +200,8 @@ def _ladder(trace: Path, say: Progress) -> tuple[list[Row], list[Section]]:
     ]
     ratio = rung["M0"]["demerit_percent"] / rung["M3"]["demerit_percent"]
     rows.append(at_least("error-factor", "error factor from M0 to M3", 13.5, ratio, "times"))
+    from headstack.report.validation import sections as validation_sections
+
     return rows, validation_sections(summary, pl.DataFrame(validation.times))
 
 

@@ -11,7 +11,6 @@ from math import log
 from typing import TYPE_CHECKING
 
 import headstack
-from headstack.report.curves import lines
 from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, about, at_least, at_most
@@ -248,6 +247,8 @@ def _curve(drive: str, overrides: tuple[tuple[str, str], ...]) -> list[Outcome]:
 
 
 def _loads() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     known = [info for info in headstack.schedulers() if not info["is_modifier"]]
     in_drive = {info["name"]: _in_drive(info["name"]) for info in known}
     in_host = {info["name"]: _in_host(info["name"]) for info in known if info["needs"] == "addresses"}
@@ -308,6 +309,8 @@ def _rate_at(rates: tuple[int, ...], outcomes: list[Outcome]) -> float:
 
 
 def _ageing() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     rows: list[Row] = []
     sections: list[Section] = []
     for drive, rate in BUSIEST.items():
@@ -339,6 +342,8 @@ def _ageing() -> tuple[list[Row], list[Section]]:
 
 
 def _waits() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     cases = {
         (name, depth): [Case("cheetah-9lp", _closed(depth), _in_drive(name), seed, depth) for seed in WAIT_SEEDS]
         for name, depth in product(WAITERS, WAIT_DEPTHS)
@@ -396,6 +401,8 @@ def _waits() -> tuple[list[Row], list[Section]]:
 
 
 def _depths() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     drives = (*DRIVES, "nearline-18tb")
     cases = {
         (drive, depth): [Case(drive, _closed(depth), _in_drive("sptf"), seed, depth) for seed in WAIT_SEEDS]
