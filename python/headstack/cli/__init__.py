@@ -81,9 +81,11 @@ def _overview(arguments: list[str]) -> bool:
 def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
     from headstack.cli import named
+    from headstack.report import origin
 
     verb, bound, _ = command_line().parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
     outputs, inputs = named.files(verb, bound)
+    origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
     if not outputs:
         with output.stdout_told():
             return verb(*bound.args, **bound.kwargs)

@@ -89,16 +89,15 @@ def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> N
 
 
 def _show(result: StudyResult) -> None:
-    from headstack.report.study import row_cells
+    from headstack.report.study import COLUMNS, row_cells
 
     output.table(
         f"{result.title} ({result.paper})",
-        ["row", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"],
+        COLUMNS,
         [row_cells(row) for row in result.rows],
-        text_columns=(0, 1, 4, 5, 6, 7),
-        spare=(5, 4),
-        caption=f"{result.count('holds')} hold, {result.count('differs')} differ, "
-        f"{result.count('not-testable')} are not testable here",
+        text_columns=(0, 1, 5, 6, 7, 8),
+        spare=(6, 5),
+        caption=result.answer(),
     )
 
 

@@ -95,8 +95,20 @@ def overview(width: int) -> str:
         return lines
 
     return "\n".join(
-        ["Usage: headstack VERB …", "", *wrap(ABOUT, width), "", "Verbs:"]
-        + listed({name: about for name, (_, about) in VERBS.items()})
-        + ["", "Options:", *listed(options), "", *wrap(EVERY_VERB, width), ""]
-        + ["Example:", f"  {EXAMPLES['simulate'][0]}"]
+        [
+            "Usage: headstack VERB …",
+            "",
+            *wrap(ABOUT, width),
+            "",
+            "Verbs:",
+            *listed({name: about for name, (_, about) in VERBS.items()}),
+            "",
+            "Options:",
+            *listed(options),
+            "",
+            *wrap(EVERY_VERB, width),
+            "",
+            "Example:",
+            f"  {EXAMPLES['simulate'][0]}",
+        ]
     )

@@ -436,3 +436,11 @@ def _exponent(points: list[tuple[int, float]]) -> float:
     xs, ys = [log(x) for x, _ in points], [log(y) for _, y in points]
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+def finding(ours: dict[str, float]) -> str:
+    """What knowing the rotation is worth."""
+    gain = ours.get("seltzer-throughput")
+    if gain is None:
+        return ""
+    return f"With 1,000 requests waiting, SPTF serves {gain:.1f} times as many requests a second as first come, first served."

@@ -243,3 +243,9 @@ def _sections(measured: dict[str, Measurement], values: dict[str, list[Value]]) 
         Section("The UltraStar", chart=skippy_chart(ultrastar["skippy"][0])),
         Section("The UltraStar's bandwidth", chart=bandwidth_chart(ultrastar["bandwidth"], 512)),
     ]
+
+
+def finding(ours: dict[str, float]) -> str:
+    """How far the extracted values are from the true ones."""
+    worst = [value for name, value in ours.items() if name.endswith("-truth")]
+    return f"On simulated drives every extracted value is within {max(worst):.2f} % of the true one." if worst else ""
