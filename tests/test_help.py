@@ -33,7 +33,7 @@ def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("example", [line for lines in verbs.EXAMPLES.values() for line in lines])
 def test_examples_are_commands(example: str) -> None:
-    words = output.choose(shlex.split(example.partition(" > ")[0])[1:])
+    words = output.choose(shlex.split(example.partition(" > ~")[0])[1:])
     verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False)
     assert callable(verb)
     assert bound.signature

@@ -36,12 +36,14 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
+    from headstack.comparison import Comparison, compare
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "Completion",
     "Drive",
     "Explanation",
@@ -59,6 +61,7 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "compare",
     "demerit",
     "explain",
     "explain_completion",
@@ -77,6 +80,8 @@ __all__ = [
 _HOMES = {
     "Calibration": "headstack.calibration",
     "calibrate": "headstack.calibration",
+    "Comparison": "headstack.comparison",
+    "compare": "headstack.comparison",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",

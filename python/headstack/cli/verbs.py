@@ -19,6 +19,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.",
     ),
     "explain": ("headstack.cli.explain:explain", "Show one request, or a few, as a timeline, phase by phase."),
+    "compare": (
+        "headstack.cli.compare:compare",
+        "Compare runs, traces, validations or measurements, with 95 % intervals of what changed.",
+    ),
     "schedulers": (
         "headstack.cli.schedulers:schedulers",
         "List the scheduling algorithms that hosts and drives can have.",
@@ -60,6 +64,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "explain": (
         "headstack explain hp-97560 --lba 0 --then 1000000",
         "headstack explain hp-97560 --from run.parquet --id 1234 --report request.html",
+    ),
+    "compare": (
+        "headstack compare before.parquet after.parquet --report compare.html",
+        "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
     ),
     "schedulers": ("headstack schedulers",),
     "study": ("headstack study list", "headstack study skippy --report skippy.html"),
