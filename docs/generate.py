@@ -231,7 +231,7 @@ def verbs(app: Any, *above: str) -> list[tuple[str, ...]]:
 def command_page() -> None:
     """Write the help of every verb."""
     lines = ["# Command line", "", "```text", help_of(), "```", ""]
-    for verb in verbs(command_line):
+    for verb in verbs(command_line()):
         lines += [f"## headstack {' '.join(verb)}", "", "```text", help_of(*verb), "```", ""]
     (HERE / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
 

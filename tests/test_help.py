@@ -144,3 +144,9 @@ def test_a_missing_package_is_named_as_the_index_names_it() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install altair vl-convert-python" in done.stderr
+
+
+def test_the_reference_pages_list_every_verb() -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'docs')!r}); import generate; print(*map(' '.join, generate.verbs(generate.command_line())), sep=chr(10))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.splitlines()) == set(verbs.EXAMPLES)

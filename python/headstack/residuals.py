@@ -29,9 +29,9 @@ had to go from it. The last two are null where the request before is not known."
 
 OPS = {"read": "reads", "write": "writes"}
 GUESSES = {
-    "hit": "taken for hits",
-    "partial-hit": "taken for partial hits",
-    "miss": "taken for misses",
+    "hit": "predicted as cache hits",
+    "partial-hit": "predicted as partial cache hits",
+    "miss": "predicted as cache misses",
     "reported-early": "reported early",
 }
 _RUNG = re.compile(r"M[0-9]_ms")
@@ -111,7 +111,7 @@ def worst(frame: pl.DataFrame, count: int) -> pl.DataFrame:
 
 
 def class_words(group: dict[str, Any]) -> str:
-    """A class in words: "near reads after a write, taken for misses"."""
+    """A class in words: "near reads after a write, predicted as cache misses"."""
     words = [group.get("place"), OPS.get(group.get("op", ""), "requests")]
     if group.get("after"):
         words.append(f"after a {group['after']}")

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 from headstack.cli import output, verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from inspect import BoundArguments
 
     from cyclopts import App
+
+    from headstack.cli.named import Named
 
 DONE, IN_PART, BAD_INPUT, NOT_THE_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -85,7 +88,14 @@ def _call(arguments: list[str]) -> int | None:
 
     verb, bound, _ = command_line().parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
     outputs, inputs = named.files(verb, bound)
-    origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
+    told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
+    try:
+        return _called(verb, bound, outputs, inputs)
+    finally:
+        origin.command.reset(told)
+
+
+def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Named, inputs: Named) -> int | None:
     if not outputs:
         with output.stdout_told():
             return verb(*bound.args, **bound.kwargs)

@@ -228,7 +228,7 @@ def _show(about: dict[str, Any]) -> None:
                          f"{capacity(about['capacity_bytes'])}"),
             ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(zones)} zone(s), "
                          f"{about['actuators']} actuator(s)"),
-            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a turn"),
+            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a revolution"),
             ("head switch", f"{number(about['head_switch_ms'])} ms"),
         ],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Studies: experiments that answer a stated question, with the paper's numbers beside ours.
+"""Studies: experiments that answer a stated question, with the source's numbers beside ours.
 
 One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns rows and
 sections; with `finding(ours)`, our numbers by row, it answers its title in a sentence (empty where the rows that it

@@ -45,7 +45,7 @@ def rows() -> list[Row]:
         about("ra81-cylinders", "cylinders, counted as the paper does (half of a cylinder's 14 tracks)", 2516.0,
               2.0 * CYLINDERS, "", within=0.5, note="20 of them hold no data: 2,496 make the stated 456 MB", kind="input"),
         about("ra81-rate", "media rate", 2.2, _media_mb_per_s(drive), "MB/s", within=0.05,
-              note="2.2 MB/s is the raw rate; 51 sectors of 512 bytes a turn are 1.57 MB/s of data"),
+              note="2.2 MB/s is the raw rate; 51 sectors of 512 bytes a revolution are 1.57 MB/s of data"),
     ]  # fmt: skip
     latency, latency_ci = estimate([_latency_ms(seed) for seed in SEEDS])
     found.append(

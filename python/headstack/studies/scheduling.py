@@ -19,7 +19,7 @@ from headstack.studies.repeats import Case, Outcome, each, estimate, next_value_
 if TYPE_CHECKING:
     from pathlib import Path
 
-TITLE = "Which order of service, where, and at what price?"
+TITLE = "Which scheduling algorithm, where, and at what price?"
 PAPER = (
     "Worthington, Ganger & Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994; "
     "Seltzer, Chen & Ousterhout, Disk scheduling revisited, USENIX 1990; DiskSim 4.0's own queues"
@@ -351,26 +351,26 @@ def _waits() -> tuple[list[Row], list[Section]]:
     done = run_all(case for cell in cases.values() for case in cell)
     runs = {key: [done[case] for case in cell] for key, cell in cases.items()}
 
-    def turns(name: str, depth: int, what: str = "longest") -> tuple[float, float]:
-        """In turns: one turn is the time in which as many are served as wait, so that FCFS has 1."""
+    def rounds(name: str, depth: int, what: str = "longest") -> tuple[float, float]:
+        """In rounds: one round is the time in which as many are served as wait, so that FCFS has 1."""
         return estimate([getattr(one, what) / (depth * one.per_request) for one in runs[name, depth]])
 
-    def in_turns(id_: str, claim: str, name: str, depth: int, bound: float, note: str, *, least: bool = False) -> Row:
-        longest, ci95 = turns(name, depth)
+    def in_rounds(id_: str, claim: str, name: str, depth: int, bound: float, note: str, *, least: bool = False) -> Row:
+        longest, ci95 = rounds(name, depth)
         row = at_least if least else at_most
-        return row(id_, f"{depth:,} waiting: longest wait of {claim}", bound, longest, "turns", ci95=ci95, note=note)
+        return row(id_, f"{depth:,} waiting: longest wait of {claim}", bound, longest, "rounds", ci95=ci95, note=note)
 
-    per_cycle = "derived: the arm passes everything in one cycle, and the mean wait of half a cycle is one turn"
-    cyclic, ci95 = turns("c-look", 1024)
+    per_cycle = "derived: the arm passes everything in one cycle, and the mean wait of half a cycle is one round"
+    cyclic, ci95 = rounds("c-look", 1024)
     rows = [
-        about("wait-c-look", "1,024 waiting: longest wait of C-LOOK", 2.0, cyclic, "turns", within=0.1, ci95=ci95,
+        about("wait-c-look", "1,024 waiting: longest wait of C-LOOK", 2.0, cyclic, "rounds", within=0.1, ci95=ci95,
               note=per_cycle),
-        in_turns("wait-batch", "batches of 16", "batch-fcfs(16 commands)", 256, 1 + 32 / 256,
+        in_rounds("wait-batch", "batches of 16", "batch-fcfs(16 commands)", 256, 1 + 32 / 256,
                  "derived: what came before, its own batch and the one begun"),
     ]  # fmt: skip
     starved = "starvation: longer than C-LOOK's bound"
-    rows += [in_turns(f"wait-sptf-{depth}", "SPTF", "sptf", depth, 2.0, starved, least=True) for depth in WAIT_DEPTHS]
-    rows.append(in_turns("wait-sstf-16", "SSTF", "sstf", 16, 2.0, starved, least=True))
+    rows += [in_rounds(f"wait-sptf-{depth}", "SPTF", "sptf", depth, 2.0, starved, least=True) for depth in WAIT_DEPTHS]
+    rows.append(in_rounds("wait-sstf-16", "SSTF", "sstf", 16, 2.0, starved, least=True))
     for depth in (16, 64):
         longest, ci95 = estimate([one.longest for one in runs["wstf(2000 ms)", depth]])
         rows.append(
@@ -383,15 +383,15 @@ def _waits() -> tuple[list[Row], list[Section]]:
         at_most("wait-age-limit-64", "64 waiting: longest wait of SPTF with an age limit of 1,000 ms", 1000 + in_order,
                 longest, "ms", ci95=ci95, note="derived: the limit, and at worst all others in order of arrival")
     )  # fmt: skip
-    shown = {name: [(depth, turns(name, depth)[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
-    late = {name: [(depth, turns(name, depth, "p999")[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
+    shown = {name: [(depth, rounds(name, depth)[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
+    late = {name: [(depth, rounds(name, depth, "p999")[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
     text = (
-        "So many requests wait at any time. In turns: the time in which as many requests are served as wait, so that first "
-        f"come, first served waits for one turn. Mean of {len(WAIT_SEEDS)} seeds. Bounds of time (ageing, WSTF, an age "
+        "So many requests wait at any time. In rounds: the time in which as many requests are served as wait, so that first "
+        f"come, first served waits for one round. Mean of {len(WAIT_SEEDS)} seeds. Bounds of time (ageing, WSTF, an age "
         "limit) become first come, first served where the queue is longer than they are."
     )
     sections = [
-        Section(f"{title}, Cheetah 9LP", text, lines(data, "requests waiting", "turns", log=(True, True)), half=True)
+        Section(f"{title}, Cheetah 9LP", text, lines(data, "requests waiting", "rounds", log=(True, True)), half=True)
         for title, data in (("Longest wait", shown), ("99.9th percentile of the wait", late))
     ]
     return rows, sections
