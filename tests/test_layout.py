@@ -43,6 +43,8 @@ VERBS = [
     ("calibrate", "hp-97560", "--trace", "{run}", "--parameters", "controller", "--rounds", "1"),
     ("explain", "hp-97560", "--lba", "0", "--then", "1000000"),
     ("schedulers",),
+    ("compare", "{run}", "{other}"),
+    ("compare", "{drive}", "{drive}"),
     ("measure", "--probes"),
     ("measure", "mock:", "skippy", "zoned"),
     ("measure", "sim:hp-97560", "tracks", "random"),
@@ -71,7 +73,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     paths["ticks"].write_text("".join(pairs) + "S: (32,0x6):2:R:1984000:900\n")
     paths["histogram"].write_text("".join(f"{100 - n} responses took {n} ticks.\n" for n in range(9)))
     paths["iostat"].write_text(IOSTAT)
+    paths["other"] = folder / "other-run-with-a-long-name.parquet"
     assert headstack(*RUN, "--out", paths["run"]).code == 0
+    assert headstack(*RUN, "--seed", "2", "--out", paths["other"]).code == 0
     paths["drive"].write_text(headstack("drives", "show", "hp-97560", "--toml").out)
     return {name: str(path) for name, path in paths.items()}
 

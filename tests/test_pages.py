@@ -135,3 +135,18 @@ def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -
     )  # fmt: skip
     assert "CONSOLE" not in shown.stderr
     assert shown.stdout.count("<svg") >= 4
+
+
+def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
+    shown = headstack.Drive("hp-97560")._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "4,002 rpm" in shown
+    assert "1,962 cylinders" in shown
+    odd = tmp_path / "<b>.trace"
+    odd.write_bytes(ascii_trace.read_bytes())
+    trace = headstack.Trace(odd)._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "&lt;b&gt;.trace" in trace
+    assert "<b>.trace" not in trace
+    rows = tmp_path / "run.parquet"
+    headstack.simulate("hp-97560", "unix-like", limit=200, out=rows)
+    validation = headstack.validate("hp-97560", rows, replay="closed")
+    assert f"{validation.summary['demerit_percent']:.2f} %" in validation._repr_html_()

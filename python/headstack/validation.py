@@ -160,6 +160,11 @@ class Validation:
 
         validation_page(self).write(Path(path))
 
+    def _repr_html_(self) -> str:
+        from headstack.notebook import validation
+
+        return validation(self.summary)
+
     def __repr__(self) -> str:
         summary = self.summary
         return (
