@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 import time
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON object."""
+    import json
+
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
 
