@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from headstack.calibration import Calibration, calibrate
     from headstack.costing import Cost, cost
+    from headstack.comparison import Comparison, compare
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "Completion",
     "Cost",
     "Drive",
@@ -65,6 +67,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "cost",
+    "compare",
     "demerit",
     "explain",
     "explain_completion",
@@ -87,6 +90,8 @@ _HOMES = {
     "calibrate": "headstack.calibration",
     "Cost": "headstack.costing",
     "cost": "headstack.costing",
+    "Comparison": "headstack.comparison",
+    "compare": "headstack.comparison",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
@@ -107,6 +112,9 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'headstack' has no attribute '{name}'")
     value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)
+    if name in {"Drive", "Trace"}:
+        # Views are drawn in Python; the compiled classes take them on when they are first named.
+        value._repr_html_ = getattr(import_module("headstack.notebook"), name.lower())
     globals()[name] = value
     return value
 

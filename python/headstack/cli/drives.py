@@ -9,14 +9,15 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, Overrides, pairs
+from headstack.cli.verbs import VERBS, examples
 
 if TYPE_CHECKING:
     from headstack import Drive
 
-app = App(name="drives", help="The drive library; show, check and import drive files.")
+app = App(name="drives", help=VERBS["drives"][1], help_epilogue=examples("drives"))
 
 
-@app.command(name="list")
+@app.command(name="list", help_epilogue=examples("drives list"))
 def list_(*, json: Json = False) -> int:
     """List the drives of the library."""
     from headstack import Drive, library_drives
@@ -42,12 +43,13 @@ def list_(*, json: Json = False) -> int:
             for drive in drives
         ],
         text_columns=(0, 1),
+        spare=(5, 4, 6, 1),
         caption="assumed: the share of a drive's values that nobody has published or measured; results rest on them too",
     )
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("drives show"))
 def show(
     drive: str,
     *,
@@ -72,7 +74,7 @@ def show(
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("drives check"))
 def check(
     *drives: str,
     deep: Annotated[
@@ -188,7 +190,7 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
     return code
 
 
-@app.command
+@app.command(help_epilogue=examples("drives sheet"))
 def sheet(
     *drives: str,
     markdown: Annotated[bool, Parameter(help="Print the table in Markdown.")] = False,
@@ -217,7 +219,7 @@ def sheet(
     return 0
 
 
-@app.command(name="import")
+@app.command(name="import", help_epilogue=examples("drives import"))
 def import_(
     *files: Path,
     out: Annotated[
@@ -353,7 +355,7 @@ def _show(about: dict[str, Any]) -> None:
                          f"{capacity(about['capacity_bytes'])}"),
             ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(zones)} zone(s), "
                          f"{about['actuators']} actuator(s)"),
-            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a turn"),
+            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a revolution"),
             ("head switch", f"{number(about['head_switch_ms'])} ms"),
         ],
     )  # fmt: skip

@@ -210,7 +210,7 @@ def _show(summary: dict[str, Any]) -> None:
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):
-        pairs.append(("held back", notice))
+        pairs.append(("backlog", notice))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
@@ -231,7 +231,7 @@ def _buffers(cache: dict[str, Any]) -> str:
         f"{number(cache[key])} {word}"
         for key, word in (
             ("written_by_sync", "by sync"),
-            ("written_by_dribble", "by dribbling"),
+            ("written_by_dribble", "by trickle flush"),
             ("written_by_eviction", "to make room"),
             ("written_by_limit", "by the limit"),
             ("written_through", "through"),

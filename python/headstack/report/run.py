@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
+from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +34,7 @@ def run_page(run: Run) -> Page:
         title=f"{summary['system']} under {summary['workload']}",
         subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
         + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
+        answer=_answer(summary),
         notices=[
             notice
             for notice in (overload(summary), held_back(summary), assumed_notice(summary["provenance"]))
@@ -143,3 +144,15 @@ def _cache(run: Run) -> Section:
     }
     rows = [[name, number(cache[key]), f"{100 * cache[key] / requests:.1f} %"] for key, name in names.items()]
     return Section("Cache", columns=["requests", "count", "share of all"], rows=rows)
+
+
+def _answer(summary: dict[str, Any]) -> str:
+    """How long requests take, in a sentence."""
+    response = summary["response_ms"]
+    if response["mean"] is None:
+        return "No request was completed."
+    phase, time = max(summary["phases_ms"].items(), key=lambda each: each[1])
+    return (
+        f"A request takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}; "
+        f"the largest part is {phase}, {100 * time / (response['mean'] or 1):.0f} % of the mean."
+    )
