@@ -37,8 +37,8 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
-    from headstack.costing import Cost, cost
     from headstack.comparison import Comparison, compare
+    from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
@@ -66,8 +66,8 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
-    "cost",
     "compare",
+    "cost",
     "demerit",
     "explain",
     "explain_completion",
