@@ -27,13 +27,13 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test always --test schedulers
+SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
 SLOW_FITTING := --package headstack-fit --test coverage
 SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-  $(shell find crates drives systems workloads -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
+  $(shell find crates drives systems workloads designs -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
     \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 # Keeps a tool's chatter for when it fails.
@@ -49,6 +49,7 @@ help:
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
+	@echo 'make man       manual pages and completion scripts, in dist/share'
 	@echo 'make bench     benchmarks, and one table of them; with valgrind, instructions too'
 	@echo 'make install   build and install the package into .venv, nothing else'
 	@echo 'make wheel     a wheel in dist/ that installs without Rust'
@@ -235,6 +236,16 @@ docs: $(STAMPS)/docs
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "$(CURDIR)/docs/_build/html/index.html"
+
+# Where packagers and `cp -r dist/share/* ~/.local/share` expect them.
+.PHONY: man
+SHARE := dist/share
+man: $(STAMPS)/install
+	@$(BIN)/python docs/man.py $(SHARE)/man/man1
+	@mkdir -p $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	@$(BIN)/headstack completion bash >$(SHARE)/bash-completion/completions/headstack
+	@$(BIN)/headstack completion zsh >$(SHARE)/zsh/site-functions/_headstack
+	@$(BIN)/headstack completion fish >$(SHARE)/fish/vendor_completions.d/headstack.fish
 
 # One table in the end; instructions are counted where valgrind is installed. MARKDOWN=1 writes it for docs/performance.md.
 bench: $(STAMPS)/install

@@ -16,7 +16,7 @@ import expectations
 
 import headstack
 from headstack import _core
-from headstack.cli import app as command_line
+from headstack.cli import command_line
 from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
 HERE = Path(__file__).parent / "reference" / "generated"
@@ -178,7 +178,11 @@ def library_page() -> None:
         "their [provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
         "",
     ]
-    others = {"Systems": headstack.library_systems(), "Workloads": headstack.library_workloads()}
+    others = {
+        "Systems": headstack.library_systems(),
+        "Workloads": headstack.library_workloads(),
+        "Designs": headstack.library_designs(),
+    }
     for title, names in others.items():
         lines += [f"## {title}", "", *(f"- `{name}`" for name in sorted(names)), ""]
     (HERE / "library.md").write_text("\n".join(lines), encoding="utf-8")
@@ -233,7 +237,7 @@ def verbs(app: Any, *above: str) -> list[tuple[str, ...]]:
 def command_page() -> None:
     """Write the help of every verb."""
     lines = ["# Command line", "", "```text", help_of(), "```", ""]
-    for verb in verbs(command_line):
+    for verb in verbs(command_line()):
         lines += [f"## headstack {' '.join(verb)}", "", "```text", help_of(*verb), "```", ""]
     (HERE / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
 

@@ -106,23 +106,23 @@ def test_a_drive_that_is_only_read(tmp_path: Path) -> None:
     assert found["seek"]["read"][0]["ms"] == pytest.approx(3.64, rel=0.02)
     # What the cache was found to keep changes how long the rest takes, and the user is told.
     lines = [line for line in outcome.err.splitlines() if ": about" in line]
-    assert all(", and then" in line for line in lines[1:-1])
+    assert all("remaining" in line for line in lines[1:-1])
     assert lines[-1].startswith("random:")
-    assert "and then" not in lines[-1]
+    assert "remaining" not in lines[-1]
     names = {each["name"] for each in found["parameters"]}
     assert "mtm_read_ms" in names
     assert not {"mtm_ms", "write_head_switch_ms", "write_cylinder_switch_ms"} & names
     shown = headstack("measure", "--from", record)
     assert shown.code == 0, shown.err
-    assert "least time to media, reads" in shown.out
+    assert "minimum time to media, reads" in shown.out
     assert "writes" not in shown.out
 
 
 def test_skippys_reads_are_not_called_writes() -> None:
     shown = headstack("measure", "sim:hp-c2200a", "skippy", "--read-only")
     assert shown.code == 0, shown.err
-    assert "least time to media, reads" in shown.out
-    assert "least time to media, writes" not in shown.out
+    assert "minimum time to media, reads" in shown.out
+    assert "minimum time to media, writes" not in shown.out
 
 
 def test_an_old_record_gives_the_same_values(full: Path, tmp_path: Path) -> None:

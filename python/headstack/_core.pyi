@@ -144,6 +144,12 @@ class Drive:
         """
         Time of a seek over so many cylinders, in ms.
         """
+    def skew_warnings(self, /) -> list[dict]:
+        """
+        Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
+        `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
+        revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
+        """
     def spec(self, /) -> dict:
         """
         The drive file's values.
@@ -154,7 +160,8 @@ class Drive:
         """
     def zones(self, /) -> list[dict]:
         """
-        The zones, outermost first.
+        The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
+        skew were too short, and what reads and writes get), without controller and bus.
         """
 
 @final
@@ -587,6 +594,12 @@ def check_number(argument: str, number: Any) -> None:
     Refuses a number that an argument of this name cannot be; `None` is an argument that was left out.
     """
 
+def cost(design: str, actuators: SupportsGetItem[int, SupportsIndex], *, platters: SupportsIndex | None = None, systems: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]] | None = None) -> dict:
+    """
+    Bills of a design for these numbers of actuators, and systems of such drives (drives, actuators of each) compared; those
+    of the design where none are given.
+    """
+
 def decide_trace_gap(system: System, trace: Trace) -> dict:
     """
     Which request the gaps of a disksim-validate trace belong to, as its measured times and the drive's rotation tell:
@@ -633,13 +646,18 @@ def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.
 
-    `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+    `kind` is `drive`, `system`, `workload` or `design`. Returns the schema as JSON text; raises `InputError` if there is no such
     kind of file.
     """
 
 def leftovers(path: str | PathLike[str]) -> list[Path]:
     """
     Hidden files beside `path` that a process left which was killed while it wrote `path`.
+    """
+
+def library_designs() -> list[str]:
+    """
+    Names of the designs in the library: what drives are made of, for `cost`.
     """
 
 def library_drives() -> list[str]:
@@ -712,6 +730,11 @@ def measure_probes() -> list[dict]:
 def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
     """
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
+    """
+
+def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> dict:
+    """
+    What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
     """
 
 def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:

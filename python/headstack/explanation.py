@@ -1,4 +1,4 @@
-"""`explain`: the story of one request, or of a few, phase by phase."""
+"""`explain`: one request, or a few, as a timeline, phase by phase."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explain(
     system
         A library name or the path of a drive file, a `Drive`, or a `System` of one drive.
     lbas
-        First sectors, in the order of service.
+        First sectors, in the order in which they are served.
     overrides
         Values of the drive to replace, by dotted path.
     sectors, op
@@ -77,7 +77,7 @@ def explain_completion(
     overrides: dict[str, Any] | None = None,
     before: int = 2,
 ) -> Explanation:
-    """Tell the story of a request of a run whose completions are in a Parquet file.
+    """Show a request of a run as a timeline; the run's completions are in a Parquet file.
 
     The drive serves everything up to the request as it did in the run, so that arm, cache and spindle stand where they
     stood; the stories of the `before` requests ahead of it are told too.

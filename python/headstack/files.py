@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headstack.errors import InputError
+from headstack.errors import PAGE_PACKAGES, InputError, package_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,9 +50,9 @@ def check_creatable(path: Path) -> None:
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
     check_writable(path)
-    for package in ("altair", "jinja2", "polars", "vl_convert"):
-        if find_spec(package) is None:
-            raise InputError(f"a page needs the Python package `{package}`", "pip install 'headstack[report]'")
+    missing = [package for package in PAGE_PACKAGES if find_spec(package) is None]
+    if missing:
+        raise InputError(f"a page needs the Python package `{missing[0]}`", package_hint(*missing))
 
 
 def check_writable(path: Path) -> None:

@@ -143,7 +143,7 @@ class Run:
 
     @property
     def completions(self) -> _core.Table:
-        """One row a request, for any Arrow library: `polars.DataFrame(run.completions)`."""
+        """One row a request, for any Arrow library: `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)`."""
         table = self._result.completions()
         if table is None:
             raise InputError("the completions of this run were not kept", "simulate(…, keep=True), or read its `out`")

@@ -114,7 +114,9 @@ pub mod mechanics;
 mod mechanism;
 mod model;
 mod positioning;
+pub mod power;
 pub mod scheduler;
+mod sequential;
 pub mod spec;
 mod transfer;
 
@@ -122,3 +124,4 @@ pub use drive::{Drive, Lateness};
 pub use explain::Step;
 pub use mechanism::BusyTimes;
 pub use model::DriveModel;
+pub use sequential::{SkewKind, SkewWarning, ZoneRate, skew_warnings, zone_rates};

@@ -62,6 +62,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         recalibration: headstack_drive::spec::RecalibrationSpec::default(),
         fidelity: headstack_drive::spec::FidelitySpec::default(),
         published: headstack_drive::spec::PublishedSpec::default(),
+        power: None,
         provenance: builder.provenance,
     };
     // Through the text, as anybody will read it: nothing leaves that would not come back.
@@ -97,6 +98,7 @@ impl Builder<'_> {
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
         self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
         LayoutSpec {
+            head_angle_turns: Vec::new(),
             order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
             heads,
             group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
@@ -123,6 +125,7 @@ impl Builder<'_> {
         };
         let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
         ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder,
             last_cylinder: first_cylinder + cylinders as u32 - 1,
             sectors_per_track: zone.sectors_per_track as u32,

@@ -6,7 +6,8 @@ use crate::library;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Spindle};
-use headstack_drive::spec::{DriveSpec, ProvenanceKind};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
+use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -168,7 +169,8 @@ impl Drive {
         dict(py, &self.averages())
     }
 
-    /// The zones, outermost first.
+    /// The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
+    /// skew were too short, and what reads and writes get), without controller and bus.
     fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.zone_values().iter().map(|zone| dict(py, zone)).collect()
     }
@@ -206,6 +208,13 @@ impl Drive {
     /// How many values are of each kind of provenance, and the entries.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &provenance(&self.spec))
+    }
+
+    /// Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
+    /// `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
+    /// revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
+    fn skew_warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        skew_warnings(&self.spec).iter().map(|warning| dict(py, &skew_warning(warning))).collect()
     }
 
     /// Everything about the drive that `headstack drives show` tells.
@@ -257,18 +266,30 @@ impl Drive {
     }
 
     fn zone_values(&self) -> Vec<Value> {
-        let zones = self.layout.zones();
+        let rates = zone_rates(&self.spec);
+        let zones = self.layout.zones().zip(rates);
         zones
-            .map(|zone| {
+            .map(|(zone, rate)| {
                 json!({
                     "first_lba": zone.first_lba,
                     "sectors": zone.sectors,
                     "first_cylinder": zone.first_cylinder,
                     "last_cylinder": zone.last_cylinder,
                     "sectors_per_track": zone.sectors_per_track,
+                    "sectors_per_track_by_head": self.by_head(zone.first_cylinder),
+                    "media_mb_per_s": rate.possible_mb_per_s,
+                    "sequential_read_mb_per_s": rate.read_mb_per_s,
+                    "sequential_write_mb_per_s": rate.write_mb_per_s,
                 })
             })
             .collect()
+    }
+
+    /// Data sectors on the tracks of each head in the zone that holds a cylinder, where heads differ.
+    fn by_head(&self, cylinder: u32) -> Option<&[u32]> {
+        let holds = |zone: &&ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&cylinder);
+        let by_head = &self.spec.layout.zone.iter().find(holds)?.sectors_per_track_by_head;
+        (!by_head.is_empty()).then_some(by_head)
     }
 
     fn description(&self) -> Value {
@@ -322,6 +343,23 @@ impl Drive {
         }
         (now - start).as_ms()
     }
+}
+
+fn skew_warning(warning: &SkewWarning) -> Value {
+    json!({
+        "zone": warning.zone,
+        "skew": match warning.kind {
+            SkewKind::Track => "track",
+            SkewKind::Cylinder => "cylinder",
+        },
+        "op": if warning.op == Op::Read { "read" } else { "write" },
+        "skew_ms": warning.skew_ms,
+        "switch_ms": warning.switch_ms,
+        "share": warning.share,
+        "missing_sectors": warning.missing_sectors,
+        "rate_mb_per_s": warning.rate_mb_per_s,
+        "possible_mb_per_s": warning.possible_mb_per_s,
+    })
 }
 
 /// The shares of each kind of provenance, and every entry.

@@ -7,6 +7,7 @@ mod calibrate;
 #[cfg(target_os = "linux")]
 mod capture;
 mod convert;
+mod cost;
 mod disksim;
 mod drive;
 mod error;
@@ -16,6 +17,7 @@ mod measure;
 mod outputs;
 mod phase;
 mod poll;
+mod power;
 mod range;
 mod run;
 mod scores;
@@ -38,19 +40,25 @@ mod _core {
     #[pymodule_export]
     use crate::capture::capture_trace;
     #[pymodule_export]
+    use crate::cost::cost;
+    #[pymodule_export]
     use crate::disksim::{import_disksim, import_disksim_simulation};
     #[pymodule_export]
     use crate::drive::{Drive, Place};
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::library::{json_schema, library_drives, library_systems, library_workloads, schedulers};
+    use crate::library::{
+        json_schema, library_designs, library_drives, library_systems, library_workloads, schedulers,
+    };
     #[pymodule_export]
     use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
     use crate::outputs::{Together, check_apart, leftovers, write_whole};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
+    #[pymodule_export]
+    use crate::power::power_budget;
     #[pymodule_export]
     use crate::range::check_number;
     #[pymodule_export]

@@ -51,6 +51,7 @@ const LONGEST_NS: u64 = headstack_system::LATEST.0;
 
 numbers! {
     Actuator(u32) "actuator": 0 ..= u32::MAX;
+    ActuatorCount(u32) "actuators": 1 ..= headstack_cost::MOST_ACTUATORS;
     AtMs(f64) "at_ms": 0 ..= LONGEST_MS;
     Before(u64) "before": 0 ..= 1_000_000_000;
     BufferKib(u32) "buffer_kib": 64 ..= 4 << 20;
@@ -58,6 +59,7 @@ numbers! {
     Cylinder(u32) "cylinder": 0 ..= u32::MAX;
     Device(u32) "device": 0 ..= u32::MAX;
     Distance(u32) "distance": 0 ..= u32::MAX;
+    DriveCount(u32) "drives": 1 ..= headstack_cost::MOST_DRIVES;
     DurationS(f64) "duration_s": 0 ..= LONGEST_S;
     FromS(f64) "from_s": 0 ..= LONGEST_S;
     GapMs(f64) "gap_ms": 0 ..= LONGEST_MS;
@@ -73,7 +75,9 @@ numbers! {
     OutlierMs(f64) "outlier_ms": 0 ..= 1e6;
     OutlierPercent(f64) "outlier_percent": 0 ..= 50.0;
     PhaseLock(f64) "phase_lock": 0.05 ..= 0.95;
+    PlatterCount(u32) "platters": 1 ..= headstack_cost::MOST_PLATTERS;
     RequestCount(u64) "requests": 1 ..= u64::MAX;
+    Rpm(f64) "rpm": 60 ..= 1e6;
     Sector(u32) "sector": 0 ..= u32::MAX;
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;

@@ -99,6 +99,7 @@ mod layer;
 pub mod library;
 mod overrides;
 pub mod phase;
+pub mod power;
 pub mod random;
 pub mod record;
 pub mod run;

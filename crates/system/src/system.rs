@@ -12,7 +12,7 @@ use crate::SystemError;
 use crate::bus::Bus;
 use crate::host::DriverQueue;
 use crate::layer::buffer_cache::BufferCacheLayer;
-use crate::layer::{AnyLayer, AnyVolume, UnitMap, UnitPart, level};
+use crate::layer::{AnyLayer, AnyVolume, Members, UnitMap, UnitPart, level};
 use crate::random::component_seed;
 use crate::spec::SystemConfig;
 use crate::workload::DeviceShape;
@@ -101,7 +101,11 @@ impl System {
                 let bus = config.drives[drive].bus;
                 units.extend((0..actuators).map(|actuator| UnitPlace { drive, actuator, bus, limit }));
             }
-            let layer = (level(&volume.level)?.new)(drives);
+            let options = volume.options.clone();
+            let stripe_unit =
+                ((options.stripe_unit_kib * 1024.0) as u64 / u64::from(host_sector_bytes)).max(1);
+            let members = Members { level: volume.level.clone(), drives, stripe_unit, options };
+            let layer = (level(&volume.level)?.new)(members);
             let sectors = layer.sectors();
             if sectors == 0 {
                 return Err(SystemError::Contradiction {

@@ -7,14 +7,18 @@ Data go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 done i
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
-from cyclopts import App, CycloptsError, Parameter
-
-from headstack.cli import output
+from headstack.cli import output, verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from inspect import BoundArguments
+
+    from cyclopts import App
+
+    from headstack.cli.named import Named
 
 DONE, IN_PART, BAD_INPUT, NOT_THE_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -25,53 +29,27 @@ def _version() -> str:
     return f"headstack {__version__}"
 
 
-app = App(
-    name="headstack",
-    help="A laboratory for disk drives: describe, simulate, validate, explore.",
-    help_epilogue="`headstack VERB --help` tells the options of a verb. Every verb takes `--json`.",
-    version=_version,
-    help_format="markdown",
-    # No `--no-…` twins: an option is given or it is not.
-    default_parameter=Parameter(negative=()),
-    suppress_keyboard_interrupt=False,
-)
-app.command("headstack.cli.drives:app", name="drives", help="The drive library; show and check drive files.")
-app.command(
-    "headstack.cli.trace:app",
-    name="trace",
-    help="Tell what is in a trace; convert, pair, analyse, capture and make traces.",
-)
-app.command(
-    "headstack.cli.simulate:simulate",
-    name="simulate",
-    help="Run a workload or a trace on a drive or a system.",
-)
-app.command(
-    "headstack.cli.validate:validate",
-    name="validate",
-    help="Replay a trace that has measured times, and score the model against them.",
-)
-app.command(
-    "headstack.cli.measure:measure",
-    name="measure",
-    help="Run probes on a disk, a file or a simulated drive, and tell what they show.",
-)
-app.command(
-    "headstack.cli.calibrate:calibrate",
-    name="calibrate",
-    help="Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.",
-)
-app.command(
-    "headstack.cli.explain:explain",
-    name="explain",
-    help="Tell the story of one request, or of a few, phase by phase.",
-)
-app.command(
-    "headstack.cli.schedulers:schedulers",
-    name="schedulers",
-    help="The orders of service that hosts and drives can have.",
-)
-app.command("headstack.cli.study:app", name="study", help="Reproduce a paper: its numbers beside ours.")
+@cache
+def command_line() -> App:
+    """The parser of the command line."""
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="headstack",
+        help=verbs.ABOUT,
+        help_epilogue=verbs.EVERY_VERB,
+        version=_version,
+        version_flags=["--version", "-V"],
+        help_format="markdown",
+        # No `--no-…` twins: an option is given or it is not.
+        default_parameter=Parameter(negative=()),
+        suppress_keyboard_interrupt=False,
+    )
+    for name, (home, about) in verbs.VERBS.items():
+        # A verb with verbs of its own says in its module what its help ends with.
+        more = {} if home.endswith(":app") else {"help_epilogue": verbs.examples(name)}
+        app.command(home, name=name, help=about, **more)
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,12 +68,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DONE
 
 
+def _overview(arguments: list[str]) -> bool:
+    """Answer what needs no verb; parsing would take longer than the answer."""
+    if not arguments or arguments in (["--help"], ["-h"]):
+        with output.stdout_told():
+            output.line(verbs.overview(output.width() or 100))
+    elif arguments in (["--version"], ["-V"]):
+        with output.stdout_told():
+            output.line(_version())
+    else:
+        return False
+    return True
+
+
 def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
     from headstack.cli import named
+    from headstack.report import origin
 
-    verb, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
+    verb, bound, _ = command_line().parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
     outputs, inputs = named.files(verb, bound)
+    told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
+    try:
+        return _called(verb, bound, outputs, inputs)
+    finally:
+        origin.command.reset(told)
+
+
+def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Named, inputs: Named) -> int | None:
     if not outputs:
         with output.stdout_told():
             return verb(*bound.args, **bound.kwargs)
@@ -114,13 +114,11 @@ def _call(arguments: list[str]) -> int | None:
 
 
 def _run(arguments: list[str]) -> int:
-    from headstack.errors import HeadstackError, InternalError
+    from headstack.errors import PAGE_PACKAGES, HeadstackError, InternalError, package_hint
 
     try:
-        code = _call(arguments)
-    except CycloptsError as problem:
-        output.error(*output.usage_problem(problem, arguments))
-        return BAD_INPUT
+        words = output.choose(arguments)
+        code = DONE if _overview(words) else _call(words)
     except InternalError as problem:
         output.error(str(problem), problem.hint)
         return IN_PART
@@ -134,16 +132,19 @@ def _run(arguments: list[str]) -> int:
         output.error(f"{where}{problem.strerror or problem}")
         return BAD_INPUT
     except ModuleNotFoundError as problem:
-        if problem.name not in {"altair", "jinja2", "polars", "vl_convert"}:
+        if problem.name not in PAGE_PACKAGES:
             raise
         output.error(
             f"this needs the Python package `{problem.name}`, which is not installed",
-            "pip install 'headstack[report]'",
+            package_hint(problem.name),
         )
         return BAD_INPUT
     except BaseException as problem:
         if isinstance(problem, (SystemExit, GeneratorExit)):
             raise
+        if output.is_usage_problem(problem):
+            output.error(*output.usage_problem(problem, arguments))
+            return BAD_INPUT
         output.defect(problem)
         return IN_PART
     return code if isinstance(code, int) else DONE

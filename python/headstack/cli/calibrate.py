@@ -47,8 +47,8 @@ def calibrate(
 ) -> int:
     """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
 
-    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which it does
-    not tell at all. The part that is scored is not looked at until the parameters stand.
+    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which are
+    not identifiable from it. The part that is scored is not looked at until the parameters stand.
     """
     from headstack import System, calibrate
     from headstack.files import check_writable

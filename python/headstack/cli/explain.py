@@ -1,4 +1,4 @@
-"""`headstack explain`: the story of a request."""
+"""`headstack explain`: one request as a timeline."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def explain(
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the timeline.")] = None,
     json: Json = False,
 ) -> int:
-    """Tell the story of one request, or of a few: from where to where, each phase, the sector just missed."""
+    """Show one request, or a few, as a timeline: from where to where, each phase, the sector just missed."""
     from headstack import System, explain, explain_completion
     from headstack.files import check_report
 

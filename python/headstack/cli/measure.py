@@ -252,7 +252,7 @@ def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Call
             bar.update(told)
         elif told["probe"] not in told_of:
             # What the probes before it found may change the estimate of all that follow.
-            rest = f", and then {_time(told['rest_s'])}" if told["rest_s"] else ""
+            rest = f", {_time(told['rest_s'])} remaining after it" if told["rest_s"] else ""
             output.note(f"{told['probe']}: about {_time(told['expected_s'])}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])

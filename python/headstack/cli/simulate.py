@@ -203,15 +203,24 @@ def _show(summary: dict[str, Any]) -> None:
         ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    if power := summary.get("power"):
+        pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
         pairs.append(("buffer cache", _buffers(buffers)))
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):
-        pairs.append(("held back", notice))
+        pairs.append(("backlog", notice))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
+
+
+def _watts(power: dict[str, Any]) -> str:
+    """Mean power, and what it was drawn for."""
+    number = output.number
+    states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
+    return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
 
 
 def _buffers(cache: dict[str, Any]) -> str:
@@ -222,7 +231,7 @@ def _buffers(cache: dict[str, Any]) -> str:
         f"{number(cache[key])} {word}"
         for key, word in (
             ("written_by_sync", "by sync"),
-            ("written_by_dribble", "by dribbling"),
+            ("written_by_dribble", "by trickle flush"),
             ("written_by_eviction", "to make room"),
             ("written_by_limit", "by the limit"),
             ("written_through", "through"),

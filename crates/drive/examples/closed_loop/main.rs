@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Prints, for each queue depth, IOPS, MB/s, and mean, median, p99 and maximum of the response in ms. The first quarter of
-//! the requests is left out. `random-read`, `random-write`, `sequential-read` or `sequential-write`; size in KiB; depths;
+//! the requests is left out. With `controller.duration_limit_ms=…` a fifth of the requests is marked as limited. `random-read`, `random-write`, `sequential-read` or `sequential-write`; size in KiB; depths;
 //! requests; values to replace.
 #![allow(clippy::print_stdout)]
 
@@ -33,9 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         op: if load.ends_with("write") { Op::Write } else { Op::Read },
         sequential: load.starts_with("sequential"),
         sectors: kib.parse::<u32>()? * 1024 / model.sector_bytes(),
+        limited_percent: if spec.controller.duration_limit_ms.is_some() { 20 } else { 0 },
     };
     for depth in depths.split(',') {
-        let summary = Summary::of(&serve(&model, &vec![load; depth.parse()?], count.parse()?));
+        let answers = serve(&model, &vec![load; depth.parse()?], count.parse()?);
+        let summary = Summary::of(&answers);
         let bytes = f64::from(load.sectors) * f64::from(model.sector_bytes());
         let mean = summary.responses.iter().sum::<f64>() / summary.responses.len() as f64;
         println!(
@@ -46,6 +48,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             summary.quantile(0.99),
             summary.quantile(1.0)
         );
+        if load.limited_percent > 0 {
+            let limited = Summary::of_those(&answers, |answer| answer.is_limited);
+            let others = Summary::of_those(&answers, |answer| !answer.is_limited);
+            println!(
+                "           limited {:6.1} IOPS p99 {:8.2} ms, others {:6.1} IOPS p99 {:8.2} ms",
+                limited.iops,
+                limited.quantile(0.99),
+                others.iops,
+                others.quantile(0.99)
+            );
+        }
     }
     Ok(())
 }

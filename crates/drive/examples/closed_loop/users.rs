@@ -13,6 +13,16 @@ pub(crate) struct Load {
     pub(crate) op: Op,
     pub(crate) sequential: bool,
     pub(crate) sectors: u32,
+    /// So many of a hundred requests are marked as limited.
+    pub(crate) limited_percent: u64,
+}
+
+/// A request that was answered.
+pub(crate) struct Answer {
+    #[allow(dead_code, reason = "not everybody asks")]
+    pub(crate) user: usize,
+    pub(crate) is_limited: bool,
+    pub(crate) outcome: Outcome,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +41,8 @@ struct Users<'a> {
     state: u64,
     /// Where each sequential user is.
     next: Vec<u64>,
-    /// Who asked what.
-    asked: Vec<usize>,
+    /// Who asked for each, and whether it is limited.
+    asked: Vec<(usize, bool)>,
 }
 
 impl Users<'_> {
@@ -48,18 +58,20 @@ impl Users<'_> {
     }
 
     fn command(&mut self, user: usize) -> Command {
-        let Load { op, sequential, sectors } = self.loads[user];
+        let Load { op, sequential, sectors, limited_percent } = self.loads[user];
         let places = self.drive.capacity_sectors() / u64::from(sectors);
         let place = if sequential { self.next[user] } else { (self.draw() << 31) + self.draw() } % places;
         self.next[user] += 1;
         let id = self.asked.len() as u64;
-        self.asked.push(user);
-        Command { id, op, lba: Lba(place * u64::from(sectors)), sectors, flags: RequestFlags::default() }
+        let is_limited = limited_percent > 0 && self.draw() % 100 < limited_percent;
+        self.asked.push((user, is_limited));
+        let flags = if is_limited { RequestFlags::LIMITED } else { RequestFlags::default() };
+        Command { id, op, lba: Lba(place * u64::from(sectors)), sectors, flags }
     }
 }
 
-/// Serves `count` requests, of one user for each load; the outcomes in the order of completion, with the user.
-pub(crate) fn serve(model: &Arc<DriveModel>, loads: &[Load], count: usize) -> Vec<(usize, Outcome)> {
+/// Serves `count` requests, of one user for each load; the answers in the order of completion.
+pub(crate) fn serve(model: &Arc<DriveModel>, loads: &[Load], count: usize) -> Vec<Answer> {
     let bus = model.bus();
     let mut users = Users {
         drive: Drive::new(Arc::clone(model), 1),
@@ -89,8 +101,8 @@ pub(crate) fn serve(model: &Arc<DriveModel>, loads: &[Load], count: usize) -> Ve
                 Effect::WakeAt(at) => users.schedule(at, Event::Wake),
                 Effect::Background(_) => {}
                 Effect::Done(outcome) => {
-                    let user = users.asked[outcome.id as usize];
-                    done.push((user, outcome));
+                    let (user, is_limited) = users.asked[outcome.id as usize];
+                    done.push(Answer { user, is_limited, outcome });
                     if done.len() + loads.len() <= count {
                         users.schedule(outcome.finish, Event::Ask(user));
                     }
@@ -98,7 +110,7 @@ pub(crate) fn serve(model: &Arc<DriveModel>, loads: &[Load], count: usize) -> Ve
             }
         }
     }
-    done.sort_by_key(|(_, outcome)| outcome.finish);
+    done.sort_by_key(|answer| answer.outcome.finish);
     done
 }
 
@@ -110,13 +122,18 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    pub(crate) fn of(done: &[(usize, Outcome)]) -> Self {
+    pub(crate) fn of(done: &[Answer]) -> Self {
+        Self::of_those(done, |_| true)
+    }
+
+    /// Of those answers that are `wanted`.
+    pub(crate) fn of_those(done: &[Answer], wanted: impl Fn(&Answer) -> bool) -> Self {
         let (before, rows) = done.split_at(done.len() / 4);
-        let span = rows[rows.len() - 1].1.finish - before[before.len() - 1].1.finish;
-        let mut responses: Vec<f64> =
-            rows.iter().map(|(_, outcome)| outcome.phases.total().as_ms()).collect();
+        let span = rows[rows.len() - 1].outcome.finish - before[before.len() - 1].outcome.finish;
+        let rows = rows.iter().filter(|answer| wanted(answer));
+        let mut responses: Vec<f64> = rows.map(|answer| answer.outcome.phases.total().as_ms()).collect();
         responses.sort_by(f64::total_cmp);
-        Self { iops: rows.len() as f64 / (span.as_ms() / 1e3), responses }
+        Self { iops: responses.len() as f64 / (span.as_ms() / 1e3), responses }
     }
 
     pub(crate) fn quantile(&self, share: f64) -> f64 {

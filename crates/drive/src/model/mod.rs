@@ -54,6 +54,8 @@ pub(crate) struct Overheads {
     pub(crate) write_start: Nanos,
     pub(crate) read_completion: Nanos,
     pub(crate) write_completion: Nanos,
+    /// What limited commands should take at most.
+    pub(crate) duration_limit: Option<Nanos>,
     pub(crate) beside_seek: Nanos,
 }
 
@@ -236,6 +238,7 @@ fn overheads(spec: &DriveSpec) -> Overheads {
         write_start: ms(spec.buffer.write_start_ms),
         read_completion: ms(controller.read_completion_ms),
         write_completion: ms(controller.write_completion_ms),
+        duration_limit: controller.duration_limit_ms.map(ms),
         beside_seek: ms(controller.overhead_beside_seek_ms),
     }
 }

@@ -70,6 +70,11 @@ impl<'a> Reach<'a> {
         Self { takes_writes, ..self }
     }
 
+    /// What limited commands should take at most.
+    pub(super) fn duration_limit(&self) -> Option<Nanos> {
+        self.model.overhead.duration_limit
+    }
+
     /// Whether a write goes into the buffer at once.
     pub(super) fn takes_writes(&self) -> bool {
         self.takes_writes

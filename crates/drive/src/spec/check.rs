@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, check_layout, provenance,
+    WritePolicy, WrittenData, check_layout, power, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -52,6 +52,7 @@ pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     controller(spec, &mut findings);
     cache(spec, &mut findings);
     bus("bus", &spec.bus, &mut findings);
+    power::check(spec, &mut findings);
     let (missing, unused) = provenance::gaps(spec);
     for path in missing {
         findings.add(
@@ -254,6 +255,13 @@ fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
 fn cache(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
+    if spec.controller.duration_limit_ms == Some(0.0) {
+        findings.add(
+            "controller.duration_limit_ms",
+            "nothing is done in no time; leave the key out for no limit",
+        );
+    }
+    findings.time_ms("controller.duration_limit_ms", spec.controller.duration_limit_ms.unwrap_or(0.0));
     findings.time_ms("buffer.write_start_ms", spec.buffer.write_start_ms);
     if let WritePolicy::ImmediateReporting { pending_writes: Some(0), .. } = spec.write_policy {
         let message = "0 writes cannot be pending; `write-through` reports none early";

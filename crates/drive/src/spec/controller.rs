@@ -49,6 +49,10 @@ pub struct ControllerSpec {
     /// Order in which the drive serves its queue.
     #[serde(default = "fcfs")]
     pub scheduler: String,
+    /// Commands marked as limited should be complete after this, in ms (a command duration limit, by best effort); the
+    /// scheduler `ncq` regards it. Absent: the drive has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_limit_ms: Option<f64>,
 }
 
 impl Default for ControllerSpec {
@@ -67,6 +71,7 @@ impl Default for ControllerSpec {
             by_history: None,
             queue_depth: one(),
             scheduler: fcfs(),
+            duration_limit_ms: None,
         }
     }
 }

@@ -85,7 +85,7 @@ impl Engine {
         let unit = &mut self.units[index];
         unit.at_drive -= 1;
         let bus = unit.bus;
-        self.ledger.units[index].work(&outcome, unit.drive.mechanism_busy());
+        self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.mechanism_busy());
         self.ledger.buses[bus].complete(&outcome);
         let had_hold = unit.hold == Hold::Held;
         if had_hold {

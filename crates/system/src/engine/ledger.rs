@@ -9,7 +9,8 @@
 //!   announcement.
 
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
-use headstack_units::Nanos;
+use headstack_drive::power::Active;
+use headstack_units::{Nanos, Op};
 
 use crate::gauge::Gauge;
 
@@ -112,6 +113,7 @@ pub(crate) fn note_hold(bus: &BusTiming, outcome: &mut Outcome) {
 pub(crate) fn book_alone(
     (unit, bus): (&mut UnitBook, &mut BusBook),
     timing: &BusTiming,
+    op: Op,
     outcome: &mut Outcome,
     works: &[Background],
     mechanism: Nanos,
@@ -120,7 +122,7 @@ pub(crate) fn book_alone(
     bus.held.add(outcome.busy.bus);
     bus.grants += u64::from(outcome.bus_transfers);
     bus.complete(outcome);
-    unit.work(outcome, mechanism);
+    unit.work(op, outcome, mechanism);
     for work in works {
         unit.work_in_background(&work.busy);
     }
@@ -131,19 +133,24 @@ pub(crate) fn book_alone(
 pub(crate) struct Work {
     pub(crate) seek: u64,
     pub(crate) rotation: u64,
-    pub(crate) transfer: u64,
+    /// Media transfers: reads, writes.
+    transfers: [u64; 2],
 }
 
 impl Work {
     #[inline]
-    fn add(&mut self, busy: &Busy) {
+    fn add(&mut self, op: Op, busy: &Busy) {
         self.seek += busy.seek.0;
         self.rotation += busy.rotation.0;
-        self.transfer += busy.transfer.0;
+        self.transfers[op as usize] += busy.transfer.0;
+    }
+
+    pub(crate) fn transfer(&self) -> u64 {
+        self.transfers.iter().sum()
     }
 
     pub(crate) fn total(&self) -> u64 {
-        self.seek + self.rotation + self.transfer
+        self.seek + self.rotation + self.transfer()
     }
 }
 
@@ -163,6 +170,24 @@ pub(crate) struct UnitUse {
     pub(crate) load_max: u64,
     /// Commands that had to wait outside the scheduler, which saw as many as it may.
     pub(crate) held_back: u64,
+}
+
+impl UnitUse {
+    /// What the arm did, for commands and in the background together. The gross work of a command may hold reading ahead
+    /// that the one before has counted, too: together the states take no longer than the mechanism worked.
+    pub(crate) fn active(&self) -> Active {
+        let gross = u128::from(self.work.total() + self.background.total()).max(1);
+        let worked = gross.min(self.mechanism.0.into());
+        let sum = |of: fn(&Work) -> u64| {
+            (u128::from(of(&self.work) + of(&self.background)) * worked / gross) as u64
+        };
+        Active {
+            seek: sum(|work| work.seek),
+            rotation: sum(|work| work.rotation),
+            read: sum(|work| work.transfers[Op::Read as usize]),
+            write: sum(|work| work.transfers[Op::Write as usize]),
+        }
+    }
 }
 
 /// A total that grows, counted from a restart.
@@ -214,14 +239,14 @@ impl UnitBook {
 
     /// A command of the drive is complete; its mechanism has worked for `mechanism`, ever.
     #[inline]
-    pub(crate) fn work(&mut self, outcome: &Outcome, mechanism: Nanos) {
-        self.work.add(&outcome.busy);
+    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, mechanism: Nanos) {
+        self.work.add(op, &outcome.busy);
         self.mechanism.now = self.mechanism.now.max(mechanism.0);
     }
 
-    /// Work that no command waits for.
+    /// Work that no command waits for: data on their way to the media.
     pub(crate) fn work_in_background(&mut self, busy: &Busy) {
-        self.background.add(busy);
+        self.background.add(Op::Write, busy);
     }
 
     /// Commands in the queue or at the drive.

@@ -8,7 +8,7 @@ mod requests;
 mod rows;
 mod slots;
 
-pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, Usage, book_alone, note_hold};
+pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold};
 pub(crate) use observe::Observer;
 pub(crate) use rows::{Finished, background, recalibration_interval, row};
 

@@ -2,7 +2,7 @@
 
 use headstack_drive::command::Outcome;
 use headstack_trace::Request;
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 
 use super::rows::answer;
 use super::slots::Place;
@@ -52,6 +52,7 @@ pub(super) struct SubRequest {
     call: Option<usize>,
     tag: usize,
     pub(super) unit: usize,
+    pub(super) op: Op,
     sent: Nanos,
     /// What it continues: its number among the paths.
     path: Option<usize>,
@@ -106,7 +107,7 @@ impl Engine {
         for effect in &effects {
             match *effect {
                 Effect::Send { call, tag, to: Target::Unit(unit), piece } => {
-                    self.send(now, SubRequest::new(now, layer, call, tag, unit), piece, cause);
+                    self.send(now, SubRequest::new(now, layer, call, tag, unit, piece.op), piece, cause);
                     is_sent = true;
                 }
                 Effect::Send { call, tag, to: Target::Volume(device, origin), piece } => {
@@ -257,8 +258,8 @@ impl Engine {
 
 impl SubRequest {
     #[inline]
-    fn new(sent: Nanos, layer: usize, call: Option<usize>, tag: usize, unit: usize) -> Self {
+    fn new(sent: Nanos, layer: usize, call: Option<usize>, tag: usize, unit: usize, op: Op) -> Self {
         let place = Place::default();
-        Self { layer, call, tag, unit, sent, path: None, outcome: 0, joined: None, place }
+        Self { layer, call, tag, unit, op, sent, path: None, outcome: 0, joined: None, place }
     }
 }

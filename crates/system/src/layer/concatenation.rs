@@ -2,7 +2,8 @@
 
 use headstack_units::{Lba, Nanos};
 
-use super::{Below, Call, Completed, Effect, Layer, UnitMap, Volume};
+use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use crate::spec::ArrayOptions;
 
 /// A volume whose drives lie one after the other.
 #[derive(Clone, Debug)]
@@ -25,13 +26,13 @@ impl Layer for Concatenation {
 impl Volume for Concatenation {
     const IS_STATELESS: bool = true;
 
-    fn check(level: &str, drives: usize) -> Option<String> {
+    fn check(level: &str, drives: usize, _options: &ArrayOptions) -> Option<String> {
         (level == "single" && drives > 1)
-            .then(|| format!("takes one drive, not {drives}; use level = \"concatenation\""))
+            .then(|| format!("level \"single\" takes one drive, not {drives}; use level = \"concatenation\""))
     }
 
-    fn new(drives: Vec<UnitMap>) -> Self {
-        Self { units: UnitMap::joined(drives) }
+    fn new(members: Members) -> Self {
+        Self { units: UnitMap::joined(members.drives) }
     }
 
     fn sectors(&self) -> u64 {
@@ -52,7 +53,7 @@ mod tests {
     #[test]
     fn a_request_over_the_end_of_a_drive_is_complete_when_both_parts_are() {
         let drive = |unit| UnitMap::new(vec![UnitPart::new(unit, 100, 512, 512)]);
-        let mut volume = Concatenation::new(vec![drive(0), drive(1)]);
+        let mut volume = Concatenation::new(Members::plain(vec![drive(0), drive(1)], 8));
         let call = Call {
             number: 7,
             device: 0,

@@ -2,36 +2,36 @@
 
 use headstack_units::{Lba, Nanos, Op};
 
-use super::{Below, Call, Completed, Effect, Layer, UnitMap, Volume};
+use super::read_choice::{Chooser, Copy};
+use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use crate::spec::ArrayOptions;
 
 /// A volume whose drives hold the same data.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror {
+    /// The drives that have not failed.
     copies: Vec<UnitMap>,
+    chooser: Chooser,
+    sectors: u64,
 }
 
 impl Mirror {
-    /// The copy to read from: that whose drive has fewest commands; of equals the one whose arm was sent nearest, as far as
-    /// addresses tell; of equals the first.
-    fn nearest(&self, call: &Call, below: &dyn Below) -> Option<&UnitMap> {
-        let cost = |copy: &&UnitMap| {
-            let (mut load, mut distance) = (0, None);
-            copy.map(call.lba, call.sectors, |range| {
-                load = below.load(range.unit).max(load);
-                // Where a drive has several actuators, the one on which the request begins decides.
-                distance.get_or_insert(below.last_end(range.unit).abs_diff(range.lba.0));
-            });
-            (load, distance)
-        };
-        self.copies.iter().min_by_key(cost)
+    fn nearest(&mut self, call: &Call, below: &dyn Below) -> usize {
+        let copies: Vec<Copy<'_>> = self.copies.iter().map(|drive| Copy { drive, lba: call.lba }).collect();
+        self.chooser.choose(&copies, call.sectors, below)
     }
 }
 
 impl Layer for Mirror {
     fn call(&mut self, _now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
-        let nearest = self.nearest(call, below).filter(|_| call.op == Op::Read);
-        let copies = nearest.map_or(&self.copies[..], std::slice::from_ref);
-        for copy in copies {
+        let copies = match call.op {
+            Op::Write => 0..self.copies.len(),
+            Op::Read => {
+                let nearest = self.nearest(call, below);
+                nearest..nearest + 1
+            }
+        };
+        for copy in &self.copies[copies] {
             copy.map(call.lba, call.sectors, |range| effects.push(call.send(range)));
         }
     }
@@ -42,16 +42,28 @@ impl Layer for Mirror {
 }
 
 impl Volume for Mirror {
-    fn check(_level: &str, drives: usize) -> Option<String> {
-        (drives < 2).then(|| format!("takes two drives or more, not {drives}; use level = \"single\""))
+    const TAKES: &'static [&'static str] = &["read_choice", "failed_drives"];
+
+    fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
+        if drives < 2 {
+            return Some(format!(
+                "level \"{level}\" takes two drives or more, not {drives}; use level = \"single\""
+            ));
+        }
+        (options.failed_drives.len() >= drives).then(|| "data are lost: every drive has failed".to_owned())
     }
 
-    fn new(drives: Vec<UnitMap>) -> Self {
-        Self { copies: drives }
+    fn new(members: Members) -> Self {
+        let sectors = members.drives.iter().map(UnitMap::sectors).min().unwrap_or(0);
+        let chooser = Chooser::new(members.options.read_choice);
+        let failed = members.failed();
+        let alive =
+            members.drives.into_iter().zip(failed).filter_map(|(drive, failed)| (!failed).then_some(drive));
+        Self { copies: alive.collect(), chooser, sectors }
     }
 
     fn sectors(&self) -> u64 {
-        self.copies.iter().map(UnitMap::sectors).min().unwrap_or(0)
+        self.sectors
     }
 
     fn unit_of(&self, lba: Lba) -> usize {
@@ -80,7 +92,7 @@ mod tests {
 
     fn sent(op: Op, arms: [(u64, u64); 2]) -> Vec<(usize, u64)> {
         let drive = |unit| UnitMap::new(vec![UnitPart::new(unit, 1000 + unit as u64, 512, 512)]);
-        let mut mirror = Mirror::new(vec![drive(0), drive(1)]);
+        let mut mirror = Mirror::new(Members::plain(vec![drive(0), drive(1)], 8));
         assert_eq!(mirror.sectors(), 1000);
         let flags = RequestFlags::default();
         let call = Call { number: 0, device: 0, op, lba: Lba(500), sectors: 8, flags };

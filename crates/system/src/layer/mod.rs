@@ -9,6 +9,11 @@
 pub(crate) mod buffer_cache;
 mod concatenation;
 mod mirror;
+mod parity;
+mod read_choice;
+mod striped_mirror;
+mod stripes;
+mod striping;
 #[cfg(test)]
 pub(crate) mod testing;
 mod unit_map;
@@ -22,9 +27,14 @@ pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 pub use buffer_cache::Origin;
 
 use crate::SystemError;
+use crate::spec::ArrayOptions;
 use buffer_cache::BufferCacheLayer;
 use concatenation::Concatenation;
 use mirror::Mirror;
+use parity::Parity;
+use striped_mirror::StripedMirror;
+use stripes::Span;
+use striping::Striping;
 #[cfg(test)]
 use testing::{Phased, Stripe};
 
@@ -59,6 +69,30 @@ impl Call {
             to: Target::Unit(unit),
             piece: Piece { op, lba, sectors, flags },
         }
+    }
+
+    /// The same of sectors of one drive of an array; how many commands that takes.
+    pub(crate) fn send_span(&self, drives: &[UnitMap], span: Span, effects: &mut Vec<Effect>) -> u32 {
+        self.send_tagged(drives, span, 0, effects)
+    }
+
+    /// As [`Call::send_span`], under a tag.
+    pub(crate) fn send_tagged(
+        &self,
+        drives: &[UnitMap],
+        Span { drive, from, to }: Span,
+        name: usize,
+        effects: &mut Vec<Effect>,
+    ) -> u32 {
+        let before = effects.len();
+        drives[drive].map(Lba(from), (to - from) as u32, |range| {
+            let mut sent = self.send(range);
+            if let Effect::Send { tag, .. } = &mut sent {
+                *tag = name;
+            }
+            effects.push(sent);
+        });
+        (effects.len() - before) as u32
     }
 }
 
@@ -168,11 +202,14 @@ pub(crate) trait Layer {
 
 /// What a layer does that is a volume: one address space over units.
 pub(crate) trait Volume: Layer + Sized {
-    /// What keeps a volume of a level from having so many drives, if anything.
-    fn check(level: &str, drives: usize) -> Option<String>;
+    /// The keys of a system file that mean something to it.
+    const TAKES: &'static [&'static str] = &[];
 
-    /// A volume of drives, each of them one unit or several.
-    fn new(drives: Vec<UnitMap>) -> Self;
+    /// What keeps a volume of a level from having so many drives and such options, if anything.
+    fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String>;
+
+    /// A volume of its members.
+    fn new(members: Members) -> Self;
 
     /// Its size in the host's sectors.
     fn sectors(&self) -> u64;
@@ -185,14 +222,41 @@ pub(crate) trait Volume: Layer + Sized {
     const IS_STATELESS: bool = false;
 }
 
+/// What a volume is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Members {
+    /// The word for its level.
+    pub(crate) level: String,
+    /// Its drives, each of them one unit or several.
+    pub(crate) drives: Vec<UnitMap>,
+    /// The stripe unit in the host's sectors.
+    pub(crate) stripe_unit: u64,
+    pub(crate) options: ArrayOptions,
+}
+
+impl Members {
+    /// For each drive, whether it has failed.
+    pub(crate) fn failed(&self) -> Vec<bool> {
+        (0..self.drives.len()).map(|drive| self.options.failed_drives.contains(&drive)).collect()
+    }
+
+    /// With the usual options.
+    #[cfg(test)]
+    pub(crate) fn plain(drives: Vec<UnitMap>, stripe_unit: u64) -> Self {
+        Self { level: String::new(), drives, stripe_unit, options: ArrayOptions::default() }
+    }
+}
+
 /// A level of volumes.
 pub(crate) struct Level {
     /// The word in the system file.
     pub(crate) name: &'static str,
     /// As [`Volume::check`].
-    pub(crate) check: fn(&str, usize) -> Option<String>,
+    pub(crate) check: fn(&str, usize, &ArrayOptions) -> Option<String>,
+    /// As [`Volume::TAKES`].
+    pub(crate) takes: &'static [&'static str],
     /// As [`Volume::new`].
-    pub(crate) new: fn(Vec<UnitMap>) -> AnyVolume,
+    pub(crate) new: fn(Members) -> AnyVolume,
 }
 
 /// The level of a name.
@@ -223,7 +287,8 @@ macro_rules! volumes {
         pub(crate) const LEVELS: &[&[Level]] = &[$($(#[$attribute])* &[$(Level {
             name: $level,
             check: <$volume as Volume>::check,
-            new: |drives| AnyVolume::$volume(<$volume as Volume>::new(drives)),
+            takes: <$volume as Volume>::TAKES,
+            new: |members| AnyVolume::$volume(<$volume as Volume>::new(members)),
         },)+],)+];
 
         impl AnyVolume {
@@ -261,7 +326,10 @@ macro_rules! volumes {
 // The volumes, and the levels that each of them is.
 volumes! {
     Concatenation: "concatenation", "single";
-    Mirror: "mirror";
+    Mirror: "mirror", "raid-1";
+    Parity: "raid-4", "raid-5", "raid-6";
+    StripedMirror: "raid-10";
+    Striping: "raid-0";
     #[cfg(test)]
     Stripe: "test-stripe";
     #[cfg(test)]

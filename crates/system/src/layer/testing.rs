@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use headstack_units::{Lba, Nanos, Op};
 
-use super::{Below, Call, Completed, Effect, Layer, UnitMap, Volume};
+use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use crate::spec::ArrayOptions;
 
 /// Sectors of a stripe unit.
 pub(crate) const STRIPE_SECTORS: u64 = 8;
@@ -37,12 +38,12 @@ impl Layer for Stripe {
 impl Volume for Stripe {
     const IS_STATELESS: bool = true;
 
-    fn check(_level: &str, _drives: usize) -> Option<String> {
+    fn check(_level: &str, _drives: usize, _options: &ArrayOptions) -> Option<String> {
         None
     }
 
-    fn new(drives: Vec<UnitMap>) -> Self {
-        Self { drives }
+    fn new(members: Members) -> Self {
+        Self { drives: members.drives }
     }
 
     fn sectors(&self) -> u64 {
@@ -105,12 +106,12 @@ impl Layer for Phased {
 }
 
 impl Volume for Phased {
-    fn check(_level: &str, _drives: usize) -> Option<String> {
+    fn check(_level: &str, _drives: usize, _options: &ArrayOptions) -> Option<String> {
         None
     }
 
-    fn new(drives: Vec<UnitMap>) -> Self {
-        Self { drives, reading: BTreeMap::new(), paused: BTreeMap::new(), next_timer: 0 }
+    fn new(members: Members) -> Self {
+        Self { drives: members.drives, reading: BTreeMap::new(), paused: BTreeMap::new(), next_timer: 0 }
     }
 
     fn sectors(&self) -> u64 {

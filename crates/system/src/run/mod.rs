@@ -16,6 +16,10 @@ mod layer_tests;
 #[cfg(test)]
 mod ledger_tests;
 mod options;
+#[cfg(test)]
+mod power_tests;
+#[cfg(test)]
+mod raid_tests;
 mod serial;
 #[cfg(test)]
 mod tests;

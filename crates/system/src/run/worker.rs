@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use headstack_drive::Drive;
 use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 
 use crate::engine::{BusBook, Observer, UnitBook, book_alone};
 
@@ -25,7 +25,7 @@ pub(super) struct Worker {
     /// What will be booked of observed commands when its instant has passed, in order.
     ahead: VecDeque<(Nanos, Entry)>,
     /// Observed commands not known to be complete, in order, and what the mechanism has worked by then.
-    observed: VecDeque<(Outcome, Nanos)>,
+    observed: VecDeque<(Op, Outcome, Nanos)>,
     /// Their background work, as it will be announced.
     observed_works: VecDeque<Busy>,
     pub(super) unit: UnitBook,
@@ -114,8 +114,8 @@ impl Worker {
 
     fn complete(&mut self, at: Nanos) {
         self.unit.leave(at);
-        if let Some((outcome, mechanism)) = self.observed.pop_front() {
-            self.unit.work(&outcome, mechanism);
+        if let Some((op, outcome, mechanism)) = self.observed.pop_front() {
+            self.unit.work(op, &outcome, mechanism);
             self.bus.complete(&outcome);
         }
     }
@@ -139,7 +139,7 @@ impl Worker {
             self.drive.serve_into(at, command, &self.timing, background, outcome);
             let books = (&mut self.unit, &mut self.bus);
             let mechanism = self.drive.mechanism_busy();
-            book_alone(books, &self.timing, outcome, &background[known..], mechanism);
+            book_alone(books, &self.timing, command.op, outcome, &background[known..], mechanism);
             self.leaving.push_back(outcome.finish);
         }
         self.free_at = outcome.finish;
@@ -161,7 +161,7 @@ impl Worker {
         entries.sort_by_key(|&(at, _)| at);
         self.ahead.extend(entries);
         self.ahead.push_back((outcome.finish, Entry::Complete));
-        self.observed.push_back((*outcome, self.drive.mechanism_busy()));
+        self.observed.push_back((command.op, *outcome, self.drive.mechanism_busy()));
         // What is announced when the run is over is not of this run.
         let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
         background.extend(in_time.map(|(_, work)| work));

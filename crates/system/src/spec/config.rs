@@ -4,7 +4,7 @@ use headstack_drive::spec::{BusSpec, DriveSpec, ProvenanceKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::HostSpec;
+use super::{ArrayOptions, HostSpec};
 use crate::bus::Arbitration;
 
 /// A system with every name resolved and every override applied.
@@ -47,6 +47,13 @@ pub struct VolumeConfig {
     pub level: String,
     /// Its drives: positions in the system's list.
     pub drives: Vec<usize>,
+    /// What it was told beside its level.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub options: ArrayOptions,
+}
+
+fn is_default(options: &ArrayOptions) -> bool {
+    *options == ArrayOptions::default()
 }
 
 /// A drive.
@@ -79,6 +86,7 @@ impl SystemConfig {
                 name: name.to_owned(),
                 level: "single".to_owned(),
                 drives: vec![0],
+                options: ArrayOptions::default(),
             }],
             drives: vec![DriveConfig { name: name.to_owned(), model: name.to_owned(), bus: 0, spec }],
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::run::Replay;
-use crate::summary::{BufferCacheSummary, PhaseSummary};
+use crate::summary::{BufferCacheSummary, PhaseSummary, PowerSummary};
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -49,6 +49,9 @@ pub struct Summary {
     pub reads: OpSummary,
     /// Writes alone.
     pub writes: OpSummary,
+    /// What all drives drew, where the watts of each are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSummary>,
     /// The drives.
     pub drives: Vec<DriveSummary>,
     /// The buses.
@@ -178,6 +181,9 @@ pub struct DriveSummary {
     pub held_back: u64,
     /// What its mechanism did, all actuators together.
     pub busy_s: UnitWork,
+    /// What it drew; absent where its file does not tell the watts at its speed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSummary>,
     /// The share of its values that is assumed.
     pub assumed_share: f64,
 }

@@ -3,6 +3,7 @@
 mod buffer_cache;
 mod content;
 mod phase;
+mod power;
 mod recorder;
 mod report;
 
@@ -13,4 +14,5 @@ pub use content::{
     Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };
 pub use phase::PhaseSummary;
+pub use power::PowerSummary;
 pub use recorder::Recorder;

@@ -1,17 +1,19 @@
 //! The summary of a run, made of what was recorded and of how the run ended.
 
+use headstack_drive::power::Energy;
 use headstack_stats::{Moments, Timeline, cdf};
 use headstack_units::Nanos;
 use serde::Serialize;
 
 use super::recorder::{OpSums, Recorder, Times};
+use crate::engine::UnitUse;
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
 use crate::summary::content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
     Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };
-use crate::summary::{BufferCacheSummary, PhaseSummary};
+use crate::summary::{BufferCacheSummary, PhaseSummary, PowerSummary, power};
 use crate::system::System;
 
 /// Most points of a curve.
@@ -32,6 +34,7 @@ impl Recorder {
         for op in &self.ops {
             all_phases.iter_mut().zip(op.phases.totals()).for_each(|(sum, phase)| *sum += phase);
         }
+        let energies = energies(system, end, span_ns);
         let [hits, partial_hits, misses, early] = self.cache;
         Summary {
             requests,
@@ -58,7 +61,8 @@ impl Recorder {
             },
             reads: self.ops[0].summary(),
             writes: self.ops[1].summary(),
-            drives: self.drives(system, end, span_ns),
+            power: all_power(&energies, span_ns),
+            drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),
             provenance: provenance(system),
             warmup_requests: self.excluded,
@@ -80,13 +84,16 @@ impl Recorder {
         moments
     }
 
-    fn drives(&self, system: &System, end: &RunEnd, span_ns: u128) -> Vec<DriveSummary> {
+    fn drives(
+        &self,
+        system: &System,
+        end: &RunEnd,
+        energies: &[Option<Energy>],
+        span_ns: u128,
+    ) -> Vec<DriveSummary> {
         let summary =
             |(index, drive): (usize, &crate::spec::DriveConfig)| {
-                let units = || {
-                    let of_drive = |(place, _): &(&crate::system::UnitPlace, _)| place.drive == index;
-                    system.units.iter().zip(&end.used.units).filter(of_drive).map(|(_, unit_use)| unit_use)
-                };
+                let units = || units_of(system, end, index);
                 let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
                 let counts = drive.spec.provenance_counts();
                 DriveSummary {
@@ -101,9 +108,10 @@ impl Recorder {
                     busy_s: UnitWork {
                         seek: seconds(units().map(|unit| unit.work.seek).sum()),
                         rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
-                        transfer: seconds(units().map(|unit| unit.work.transfer).sum()),
+                        transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
                         background: seconds(units().map(|unit| unit.background.total()).sum()),
                     },
+                    power: energies[index].and_then(|energy| PowerSummary::new(&energy, span_ns)),
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),
@@ -176,6 +184,28 @@ impl OpSums {
             phases_ms: phase_means(&self.phases.totals(), self.response.count()),
         }
     }
+}
+
+/// How the units of a drive were used.
+fn units_of<'a>(system: &'a System, end: &'a RunEnd, drive: usize) -> impl Iterator<Item = &'a UnitUse> {
+    system
+        .units
+        .iter()
+        .zip(&end.used.units)
+        .filter(move |(place, _)| place.drive == drive)
+        .map(|(_, used)| used)
+}
+
+/// What each drive used, where that is known.
+fn energies(system: &System, end: &RunEnd, span_ns: u128) -> Vec<Option<Energy>> {
+    let drives = system.config().drives.iter().enumerate();
+    drives.map(|(index, drive)| power::energy(drive, units_of(system, end, index), span_ns)).collect()
+}
+
+/// What the drives drew together, if it is known of each.
+fn all_power(energies: &[Option<Energy>], span_ns: u128) -> Option<PowerSummary> {
+    let all: Option<Vec<Energy>> = energies.iter().copied().collect();
+    PowerSummary::new(&all?.iter().fold(Energy::default(), |sum, energy| sum.and(energy)), span_ns)
 }
 
 /// a / b, or 0 where b is 0.

@@ -86,6 +86,12 @@ pub struct StreamSpec {
     /// Share of writes that must not be reported complete before they are on the media.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub force_media_fraction: f64,
+    /// Share of writes before which all that the drive has acknowledged goes to the media (a journal's commits).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flush_fraction: f64,
+    /// Share of requests for which the drive's duration limit holds (`controller.duration_limit_ms`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duration_limit_fraction: f64,
     /// Its requests go around the host's buffer cache, as those of a character device or direct I/O.
     #[serde(default, skip_serializing_if = "is_false")]
     pub raw: bool,
@@ -184,6 +190,8 @@ impl StreamSpec {
             ("sequential_fraction", self.sequential_fraction),
             ("local_fraction", self.local_fraction),
             ("force_media_fraction", self.force_media_fraction),
+            ("flush_fraction", self.flush_fraction),
+            ("duration_limit_fraction", self.duration_limit_fraction),
             ("waits_fraction", self.waits_fraction.unwrap_or(0.0)),
             ("limited_fraction", self.limited_fraction),
         ] {

@@ -43,6 +43,8 @@ size.weighted_kib = [[4, 3], [8, 1]]
 align_kib = 2
 range_percent = [25, 75]
 force_media_fraction = 0.5
+flush_fraction = 0.25
+duration_limit_fraction = 0.2
 inter_arrival.exponential_ms = 4
 "#,
     );
@@ -58,6 +60,10 @@ inter_arrival.exponential_ms = 4
     let forced = |request: &Request| request.flags.contains(RequestFlags::FORCE_MEDIA);
     assert!(requests.iter().filter(|request| forced(request)).all(|request| request.op == Op::Write));
     near(share(&requests, forced), 0.2);
+    let flushes = |request: &Request| request.flags.contains(RequestFlags::FLUSH);
+    assert!(requests.iter().filter(|request| flushes(request)).all(|request| request.op == Op::Write));
+    near(share(&requests, flushes), 0.1);
+    near(share(&requests, |request| request.flags.contains(RequestFlags::LIMITED)), 0.2);
     let pairs = || requests.windows(2);
     let sequential =
         pairs().filter(|pair| pair[1].lba.0 == pair[0].lba.0 + u64::from(pair[0].sectors)).count();

@@ -123,12 +123,14 @@ fn an_impossible_period_is_moved_into_range() {
 /// A drive with one zone and no skew: the worst case for phantom revolutions.
 fn tracks(slots: u32, spares: u32) -> Layout {
     Layout::new(&LayoutSpec {
+        head_angle_turns: Vec::new(),
         order: Order::Classical,
         heads: 3,
         group_cylinders: None,
         cylinders: None,
         capacity_sectors: None,
         zone: vec![ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder: 0,
             last_cylinder: 99,
             sectors_per_track: slots,
