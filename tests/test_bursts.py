@@ -64,4 +64,5 @@ def test_two_arms_share_a_port_without_keeping_each_other_off_it(tmp_path: Path)
     path = tmp_path / "two.toml"
     path.write_text(f"seed = 1\nrequests = 2000\n{''.join(streams)}")
     rows = pl.DataFrame(headstack.simulate(ROOT / "drives" / "dual-actuator-18tb.toml", path).completions)
-    assert max(rows.filter(pl.col("sectors") == 8)["queue_ns"].to_list()) < 100_000
+    # A burst of the other arm's is 64 KiB, which take 0.109 ms at 600 MB/s, and each transfer costs 1 or 2 us more.
+    assert max(rows.filter(pl.col("sectors") == 8)["queue_ns"].to_list()) < 112_000

@@ -16,7 +16,7 @@ from headstack.cli import command_line, hints, main, output, verbs
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = [("drives", "list", "show", "check", "import"), ("study", "list")]
+COMMANDS = [("drives", "list", "show", "check", "sheet", "import"), ("study", "list")]
 COMMANDS += [("trace", "info", "convert", "formats", "match", "ticks", "analyze", "iostat", "capture", "make")]
 
 

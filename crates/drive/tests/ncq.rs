@@ -160,7 +160,8 @@ fn published_drive(more: &[(&str, &str)]) -> Arc<DriveModel> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/nearline-18tb.toml");
     let seeks = [("short_ms", [0.28, 0.0191]), ("long_ms", [4.75, 1.934e-5])]
         .map(|(key, ab)| (format!("seek.two-piece.{key}"), format!("{:?}", ab.map(|value| value * 0.94))));
-    let more = more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    let more = [("controller.scheduler", "\"ncq\"")].iter().chain(more);
+    let more = more.map(|&(key, value)| (key.to_owned(), value.to_owned()));
     let overrides: Vec<(String, String)> = seeks.into_iter().chain(more).collect();
     let spec = DriveSpec::from_toml_with(path, &std::fs::read_to_string(path).unwrap(), &overrides).unwrap();
     Arc::new(DriveModel::new(&spec).unwrap())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from headstack.checks.deep import Bench
 from headstack.checks.sheets import COLUMNS, WITHIN, all_actuators_mb_per_s, published_drives, sheet_rows, table
-from headstack.report.curves import lines
 from headstack.report.page import Section
 from headstack.studies.framework import Row, about, at_least, at_most, data_file, not_testable
 from headstack.studies.repeats import Case, estimate, run_all
@@ -144,6 +143,8 @@ def _curve(file: Path | None) -> tuple[list[Row], list[Section]]:
 def _curve_sections(
     curves: dict[str | None, dict[int, tuple[tuple[float, float], ...]]], published: dict[int, dict[str, str]] | None
 ) -> list[Section]:
+    from headstack.report.curves import lines
+
     sections = []
     for index, (title, column) in enumerate((("IOPS", "baseline_iops"), ("p99 (ms)", "baseline_p99_ms"))):
         shown: dict[str, list[tuple[float, float]]] = {}
@@ -246,7 +247,9 @@ def _write_cache() -> tuple[list[Row], list[Section]]:
     rows.append(not_testable("scrub-longest-read", "14 TB, single reads during a scrub: longest", 4000.0, "ms",
                              "firmware that prefers sequential reads is not modelled"))  # fmt: skip
     rows.append(not_testable("sync-writes", "HGST 7K6000, 4 KiB synchronous random writes, cache on", 96.0, "IOPS",
-                             "each is followed by a flush, which workloads cannot ask for"))  # fmt: skip
+                             "each is followed by a flush; a workload's flushes go before a request"))  # fmt: skip
+    from headstack.report.curves import lines
+
     chart = lines({"queue depth 1": list(by_size.items())}, "write cache (MiB)", "IOPS")
     text = f"4 KiB random writes in a closed loop after the write cache is full, model {CACHE_DRIVE}; published: 315 to 550."
     return rows, [Section("Random writes against the size of the write cache", text, chart)]
