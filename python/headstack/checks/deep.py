@@ -278,6 +278,16 @@ class Bench:
         summary = self.run(stream, requests, warmup, through=through).summary
         return requests / _span_s(summary, requests)
 
+    def watts(self, *, idle: bool) -> float | None:
+        """What the drive draws at rest, or with random reads one after another; `None` where its file does not tell."""
+        budget = headstack.power_budget(self.model).drives[0]["power"]
+        if budget is None:
+            return None
+        if idle:
+            return budget[0]["by_state_w"]["idle"]
+        stream = f"read_fraction = 1.0\nusers = 1\n{self._small()}"
+        return self.run(stream, RANDOM_REQUESTS[1], 100).summary["power"]["average_w"]
+
     def _small(self) -> str:
         kib = max(RANDOM_KIB, self.sector_bytes / 1024)
         return f"size.fixed_kib = {kib!r}\nalign_kib = {kib!r}\n"

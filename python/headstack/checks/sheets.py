@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from headstack.checks.deep import MIB, Bench
 
-WITHIN = {"MB/s": 0.02, "IOPS": 0.10, "ms": 0.05}
+WITHIN = {"MB/s": 0.02, "IOPS": 0.10, "ms": 0.05, "W": 0.05}
 """How near the model has to come, as a share of the published figure."""
 
 WHAT = {
@@ -100,9 +100,11 @@ def _explained(row: SheetRow, what: str) -> SheetRow:
     if row.met:
         note = "read back: the drive file was made from it" if row.is_input else ""
     elif row.model is None:
-        note = "power is not modelled"
+        note = "the drive file does not tell its watts"
     elif what == "write-iops":
         note = WRITES_NEED_A_LOG
+    elif what.endswith("-power"):
+        note = "watts of the class, from the data sheet of an 18 TB drive"
     elif what == "read-iops":
         note = "the seek curve and the scheduler are assumed, not the maker's"
     else:
@@ -124,7 +126,7 @@ def _model(what: str, bench: Bench) -> float | None:
     if what == "read-seek":
         # Random seeks, as makers measure them.
         return bench.model.seek_averages()["distance_weighted_ms"]
-    return None
+    return bench.watts(idle=what == "idle-power")
 
 
 COLUMNS = ["drive", "data sheet", "figure", "published", "model", "difference", "basis", "note"]
