@@ -86,7 +86,9 @@ impl Ncq {
             let Waiting { command, target, .. } = &choice.slots[slot];
             let soonest =
                 reach.start(command.op, target, command.sectors) + reach.transfer(target, command.sectors);
-            if slot == base || soonest >= start {
+            // As with sectors: missed by a tick is on time.
+            let start = start + Nanos(1);
+            if slot == base || soonest > start {
                 return None;
             }
             let (end, after) = reach.after(command, target);
