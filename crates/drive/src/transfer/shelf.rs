@@ -3,6 +3,7 @@
 use super::{AnyTransfer, Buffered, Constant, Read, Write};
 
 /// Transfers nobody uses, by kind. What they hold is of commands before; their vectors keep their room.
+#[expect(clippy::vec_box, reason = "they are taken out and put back, and are large: only the box moves")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shelf {
     constant: Vec<Box<Constant>>,
@@ -11,6 +12,7 @@ pub(crate) struct Shelf {
     buffered: Vec<Box<Buffered>>,
 }
 
+#[expect(clippy::unnecessary_box_returns, reason = "the box is what is kept")]
 impl Shelf {
     #[inline]
     pub(super) fn constant(&mut self) -> Box<Constant> {

@@ -95,7 +95,11 @@ fn the_bus_is_booked_the_same_where_a_limit_that_limits_nothing_takes_another_pa
 fn rows_add_up_to_the_time_the_bus_was_held() {
     for entry in library::drives() {
         for disconnects in ["true", "false"] {
-            let set = [ONE_AT_A_TIME[0], ("bus.disconnects", disconnects)];
+            let mut set = vec![ONE_AT_A_TIME[0], ("bus.disconnects", disconnects)];
+            if disconnects == "false" {
+                // A drive that keeps the bus has one transfer a command.
+                set.push(("buffer.bus_transfers", "\"one\""));
+            }
             let system = load(entry.name, &set);
             let requests = generated(&system, 200);
             for options in [RunOptions::default(), RunOptions { event_path: true, ..RunOptions::default() }] {

@@ -189,7 +189,7 @@ impl Write {
         self.first = media.first_pass(last.end, last.end, seek, target);
         parts.log.tell(|narrative| {
             narrative.reads_first = true;
-            narrative.passes = passes.to_vec();
+            narrative.passes.clone_from(&passes);
         });
     }
 
