@@ -15,24 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """Bills of materials.
-
-    Attributes
-    ----------
-    design, name, source
-        Name of the design in the library, its title, and where its prices come from.
-    designs
-        One bill a number of actuators: `actuators`, `platters`, `low_usd`, `high_usd` and `components`.
-    iso_performance
-        `source` and `systems` that perform alike, each with its price and what it saves against the first; `None` where
-        nobody says which do.
-    """
+    """Bills of materials."""
 
     design: str
+    """Name of the design in the library."""
     name: str
+    """Its title."""
     source: str
+    """Where its prices come from."""
     designs: list[dict[str, Any]]
+    """One bill a number of actuators: `actuators`, `platters`, `low_usd`, `high_usd` and `components`."""
     iso_performance: dict[str, Any] | None
+    """`source` and `systems` that perform alike, each with its price and what it saves against the first; `None` where nobody
+    says which do."""
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as `headstack cost --json` prints it."""

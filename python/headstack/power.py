@@ -15,22 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PowerBudget:
-    """What drives draw.
-
-    Attributes
-    ----------
-    system
-        Name of the system.
-    drives
-        For each drive its `name`, its `model` and `power`: one budget a speed and number of arms, or `None` where the
-        drive's file does not tell its watts.
-    totals
-        `idle_w` and `all_seeking_w` of all drives together, in the same order; empty where one is not known.
-    """
+    """What drives draw."""
 
     system: str
+    """Name of the system."""
     drives: list[dict[str, Any]]
+    """For each drive its `name`, its `model` and `power`: one budget a speed and number of arms, or `None` where the drive's
+    file does not tell its watts."""
     totals: list[dict[str, float]]
+    """`idle_w` and `all_seeking_w` of all drives together, in the same order; empty where one is not known."""
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as `headstack power --json` prints it."""
