@@ -335,11 +335,24 @@ enum Step {
     Pop { wait_us: u32, hits: u32 },
 }
 
+fn any_push() -> impl Strategy<Value = Step> {
+    (any::<u32>(), 1_u32..12, any::<bool>(), prop::bool::weighted(0.2))
+        .prop_map(|(place, sectors, read, follows)| Step::Push { place, sectors, read, follows })
+}
+
+fn any_pop() -> impl Strategy<Value = Step> {
+    (0_u32..40_000, any::<u32>()).prop_map(|(wait_us, hits)| Step::Pop { wait_us, hits })
+}
+
 fn any_steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
-    let push = (any::<u32>(), 1_u32..12, any::<bool>(), prop::bool::weighted(0.2))
-        .prop_map(|(place, sectors, read, follows)| Step::Push { place, sectors, read, follows });
-    let pop = (0_u32..40_000, any::<u32>()).prop_map(|(wait_us, hits)| Step::Pop { wait_us, hits });
-    prop::collection::vec(prop_oneof![3 => push, 2 => pop], 1..count)
+    prop::collection::vec(prop_oneof![3 => any_push(), 2 => any_pop()], 1..count)
+}
+
+/// A queue that becomes long, and short again: the schedulers keep a long one otherwise than a short one.
+fn any_deep_steps() -> impl Strategy<Value = Vec<Step>> {
+    let fill = prop::collection::vec(any_push(), 240..330);
+    let drain = prop::collection::vec(prop_oneof![1 => any_push(), 3 => any_pop()], 300..500);
+    (fill, drain).prop_map(|(fill, drain)| fill.into_iter().chain(drain).collect())
 }
 
 fn twins_agree(
@@ -427,6 +440,17 @@ proptest! {
     #[test]
     fn several_arms_share_the_best(
         spec in any_drive(), case in any_case(), arms in 2_usize..4, steps in any_steps(60),
+    ) {
+        twins_agree(&spec, &case, true, arms, &steps)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_long_queue_is_searched_as_well(
+        spec in any_drive(), case in any_case(), arms in 1_usize..3, steps in any_deep_steps(),
     ) {
         twins_agree(&spec, &case, true, arms, &steps)?;
     }

@@ -40,6 +40,6 @@ impl Order for BatchFcfs {
                 self.batch.insert(at, sequence, slot);
             }
         }
-        self.batch.upward(choice.end).or_else(|| self.batch.lowest()).map(Point::pick)
+        self.batch.upward(choice.end()).or_else(|| self.batch.lowest()).map(Point::pick)
     }
 }

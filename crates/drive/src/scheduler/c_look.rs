@@ -19,6 +19,6 @@ impl Order for CLook {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        self.0.upward(choice.start).or_else(|| self.0.lowest()).map(Point::pick)
+        self.0.upward(choice.start()).or_else(|| self.0.lowest()).map(Point::pick)
     }
 }

@@ -21,6 +21,6 @@ impl Order for CScan {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        self.0.upward(choice.end).or_else(|| self.0.lowest()).map(Point::pick)
+        self.0.upward(choice.end()).or_else(|| self.0.lowest()).map(Point::pick)
     }
 }

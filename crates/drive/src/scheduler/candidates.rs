@@ -6,10 +6,12 @@
 //! there, so the first few decide. With uniform addresses the number of commands looked at grows with the cube root of
 //! the queue.
 
+use super::ages::Ages;
+use super::occupied::Occupied;
 use super::reach::Reach;
-use super::waiting::{Slot, Target, Waiting};
+use super::shortlist::Listed;
+use super::waiting::Slot;
 use headstack_units::{Angle, Nanos, Op};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What choosing a command would mean.
@@ -44,27 +46,15 @@ impl Best {
     }
 }
 
-/// A waiting command, as far as the search needs it.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    slot: Slot,
-    head: u32,
-    sectors: u32,
-    slot_width: Angle,
-    arrived: Nanos,
-}
-
 /// Waiting commands by cylinder, and within it by angle.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     op: Op,
     /// By angle and sequence, for each cylinder.
-    cylinders: Vec<BTreeMap<(u64, u64), Entry>>,
-    /// Arrivals in each cylinder, where age matters.
-    arrivals: Option<Vec<BTreeMap<u64, Nanos>>>,
-    /// A complete binary tree over the cylinders: the oldest arrival below each node, [`Nanos::MAX`] where none waits,
-    /// 0 for any where age does not matter.
-    oldest: Vec<Nanos>,
+    cylinders: Vec<Vec<Listed>>,
+    occupied: Occupied,
+    /// Where a cost depends on when a command came.
+    ages: Option<Ages>,
 }
 
 impl Candidates {
@@ -73,83 +63,57 @@ impl Candidates {
         let cylinders = cylinders.max(1) as usize;
         Self {
             op,
-            cylinders: vec![BTreeMap::new(); cylinders],
-            arrivals: aged.then(|| vec![BTreeMap::new(); cylinders]),
-            oldest: vec![Nanos::MAX; 2 * cylinders.next_power_of_two()],
+            cylinders: vec![Vec::new(); cylinders],
+            occupied: Occupied::new(cylinders),
+            ages: aged.then(|| Ages::new(cylinders)),
         }
     }
 
-    pub(super) fn insert(&mut self, waiting: &Waiting, slot: Slot) {
-        let cylinder = waiting.target.cylinder as usize;
-        let entry = Entry {
-            slot,
-            head: waiting.target.head,
-            sectors: waiting.command.sectors,
-            slot_width: waiting.target.slot_width,
-            arrived: waiting.arrived,
-        };
-        self.cylinders[cylinder].insert((waiting.target.start.0, waiting.sequence), entry);
-        let oldest = match &mut self.arrivals {
-            None => Nanos::ZERO,
-            Some(arrivals) => {
-                arrivals[cylinder].insert(waiting.sequence, waiting.arrived);
-                oldest_of(&arrivals[cylinder])
-            }
-        };
-        self.set_oldest(cylinder, oldest);
+    pub(super) fn insert(&mut self, listed: Listed) {
+        let cylinder = listed.target.cylinder as usize;
+        let entries = &mut self.cylinders[cylinder];
+        entries.insert(entries.partition_point(|other| place(other) < place(&listed)), listed);
+        self.occupied.insert(cylinder);
+        if let Some(ages) = &mut self.ages
+            && listed.arrived < ages.of(cylinder)
+        {
+            ages.set(cylinder, listed.arrived);
+        }
     }
 
-    pub(super) fn remove(&mut self, waiting: &Waiting) {
-        let cylinder = waiting.target.cylinder as usize;
-        self.cylinders[cylinder].remove(&(waiting.target.start.0, waiting.sequence));
-        let oldest = match &mut self.arrivals {
-            None if self.cylinders[cylinder].is_empty() => Nanos::MAX,
-            None => Nanos::ZERO,
-            Some(arrivals) => {
-                arrivals[cylinder].remove(&waiting.sequence);
-                oldest_of(&arrivals[cylinder])
-            }
-        };
-        self.set_oldest(cylinder, oldest);
+    /// Takes out the one of these that has this place.
+    pub(super) fn remove(&mut self, cylinder: u32, start: Angle, sequence: u64) {
+        let cylinder = cylinder as usize;
+        let entries = &mut self.cylinders[cylinder];
+        let Ok(index) = entries.binary_search_by_key(&(start.0, sequence), place) else { return };
+        let listed = entries.remove(index);
+        if entries.is_empty() {
+            self.occupied.remove(cylinder);
+        }
+        // Otherwise an older one waits there, still.
+        if let Some(ages) = &mut self.ages
+            && ages.of(cylinder) == listed.arrived
+        {
+            ages.set(cylinder, oldest_of(entries));
+        }
     }
 
-    fn set_oldest(&mut self, cylinder: usize, oldest: Nanos) {
-        let mut node = self.oldest.len() / 2 + cylinder;
-        if self.oldest[node] == oldest {
-            return;
-        }
-        self.oldest[node] = oldest;
-        while node > 1 {
-            node /= 2;
-            let below = self.oldest[2 * node].min(self.oldest[2 * node + 1]);
-            if self.oldest[node] == below {
-                return;
+    /// All of them, which are here no more.
+    pub(super) fn drain(&mut self) -> Vec<Listed> {
+        let mut all = Vec::new();
+        while let Some(cylinder) = self.occupied.from(0) {
+            all.append(&mut self.cylinders[cylinder]);
+            self.occupied.remove(cylinder);
+            if let Some(ages) = &mut self.ages {
+                ages.set(cylinder, Nanos::MAX);
             }
-            self.oldest[node] = below;
         }
+        all
     }
 
     /// The first cylinder at or above `from` in which one waits.
     pub(super) fn occupied_from(&self, from: u32) -> Option<u32> {
-        let leaves = self.oldest.len() / 2;
-        let mut node = leaves + from as usize;
-        if node >= self.oldest.len() {
-            return None;
-        }
-        // Up until something waits in a node to the right, then down to its first.
-        if self.oldest[node] == Nanos::MAX {
-            while node & 1 == 1 || self.oldest[node + 1] == Nanos::MAX {
-                node /= 2;
-                if node <= 1 {
-                    return None;
-                }
-            }
-            node += 1;
-        }
-        while node < leaves {
-            node = if self.oldest[2 * node] == Nanos::MAX { 2 * node + 1 } else { 2 * node };
-        }
-        Some((node - leaves) as u32)
+        self.occupied.from(from as usize).map(|cylinder| cylinder as u32)
     }
 
     /// Finds in the cylinders `within` what costs less than `best`. `cost` must grow (or stay) with both the start and
@@ -162,17 +126,21 @@ impl Candidates {
         cost: &impl Fn(&Prospect) -> u128,
         best: &mut Best,
     ) {
-        Search { candidates: self, reach, arm, within, cost, from: reach.cylinder(self.op) }.visit(
-            1,
-            0,
-            (self.oldest.len() / 2) as u32,
-            best,
-        );
+        let search = Search { candidates: self, reach, arm, within, cost, from: reach.cylinder(self.op) };
+        match &self.ages {
+            None => search.outward(best),
+            Some(ages) => search.visit(ages, 1, (0, ages.span()), best),
+        }
     }
 }
 
-fn oldest_of(arrivals: &BTreeMap<u64, Nanos>) -> Nanos {
-    arrivals.first_key_value().map_or(Nanos::MAX, |(_, &arrived)| arrived)
+fn oldest_of(entries: &[Listed]) -> Nanos {
+    entries.iter().map(|listed| listed.arrived).min().unwrap_or(Nanos::MAX)
+}
+
+/// Where a command stands among those of its cylinder.
+fn place(listed: &Listed) -> (u64, u64) {
+    (listed.target.start.0, listed.sequence)
 }
 
 struct Search<'a, F> {
@@ -186,9 +154,40 @@ struct Search<'a, F> {
 }
 
 impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
-    /// Looks below a node of the tree, which spans the cylinders `first..first + count`; the nearer half first.
-    fn visit(&self, node: usize, first: u32, count: u32, best: &mut Best) {
-        let oldest = self.candidates.oldest[node];
+    /// From one cylinder in which something waits to the next, outward from the arm.
+    fn outward(&self, best: &mut Best) {
+        let occupied = &self.candidates.occupied;
+        let Range { start, end } = *self.within;
+        let up_from = |cylinder: u32| {
+            let found = occupied.from(cylinder.max(start) as usize);
+            found.map(|found| found as u32).filter(|&found| found < end)
+        };
+        let down_from = |cylinder: u32| {
+            let found = occupied.below(cylinder.min(end) as usize);
+            found.map(|found| found as u32).filter(|&found| found >= start)
+        };
+        let (mut up, mut down) = (up_from(self.from), down_from(self.from));
+        loop {
+            let above = up.map_or(u32::MAX, |up| up - self.from);
+            let below = down.map_or(u32::MAX, |down| self.from - down);
+            let Some(cylinder) = (if above <= below { up } else { down }) else { return };
+            if self.bound(self.reach.ready_at_least(self.candidates.op, above.min(below)), Nanos::ZERO)
+                > best.cost
+            {
+                return;
+            }
+            self.look_into(cylinder, Nanos::ZERO, best);
+            if above <= below {
+                up = up_from(cylinder + 1);
+            } else {
+                down = down_from(cylinder);
+            }
+        }
+    }
+
+    /// Looks below a node of the tree, which spans cylinders (the first, and how many); the nearer half first.
+    fn visit(&self, ages: &Ages, node: usize, (first, count): (u32, u32), best: &mut Best) {
+        let oldest = ages.below(node);
         if oldest == Nanos::MAX || first >= self.within.end || first + count <= self.within.start {
             return;
         }
@@ -205,7 +204,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
         let halves = [(2 * node, first), (2 * node + 1, first + half)];
         let nearer = usize::from(self.from >= first + half);
         for (child, first) in [halves[nearer], halves[1 - nearer]] {
-            self.visit(child, first, half, best);
+            self.visit(ages, child, (first, half), best);
         }
     }
 
@@ -216,33 +215,29 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
     /// Looks at the commands of one cylinder in the order in which their sectors can come.
     fn look_into(&self, cylinder: u32, oldest: Nanos, best: &mut Best) {
         let entries = &self.candidates.cylinders[cylinder as usize];
+        if let [only] = entries.as_slice() {
+            let ready = self.reach.ready_at_least(self.candidates.op, cylinder.abs_diff(self.from));
+            if self.bound(self.reach.epoch().next(ready, only.target.start), only.arrived) <= best.cost {
+                *best = only.weigh(self.reach, self.arm, self.cost).min(*best);
+            }
+            return;
+        }
         let ready = self.reach.ready_in(self.candidates.op, cylinder);
         let epoch = self.reach.epoch();
         // What was missed by no more than a tick counts as on time: such sectors lie just behind the disk's angle.
         let behind = Angle(2 * epoch.tick().0);
         let first = epoch.angle(ready) - behind;
-        let in_order = entries.range((first.0, 0)..).chain(entries.range(..(first.0, 0)));
-        for (&(angle, sequence), entry) in in_order {
-            let angle = Angle(angle);
-            let start = epoch.next(ready, angle);
-            if self.bound(start, oldest) > best.cost {
+        let (before, from) = entries.split_at(entries.partition_point(|listed| place(listed) < (first.0, 0)));
+        for listed in from.iter().chain(before) {
+            let angle = listed.target.start;
+            if self.bound(epoch.next(ready, angle), oldest) > best.cost {
                 // Of those just behind, some may be on time and others a turn late.
                 if (angle - first).0 < behind.0 {
                     continue;
                 }
                 return;
             }
-            let target = Target { cylinder, head: entry.head, start: angle, slot_width: entry.slot_width };
-            *best = self.weigh(entry, &target, sequence).min(*best);
+            *best = listed.weigh(self.reach, self.arm, self.cost).min(*best);
         }
-    }
-
-    fn weigh(&self, entry: &Entry, target: &Target, sequence: u64) -> Best {
-        let prospect = Prospect {
-            start: self.reach.start(self.candidates.op, target, entry.sectors),
-            transfer: self.reach.transfer(target, entry.sectors),
-            arrived: entry.arrived,
-        };
-        Best { cost: (self.cost)(&prospect), sequence, slot: entry.slot, arm: self.arm }
     }
 }

@@ -41,10 +41,10 @@ impl Order for Look {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        self.0.next(choice.start).map(Point::pick)
+        self.0.next(choice.start()).map(Point::pick)
     }
 
     fn taken(&mut self, choice: &Choice<'_>, at: u64) {
-        self.0.turn(choice.start, at);
+        self.0.turn(choice.start(), at);
     }
 }

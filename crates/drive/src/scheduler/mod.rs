@@ -6,6 +6,7 @@
 //!
 //! One scheduler is one file.
 
+mod ages;
 mod asptf;
 mod axis;
 mod batch_fcfs;
@@ -18,6 +19,7 @@ mod hits;
 mod list;
 mod look;
 mod ncq;
+mod occupied;
 mod order;
 mod places;
 mod policy;
@@ -26,6 +28,7 @@ mod queue;
 mod reach;
 mod satf;
 mod scan;
+mod shortlist;
 mod sptf;
 mod sstf;
 mod vscan;

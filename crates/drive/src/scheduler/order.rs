@@ -1,5 +1,6 @@
 //! What a scheduler does, and what it is told.
 
+use super::queue::{Knowledge, Last};
 use super::reach::Reach;
 use super::waiting::{Slot, Slots, Waiting};
 use headstack_units::Nanos;
@@ -8,15 +9,32 @@ use headstack_units::Nanos;
 pub(super) struct Choice<'a> {
     /// When.
     pub(super) now: Nanos,
-    /// Where the last command began, and where it ended: addresses, or cylinders where the layout is known.
-    pub(super) start: u64,
-    pub(super) end: u64,
+    /// The command before.
+    pub(super) last: Last,
+    pub(super) knowledge: &'a Knowledge,
     /// The mechanism, for each arm that could serve any of the commands, where the layout and the rotation are known.
     pub(super) arms: &'a [Reach<'a>],
     /// Ranges of addresses in the buffer, where the cache is known: first, and one after the last.
     pub(super) buffered: &'a [(u64, u64)],
     /// What waits.
     pub(super) slots: &'a Slots,
+}
+
+impl Choice<'_> {
+    /// Where the last command began: its address, or its cylinder where the layout is known.
+    pub(super) fn start(&self) -> u64 {
+        self.knowledge.coordinate(self.last.lba)
+    }
+
+    /// Where it ended: the address behind it, or its last cylinder.
+    pub(super) fn end(&self) -> u64 {
+        match self.knowledge {
+            Knowledge::Addresses { .. } => self.last.end,
+            Knowledge::Cylinders(_) | Knowledge::Layout(_) => {
+                self.knowledge.coordinate(self.last.end.saturating_sub(1))
+            }
+        }
+    }
 }
 
 /// What was chosen.

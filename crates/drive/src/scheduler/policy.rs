@@ -196,6 +196,11 @@ impl Policy {
         &SCHEDULERS[self.kind as usize]
     }
 
+    /// Whether it regards limits on how long a command may take.
+    pub fn regards_duration_limits(&self) -> bool {
+        self.kind == Kind::Ncq
+    }
+
     /// First come, first served, and nothing else.
     pub fn is_fcfs(&self) -> bool {
         self.kind == Kind::Fcfs

@@ -5,10 +5,15 @@ use super::group::Groups;
 use super::hits::Hits;
 use super::order::{Choice, Order, Pick};
 use super::reach::Reach;
+use super::shortlist::{Listed, Shortlist};
 use super::waiting::{Slot, Waiting};
 use headstack_units::{Nanos, Op};
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// More than so many are kept in order, until they are fewer than [`FEW`].
+const MANY: usize = 256;
+const FEW: usize = 128;
 
 /// What makes a command better than another; the smallest cost wins, among equals the oldest.
 pub(super) trait Merit {
@@ -23,26 +28,70 @@ pub(super) trait Merit {
 #[derive(Clone, Debug)]
 pub(super) struct Positional<M> {
     merit: M,
-    ops: [Candidates; 2],
+    /// While few wait, they are all here, and none in order.
+    short: [Shortlist; 2],
+    ordered: Option<Box<Ordered>>,
     cylinders: u32,
-    /// The oldest, where age matters.
-    by_age: Option<BTreeMap<u64, Slot>>,
     /// What the buffer holds goes first.
     hits: Option<Hits>,
     groups: Option<Groups>,
 }
 
+/// Commands in order.
+#[derive(Clone, Debug)]
+struct Ordered {
+    ops: [Candidates; 2],
+    /// The oldest, where age matters.
+    by_age: Option<BTreeMap<u64, Slot>>,
+    count: usize,
+}
+
+impl Ordered {
+    fn new(cylinders: u32, aged: bool) -> Self {
+        Self {
+            ops: [Op::Read, Op::Write].map(|op| Candidates::new(op, cylinders, aged)),
+            by_age: aged.then(BTreeMap::new),
+            count: 0,
+        }
+    }
+
+    fn insert(&mut self, listed: Listed) {
+        self.count += 1;
+        if let Some(by_age) = &mut self.by_age {
+            by_age.insert(listed.sequence, listed.slot);
+        }
+        self.ops[index(listed.op)].insert(listed);
+    }
+
+    fn remove(&mut self, waiting: &Waiting) {
+        self.count -= 1;
+        if let Some(by_age) = &mut self.by_age {
+            by_age.remove(&waiting.sequence);
+        }
+        let Waiting { command, target, sequence, .. } = waiting;
+        self.ops[index(command.op)].remove(target.cylinder, target.start, *sequence);
+    }
+
+    /// All of them, which are here no more.
+    fn drain(&mut self) -> impl Iterator<Item = Listed> + use<> {
+        self.count = 0;
+        if let Some(by_age) = &mut self.by_age {
+            by_age.clear();
+        }
+        let [reads, writes] = &mut self.ops;
+        reads.drain().into_iter().chain(writes.drain())
+    }
+}
+
+/// Which of two a direction has.
+fn index(op: Op) -> usize {
+    usize::from(op == Op::Write)
+}
+
 impl<M: Merit> Positional<M> {
     /// None, on a drive of so many cylinders.
     pub(super) fn new(merit: M, cylinders: u32) -> Self {
-        Self {
-            merit,
-            ops: [Op::Read, Op::Write].map(|op| Candidates::new(op, cylinders, M::AGED)),
-            cylinders,
-            by_age: M::AGED.then(BTreeMap::new),
-            hits: None,
-            groups: None,
-        }
+        Self { merit, short: Default::default(), ordered: None, cylinders, hits: None, groups: None }
     }
 
     /// Knows the cache.
@@ -61,8 +110,15 @@ impl<M: Merit> Positional<M> {
         let mut best = Best::NONE;
         let cost = |prospect: &Prospect| self.merit.cost(now, prospect);
         for (arm, reach) in (0..).zip(arms) {
-            for candidates in &self.ops {
-                candidates.search(reach, arm, within, &cost, &mut best);
+            match &self.ordered {
+                None => self
+                    .short
+                    .iter()
+                    .for_each(|short| short.search((reach, arm), (&cost, M::AGED), &mut best)),
+                Some(ordered) => ordered
+                    .ops
+                    .iter()
+                    .for_each(|candidates| candidates.search(reach, arm, within, &cost, &mut best)),
             }
         }
         best
@@ -70,7 +126,7 @@ impl<M: Merit> Positional<M> {
 
     /// The oldest, if nothing can cost less than it does.
     fn undisputed(&self, choice: &Choice<'_>) -> Option<Pick> {
-        let &slot = self.by_age.as_ref()?.first_key_value()?.1;
+        let &slot = self.ordered.as_ref()?.by_age.as_ref()?.first_key_value()?.1;
         let Waiting { command, target, arrived, .. } = &choice.slots[slot];
         let costs_nothing = |reach: &Reach<'_>| {
             let prospect = Prospect {
@@ -87,9 +143,15 @@ impl<M: Merit> Positional<M> {
 
 impl<M: Merit> Order for Positional<M> {
     fn insert(&mut self, waiting: &Waiting, _at: u64, slot: Slot) {
-        self.ops[usize::from(waiting.command.op == Op::Write)].insert(waiting, slot);
-        if let Some(by_age) = &mut self.by_age {
-            by_age.insert(waiting.sequence, slot);
+        let listed = Listed::new(waiting, slot);
+        let few = self.short.iter().map(Shortlist::len).sum::<usize>() < MANY;
+        if self.ordered.is_none() && few && self.groups.is_none() {
+            self.short[index(listed.op)].insert(listed);
+        } else {
+            let cylinders = self.cylinders;
+            let ordered = self.ordered.get_or_insert_with(|| Box::new(Ordered::new(cylinders, M::AGED)));
+            let listed = self.short.iter_mut().flat_map(Shortlist::drain).chain([listed]);
+            listed.for_each(|listed| ordered.insert(listed));
         }
         if let Some(hits) = &mut self.hits {
             hits.insert(waiting, slot);
@@ -97,9 +159,14 @@ impl<M: Merit> Order for Positional<M> {
     }
 
     fn remove(&mut self, waiting: &Waiting, _at: u64) {
-        self.ops[usize::from(waiting.command.op == Op::Write)].remove(waiting);
-        if let Some(by_age) = &mut self.by_age {
-            by_age.remove(&waiting.sequence);
+        match &mut self.ordered {
+            None => self.short[index(waiting.command.op)].remove(waiting.target.cylinder, waiting.sequence),
+            Some(ordered) => ordered.remove(waiting),
+        }
+        if let Some(mut ordered) =
+            self.ordered.take_if(|ordered| ordered.count < FEW && self.groups.is_none())
+        {
+            ordered.drain().for_each(|listed| self.short[index(listed.op)].insert(listed));
         }
         if let Some(hits) = &mut self.hits {
             hits.remove(waiting);
@@ -114,7 +181,7 @@ impl<M: Merit> Order for Positional<M> {
         let hit = self.hits.as_ref().and_then(|hits| hits.best(choice, &cost).found());
         let within = match self.groups {
             None => 0..self.cylinders,
-            Some(groups) => groups.within(choice.end as u32, &self.ops)?,
+            Some(groups) => groups.within(choice.end() as u32, &self.ordered.as_ref()?.ops)?,
         };
         let best = self.best_for(choice.now, choice.arms, &within).found();
         [hit, best].into_iter().flatten().min().map(|best| Pick { slot: best.slot, arm: best.arm })

@@ -36,7 +36,7 @@ impl Knowledge {
     }
 
     /// Where an address lies on the line that schedulers go up and down.
-    fn coordinate(&self, lba: u64) -> u64 {
+    pub(super) fn coordinate(&self, lba: u64) -> u64 {
         match self.model() {
             None => lba,
             Some(model) => u64::from(model.layout.extent(lba, 1).cylinder),
@@ -105,11 +105,11 @@ pub struct Taken {
 
 /// The last command taken.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+pub(super) struct Last {
     op: Op,
     flags: RequestFlags,
-    lba: u64,
-    end: u64,
+    pub(super) lba: u64,
+    pub(super) end: u64,
     /// Sectors of the commands joined so far, this one included.
     joined: u64,
 }
@@ -268,14 +268,8 @@ impl Queue {
             self.remember(&waiting.command);
             return Some(Ok(Taken { waiting, arm: 0 }));
         }
-        let choice = Choice {
-            now,
-            start: self.knowledge.coordinate(self.last.lba),
-            end: self.end_coordinate(),
-            arms,
-            buffered,
-            slots: &self.slots,
-        };
+        let choice =
+            Choice { now, last: self.last, knowledge: &self.knowledge, arms, buffered, slots: &self.slots };
         let chosen = self.overdue(now).or_else(|| self.follower()).map(Pick::of);
         let Pick { slot, arm } = if let Some(pick) = chosen {
             pick
@@ -300,16 +294,6 @@ impl Queue {
     pub fn pop_follower(&mut self) -> Option<Waiting> {
         let slot = self.follower()?;
         Some(self.take(slot))
-    }
-
-    /// Where the last command ended: behind it for addresses, its last cylinder where the layout is known.
-    fn end_coordinate(&self) -> u64 {
-        match self.knowledge {
-            Knowledge::Addresses { .. } => self.last.end,
-            Knowledge::Cylinders(_) | Knowledge::Layout(_) => {
-                self.knowledge.coordinate(self.last.end.saturating_sub(1))
-            }
-        }
     }
 
     fn take(&mut self, slot: Slot) -> Waiting {

@@ -21,10 +21,10 @@ impl Order for Scan {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        self.0.next(choice.end).map(Point::pick)
+        self.0.next(choice.end()).map(Point::pick)
     }
 
     fn taken(&mut self, choice: &Choice<'_>, at: u64) {
-        self.0.turn(choice.end, at);
+        self.0.turn(choice.end(), at);
     }
 }

@@ -19,11 +19,10 @@ impl Order for Sstf {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        let neighbours = [self.0.upward(choice.end), self.0.below(choice.end)];
-        let nearest = neighbours
-            .into_iter()
-            .flatten()
-            .min_by_key(|point| (point.at.abs_diff(choice.end), point.sequence));
+        let from = choice.end();
+        let neighbours = [self.0.upward(from), self.0.below(from)];
+        let nearest =
+            neighbours.into_iter().flatten().min_by_key(|point| (point.at.abs_diff(from), point.sequence));
         nearest.map(Point::pick)
     }
 }

@@ -30,7 +30,7 @@ impl Order for Vscan {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        let from = choice.end;
+        let from = choice.end();
         let axis = &self.sweep.axis;
         let (ahead, behind) = if self.sweep.is_downward {
             (axis.downward(from), axis.upward(from + 1))
@@ -44,6 +44,6 @@ impl Order for Vscan {
     }
 
     fn taken(&mut self, choice: &Choice<'_>, at: u64) {
-        self.sweep.turn(choice.end, at);
+        self.sweep.turn(choice.end(), at);
     }
 }
