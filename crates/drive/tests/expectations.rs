@@ -218,6 +218,7 @@ rows! {
     written_sectors_leave_the_cache
     what_lies_before_the_written_sectors_stays
     a_write_may_drop_the_segment_it_touches
+    a_write_may_be_brought_into_the_segment_it_touches
     written_data_are_dropped_unless_the_drive_keeps_them
     written_data_may_stay_for_reads
     written_data_push_out_what_was_read

@@ -78,6 +78,17 @@ fn effects_left_out_say_which_setting_they_cannot_keep() {
 }
 
 #[test]
+fn a_duration_limit_is_refused_where_the_scheduler_knows_none() {
+    let limit = ("controller.duration_limit_ms", "50.0");
+    assert!(set(&[("controller.scheduler", "ncq"), limit]).is_ok());
+    for scheduler in ["fcfs", "sptf", "asptf(0.03)"] {
+        let message = set(&[("controller.scheduler", scheduler), limit]).unwrap_err().to_string();
+        assert!(message.contains("controller.duration_limit_ms") && message.contains(scheduler), "{message}");
+        assert!(message.contains("take `controller.scheduler = \"ncq\"`"), "{message}");
+    }
+}
+
+#[test]
 fn a_value_may_be_set_to_its_default() {
     let spec = set(&[("spindle.initial_turns", "0.0"), ("mechanics.inward_seek_extra_ms", "0")]).unwrap();
     assert_eq!((spec.spindle.initial_turns, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));

@@ -266,7 +266,7 @@ fn choices(values: &Values) -> Vec<Choice> {
         word("cache.written_data", &["dropped", "shared", "own-segment"]),
         switch("cache.zero_latency", false),
         switch("cache.whole_track", false),
-        word("cache.write_overlap", &["keep-front", "drop-segment"]),
+        word("cache.write_overlap", &["keep-front", "drop-segment", "update"]),
         word("cache.partial_hit", &["serve", "bypass"]),
         Choice {
             path: "cache.segments",

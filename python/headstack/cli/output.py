@@ -57,7 +57,7 @@ def _stderr(label: str, colour: str, message: str) -> None:
 
 
 def _say(line: str) -> None:
-    # Who cannot be told is not told: the work goes on.
+    # A closed stderr must not end the work.
     with suppress(OSError):
         sys.stderr.write(line + "\n")
 

@@ -1,6 +1,6 @@
 //! Written data that are not on the media yet.
 
-use crate::model::Fill;
+use crate::model::Level;
 use crate::scheduler::{Places, Reach, Target};
 use headstack_units::Nanos;
 use std::collections::{BTreeMap, VecDeque};
@@ -178,8 +178,8 @@ impl Dirty {
     }
 
     /// Whether buffered writes go before waiting reads: from above the high-water mark on until the low one is reached.
-    pub(crate) fn drains(&mut self, high: Fill, low: Fill) -> bool {
-        let fill = Fill { sectors: self.sectors, runs: self.runs.len() };
+    pub(crate) fn drains(&mut self, high: Level, low: Level) -> bool {
+        let fill = Level { sectors: self.sectors, runs: self.runs.len() };
         self.draining |= fill.is_above(high);
         self.draining &= fill.is_above(low) && !self.is_empty();
         self.draining

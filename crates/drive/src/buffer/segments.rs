@@ -35,8 +35,8 @@ pub(crate) struct Segments {
     all: Vec<Segment>,
     policy: Policy,
     discard: bool,
-    /// A write drops the segments it touches.
-    drop_touched: bool,
+    /// What a write leaves of the segments it touches.
+    overlap: WriteOverlap,
     /// What becomes of written data.
     written_data: WrittenData,
     /// The segment the last write went into.
@@ -51,7 +51,7 @@ impl Segments {
             all: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
             policy: Policy::new(spec, size),
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
-            drop_touched: spec.is_some_and(|spec| spec.write_overlap == WriteOverlap::DropSegment),
+            overlap: spec.map_or(WriteOverlap::default(), |spec| spec.write_overlap),
             written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
             written: None,
             uses: 0,
@@ -160,14 +160,18 @@ impl Segments {
         }
     }
 
-    /// Written sectors leave the read cache: a segment that overlaps them keeps what lies before,
-    /// or nothing.
+    /// Sectors are being written: tells whether that takes some out of the read cache. A segment that overlaps them keeps
+    /// what lies before, or nothing, or all of it with the new data in their place.
     pub(crate) fn invalidate(&mut self, start: u64, end: u64) -> bool {
+        if self.overlap == WriteOverlap::Update {
+            return false;
+        }
         let mut any = false;
         for segment in &mut self.all {
             if segment.start < end && start < segment.end {
                 any = true;
-                segment.end = if self.drop_touched { segment.start } else { segment.start.max(start) };
+                let keeps_front = self.overlap == WriteOverlap::KeepFront;
+                segment.end = if keeps_front { segment.start.max(start) } else { segment.start };
                 if segment.end <= segment.start {
                     *segment = Segment::default();
                 }

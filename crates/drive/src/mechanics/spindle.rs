@@ -21,7 +21,7 @@ pub struct Epoch {
 }
 
 impl Default for Epoch {
-    /// A disk that turns as fast as one may.
+    /// A placeholder: the shortest period that is allowed.
     fn default() -> Self {
         Self::new(Nanos::ZERO, Angle::ZERO, 2.0)
     }

@@ -14,7 +14,7 @@ use crate::spec::{
 use bursts::Bursts;
 use headstack_units::{Nanos, Op};
 use std::sync::OnceLock;
-pub(crate) use write_back::{Fill, WriteBack};
+pub(crate) use write_back::{Level, WriteBack};
 
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
 #[derive(Debug)]

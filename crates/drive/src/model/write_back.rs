@@ -10,8 +10,8 @@ pub(crate) struct WriteBack {
     /// Runs of consecutive sectors at most.
     pub(crate) runs: usize,
     /// Above this fill buffered writes go before reads, down to that.
-    pub(crate) high: Fill,
-    pub(crate) low: Fill,
+    pub(crate) high: Level,
+    pub(crate) low: Level,
     /// Rest after reads before destage begins.
     pub(crate) idle: Nanos,
     /// What is older goes first.
@@ -22,12 +22,12 @@ pub(crate) struct WriteBack {
 
 /// How full the cache is: in sectors, and in runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fill {
+pub(crate) struct Level {
     pub(crate) sectors: u64,
     pub(crate) runs: usize,
 }
 
-impl Fill {
+impl Level {
     /// Whether it is more than `mark` in either.
     pub(crate) fn is_above(self, mark: Self) -> bool {
         self.sectors > mark.sectors || self.runs > mark.runs
@@ -49,7 +49,7 @@ impl WriteBack {
             return None;
         };
         let sectors = size_kib * 1024.0 / f64::from(spec.sector_bytes);
-        let percent = |share: f64| Fill {
+        let percent = |share: f64| Level {
             sectors: (sectors * share / 100.0) as u64,
             runs: runs.map_or(usize::MAX, |runs| (f64::from(runs) * share / 100.0) as usize),
         };

@@ -195,6 +195,14 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
                 format!("{policy} chooses by the rotation, which `fidelity.rotation` leaves out: take sstf"),
             );
         }
+        Ok(policy) if controller.duration_limit_ms.is_some() && !policy.regards_duration_limits() => {
+            findings.add(
+                "controller.duration_limit_ms",
+                format!(
+                    "{policy} knows no limits: take `controller.scheduler = \"ncq\"`, or leave the key out"
+                ),
+            );
+        }
         Ok(_) => {}
     }
 }

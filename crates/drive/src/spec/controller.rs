@@ -277,6 +277,8 @@ pub enum WriteOverlap {
     KeepFront,
     /// Nothing.
     DropSegment,
+    /// All of it: the written sectors are replaced where they lie.
+    Update,
 }
 
 /// Whether reads find written data in the buffer.

@@ -41,10 +41,7 @@ impl Log {
     /// Hands the background work since it was last taken to `to`.
     #[inline]
     pub(crate) fn hand_over(&mut self, to: &mut Vec<Background>) {
-        if self.background.is_empty() {
-        } else if to.is_empty() {
-            std::mem::swap(&mut self.background, to);
-        } else {
+        if !self.background.is_empty() {
             to.append(&mut self.background);
         }
     }

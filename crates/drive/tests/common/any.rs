@@ -28,7 +28,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 any::<bool>(),
                 any::<bool>(),
                 prop::sample::select(vec!["dropped", "shared", "own-segment"]),
-                prop::sample::select(vec!["keep-front", "drop-segment"]),
+                prop::sample::select(vec!["keep-front", "drop-segment", "update"]),
                 prop::sample::select(vec!["fixed", "adaptive"]),
             ),
         )

@@ -344,11 +344,16 @@ impl Transfer for Read {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Step {
+        let bursts = model.bursts.apply_on(bus, Op::Read);
+        if !bursts && matches!(self.media_work, MediaWork::Settled) {
+            let (bus_free, controller_free) =
+                self.plan.send(model, &self.passes, (granted, bus), parts, outcome);
+            return Step::Done { bus_free, controller_free };
+        }
         let media = Media { model, epoch: self.plan.epoch };
         let setup = self.plan.setup(model, bus, self.transfers == 0);
         self.transfers += 1;
-        let one = matches!(self.media_work, MediaWork::Unbuffered { .. } | MediaWork::Linear(_))
-            || !model.bursts.apply_on(bus, Op::Read);
+        let one = !bursts || matches!(self.media_work, MediaWork::Unbuffered { .. } | MediaWork::Linear(_));
         let (finish, phases) = if let MediaWork::Linear(linear) = &self.media_work {
             let bytes = self.plan.sectors() * u64::from(model.sector_bytes());
             let end = linear.end(granted, bus, bus.transfer(Op::Read, bytes));

@@ -307,7 +307,29 @@ impl Plan {
         outcome.cache = self.cache;
     }
 
-    /// The bus, free when it is wanted, takes all of it at once; returns when the controller is free.
+    /// The bus takes all of it in one transfer, the media work being settled; returns when the bus and the controller
+    /// are free.
+    #[expect(clippy::inline_always, reason = "with one pass known, most of it goes away")]
+    #[inline(always)]
+    pub(super) fn send(
+        &self,
+        model: &DriveModel,
+        passes: &[Pass],
+        (granted, bus): (Nanos, &BusTiming),
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> (Nanos, Nanos) {
+        let media = Media { model, epoch: self.epoch };
+        let setup = self.setup(model, bus, true);
+        let (last, phases) = self.send_all(&media, passes, false, (granted, setup), bus);
+        outcome.passed = last.passed;
+        parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
+        let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.decoded) };
+        self.complete(model, bus, (last.finish, phases), (busy, 1), outcome);
+        (last.finish, self.controller_free.unwrap_or(last.finish))
+    }
+
+    /// As [`Plan::send`], the bus being free when it is wanted; returns when the controller is free.
     #[expect(clippy::inline_always, reason = "with one pass known, most of it goes away")]
     #[inline(always)]
     pub(crate) fn send_at_once(
@@ -318,15 +340,7 @@ impl Plan {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Nanos {
-        let media = Media { model, epoch: self.epoch };
-        let granted = self.need_at;
-        let setup = self.setup(model, bus, true);
-        let (last, phases) = self.send_all(&media, passes, false, (granted, setup), bus);
-        outcome.passed = last.passed;
-        parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
-        let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.decoded) };
-        self.complete(model, bus, (last.finish, phases), (busy, 1), outcome);
-        self.controller_free.unwrap_or(last.finish)
+        self.send(model, passes, (self.need_at, bus), parts, outcome).1
     }
 
     /// Tells a listener of the media work, without what read-ahead does behind the command's last sector.
