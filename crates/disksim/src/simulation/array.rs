@@ -3,7 +3,7 @@
 use super::organisation::Array;
 use crate::error::ImportError;
 use crate::fields::Fields;
-use headstack_system::spec::{ParityLayout, ReadChoice, SmallWrites, VolumeSpec, WriteOrder};
+use headstack_system::spec::{ParityLayout, ParityRange, ReadChoice, SmallWrites, VolumeSpec, WriteOrder};
 
 /// Blocks of DiskSim in a KiB.
 const BLOCKS_PER_KIB: f64 = 2.0;
@@ -74,6 +74,9 @@ fn parity(
         write_order: Some(write_order),
         // DiskSim lets writes of a stripe overlap.
         stripe_lock: Some(false),
+        // It works out whole units of parity where a stripe has several pieces, and joins what lies 32 blocks apart.
+        parity_range: Some(ParityRange::Unit),
+        join_gap_kib: Some(32.0 / BLOCKS_PER_KIB),
         ..VolumeSpec::default()
     };
     Ok(Some(Array { spec, disks: disks.to_vec() }))

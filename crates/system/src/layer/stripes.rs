@@ -48,10 +48,15 @@ pub(crate) struct Span {
 }
 
 /// Joins spans of the same drive that touch or overlap: each becomes one command.
-pub(crate) fn joined(mut spans: Vec<Span>) -> Vec<Span> {
+pub(crate) fn joined(spans: Vec<Span>) -> Vec<Span> {
+    joined_over(spans, 0)
+}
+
+/// As [`joined`], also over gaps of at most `gap` sectors.
+pub(crate) fn joined_over(mut spans: Vec<Span>, gap: u64) -> Vec<Span> {
     spans.sort_unstable();
     spans.dedup_by(|next, before| {
-        let joins = next.drive == before.drive && next.from <= before.to;
+        let joins = next.drive == before.drive && next.from <= before.to + gap;
         if joins {
             before.to = before.to.max(next.to);
         }

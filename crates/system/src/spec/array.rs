@@ -16,6 +16,10 @@ pub struct ArrayOptions {
     pub write_order: WriteOrder,
     /// Whether writes of the same stripe wait for each other.
     pub stripe_lock: bool,
+    /// How much of a stripe's parity is worked out anew.
+    pub parity_range: ParityRange,
+    /// Commands to one drive whose ends lie no farther apart than this become one, in KiB.
+    pub join_gap_kib: f64,
     /// Which copy is read.
     pub read_choice: ReadChoice,
     /// Copies of the data.
@@ -32,6 +36,8 @@ impl Default for ArrayOptions {
             small_writes: SmallWrites::default(),
             write_order: WriteOrder::default(),
             stripe_lock: true,
+            parity_range: ParityRange::default(),
+            join_gap_kib: 0.0,
             read_choice: ReadChoice::default(),
             copies: 2,
             failed_drives: Vec::new(),
@@ -65,6 +71,17 @@ pub enum SmallWrites {
     ReadModifyWrite,
     /// Read the rest of the stripe, then write data and parity.
     ReconstructWrite,
+}
+
+/// How much of a stripe's parity is worked out anew where a write covers several units of it in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParityRange {
+    /// The parity of the written sectors.
+    #[default]
+    Written,
+    /// The whole unit.
+    Unit,
 }
 
 /// What a write to a drive of a parity volume waits for, where parity takes reads first.

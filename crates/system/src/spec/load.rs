@@ -245,6 +245,7 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
             problems.push(format!("`volume.{}`: {problem}", volume.name));
         }
         problems.extend(failures(volume));
+        problems.extend(join_gap(volume));
     }
     problems.extend(config.volumes.iter().filter_map(|volume| stripe_unit(&config, volume)));
     let sizes: Vec<u32> = config.drives.iter().map(|drive| drive.spec.sector_bytes).collect();
@@ -284,6 +285,13 @@ fn failures(volume: &VolumeConfig) -> Option<String> {
         "`volume.{}.failed_drives`: {} is not one of the {count} drives, counted from 0, or is named twice",
         volume.name, failed[wrong]
     ))
+}
+
+/// Commands joined over less than nothing, or over more than a drive.
+fn join_gap(volume: &VolumeConfig) -> Option<String> {
+    let kib = volume.options.join_gap_kib;
+    (!(0.0..=1e9).contains(&kib))
+        .then(|| format!("`volume.{}.join_gap_kib`: {kib} is not between 0 and 1e9", volume.name))
 }
 
 /// A stripe unit that is not a number of sectors, or larger than a drive.

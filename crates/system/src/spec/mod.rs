@@ -7,7 +7,7 @@ mod load;
 #[cfg(test)]
 mod tests;
 
-pub use array::{ArrayOptions, ParityLayout, ReadChoice, SmallWrites, WriteOrder};
+pub use array::{ArrayOptions, ParityLayout, ParityRange, ReadChoice, SmallWrites, WriteOrder};
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
 
@@ -202,6 +202,13 @@ pub struct VolumeSpec {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe_lock: Option<bool>,
+    /// With parity: how much of a stripe's parity is worked out anew where a write covers several units of it in part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_range: Option<ParityRange>,
+    /// With parity: commands of a request to one drive whose ends lie no farther apart than this become one, in KiB; what lies
+    /// between is read or written with them. 0 if absent: only neighbours are joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join_gap_kib: Option<f64>,
     /// With copies: which one is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_choice: Option<ReadChoice>,
@@ -223,6 +230,8 @@ impl VolumeSpec {
             ("small_writes", self.small_writes.is_some()),
             ("write_order", self.write_order.is_some()),
             ("stripe_lock", self.stripe_lock.is_some()),
+            ("parity_range", self.parity_range.is_some()),
+            ("join_gap_kib", self.join_gap_kib.is_some()),
             ("read_choice", self.read_choice.is_some()),
             ("copies", self.copies.is_some()),
             ("failed_drives", !self.failed_drives.is_empty()),
@@ -233,6 +242,8 @@ impl VolumeSpec {
             small_writes: self.small_writes.unwrap_or_default(),
             write_order: self.write_order.unwrap_or_default(),
             stripe_lock: self.stripe_lock.unwrap_or(usual.stripe_lock),
+            parity_range: self.parity_range.unwrap_or_default(),
+            join_gap_kib: self.join_gap_kib.unwrap_or(usual.join_gap_kib),
             read_choice: self.read_choice.unwrap_or_default(),
             copies: self.copies.unwrap_or(usual.copies),
             failed_drives: self.failed_drives.clone(),

@@ -143,6 +143,8 @@ fn arrays_that_cannot_be_are_refused() {
         ),
         ("raid-1", 2, "stripe_unit_kib = 64", "means nothing to level \"raid-1\""),
         ("raid-5", 4, "parity_layout = \"left\"", "left-symmetric"),
+        ("raid-5", 4, "join_gap_kib = -1", "`volume.data.join_gap_kib`: -1 is not between 0 and 1e9"),
+        ("raid-0", 4, "parity_range = \"unit\"", "means nothing to level \"raid-0\""),
     ] {
         let refused = no_array(level, drives, more);
         assert!(refused.contains(says), "{level}, {more}: {refused}");

@@ -153,8 +153,16 @@ fn parities(level: &str) -> usize {
 }
 
 impl Volume for Parity {
-    const TAKES: &'static [&'static str] =
-        &["stripe_unit_kib", "parity_layout", "small_writes", "write_order", "stripe_lock", "failed_drives"];
+    const TAKES: &'static [&'static str] = &[
+        "stripe_unit_kib",
+        "parity_layout",
+        "small_writes",
+        "write_order",
+        "stripe_lock",
+        "parity_range",
+        "join_gap_kib",
+        "failed_drives",
+    ];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         let (parities, failed) = (parities(level), options.failed_drives.len());
@@ -177,6 +185,8 @@ impl Volume for Parity {
             stripes: Stripes::new(members.stripe_unit, &members.drives),
             failed: members.failed(),
             small_writes: options.small_writes,
+            parity_range: options.parity_range,
+            join_gap: (options.join_gap_kib / options.stripe_unit_kib * members.stripe_unit as f64) as u64,
         };
         let (order, locks) = (options.write_order, options.stripe_lock);
         Self {

@@ -1,8 +1,8 @@
 //! What a request means for the drives of a parity volume: what is read, and what is written then.
 
 use super::layout::Layout;
-use crate::layer::stripes::{Chunk, Span, Stripes, joined};
-use crate::spec::SmallWrites;
+use crate::layer::stripes::{Chunk, Span, Stripes, joined, joined_over};
+use crate::spec::{ParityRange, SmallWrites};
 
 /// The drives' part in a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub(crate) struct Array {
     pub(crate) stripes: Stripes,
     pub(crate) failed: Vec<bool>,
     pub(crate) small_writes: SmallWrites,
+    pub(crate) parity_range: ParityRange,
+    /// Commands to one drive that lie no more sectors apart become one.
+    pub(crate) join_gap: u64,
 }
 
 /// The same sectors of every unit of a stripe.
@@ -75,7 +78,7 @@ impl Array {
                 reads.extend(self.enough(band));
             }
         }
-        Plan { reads: joined(reads), ..Plan::default() }
+        Plan { reads: joined_over(reads, self.join_gap), ..Plan::default() }
     }
 
     /// As many members as tell all others: data as far as they are there, then parity.
@@ -90,10 +93,56 @@ impl Array {
     pub(crate) fn write(&self, lba: u64, sectors: u32) -> Plan {
         let mut plan = Plan::default();
         let chunks: Vec<Chunk> = self.stripes.chunks(lba, sectors).collect();
-        for chunks in chunks.chunk_by(|a, b| self.place(*a).0 == self.place(*b).0) {
-            self.write_stripe(chunks, &mut plan);
+        for of_stripe in chunks.chunk_by(|a, b| self.place(*a).0 == self.place(*b).0) {
+            // Two pieces one behind the other, with nothing of the same place in the unit, are written each with its own parity.
+            let apart = chunks.len() == 2 && of_stripe.len() == 2 && of_stripe[0].from > of_stripe[1].to;
+            let whole = self.parity_range == ParityRange::Unit && of_stripe.len() > 1 && !apart;
+            if whole && !self.failed.contains(&true) {
+                self.write_whole_parity(of_stripe, &mut plan);
+            } else {
+                self.write_stripe(of_stripe, &mut plan);
+            }
         }
+        let joined = |spans| joined_over(spans, self.join_gap);
         Plan { reads: joined(plan.reads), data: joined(plan.data), parity: joined(plan.parity) }
+    }
+
+    /// The parity of a whole unit is worked out anew: from the old data and all of the old parity, or from all that is not
+    /// written.
+    fn write_whole_parity(&self, chunks: &[Chunk], plan: &mut Plan) {
+        let data = self.layout.data();
+        let stripe = self.place(chunks[0]).0;
+        let whole = Band { stripe, from: 0, to: self.stripes.unit };
+        let written: Vec<(usize, Band)> = chunks
+            .iter()
+            .map(|chunk| (self.place(*chunk).1, Band { stripe, from: chunk.from, to: chunk.to }))
+            .collect();
+        let new = || written.iter().map(|&(member, band)| self.span(band, member));
+        let parity = || (data..self.layout.drives).map(|member| self.span(whole, member));
+        plan.data.extend(new());
+        plan.parity.extend(parity());
+        let others = data - written.len();
+        let modifies = match self.small_writes {
+            SmallWrites::ReadModifyWrite => true,
+            SmallWrites::ReconstructWrite => false,
+            SmallWrites::FewestReads => written.len() + self.layout.drives - data <= others,
+        };
+        let is_whole = |band: &Band| band.to - band.from == self.stripes.unit;
+        if modifies && !(others == 0 && written.iter().all(|(_, band)| is_whole(band))) {
+            plan.reads.extend(new().chain(parity()));
+            return;
+        }
+        let rest = |member: usize| {
+            let Band { from, to, .. } = written
+                .iter()
+                .find(|found| found.0 == member)
+                .map_or(Band { to: 0, ..whole }, |found| found.1);
+            [Band { to: from, ..whole }, Band { from: to, ..whole }]
+                .into_iter()
+                .filter(|band| band.from < band.to)
+                .map(move |band| self.span(band, member))
+        };
+        plan.reads.extend((0..data).flat_map(rest));
     }
 
     /// A stripe falls into bands in which each unit is written as a whole or not at all: a request that begins or ends within a
@@ -160,6 +209,10 @@ mod tests {
         rotated(drives, parities, failed, small_writes, Some(ParityLayout::LeftSymmetric))
     }
 
+    fn whole(drives: usize, parities: usize, small_writes: SmallWrites) -> Array {
+        Array { parity_range: ParityRange::Unit, ..array(drives, parities, &[], small_writes) }
+    }
+
     fn rotated(
         drives: usize,
         parities: usize,
@@ -172,6 +225,8 @@ mod tests {
             stripes: Stripes { unit: UNIT, rows: ROWS },
             failed: (0..drives).map(|drive| failed.contains(&drive)).collect(),
             small_writes,
+            parity_range: ParityRange::Written,
+            join_gap: 0,
         }
     }
 
@@ -201,6 +256,28 @@ mod tests {
             let modifies = plan.reads == plan.clone().writes();
             assert_eq!(modifies, policy != ReconstructWrite && drives > 3 || policy == ReadModifyWrite);
         }
+    }
+
+    /// Commands of DiskSim 4.0 for three writes to its nine disks with units of 64 blocks, as it was seen to send them.
+    #[test]
+    fn whole_units_of_parity_and_joined_neighbours_are_as_in_disksim() {
+        let array = Array {
+            stripes: Stripes { unit: 64, rows: 40_000 },
+            join_gap: 32,
+            ..whole(9, 1, SmallWrites::FewestReads)
+        };
+        let spans = |lba: u64, count: u32| {
+            let plan = array.write(lba, count);
+            let found = |spans: &[Span]| {
+                spans.iter().map(|span| (span.drive, span.from, span.to - span.from)).collect::<Vec<_>>()
+            };
+            assert_eq!(found(&plan.reads), found(&plan.clone().writes()));
+            found(&plan.reads)
+        };
+        assert_eq!(spans(12_661_912, 8), [(1, 1_582_744, 8), (4, 1_582_744, 8)]);
+        assert_eq!(spans(13_668_216, 32), [(4, 1_708_536, 8), (5, 1_708_480, 24), (7, 1_708_480, 64)]);
+        let apart = [(3, 1_723_576, 8), (4, 1_723_520, 8), (6, 1_723_520, 8), (6, 1_723_576, 8)];
+        assert_eq!(spans(13_788_536, 16), apart);
     }
 
     #[test]
@@ -264,6 +341,42 @@ mod tests {
     }
 
     proptest! {
+        /// Whole units of parity: what is read before tells every sector of them, and nothing but data and parity is written.
+        #[test]
+        fn whole_units_of_parity_are_told_by_what_is_read(
+            (drives, parities) in (3..8usize, 1..3usize).prop_map(|(drives, p)| (drives.max(p + 2), p)),
+            policy in policy(),
+            lba in 0..120u64,
+            count in 1..100u32,
+        ) {
+            let array = whole(drives, parities, policy);
+            let plan = array.write(lba, count);
+            let (read, written) = (sectors(&plan.reads), sectors(&plan.clone().writes()));
+            let data = drives - parities;
+            let covers = |stripe: u64, member: usize, at: u64| {
+                let sector = (stripe * data as u64 + member as u64) * UNIT + at;
+                (lba..lba + u64::from(count)).contains(&sector)
+            };
+            let mut told = BTreeSet::new();
+            for stripe in 0..ROWS * 4 {
+                for at in 0..UNIT {
+                    let place = |member: usize| (array.layout.drive(stripe, member), stripe * UNIT + at);
+                    let new: Vec<usize> = (0..data).filter(|&member| covers(stripe, member, at)).collect();
+                    told.extend(new.iter().map(|&member| place(member)));
+                    prop_assert!(new.is_empty() || (data..drives).all(|p| written.contains(&place(p))));
+                    if !written.contains(&place(data)) {
+                        continue;
+                    }
+                    told.extend((data..drives).map(place));
+                    let is_read = |member: usize| read.contains(&place(member));
+                    let modified = new.iter().copied().chain(data..drives).all(is_read);
+                    let reconstructed = (0..data).all(|member| new.contains(&member) || is_read(member));
+                    prop_assert!(modified || reconstructed, "stripe {stripe}, sector {at}: {plan:?}");
+                }
+            }
+            prop_assert_eq!(written, told);
+        }
+
         /// Of every sector written: it and its parity are written where their drives are there, nothing else is, and what is
         /// read before tells the new parity. Failed drives are left alone.
         #[test]
