@@ -217,6 +217,19 @@ def test_the_closed_workload_of_disksim_takes_as_long_here() -> None:
         assert "not built yet" in row.note
 
 
+def test_systems_answer_disksims_own_arrivals() -> None:
+    from headstack.studies.own_arrivals import RUNS, own_arrival_rows
+
+    assert {row.verdict for row in own_arrival_rows(None)} == {"not-testable"}
+    data = data_file("disksim-runs/synthraid5.arrivals.gz").parent.parent
+    rows = {row.id: row for row in own_arrival_rows(data)}
+    mean, original = rows["arrivals-synthsimpledisk"].ours, RUNS["synthsimpledisk"][0]
+    assert mean == pytest.approx(original, rel=0.001)
+    # Nine disks, parity that goes round: the same commands, and two in a hundred of the time.
+    assert rows["arrivals-synthraid5"].verdict == "holds"
+    assert all(row.verdict == "holds" for id_, row in rows.items() if id_.endswith("-commands"))
+
+
 def test_the_folder_of_the_output_is_made(tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder" / "drive.toml"
     source = data_file("drives/ibm18es.diskspecs")

@@ -92,7 +92,9 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
         )
         yield Section("Responses over time", "Darker: more responses.", charts.heat(about["heat"]))
         yield Section(
-            "Requests outstanding", "How many requests each arrival finds outstanding: mean and maximum.", charts.depth(about["depth"]["over_time"])
+            "Requests outstanding",
+            "How many requests each arrival finds outstanding: mean and maximum.",
+            charts.depth(about["depth"]["over_time"]),
         )
     yield from _bursts(about["bursts"])
     yield from _load(about)

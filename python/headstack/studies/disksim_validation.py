@@ -11,6 +11,7 @@ from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, at_most, data_file, not_testable
 from headstack.studies.functional import functional_rows
+from headstack.studies.own_arrivals import own_arrival_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +94,7 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
         rows += _rows(each, replays)
         table += _table(each, replays)
     rows += functional_rows(data, progress)
+    rows += own_arrival_rows(data, progress)
     return rows, [_section(table)] if table else []
 
 

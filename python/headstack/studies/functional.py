@@ -98,7 +98,7 @@ def _row(test: Test, data: Path | None, folder: Path) -> Row:
         found = import_disksim_simulation(file, folders=[data / "drives"])
     except InputError as problem:
         return untestable(_short(str(problem), data))
-    system, workload = _written(found, folder)
+    system, workload = written(found, folder)
     rounding = 0.5 * 10**-test.decimals
     if test.trace is not None:
         trace = data / test.trace
@@ -123,7 +123,8 @@ def _row(test: Test, data: Path | None, folder: Path) -> Row:
     return about(id_, claim, test.announced, fmean(means), "ms", within=within, note=note)
 
 
-def _written(found: dict[str, Any], folder: Path) -> tuple[headstack.System, str]:
+def written(found: dict[str, Any], folder: Path) -> tuple[headstack.System, str]:
+    """An imported simulation, as files in `folder`: its system, and its workload as TOML."""
     for name, text in found["drives"]:
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "system.toml").write_text(found["system"], encoding="utf-8")
