@@ -37,7 +37,7 @@ pub(crate) fn match_trace<'py>(
         let options = options(trace, strict);
         if is_event_trace(format) {
             let events = open_events(&trace.path, &options)?;
-            let mut ios = EventIos::new(events);
+            let mut ios = EventIos::new(events, options.pairing);
             let mut batch = Vec::new();
             loop {
                 ios.next_ios(&mut batch)?;

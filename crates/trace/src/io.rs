@@ -38,6 +38,8 @@ pub struct Io {
     pub sync: bool,
     /// Whether it went through the character (raw) device, where the trace says.
     pub raw: bool,
+    /// Whether it arrived when [`Self::request`] says. Where its queueing was lost, only the service is known.
+    pub response_known: bool,
 }
 
 impl Io {
@@ -55,11 +57,15 @@ impl Io {
             merges: 0,
             sync: false,
             raw: false,
+            response_known: true,
         }
     }
 
     /// Arrival to finish, where the trace has both.
     pub fn response(&self) -> Option<Nanos> {
+        if !self.response_known {
+            return None;
+        }
         self.request.finish.present().map(|finish| finish.saturating_sub(self.request.arrival))
     }
 }

@@ -43,6 +43,8 @@ pub struct OpenOptions {
     pub iolog_unit: Option<IologUnit>,
     /// For `blkparse`: the format blkparse was given with `-f`.
     pub blkparse_format: Option<String>,
+    /// For traces of events: what is made of halves where events are missing.
+    pub pairing: event::PairingRule,
     /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
     pub slices: Option<SliceTable>,
 }
@@ -110,7 +112,8 @@ impl OpenOptions {
 /// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
     if event::open::is_set(path) {
-        let decoder = IoDecoder::new(event::EventIos::new(event::open::open_set(path, options)?));
+        let decoder = event::EventIos::new(event::open::open_set(path, options)?, options.pairing);
+        let decoder = IoDecoder::new(decoder);
         let format = event::open::BLKTRACE.name;
         options.check(format)?;
         return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));

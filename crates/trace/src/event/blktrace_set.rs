@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use headstack_units::Nanos;
+
 use super::blktrace::BlktraceFile;
 use super::{Event, EventSource, Loss};
 use crate::input::Input;
@@ -57,10 +59,17 @@ fn numbered(file: &Path) -> Option<(String, u32)> {
 pub(crate) struct BlktraceSet {
     files: Vec<Stream>,
     missing: Vec<u32>,
-    empty: Notes,
+    empty: Vec<u32>,
+    unreadable: Notes,
 }
 
+/// A file that ends so long before the others has perhaps lost its end.
+const SHORT: Nanos = Nanos(1_000_000_000);
+
 struct Stream {
+    cpu: u32,
+    /// The last event that was read.
+    last: Nanos,
     file: BlktraceFile,
     batch: Vec<Event>,
     at: usize,
@@ -70,6 +79,7 @@ impl Stream {
     fn refill(&mut self) -> Result<bool, TraceError> {
         self.at = 0;
         self.file.next_events(&mut self.batch)?;
+        self.last = self.batch.last().map_or(self.last, |event| event.time);
         Ok(!self.batch.is_empty())
     }
 }
@@ -78,21 +88,24 @@ impl BlktraceSet {
     /// Opens all files; empty ones are those of processors that had nothing to tell.
     pub(crate) fn open(files: &[(u32, PathBuf)], tolerant: bool) -> Result<Self, TraceError> {
         let mut streams = Vec::new();
-        let mut empty = Notes::default();
-        for (_, path) in files {
+        let (mut empty, mut unreadable) = (Vec::new(), Notes::default());
+        for (cpu, path) in files {
             if std::fs::metadata(path).is_ok_and(|about| about.len() == 0) {
+                empty.push(*cpu);
                 continue;
             }
             match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
-                Ok(file) => streams.push(Stream { file, batch: Vec::new(), at: 0 }),
-                Err(error @ TraceError::Unusable { .. }) if tolerant => empty.bad(&error),
+                Ok(file) => {
+                    streams.push(Stream { cpu: *cpu, last: Nanos::ZERO, file, batch: Vec::new(), at: 0 });
+                }
+                Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
                 Err(error) => return Err(error),
             }
         }
         let last = files.last().map_or(0, |(cpu, _)| *cpu);
         let there: Vec<u32> = files.iter().map(|(cpu, _)| *cpu).collect();
         let missing = (0..last.min(0xffff)).filter(|cpu| there.binary_search(cpu).is_err()).collect();
-        let mut set = Self { files: streams, missing, empty };
+        let mut set = Self { files: streams, missing, empty, unreadable };
         set.drop_ended()?;
         Ok(set)
     }
@@ -141,7 +154,7 @@ impl EventSource for BlktraceSet {
     }
 
     fn notes(&self) -> Notes {
-        let mut notes = self.empty.clone();
+        let mut notes = self.unreadable.clone();
         for stream in &self.files {
             notes.merge(&stream.file.notes());
         }
@@ -149,8 +162,18 @@ impl EventSource for BlktraceSet {
     }
 
     fn loss(&self) -> Loss {
-        let lost_events = self.files.iter().map(|stream| stream.file.loss().lost_events).sum();
-        Loss { missing_cpus: self.missing.clone(), lost_events }
+        let losses: Vec<Loss> = self.files.iter().map(|stream| stream.file.loss()).collect();
+        let now = self.files.iter().map(|stream| stream.last).max().unwrap_or_default();
+        let ended = self.files.iter().filter(|stream| stream.at == stream.batch.len());
+        let short = ended.filter(|stream| now.saturating_sub(stream.last) > SHORT);
+        Loss {
+            missing_cpus: self.missing.clone(),
+            empty_cpus: self.empty.clone(),
+            short_cpus: short.map(|stream| stream.cpu).collect(),
+            lost_events: losses.iter().map(|loss| loss.lost_events).sum(),
+            damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
+                + self.unreadable.bad_records,
+        }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {

@@ -7,6 +7,7 @@ pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
 pub mod pairing;
+mod patience;
 pub mod rwbs;
 pub mod tally;
 
@@ -24,6 +25,7 @@ use crate::{Notes, TraceError};
 
 pub use ios::{EventIos, PairingSummary};
 pub use open::{EventReader, IoReader, is_event_trace, open_events, open_ios};
+pub use pairing::PairingRule;
 pub use rwbs::Marks;
 
 /// What happened.
@@ -152,8 +154,22 @@ pub fn device_of(major: u32, minor: u32) -> u32 {
 pub struct Loss {
     /// Processors whose file is absent although one of a higher number is there.
     pub missing_cpus: Vec<u32>,
+    /// Processors whose file is empty: they were idle, or their events are gone.
+    pub empty_cpus: Vec<u32>,
+    /// Processors whose file ends well before the others.
+    pub short_cpus: Vec<u32>,
     /// Events missing by the running numbers of the records, or by what the tracer said.
     pub lost_events: u64,
+    /// Places where bytes were skipped, or a record is cut off by the end of its file.
+    pub damaged_places: u64,
+}
+
+impl Loss {
+    /// Whether anything is known, or likely, to be absent.
+    pub fn is_known(&self) -> bool {
+        !(self.missing_cpus.is_empty() && self.empty_cpus.is_empty() && self.short_cpus.is_empty())
+            || self.lost_events + self.damaged_places > 0
+    }
 }
 
 /// A stream of events, in order of time but for what a tracer put out of order.

@@ -17,7 +17,7 @@ pub(crate) static BLKTRACE: Format = Format {
     sniff: blktrace::sniff,
     open: |input, options| {
         let events = BlktraceFile::new(input, options.tolerant)?;
-        Ok(Box::new(IoDecoder::new(EventIos::new(events))))
+        Ok(Box::new(IoDecoder::new(EventIos::new(events, options.pairing))))
     },
 };
 
@@ -43,7 +43,8 @@ fn text<P: super::lines::EventLineParser + 'static>(
     parser: P,
     options: &OpenOptions,
 ) -> Box<dyn format::Decoder> {
-    Box::new(IoDecoder::new(EventIos::new(TextEvents::new(input, parser, options.tolerant))))
+    let events = TextEvents::new(input, parser, options.tolerant);
+    Box::new(IoDecoder::new(EventIos::new(events, options.pairing)))
 }
 
 /// A trace of events being read.
@@ -211,14 +212,14 @@ impl IoSource for IoReader {
 pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceError> {
     if is_set(path) {
         let events = open_events(path, options)?;
-        let kind = Source::Events(Box::new(EventIos::new(events)));
+        let kind = Source::Events(Box::new(EventIos::new(events, options.pairing)));
         return Ok(IoReader { format: BLKTRACE.name, kind });
     }
     let input = Input::open(path)?;
     let format = crate::open::chosen_format(&input, options)?;
     options.check(format.name)?;
     let kind = if is_event_trace(format.name) {
-        Source::Events(Box::new(EventIos::new(events(input, format, options)?)))
+        Source::Events(Box::new(EventIos::new(events(input, format, options)?, options.pairing)))
     } else if format.name.starts_with("tick-") {
         match crate::tick::source::ios(input, options, format.name) {
             Some(ios) => Source::Ticks(Box::new(ios)),

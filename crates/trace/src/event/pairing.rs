@@ -14,12 +14,23 @@
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
 //!   dispatch. Otherwise it is an orphan.
 //! - What is not completed within [`LOST_AFTER`] is an orphan: its completion was not traced.
+//!
+//! Where events are missing, a dispatch whose completion was lost would take the completion of a later I/O of the same
+//! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides from the moment a loss is known
+//! ([`Pairing::events_are_missing`], or a place that was asked for twice without an end):
+//!
+//! - A new `Q` or `D` of the same first sector and direction ends what is older there than [`Patience`] allows. What is
+//!   younger could be meant by the next completion as well as the new one: both are *contested*.
+//! - A completion that meets a contested dispatch, or one older than patience allows, is counted as *doubtful* and makes no
+//!   I/O. The same holds for flushes, of which a device has one at a time.
+//! - Where the device's queueing is traced and that of a dispatch is not, only its service is known.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
 
+use super::patience::Patience;
 use super::{Action, Event, Marks};
 use crate::{Io, Request};
 
@@ -32,6 +43,16 @@ const SWEEP: u64 = 1 << 16;
 /// How much later than another an event may be stamped and still come before it.
 const DISORDER: Nanos = Nanos(100_000_000);
 
+/// What is made of halves where events are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairingRule {
+    /// Only what must belong together is paired.
+    #[default]
+    Strict,
+    /// The latest dispatch takes the completion, however old it is, as in btt.
+    Btt,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     end: u64,
@@ -41,6 +62,8 @@ struct Piece {
     inserted: Nanos,
     pid: u32,
     marks: Marks,
+    /// Another of the same place has come since, or was there before: a completion could mean either.
+    contested: bool,
 }
 
 /// A request at the device, or given back by it.
@@ -51,6 +74,14 @@ struct Active {
     next: u64,
     end: u64,
     marks: Marks,
+    /// As of [`Piece`].
+    contested: bool,
+}
+
+impl Active {
+    fn age(&self, now: Nanos) -> Nanos {
+        now.saturating_sub(self.io.request.start)
+    }
 }
 
 type Place = (u32, u64);
@@ -82,6 +113,10 @@ pub struct PairingCounts {
     pub orphan_completions: u64,
     /// Queued pieces that were never dispatched or completed.
     pub orphan_queued: u64,
+    /// Completions whose dispatch or queueing cannot be told for certain, as events are missing: they make no I/O.
+    pub doubtful: u64,
+    /// Of the pairs those of which only the service is known: their queueing was lost.
+    pub without_queueing: u64,
 }
 
 impl PairingCounts {
@@ -99,6 +134,13 @@ pub struct Pairing {
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     requeued: BTreeMap<(u32, u64, bool), Active>,
+    /// Devices whose queueing is traced.
+    queueing: BTreeSet<u32>,
+    rule: PairingRule,
+    lossy: bool,
+    services: Patience,
+    responses: Patience,
+    flush_services: Patience,
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -110,6 +152,16 @@ pub struct Pairing {
 }
 
 impl Pairing {
+    /// A pairing by `rule`.
+    pub fn new(rule: PairingRule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// Events are known to be missing, from here on.
+    pub fn events_are_missing(&mut self) {
+        self.lossy = self.rule == PairingRule::Strict;
+    }
+
     /// Takes the next event.
     pub fn push(&mut self, event: &Event) {
         self.now = self.now.max(event.time);
@@ -170,13 +222,16 @@ impl Pairing {
     }
 
     fn queue(&mut self, event: &Event) {
+        self.queueing.insert(event.device);
         if event.bytes == 0 {
-            self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
-            return;
+            return self.queue_flush(event);
         }
+        let write = event.marks.has(Marks::WRITE);
+        let contested = self.rule == PairingRule::Strict && self.supersede(event, write);
         let piece = Piece {
+            contested,
             end: event.end(),
-            write: event.marks.has(Marks::WRITE),
+            write,
             queued: event.time,
             got: Nanos::MAX,
             inserted: Nanos::MAX,
@@ -184,6 +239,58 @@ impl Pairing {
             marks: event.marks,
         };
         self.queued.entry((event.device, event.sector)).or_default().push(piece);
+    }
+
+    fn queue_flush(&mut self, event: &Event) {
+        let limit = self.flush_services.limit();
+        let held = self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
+        if self.lossy && event.time.saturating_sub(held.0) > limit {
+            *held = (event.time, event.pid);
+            self.counts.orphan_queued += 1;
+        }
+    }
+
+    /// A place is asked for again: ends what is too old there, and says whether something is left that a completion
+    /// could mean as well. Whatever was asked for twice since proves that events are missing.
+    fn supersede(&mut self, event: &Event, write: bool) -> bool {
+        let key = (event.device, event.sector, write);
+        let left = self.supersede_dispatched(key, event.time);
+        let Some(pieces) = self.queued.get_mut(&(event.device, event.sector)) else { return left };
+        let (lossy, limit) = (self.lossy, self.responses.limit());
+        let (mut proof, mut ended, mut open) = (false, 0, left);
+        pieces.retain_mut(|piece| {
+            if piece.write != write {
+                return true;
+            }
+            proof |= piece.contested && event.time.saturating_sub(piece.queued) > limit;
+            let old = lossy && event.time.saturating_sub(piece.queued) > limit;
+            ended += u64::from(old);
+            piece.contested = true;
+            open |= !old;
+            !old
+        });
+        self.counts.orphan_queued += ended;
+        self.lossy |= proof;
+        open
+    }
+
+    /// The same for what is at the device.
+    fn supersede_dispatched(&mut self, key: (u32, u64, bool), now: Nanos) -> bool {
+        let (lossy, limit) = (self.lossy, self.services.limit());
+        let Some(list) = self.active.get_mut(&key) else { return false };
+        let (mut proof, before) = (false, list.len());
+        list.retain_mut(|active| {
+            proof |= active.contested && active.age(now) > limit;
+            active.contested = true;
+            !(lossy && active.age(now) > limit)
+        });
+        self.counts.orphan_dispatches += (before - list.len()) as u64;
+        let open = !list.is_empty();
+        if !open {
+            self.active.remove(&key);
+        }
+        self.lossy |= proof && self.rule == PairingRule::Strict;
+        open
     }
 
     fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
@@ -194,7 +301,8 @@ impl Pairing {
         pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
     }
 
-    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others.
+    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace with
+    /// loss, those that have waited longer than patience allows are given up instead.
     fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
         let mut taken: Vec<Piece> = Vec::new();
         let mut rest = None;
@@ -226,8 +334,14 @@ impl Pairing {
         if let Some(rest) = rest {
             self.queued.entry((device, end)).or_default().push(rest);
         }
+        if self.lossy {
+            let (limit, before) = (self.responses.limit(), taken.len());
+            taken.retain(|piece| self.now.saturating_sub(piece.queued) <= limit);
+            self.counts.orphan_queued += (before - taken.len()) as u64;
+        }
         let earliest = taken.iter().min_by_key(|piece| piece.queued).copied()?;
-        Some((earliest, taken.len() as u32 - 1))
+        let contested = taken.iter().any(|piece| piece.contested);
+        Some((Piece { contested, ..earliest }, taken.len() as u32 - 1))
     }
 
     fn issue(&mut self, event: &Event) {
@@ -247,7 +361,9 @@ impl Pairing {
         io.kind = kind;
         io.pid = event.pid;
         let mut marks = event.marks;
+        let mut contested = false;
         if event.bytes == 0 {
+            contested = self.lossy && self.outlived_flushes(event);
             if let Some((queued, pid)) = self.queued_flushes.remove(&event.device) {
                 io.request.arrival = queued.min(event.time);
                 io.pid = pid;
@@ -256,9 +372,29 @@ impl Pairing {
             io.request.arrival = piece.queued.min(event.time);
             (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
             marks = marks.with(piece.marks);
+            io.response_known = !(self.lossy && piece.contested);
+        } else {
+            io.response_known = !(self.lossy && self.queueing.contains(&event.device));
+        }
+        if event.bytes > 0 && self.rule == PairingRule::Strict {
+            let open = self.supersede_dispatched(key, event.time);
+            contested = open && self.lossy;
         }
         io.sync = marks.has(Marks::SYNC);
-        self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
+        self.begin(key, Active { io, next: event.sector, end: event.end(), marks, contested });
+    }
+
+    /// Ends flushes that are too old, as a device has one at a time; whether others are left.
+    fn outlived_flushes(&mut self, event: &Event) -> bool {
+        let limit = self.flush_services.limit();
+        let Some(list) = self.flushing.get_mut(&event.device) else { return false };
+        let before = list.len();
+        list.retain(|flush| flush.age(event.time) <= limit);
+        self.counts.orphan_dispatches += (before - list.len()) as u64;
+        for flush in list.iter_mut() {
+            flush.contested = true;
+        }
+        !list.is_empty()
     }
 
     fn begin(&mut self, key: (u32, u64, bool), active: Active) {
@@ -301,6 +437,11 @@ impl Pairing {
             self.active.entry((event.device, active.next, write)).or_default().push(active);
             return;
         }
+        if self.lossy && (active.contested || active.age(event.time) > self.services.limit()) {
+            self.counts.doubtful += 1;
+            return;
+        }
+        self.services.record(active.age(event.time));
         self.end(active.io, event.time);
     }
 
@@ -308,6 +449,12 @@ impl Pairing {
         let flush = self.flushing.get_mut(&event.device).and_then(VecDeque::pop_front);
         if let Some(active) = flush {
             *self.last_flush.entry(event.device).or_default() += 1;
+            let age = active.age(event.time);
+            if self.lossy && (active.contested || age > self.flush_services.limit()) {
+                self.counts.doubtful += 1;
+                return;
+            }
+            self.flush_services.record(age);
             self.counts.flushes += u64::from(active.marks.has(Marks::FLUSH));
             return self.end(active.io, event.time);
         }
@@ -326,6 +473,11 @@ impl Pairing {
             self.counts.orphan_completions += 1;
             return;
         };
+        let response = event.time.saturating_sub(piece.queued);
+        if self.lossy && (piece.contested || response > self.responses.limit()) {
+            self.counts.doubtful += 1;
+            return;
+        }
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {
@@ -341,6 +493,10 @@ impl Pairing {
         let begun = io.request.start.present().unwrap_or(io.request.arrival);
         io.request.finish = time.max(begun);
         self.counts.pairs += 1;
+        self.counts.without_queueing += u64::from(!io.response_known);
+        if let Some(response) = io.response() {
+            self.responses.record(response);
+        }
         self.counts.discards += u64::from(io.kind == crate::Kind::Discard);
         self.number += 1;
         self.done.push(Reverse((io.request.arrival, self.number)));
