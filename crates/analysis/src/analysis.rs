@@ -293,6 +293,12 @@ impl Recorder {
         }
         self.runs.push(io);
         self.place(io, response);
+        if let Some(service) = request.measured_service() {
+            self.service.record(service);
+            if response.is_some() {
+                self.wait.record(request.start.saturating_sub(request.arrival));
+            }
+        }
         if let Some(response) = response {
             self.respond(io, response);
         }
@@ -310,10 +316,6 @@ impl Recorder {
     fn respond(&mut self, io: &Io, response: Nanos) {
         let request = &io.request;
         self.response.record(response);
-        if let Some(service) = request.measured_service() {
-            self.service.record(service);
-            self.wait.record(request.start.saturating_sub(request.arrival));
-        }
         self.histogram.record(response);
         self.start.record(request.arrival.0, response);
         self.heat.record(request.arrival.0, response);

@@ -7,12 +7,13 @@
 //! | how long, how often, in which groups | [`times`], [`histogram`] |
 //! | what arrives when | [`arrivals`] |
 //! | when and where requests are slow | [`heat`] |
-//! | which bursts of writes delay whom | [`bursts`] |
+//! | bursts of writes, and what they do to reads | [`bursts`], [`effect`] |
 //! | runs and strides | [`runs`] |
 //! | a workload like this one | [`model`] |
 
 pub mod arrivals;
 pub mod bursts;
+pub mod effect;
 pub mod heat;
 pub mod histogram;
 pub mod model;

@@ -35,8 +35,25 @@ pub(crate) static FTRACE: Format = Format {
     name: "ftrace",
     about: "block tracepoints as text of tracefs, trace-cmd report, perf script or bpftrace; paired",
     sniff: |sample| finds_events(sample, ftrace::Parser::default()),
-    open: |input, options| Ok(text(input, ftrace::Parser::default(), options)),
+    open: |input, options| {
+        refuse_cycles(&input)?;
+        Ok(text(input, ftrace::Parser::default(), options))
+    },
 };
+
+/// A clock of cycles (`x86-tsc`, `counter`) says nothing of time.
+fn refuse_cycles(input: &Input) -> Result<(), TraceError> {
+    if !ftrace::counts_cycles(input.sample()) {
+        return Ok(());
+    }
+    Err(TraceError::unusable(
+        format!(
+            "the stamps of `{}` are the count of a clock (x86-tsc, counter), not seconds",
+            input.path().display()
+        ),
+        "record with a clock of time: `echo mono > trace_clock`, or `trace-cmd record -C mono`".into(),
+    ))
+}
 
 fn text<P: super::lines::EventLineParser + 'static>(
     input: Input,
@@ -117,7 +134,10 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     let tolerant = options.tolerant;
     let source: Box<dyn EventSource> = match format.name {
         name if name == BLKTRACE.name => Box::new(BlktraceFile::new(input, tolerant)?),
-        name if name == FTRACE.name => Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant)),
+        name if name == FTRACE.name => {
+            refuse_cycles(&input)?;
+            Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant))
+        }
         name if name == BLKPARSE.name => match &options.blkparse_format {
             None => Box::new(TextEvents::new(input, blkparse::Parser::default(), tolerant)),
             Some(own) => Box::new(TextEvents::new(input, blkparse_format::Parser::new(own)?, tolerant)),

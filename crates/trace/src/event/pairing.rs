@@ -274,6 +274,20 @@ impl Pairing {
         open
     }
 
+    /// A place is dispatched again: whether the next completion there could mean what is at the device as well. Without
+    /// queueing in the trace there is no telling; the latest is the likeliest, and the others are given up.
+    fn dispatched_again(&mut self, key: (u32, u64, bool), now: Nanos) -> bool {
+        if self.queueing.contains(&key.0) {
+            return self.supersede_dispatched(key, now) && self.lossy;
+        }
+        if self.lossy
+            && let Some(left) = self.active.remove(&key)
+        {
+            self.counts.orphan_dispatches += left.len() as u64;
+        }
+        false
+    }
+
     /// The same for what is at the device.
     fn supersede_dispatched(&mut self, key: (u32, u64, bool), now: Nanos) -> bool {
         let (lossy, limit) = (self.lossy, self.services.limit());
@@ -377,8 +391,7 @@ impl Pairing {
             io.response_known = !(self.lossy && self.queueing.contains(&event.device));
         }
         if event.bytes > 0 && self.rule == PairingRule::Strict {
-            let open = self.supersede_dispatched(key, event.time);
-            contested = open && self.lossy;
+            contested = self.dispatched_again(key, event.time);
         }
         io.sync = marks.has(Marks::SYNC);
         self.begin(key, Active { io, next: event.sector, end: event.end(), marks, contested });

@@ -1,6 +1,7 @@
 //! Tables in text: a header line with column names, then one request per line.
 //!
-//! Columns are found by name, in any order; `NAME=FIELD` mappings (`--column`) name others. Fields:
+//! Columns are found by name, in any order; `NAME=FIELD` mappings (`--column`) name others. A table without a header is
+//! read if all mappings give positions, from 0 on, instead of names. Fields:
 //!
 //! | field | meaning |
 //! | --- | --- |
@@ -118,7 +119,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let mut lines = Lines::new(input.into_buffer());
     let mut stated = None;
     while let Some((line, number)) = lines.next()? {
-        let line = trim(without_mark(line));
+        let line = trim(line);
         if let Some(comment) = line.strip_prefix(b"#") {
             stated = stated.or_else(|| sector_size(comment));
             continue;
@@ -127,13 +128,20 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
             continue;
         }
         let sector_bytes = options.agreed_sector_bytes(&path, stated)?.unwrap_or(512);
-        let parser = Parser::from_header(line, &options.columns, sector_bytes);
+        let parser = if by_position(&options.columns) {
+            Parser::by_position(line, &options.columns, sector_bytes)
+        } else {
+            Parser::from_header(line, &options.columns, sector_bytes)
+        };
         let parser = parser.map_err(|Problem(problem)| TraceError::Record {
             path: path.to_path_buf(),
             place: format!("line {number}"),
             problem,
             hint: Some("name columns with --column NAME=FIELD".into()),
         })?;
+        if parser.begins_with_data {
+            lines.put_back();
+        }
         return Ok(Box::new(TextDecoder::new(lines, parser, sector_bytes)));
     }
     Err(TraceError::unusable(
@@ -142,9 +150,9 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     ))
 }
 
-/// Without the byte order mark that some programs put before UTF-8.
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+/// Whether all mappings name columns by their place.
+fn by_position(columns: &[(String, String)]) -> bool {
+    !columns.is_empty() && columns.iter().all(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// N of `sector_bytes = N` in a comment.
@@ -154,19 +162,36 @@ fn sector_size(comment: &[u8]) -> Option<u32> {
     size.filter(|_| key.trim() == SECTOR_BYTES_COMMENT)
 }
 
+/// The separator that occurs most.
+fn separator_of(line: &[u8]) -> u8 {
+    let count = |separator: u8| memchr::memchr_iter(separator, line).count();
+    [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',')
+}
+
 struct Parser {
     separator: u8,
     /// What the columns hold, up to the last one that matters.
     columns: Vec<Option<Field>>,
     fields: [Option<Field>; SLOTS],
     sector_bytes: u32,
+    /// The first line is no header.
+    begins_with_data: bool,
 }
 
 impl Parser {
+    /// Columns by their places; the first line is a header if its time begins with no digit.
+    fn by_position(line: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
+        let separator = separator_of(line);
+        let names: Vec<String> = (0..Cells::new(line, separator).count()).map(|at| at.to_string()).collect();
+        let parser = Self::from_header(names.join(",").as_bytes(), mapping, sector_bytes)?;
+        let is_arrival = |field: &Option<Field>| matches!(field, Some(Field::Time(Time::Arrival, _)));
+        let at = parser.columns.iter().position(is_arrival).unwrap_or(0);
+        let time = Cells::new(line, separator).nth(at).and_then(|cell| cell.first());
+        Ok(Self { begins_with_data: time.is_some_and(u8::is_ascii_digit), separator, ..parser })
+    }
+
     fn from_header(header: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
-        let header = without_mark(header);
-        let count = |separator: u8| memchr::memchr_iter(separator, header).count();
-        let separator = [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',');
+        let separator = separator_of(header);
         let names: Vec<String> =
             Cells::new(header, separator).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let mut columns: Vec<_> = names.iter().map(|name| Field::named(name)).collect();
@@ -199,7 +224,7 @@ impl Parser {
         while columns.last().is_some_and(Option::is_none) {
             columns.pop();
         }
-        Ok(Self { separator, columns, fields, sector_bytes })
+        Ok(Self { separator, columns, fields, sector_bytes, begins_with_data: false })
     }
 
     /// First sector and number of sectors.
@@ -394,6 +419,35 @@ mod tests {
             map(&[("Size", "bytes")]).unwrap_err().to_string().contains("no field `bytes`; fields: lba,")
         );
         assert!(map(&[("Sizes", "size_bytes")]).unwrap_err().to_string().contains("no column `Sizes`"));
+    }
+
+    #[test]
+    fn a_table_without_a_header_is_read_by_position() {
+        let columns = |pairs: &[(&str, &str)]| OpenOptions {
+            columns: pairs.iter().map(|&(place, field)| (place.into(), field.into())).collect(),
+            ..OpenOptions::default()
+        };
+        let alibaba = columns(&[
+            ("0", "device"),
+            ("1", "op"),
+            ("2", "offset_bytes"),
+            ("3", "size_bytes"),
+            ("4", "arrival_us"),
+        ]);
+        let text = "725,R,126703644672,4096,1577808000000018\n725,W,8192,512,1577808000000118\n";
+        let expected = [
+            Request {
+                device: 725,
+                ..Request::new(Nanos(1_577_808_000_000_018_000), Op::Read, Lba(126_703_644_672 / 512), 8)
+            },
+            Request { device: 725, ..Request::new(Nanos(1_577_808_000_000_118_000), Op::Write, Lba(16), 1) },
+        ];
+        assert_eq!(read_all(text_file(text).path(), &alibaba).unwrap(), expected);
+        let headed = format!("device_id,opcode,offset,length,timestamp\n{text}");
+        assert_eq!(read_all(text_file(&headed).path(), &alibaba).unwrap(), expected);
+        let beyond = columns(&[("0", "device"), ("9", "arrival_us")]);
+        let error = read_all(text_file(text).path(), &beyond).unwrap_err().to_string();
+        assert!(error.contains("no column `9`; columns: 0, 1, 2, 3, 4"), "{error}");
     }
 
     #[test]

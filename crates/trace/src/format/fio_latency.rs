@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn completions_become_requests_in_order_of_arrival() {
         let text = "5, 271631, 0, 4096, 249856, 0\n9, 6000000, 1, 4096, 0, 0\n9, 1, 2, 512, 0, 0\n";
-        let requests = read_text(None, text).unwrap();
+        let requests = read_text(Some("fio-latency"), text).unwrap();
         let first = Request { finish: Nanos(6_000_000), ..Request::new(Nanos(0), Op::Write, Lba(0), 8) };
         assert_eq!(requests[0], first);
         assert_eq!((requests[1].arrival, requests[1].lba), (Nanos(2_000_000 - 271_631), Lba(488)));

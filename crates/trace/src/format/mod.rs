@@ -12,6 +12,7 @@ pub(crate) mod csv;
 mod disksim_ascii;
 mod disksim_batch;
 mod disksim_validate;
+mod doubt;
 mod emcsymm;
 mod fio_iolog;
 mod fio_latency;
@@ -129,7 +130,7 @@ pub(crate) fn likely(input: &Input) -> Vec<&'static Format> {
 pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
     let path = input.path().display();
     match likely(input)[..] {
-        [one] => Ok(one),
+        [one] => doubt::doubt(one, input).map_or(Ok(one), Err),
         [] => Err(TraceError::unusable(
             format!("`{path}` does not begin like a trace of any known format"),
             format!(
