@@ -19,18 +19,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_REQUIRE_VIRTUALENV := 1
 # maturin and cargo must ask for the same Python, or each rebuilds what the other built.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+# The versions that were tested together; `make lock` brings them up to date.
+export PIP_CONSTRAINT := $(CURDIR)/python.lock
 # Where pip finds the build backend.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test always --test schedulers
+SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
+SLOW_FITTING := --package headstack-fit --test coverage
 SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-  $(shell find crates drives systems workloads -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
+  $(shell find crates drives systems workloads designs -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
     \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 # Keeps a tool's chatter for when it fails.
@@ -41,9 +44,12 @@ say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 help:
 	@echo 'make demo      build, run the main job, write a page and a wheel'
 	@echo 'make test      build, then all tests: Rust, Python, examples'
+	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
+	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
+	@echo 'make man       manual pages and completion scripts, in dist/share'
 	@echo 'make bench     benchmarks, and one table of them; with valgrind, instructions too'
 	@echo 'make install   build and install the package into .venv, nothing else'
 	@echo 'make wheel     a wheel in dist/ that installs without Rust'
@@ -113,11 +119,27 @@ test-rust:
 test-rust-slow:
 	$(call say,Slow Rust tests: 1 to 3 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
+	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest -m 'not guest'
+	@$(BIN)/python -m pytest -m 'not guest and not faults'
+
+# Each physical rule of the drive left out in turn: the test named for it must fail. All of them, or SAMPLE of them, or those
+# whose rule, file or test holds ONLY.
+.PHONY: planted
+planted:
+	$(call say,Planted bugs: about 15 minutes for all on an idle machine)
+	@$(PYTHON) tests/planted/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ONLY),--only "$(ONLY)")
+
+# Commands ended by signals and full disks at random instants. CI takes fewer points.
+.PHONY: test-faults
+KILL_POINTS ?= 500
+FULL_POINTS ?= 120
+test-faults: $(STAMPS)/dev
+	$(call say,Interruptions and faults: $(KILL_POINTS) kill points and $(FULL_POINTS) full disks$(comma) 3 to 6 minutes)
+	@HEADSTACK_KILL_POINTS=$(KILL_POINTS) HEADSTACK_FULL_POINTS=$(FULL_POINTS) $(BIN)/python -m pytest -m faults -rP
 
 .PHONY: test-guest
 test-guest: $(STAMPS)/dev
@@ -199,11 +221,31 @@ library-fitted: $(STAMPS)/install
 	    --save "drives/$${pair%%:*}-fitted.toml"; \
 	done
 
+# Versions of what development and pages need, from a fresh environment.
+.PHONY: lock
+lock:
+	$(call say,Resolving the versions of Python packages: half a minute)
+	@rm -rf target/lock && $(PYTHON) -m venv target/lock
+	@unset PIP_CONSTRAINT; target/lock/bin/python -m pip install --quiet 'pip>=25.1'
+	@unset PIP_CONSTRAINT; names=$$($(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(p["project"]["dependencies"] + p["project"]["optional-dependencies"]["report"] + p["dependency-groups"]["dev"]))'); \
+	  printf '%s\n' "$$names" >target/lock/wanted && target/lock/bin/python -m pip install --quiet --requirement target/lock/wanted
+	@{ sed -n '/^#/p' python.lock; target/lock/bin/python -m pip freeze; } >target/lock/new && mv target/lock/new python.lock
+
 docs: $(STAMPS)/docs
 	$(call say,Documentation: about 1 minute)
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "$(CURDIR)/docs/_build/html/index.html"
+
+# Where packagers and `cp -r dist/share/* ~/.local/share` expect them.
+.PHONY: man
+SHARE := dist/share
+man: $(STAMPS)/install
+	@$(BIN)/python docs/man.py $(SHARE)/man/man1
+	@mkdir -p $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	@$(BIN)/headstack completion bash >$(SHARE)/bash-completion/completions/headstack
+	@$(BIN)/headstack completion zsh >$(SHARE)/zsh/site-functions/_headstack
+	@$(BIN)/headstack completion fish >$(SHARE)/fish/vendor_completions.d/headstack.fish
 
 # One table in the end; instructions are counted where valgrind is installed. MARKDOWN=1 writes it for docs/performance.md.
 bench: $(STAMPS)/install

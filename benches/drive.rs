@@ -60,7 +60,7 @@ fn fcfs(c: &mut Criterion) {
                 let (mut background, mut outcome) = (Vec::new(), Outcome::default());
                 for &(at, command) in &requests {
                     let at = at.max(outcome.finish);
-                    drive.serve_by(fresh.model(), at, command, &bus, &mut background, &mut outcome);
+                    drive.serve_into(at, command, &bus, &mut background, &mut outcome);
                     background.clear();
                 }
                 outcome.finish

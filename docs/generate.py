@@ -1,4 +1,4 @@
-"""Write the reference pages from the installed package: the drive file's keys, the library, schedulers, the command line.
+"""Write the reference pages: the drive file's keys, the library, schedulers, the command line, what a drive must do.
 
 Run by `make docs`. The pages land in docs/reference/generated and are not kept in the repository.
 """
@@ -12,9 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import expectations
+
 import headstack
 from headstack import _core
-from headstack.cli import app as command_line
+from headstack.cli import command_line
 from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
 HERE = Path(__file__).parent / "reference" / "generated"
@@ -176,7 +178,11 @@ def library_page() -> None:
         "their [provenance](../../concepts/provenance.md). `headstack drives show NAME` tells more.",
         "",
     ]
-    others = {"Systems": headstack.library_systems(), "Workloads": headstack.library_workloads()}
+    others = {
+        "Systems": headstack.library_systems(),
+        "Workloads": headstack.library_workloads(),
+        "Designs": headstack.library_designs(),
+    }
     for title, names in others.items():
         lines += [f"## {title}", "", *(f"- `{name}`" for name in sorted(names)), ""]
     (HERE / "library.md").write_text("\n".join(lines), encoding="utf-8")
@@ -231,7 +237,7 @@ def verbs(app: Any, *above: str) -> list[tuple[str, ...]]:
 def command_page() -> None:
     """Write the help of every verb."""
     lines = ["# Command line", "", "```text", help_of(), "```", ""]
-    for verb in verbs(command_line):
+    for verb in verbs(command_line()):
         lines += [f"## headstack {' '.join(verb)}", "", "```text", help_of(*verb), "```", ""]
     (HERE / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
 
@@ -243,6 +249,7 @@ def main() -> None:
     library_page()
     scheduler_page()
     command_page()
+    (HERE / "expectations.md").write_text(expectations.page(expectations.load()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -110,3 +114,262 @@ def test_a_device_that_fails_everywhere_is_told(device: str, image: Path) -> Non
     assert outcome.code != 0
     assert "Traceback" not in outcome.err
     assert "fail" in outcome.err
+
+
+def run(*words: str | Path) -> str:
+    """A command that sets the scene; where it cannot, the test is skipped."""
+    try:
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    except OSError as problem:
+        pytest.skip(f"{words[0]}: {problem}")
+    if done.returncode:
+        pytest.skip(f"{' '.join(map(str, words))}: {done.stderr}")
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def undo() -> Iterator[ExitStack]:
+    """What is to be undone, the last first."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def loop(undo: ExitStack, path: str | Path, *options: str) -> str:
+    name = run("losetup", "-f", "--show", *options, path)
+    undo.callback(subprocess.run, ["losetup", "-d", name], check=False)
+    return name
+
+
+def mount(undo: ExitStack, device: str, place: Path, *options: str) -> None:
+    place.mkdir(exist_ok=True)
+    run("mkfs.ext2", "-q", device)
+    run("mount", *options, device, place)
+    undo.callback(subprocess.run, ["umount", place], check=False)
+
+
+def partitioned(undo: ExitStack, image: Path) -> tuple[str, str]:
+    """A disk and its first partition."""
+    disk = loop(undo, image, "-P")
+    # Without a table: kernels for virtual machines know none.
+    run("addpart", disk, "1", "2048", "16384")
+    undo.callback(subprocess.run, ["delpart", disk, "1"], check=False)
+    return disk, disk + "p1"
+
+
+def linear(undo: ExitStack, device: str) -> str:
+    """A device mapper device over a device."""
+    name = f"headstack-test-{os.getpid()}"
+    run("dmsetup", "create", name, "--table", f"0 8192 linear {device} 0")
+    undo.callback(subprocess.run, ["dmsetup", "remove", name], check=False)
+    return f"/dev/mapper/{name}"
+
+
+def _mounted(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    mount(undo, device, image.parent / "place")
+    return device
+
+
+def _mounted_read_only(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    mount(undo, device, image.parent / "place", "-o", "ro")
+    return device
+
+
+def _mounted_elsewhere(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    place = image.parent / "place"
+    place.mkdir()
+    run("mkfs.ext2", "-q", device)
+    script = f"mount {device} {place} && echo mounted && exec sleep 60"
+    other = subprocess.Popen(["unshare", "--mount", "/bin/sh", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    undo.callback(other.stdout.close)
+    undo.callback(other.wait)
+    undo.callback(other.kill)
+    if other.stdout.readline() != "mounted\n":
+        pytest.skip("no mount namespaces here")
+    return device
+
+
+def _swapped_to(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    run("mkswap", device)
+    run("swapon", device)
+    undo.callback(subprocess.run, ["swapoff", device], check=False)
+    return device
+
+
+def _disk_of_a_mounted_partition(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    mount(undo, partition, image.parent / "place")
+    return disk
+
+
+def _partition_of_a_claimed_disk(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    undo.callback(os.close, os.open(disk, os.O_RDONLY | os.O_EXCL))
+    return partition
+
+
+def _below_device_mapper(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    linear(undo, device)
+    return device
+
+
+def _disk_of_a_partition_below_device_mapper(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    linear(undo, partition)
+    return disk
+
+
+def _behind_a_loop_device(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    loop(undo, device)
+    return device
+
+
+def _behind_a_mounted_loop_device(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    mount(undo, loop(undo, device), image.parent / "place")
+    return device
+
+
+def _disk_of_a_partition_behind_a_loop_device(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    loop(undo, partition)
+    return disk
+
+
+def _partition_of_a_disk_behind_a_loop_device(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    loop(undo, disk)
+    return partition
+
+
+def _loop_device_over_a_mounted_device(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    above = loop(undo, device)
+    mount(undo, device, image.parent / "place")
+    return above
+
+
+def _loop_device_over_the_file_of_another(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    mount(undo, loop(undo, image), image.parent / "place")
+    return device
+
+
+def _device_mapper_over_such_a_loop_device(undo: ExitStack, image: Path) -> str:
+    mapped = linear(undo, loop(undo, image))
+    mount(undo, loop(undo, image), image.parent / "place")
+    return mapped
+
+
+def _opened_exclusively(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    undo.callback(os.close, os.open(device, os.O_RDONLY | os.O_EXCL))
+    return device
+
+
+def _by_a_link(undo: ExitStack, image: Path) -> str:
+    link = image.parent / "link"
+    link.symlink_to(_mounted(undo, image))
+    return str(link)
+
+
+def _by_another_node(undo: ExitStack, image: Path) -> str:
+    node = image.parent / "node"
+    os.mknod(node, stat.S_IFBLK | 0o600, Path(_mounted(undo, image)).stat().st_rdev)
+    return str(node)
+
+
+IN_USE = [
+    _mounted, _mounted_read_only, _mounted_elsewhere, _swapped_to, _disk_of_a_mounted_partition,
+    _partition_of_a_claimed_disk, _below_device_mapper, _disk_of_a_partition_below_device_mapper, _behind_a_loop_device,
+    _behind_a_mounted_loop_device, _disk_of_a_partition_behind_a_loop_device, _partition_of_a_disk_behind_a_loop_device,
+    _loop_device_over_a_mounted_device, _loop_device_over_the_file_of_another, _device_mapper_over_such_a_loop_device,
+    _opened_exclusively, _by_a_link, _by_another_node,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scene", IN_USE, ids=lambda scene: scene.__name__.strip("_"))
+def test_a_device_in_use_is_neither_read_nor_written(
+    scene: Callable[[ExitStack, Path], str], undo: ExitStack, image: Path
+) -> None:
+    device = scene(undo, image)
+    os.sync()
+    # A mounted file system writes to its beginning; Skippy would have written everywhere.
+    before = image.read_bytes()[BYTES // 2 :]
+    for consent in (("--write", "--yes-destroy", device), ()):
+        complaint = refused("measure", device, "skippy" if consent else "skippy-read", *consent)
+        assert "in use" in complaint
+    os.sync()
+    assert image.read_bytes()[BYTES // 2 :] == before
+
+
+def _file_behind_a_loop_device(undo: ExitStack, image: Path) -> None:
+    loop(undo, image)
+
+
+def _file_behind_a_mounted_loop_device(undo: ExitStack, image: Path) -> None:
+    mount(undo, loop(undo, image), image.parent / "place")
+
+
+def _file_swapped_to(undo: ExitStack, image: Path) -> None:
+    image.chmod(0o600)
+    run("mkswap", image)
+    run("swapon", image)
+    undo.callback(subprocess.run, ["swapoff", image], check=False)
+
+
+def _file_locked(undo: ExitStack, image: Path) -> None:
+    file = undo.enter_context(image.open("r+"))
+    fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _file_locked_as_by_qemu(undo: ExitStack, image: Path) -> None:
+    file = undo.enter_context(image.open("r+"))
+    byte = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 100, 1, 0)
+    fcntl.fcntl(file, fcntl.F_OFD_SETLK, byte)
+
+
+FILES_IN_USE = [
+    _file_behind_a_loop_device, _file_behind_a_mounted_loop_device, _file_swapped_to, _file_locked, _file_locked_as_by_qemu,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scene", FILES_IN_USE, ids=lambda scene: scene.__name__.strip("_"))
+def test_a_file_in_use_is_not_written(scene: Callable[[ExitStack, Path], None], undo: ExitStack, image: Path) -> None:
+    scene(undo, image)
+    os.sync()
+    before = image.read_bytes()[BYTES // 2 :]
+    assert "in use" in refused("measure", image, "skippy", "--write", "--yes-destroy", image)
+    assert image.read_bytes()[BYTES // 2 :] == before
+    assert "is in use" not in headstack("measure", image, "skippy-read").err
+
+
+SIGNATURES = {
+    "LVM": (512, b"LABELONE"),
+    "Linux software RAID (md)": (4096, bytes.fromhex("fc4e2ba9")),
+    "md at the end": (BYTES - 8192, bytes.fromhex("fc4e2ba9")),
+    "md of old": (BYTES - 65536, bytes.fromhex("fc4e2ba9")),
+    "btrfs": (0x10040, b"_BHRfS_M"),
+    "bcache": (4096 + 24, bytes.fromhex("c68573f64e1a45ca8265f57f48ba6d81")),
+    "ZFS": ((128 << 10) + 5 * 1024, bytes.fromhex("0cb1ba0000000000")),
+    "Ceph": (0, b"bluestore block device"),
+}
+
+
+@pytest.mark.parametrize("of", SIGNATURES)
+def test_a_member_of_something_is_not_written(of: str, device: str) -> None:
+    at, magic = SIGNATURES[of]
+    with Path(device).open("r+b") as file:
+        file.seek(at)
+        file.write(magic)
+    os.sync()
+    complaint = refused("measure", device, "skippy", "--write", "--yes-destroy", device)
+    assert "bears the signature of " + ("Linux software RAID" if of.startswith("md") else of) in complaint
+    assert "wipefs" in complaint
+    assert headstack("measure", device, "skippy-read").code in {0, 3}

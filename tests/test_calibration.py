@@ -115,6 +115,55 @@ def test_the_command_prints_and_saves_the_same(measured: Path, tmp_path: Path) -
     json.dumps(printed, allow_nan=False)
 
 
+def test_folds_score_every_request_and_show_how_steady_a_value_is(measured: Path, tmp_path: Path) -> None:
+    path = tmp_path / "fitted.toml"
+    words = ("calibrate", DRIVE, "--trace", measured, "--parameters", "mechanics.inward_seek_extra_ms")
+    printed = run(*words, "--split", "3-fold", "--rounds", "1", "--save", path, "--json").json()
+    assert printed["split"] == {"folds": 3, "train_requests": 3000, "test_requests": 3000}
+    assert printed["test"]["after"]["requests"] == 3000
+    row = printed["parameters"][0]
+    # The other values that are not as in the file are not fitted, and pull at this one alike.
+    assert row["after_by_fold"] == pytest.approx([row["after"]] * 3, abs=0.03)
+    assert row["after"] == pytest.approx(0.5, abs=0.15)
+    assert "3 blocks" in path.read_text().replace("\n#", "")
+    shown = run(*words, "--split", "k-fold", "--rounds", "1")
+    assert "4 of 5 blocks" in shown.out
+
+
+def test_what_is_made_small_can_be_chosen(measured: Path) -> None:
+    names = [*REAL, RIGHT]
+    found = {
+        objective: headstack.calibrate(DRIVE, measured, parameters=names, objective=objective, rounds=1)
+        for objective in ("mae_ms", "demerit_ms")
+    }
+    demerit = {objective: it.summary["train"]["after"]["demerit_ms"] for objective, it in found.items()}
+    assert demerit["demerit_ms"] <= demerit["mae_ms"]
+    assert found["demerit_ms"].summary["objective"] == "demerit_ms"
+
+
+def test_a_calibration_can_be_stopped(measured: Path) -> None:
+    tried: list[int] = []
+
+    def progress(drives: int, _: float) -> bool:
+        tried.append(drives)
+        return False
+
+    with pytest.raises(headstack.Interrupted):
+        headstack.calibrate(DRIVE, measured, progress=progress)
+    assert len(tried) == 1
+
+
+def test_the_intervals_of_the_page_and_of_the_program_are_within_the_bounds_of_physics(
+    found: headstack.Calibration,
+) -> None:
+    for row in found.summary["parameters"]:
+        lowest, highest = row["bounds"]
+        for interval in (row["ci95"], row["ci95_others_held"]):
+            for end in interval or ():
+                assert end is None or lowest <= end <= highest, row
+        assert row["identifiable"] or row["before"] == row["after"], row
+
+
 def test_what_cannot_be_calibrated_is_refused(measured: Path, ascii_trace: Path, tmp_path: Path) -> None:
     words = ("calibrate", DRIVE, "--trace", measured)
     save = tmp_path / "fitted.toml"
@@ -124,6 +173,8 @@ def test_what_cannot_be_calibrated_is_refused(measured: Path, ascii_trace: Path,
     assert "measured" in refused("calibrate", DRIVE, "--trace", ascii_trace, "--save", save)
     assert "too few" in refused(*words, "--split", "0.05", "--save", save)
     assert "--split" in refused(*words, "--split", "most")
+    assert "folds" in refused(*words, "--split", "1-fold")
+    assert "too few" in refused(*words, "--split", "50-fold", "--rounds", "1", "--to", "30s")
     assert "0.99" in refused(*words, "--split", "0.99")
     assert "rounds" in refused(*words, "--rounds", "0")
     assert "no directory" in refused(*words, "--save", tmp_path / "no" / "fitted.toml")

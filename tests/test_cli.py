@@ -177,6 +177,41 @@ def test_a_trace_is_told_converted_and_run(tmp_path: Path, ascii_trace: Path) ->
     assert slow["phases_ms"]["queue"] < plain["phases_ms"]["queue"]
 
 
+def test_explain_replays_a_row_with_its_marks(tmp_path: Path) -> None:
+    """A write forced to the media is explained as one, and a file without the marks names no cause."""
+    workload = tmp_path / "forced.toml"
+    workload.write_text(
+        "seed = 5\nrequests = 300\n[[stream]]\nread_fraction = 0.2\nforce_media_fraction = 0.6\n"
+        "size.fixed_kib = 8\nalign_kib = 8\ninter_arrival.exponential_ms = 12.0\n"
+    )
+    rows = tmp_path / "rows.parquet"
+    headstack("simulate", "hp-97560", "--workload", str(workload), "--out", str(rows), "--json")
+    table = pl.read_parquet(rows)
+    assert set(table["flags"].unique()) == {0, 1}
+    forced = table.filter(
+        (pl.col("flags") == 1)
+        & (pl.col("cache").cast(pl.String) == "miss")
+        & (pl.col("id") > 50)
+        & (pl.col("other_ns") > 0)
+    )
+    number = str(forced["id"][0])
+    told = headstack("explain", "hp-97560", "--from", str(rows), "--id", number, "--json").json()["requests"]
+    assert [story["differs_ms"] for story in told] == pytest.approx([0.0] * len(told), abs=1e-6)
+    assert told[-1]["cache"] == "miss"
+    assert any("busy with" in step["note"] for step in told[-1]["steps"] if step["label"] == "wait")
+    old = tmp_path / "old.parquet"
+    columns = [name for name in table.columns if name != "flags"]
+    table.select(columns).write_parquet(old, metadata=dict(pl.read_parquet_metadata(rows)))
+    waits = [
+        step["note"]
+        for story in headstack("explain", "hp-97560", "--from", str(old), "--id", number, "--json").json()["requests"]
+        for step in story["steps"]
+        if step["label"] == "wait"
+    ]
+    assert waits
+    assert all("cause not recorded" in note for note in waits)
+
+
 def test_explain_tells_the_way() -> None:
     told = headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000", "--json").json()
     first, second = told["requests"]
@@ -243,7 +278,7 @@ def test_validate_scores_a_part_of_a_trace() -> None:
 
 def test_a_study_without_its_data_says_so() -> None:
     rows = {row["id"]: row for row in headstack("study", "ruemmler-wilkes", "--json").json()["rows"]}
-    assert {"id", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"} == set(rows["fig4b-m1"])
+    assert {"id", "claim", "kind", "paper", "ours", "unit", "tolerance", "verdict", "note"} == set(rows["fig4b-m1"])
     assert rows["a1-sectors"]["verdict"] == "holds"
     assert rows["fig4b-m1"]["verdict"] == "not-testable"
     assert "--data" in rows["fig4b-m1"]["note"]

@@ -106,23 +106,23 @@ def test_a_drive_that_is_only_read(tmp_path: Path) -> None:
     assert found["seek"]["read"][0]["ms"] == pytest.approx(3.64, rel=0.02)
     # What the cache was found to keep changes how long the rest takes, and the user is told.
     lines = [line for line in outcome.err.splitlines() if ": about" in line]
-    assert all(", and then" in line for line in lines[1:-1])
+    assert all("remaining" in line for line in lines[1:-1])
     assert lines[-1].startswith("random:")
-    assert "and then" not in lines[-1]
+    assert "remaining" not in lines[-1]
     names = {each["name"] for each in found["parameters"]}
     assert "mtm_read_ms" in names
     assert not {"mtm_ms", "write_head_switch_ms", "write_cylinder_switch_ms"} & names
     shown = headstack("measure", "--from", record)
     assert shown.code == 0, shown.err
-    assert "least time to media, reads" in shown.out
+    assert "minimum time to media, reads" in shown.out
     assert "writes" not in shown.out
 
 
 def test_skippys_reads_are_not_called_writes() -> None:
     shown = headstack("measure", "sim:hp-c2200a", "skippy", "--read-only")
     assert shown.code == 0, shown.err
-    assert "least time to media, reads" in shown.out
-    assert "least time to media, writes" not in shown.out
+    assert "minimum time to media, reads" in shown.out
+    assert "minimum time to media, writes" not in shown.out
 
 
 def test_an_old_record_gives_the_same_values(full: Path, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_listing_the_probes() -> None:
         (("measure", "sim:mock-disk", "skipy"), "skippy-write"),
         (("measure", "mock:", "seeker"), "seeker"),
         (("measure", "mock:heads=none"), "heads"),
-        (("measure", "sim:mock-disk", "--noise-percent", "70"), "50 %"),
+        (("measure", "sim:mock-disk", "--noise-percent", "70"), "0 to 50"),
         (("measure", "sim:mock-disk", "--resume"), "--record"),
         (("measure", "sim:mock-disk", "--write"), "--write"),
         (("measure", "sim:mock-disk", "--yes-destroy", "/dev/sdx"), "--yes-destroy"),
@@ -272,7 +272,8 @@ def test_a_file_is_written_only_with_both_consents(on_disk: Path) -> None:
 
 def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
     before = on_disk.read_bytes()
-    outcome = headstack("measure", on_disk, "rotation", "--save", tmp_path / "d.toml", "--json")
+    record = tmp_path / "record.parquet"
+    outcome = headstack("measure", on_disk, "rotation", "--save", tmp_path / "d.toml", "--record", record, "--json")
     if json.loads(outcome.out)["rotating"]:
         pytest.skip("the checkout lies on a disk that rotates")
     assert outcome.code == 3, outcome.err
@@ -283,7 +284,8 @@ def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
     (latency,) = [each for each in found["parameters"] if each["name"].endswith("_latency_ms")]
     assert latency["name"] == "read_latency_ms"
     assert 0 < latency["value"] < 1000
-    assert "read latency" in headstack("measure", on_disk, "rotation").out
+    # The same in words, of the same measurement.
+    assert "read latency" in headstack("measure", "--from", record).out
     assert not (tmp_path / "d.toml").exists()
     assert on_disk.read_bytes() == before
 

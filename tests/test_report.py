@@ -48,7 +48,7 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
 
 
 def test_a_run_without_requests_has_a_page(tmp_path: Path) -> None:
-    run = headstack.simulate("hp-97560", headstack.Workload(toml=LIGHT), warmup_requests=4000)
+    run = headstack.simulate("hp-97560", headstack.Workload(toml=LIGHT), until_s=0.0)
     assert run.summary["requests"] == 0
     run.report(tmp_path / "empty.html")
     assert "–" in (tmp_path / "empty.html").read_text()
@@ -87,6 +87,6 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot create"):
         write_whole(tmp_path / "no" / "page.html", "x")
     (tmp_path / "taken").mkdir()
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot create"):
         write_whole(tmp_path / "taken", "x")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

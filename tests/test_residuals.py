@@ -94,10 +94,10 @@ def test_classes_share_the_error_out() -> None:
     )
     first, second, third = classes(found)
     assert list(first) == KEYS
-    assert class_words(first) == "far writes after a read, taken for misses"
+    assert class_words(first) == "far writes after a read, predicted as cache misses"
     assert first["error_share"] == pytest.approx(10 / 14)
     assert (first["turn_early_share"], first["turn_late_share"]) == (0, 1)
-    assert class_words(second) == "near reads after a read, taken for hits"
+    assert class_words(second) == "near reads after a read, predicted as cache hits"
     assert (second["requests"], second["requests_share"]) == (2, 0.5)
     assert (second["bias_ms"], second["mae_ms"]) == (-1, 2)
     assert (third["after"], third["place"], third["error_share"]) == (None, None, 0)
@@ -134,7 +134,7 @@ def test_what_is_not_known_is_null() -> None:
     times = table(*(("read", number, 8.0, 8.0 + number, "miss", 0) for number in range(20))).drop("seek_cylinders")
     (only,) = classes(frame(times, None))
     assert only["after"] is only["place"] is only["turn_early_share"] is only["turn_late_share"] is None
-    assert class_words(only) == "reads, taken for misses"
+    assert class_words(only) == "reads, predicted as cache misses"
 
 
 def test_a_ladder_is_judged_by_the_drive_as_it_stands() -> None:
@@ -207,7 +207,7 @@ def test_the_page_shows_what_the_model_lacks(tmp_path: Path, own_trace: Path) ->
     assert page.count('<div class="chart"') == 8
     for title in (
         "Where the error is",
-        "How many requests have which error",
+        "Error histogram",
         "Error against seek distance",
         "Error against the predicted rotational wait",
         "The 20 worst requests",

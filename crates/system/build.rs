@@ -1,4 +1,4 @@
-//! Embeds the library (`drives/`, `systems/`, `workloads/` at the top of the repository) into the crate.
+//! Embeds the library (`drives/`, `systems/`, `workloads/`, `designs/` at the top of the repository) into the crate.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,9 @@ use std::{env, fs};
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     let mut code = String::new();
-    for (constant, directory) in [("DRIVES", "drives"), ("SYSTEMS", "systems"), ("WORKLOADS", "workloads")] {
+    let kinds =
+        [("DRIVES", "drives"), ("SYSTEMS", "systems"), ("WORKLOADS", "workloads"), ("DESIGNS", "designs")];
+    for (constant, directory) in kinds {
         let directory = root.join(directory);
         // A directory that is not there yet must be watched through its parent.
         println!("cargo::rerun-if-changed={}", directory.display());

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Trace,
         Workload,
         demerit,
+        library_designs,
         library_drives,
         library_systems,
         library_workloads,
@@ -36,13 +37,18 @@ if TYPE_CHECKING:
         trace_formats,
     )
     from headstack.calibration import Calibration, calibrate
+    from headstack.comparison import Comparison, compare
+    from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
     from headstack.validation import Validation, validate
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "Completion",
+    "Cost",
     "Drive",
     "Explanation",
     "HeadstackError",
@@ -50,6 +56,7 @@ __all__ = [
     "InternalError",
     "Interrupted",
     "Place",
+    "PowerBudget",
     "Run",
     "Stepper",
     "System",
@@ -59,14 +66,18 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "compare",
+    "cost",
     "demerit",
     "explain",
     "explain_completion",
+    "library_designs",
     "library_drives",
     "library_systems",
     "library_workloads",
     "measure",
     "per_request_error",
+    "power_budget",
     "schedulers",
     "simulate",
     "trace_formats",
@@ -77,9 +88,15 @@ __all__ = [
 _HOMES = {
     "Calibration": "headstack.calibration",
     "calibrate": "headstack.calibration",
+    "Cost": "headstack.costing",
+    "cost": "headstack.costing",
+    "Comparison": "headstack.comparison",
+    "compare": "headstack.comparison",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
+    "PowerBudget": "headstack.power",
+    "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
     "Validation": "headstack.validation",
@@ -95,6 +112,9 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'headstack' has no attribute '{name}'")
     value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)
+    if name in {"Drive", "Trace"}:
+        # Views are drawn in Python; the compiled classes take them on when they are first named.
+        value._repr_html_ = getattr(import_module("headstack.notebook"), name.lower())
     globals()[name] = value
     return value
 

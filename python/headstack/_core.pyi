@@ -13,6 +13,21 @@ Version of the core and the package.
 """
 
 @final
+class CalibrationResult:
+    """
+    What a calibration comes to.
+    """
+    @property
+    def drive(self, /) -> str:
+        """
+        The corrected drive, as the text of a drive file.
+        """
+    def summary(self, /) -> dict:
+        """
+        Parameters and scores.
+        """
+
+@final
 class Completion:
     """
     How one request went.
@@ -73,8 +88,14 @@ class Drive:
         Values to replace: dotted paths (`layout.zone.*.track_skew_sectors`) and what to set, as in a drive file.
     """
     def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Drive: ...
+    def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
-    def access_ms(self, /, from_lba: SupportsIndex, to_lba: SupportsIndex, at_ms: SupportsFloat | SupportsIndex = 0.0, *, sectors: SupportsIndex = 1, op: str = "read") -> float:
+    @staticmethod
+    def _restored(id: str, spec: str) -> Drive:
+        """
+        The drive that was pickled.
+        """
+    def access_ms(self, /, from_lba: SupportsIndex, to_lba: SupportsIndex, at_ms: SupportsFloat | SupportsIndex = ..., *, sectors: SupportsIndex = ..., op: str = "read") -> float:
         """
         Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
         passed under the head: seek, rotation and transfer, without controller, cache and bus.
@@ -88,7 +109,7 @@ class Drive:
         """
         Everything about the drive that `headstack drives show` tells.
         """
-    def lba_at(self, /, cylinder: SupportsIndex, head: SupportsIndex, sector: SupportsIndex, *, actuator: SupportsIndex = 0) -> int | None:
+    def lba_at(self, /, cylinder: SupportsIndex, head: SupportsIndex, sector: SupportsIndex, *, actuator: SupportsIndex = ...) -> int | None:
         """
         The logical sector at a place; `None` where the slot holds no data.
         """
@@ -123,6 +144,12 @@ class Drive:
         """
         Time of a seek over so many cylinders, in ms.
         """
+    def skew_warnings(self, /) -> list[dict]:
+        """
+        Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
+        `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
+        revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
+        """
     def spec(self, /) -> dict:
         """
         The drive file's values.
@@ -133,38 +160,8 @@ class Drive:
         """
     def zones(self, /) -> list[dict]:
         """
-        The zones, outermost first.
-        """
-
-@final
-class LockedReplay:
-    """
-    The requests of a trace that has measured times, in memory, to be replayed on one system after another.
-
-    Parameters
-    ----------
-    system
-        The system whose volumes the trace is fitted to.
-    trace
-        The trace.
-    limit
-        At most so many requests.
-    """
-    def __new__(cls, /, system: System, trace: Trace, *, limit: SupportsIndex | None = None) -> LockedReplay: ...
-    def errors_ms(self, /, system: System, last: SupportsIndex | None = None) -> list[float | None]:
-        """
-        Replays as `scores` does, and tells by how much the model's time of each request is longer than the measured one, in
-        ms; `None` for a request that has no measured time.
-        """
-    @property
-    def requests(self, /) -> int:
-        """
-        How many requests there are.
-        """
-    def scores(self, /, system: System, first: SupportsIndex = 0, last: SupportsIndex | None = None) -> dict:
-        """
-        Replays the requests up to number `last` on the measured clock, the spindle's phase followed but nothing fitted,
-        and scores those from number `first` on.
+        The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
+        skew were too short, and what reads and writes get), without controller and bus.
         """
 
 @final
@@ -254,6 +251,10 @@ class RunResult:
     """
     What a run comes to.
     """
+    def background(self, /) -> Table | None:
+        """
+        One row for each piece of work that no command waited for; `None` if they were not kept.
+        """
     def completions(self, /) -> Table | None:
         """
         One row a request; `None` if they were not kept.
@@ -276,6 +277,18 @@ class RunResult:
         """
 
 @final
+class SignalWatch:
+    """
+    Waits for signals beside Python: their numbers come out of a pipe (`signal.set_wakeup_fd`). If Python has not said within
+    0.4 s that it `heard` one of them, the process ends there and then, with `says` on stderr and the code 128 and the number.
+    """
+    def __new__(cls, /, pipe: str, says: SupportsGetItem[int, tuple[SupportsIndex, str]]) -> SignalWatch: ...
+    def heard(self, /) -> None:
+        """
+        Python has heard the signal, and is clearing up.
+        """
+
+@final
 class Stepper:
     """
     A system driven from outside, one event at a time; instants are integer nanoseconds from 0.
@@ -283,7 +296,7 @@ class Stepper:
     Submit requests in order of arrival; before each, `advance` to its arrival. Between them, advance to the instants that
     `next_event_ns` tells. Steppers are independent of each other.
     """
-    def __new__(cls, /, system: System, *, seed: SupportsIndex = 1) -> Stepper: ...
+    def __new__(cls, /, system: System, *, seed: SupportsIndex = ...) -> Stepper: ...
     def __repr__(self, /) -> str: ...
     def advance(self, /, to_ns: SupportsIndex) -> list[Completion]:
         """
@@ -303,7 +316,7 @@ class Stepper:
         """
         The instant it has reached.
         """
-    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = 0, force_media: bool = False, raw: bool = False) -> int:
+    def submit(self, /, arrival_ns: SupportsIndex, op: str, lba: SupportsIndex, sectors: SupportsIndex, *, device: SupportsIndex = ..., force_media: bool = False, raw: bool = False) -> int:
         """
         A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
         """
@@ -324,7 +337,13 @@ class System:
         of its drive file) and what to set.
     """
     def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> System: ...
+    def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
+    @staticmethod
+    def _restored(_name: str, config: str) -> System:
+        """
+        The system that was pickled.
+        """
     def config(self, /) -> dict:
         """
         Everything that describes it.
@@ -387,6 +406,16 @@ class Table:
         """
 
 @final
+class Together:
+    """
+    While this is entered, files that are complete wait for their names; they appear together when it is left, and none
+    when it is left by an exception.
+    """
+    def __enter__(self, /) -> None: ...
+    def __exit__(self, /, kind: Any, _problem: Any, _traceback: Any) -> None: ...
+    def __new__(cls, /) -> Together: ...
+
+@final
 class Trace:
     """
     A trace of requests in a file.
@@ -431,6 +460,10 @@ class Trace:
     def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
         """
         The requests as an Arrow stream, in constant memory.
+        """
+    def __getnewargs_ex__(self, /) -> tuple[tuple[Path], dict]:
+        """
+        What `pickle` opens it with in another process: the path and the options.
         """
     def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None) -> Trace: ...
     def __repr__(self, /) -> str: ...
@@ -505,7 +538,13 @@ class Workload:
         Values to replace: dotted paths (`stream.0.read_fraction`) and what to set.
     """
     def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Workload: ...
+    def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
+    @staticmethod
+    def _restored(name: str, spec: str) -> Workload:
+        """
+        The workload that was pickled.
+        """
     @property
     def name(self, /) -> str:
         """
@@ -531,9 +570,34 @@ def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIn
     Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
     """
 
-def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = 8192) -> dict:
+def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
+    """
+    Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
+
+    The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
+    others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+    """
+
+def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = ...) -> dict:
     """
     Captures the requests of a block device to a file, for `duration_s` or until Ctrl-C, which ends it as well as time does.
+    """
+
+def check_apart(outputs: SupportsGetItem[int, tuple[str, str | PathLike[str]]], inputs: SupportsGetItem[int, tuple[str, str | PathLike[str]]]) -> None:
+    """
+    Refuses outputs that are also an input, or one another, by whatever name. Each comes with the word that messages call
+    it.
+    """
+
+def check_number(argument: str, number: Any) -> None:
+    """
+    Refuses a number that an argument of this name cannot be; `None` is an argument that was left out.
+    """
+
+def cost(design: str, actuators: SupportsGetItem[int, SupportsIndex], *, platters: SupportsIndex | None = None, systems: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]] | None = None) -> dict:
+    """
+    Bills of a design for these numbers of actuators, and systems of such drives (drives, actuators of each) compared; those
+    of the design where none are given.
     """
 
 def decide_trace_gap(system: System, trace: Trace) -> dict:
@@ -548,7 +612,7 @@ def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model
     measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
     """
 
-def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = 1) -> list[dict]:
+def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[dict]:
     """
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
     """
@@ -582,8 +646,18 @@ def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.
 
-    `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+    `kind` is `drive`, `system`, `workload` or `design`. Returns the schema as JSON text; raises `InputError` if there is no such
     kind of file.
+    """
+
+def leftovers(path: str | PathLike[str]) -> list[Path]:
+    """
+    Hidden files beside `path` that a process left which was killed while it wrote `path`.
+    """
+
+def library_designs() -> list[str]:
+    """
+    Names of the designs in the library: what drives are made of, for `cost`.
     """
 
 def library_drives() -> list[str]:
@@ -601,7 +675,7 @@ def library_workloads() -> list[str]:
     Names of the workloads in the library.
     """
 
-def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex, seed: SupportsIndex = 0, format: str | None = None) -> int:
+def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex, seed: SupportsIndex = ..., format: str | None = None) -> int:
     """
     Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
     """
@@ -611,7 +685,7 @@ def match_trace(trace: Trace, *, strict: bool = False) -> dict:
     Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
     """
 
-def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = 1, noise_percent: SupportsFloat | SupportsIndex = 0.0, outlier_percent: SupportsFloat | SupportsIndex = 0.0, outlier_ms: SupportsFloat | SupportsIndex = 20.0, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
 
@@ -658,6 +732,11 @@ def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsInd
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
+def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> dict:
+    """
+    What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
+    """
+
 def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:
     """
     Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
@@ -677,14 +756,15 @@ def schedulers() -> list[dict]:
     `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
+def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, background_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 
     `out` is a Parquet file that gets a row per request as the run goes on, `driver_out` one that gets a row per request of
-    the driver below a buffer cache; `keep` keeps the rows in memory; `sample` keeps an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
-    in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
-    the same results.
+    the driver below a buffer cache, `background_out` one that gets a row for each piece of work that no command waited for;
+    `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
+    with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
+    serve independent drives: all cores' where absent, with the same results.
     """
 
 def tick_histogram(path: str | PathLike[str]) -> dict:
@@ -704,6 +784,12 @@ def validate(system: System, trace: Trace, *, replay: str | None = None, seed: S
     `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs of the ladder
     of models too. `phase_lock` is the share of the trace to which speed, skews and zone offsets are fitted; the rest is
     scored, with the spindle's phase followed from request to request.
+    """
+
+def write_whole(path: str | PathLike[str], text: str) -> None:
+    """
+    Writes a text file that is either complete or not there; what is no regular file (`/dev/null`, a pipe) is written
+    through.
     """
 
 def written_formats() -> list[str]:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+PAGE_PACKAGES = ("altair", "jinja2", "polars", "vl_convert")
+"""What pages and charts need beyond the base install, as Python imports them."""
+
+
+def package_hint(*modules: str) -> str:
+    """How to install packages that are named as Python imports them."""
+    return "pip install " + " ".join({"vl_convert": "vl-convert-python"}.get(name, name) for name in modules)
+
 
 class HeadstackError(Exception):
     """Anything headstack raises on purpose.

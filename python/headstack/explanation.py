@@ -1,4 +1,4 @@
-"""`explain`: the story of one request, or of a few, phase by phase."""
+"""`explain`: one request, or a few, as a timeline, phase by phase."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explain(
     system
         A library name or the path of a drive file, a `Drive`, or a `System` of one drive.
     lbas
-        First sectors, in the order of service.
+        First sectors, in the order in which they are served.
     overrides
         Values of the drive to replace, by dotted path.
     sectors, op
@@ -57,13 +57,14 @@ def explain(
     """
     if not lbas:
         raise InputError("there is no request to explain", "give at least one LBA")
+    _core.check_number("gap_ms", gap_ms)
     built = as_system(system, overrides)
     # With a gap, each request's arrival is known only when the one before has been served.
-    wanted: list[tuple[int | None, str, int, int, int | None, bool]] = []
+    wanted: list[tuple[int | None, str, int, int, int, int | None, bool]] = []
     stories: list[dict[str, Any]] = []
     for lba in lbas:
         at = None if not stories or gap_ms == 0 else round((stories[-1]["finish_ms"] + gap_ms) * 1e6)
-        wanted.append((at, op, lba, sectors, None, True))
+        wanted.append((at, op, lba, sectors, 0, None, True))
         stories = _core.explain(built, wanted, seed=seed)
     return Explanation(built.name, stories)
 
@@ -76,20 +77,24 @@ def explain_completion(
     overrides: dict[str, Any] | None = None,
     before: int = 2,
 ) -> Explanation:
-    """Tell the story of a request of a run whose completions are in a Parquet file.
+    """Show a request of a run as a timeline; the run's completions are in a Parquet file.
 
     The drive serves everything up to the request as it did in the run, so that arm, cache and spindle stand where they
     stood; the stories of the `before` requests ahead of it are told too.
     """
     import polars as pl
 
+    _core.check_number("id", request)
+    _core.check_number("before", before)
     path = Path(completions)
     try:
         table = pl.scan_parquet(path)
         facts = pl.read_parquet_metadata(path)
+        has_flags = "flags" in table.collect_schema()
+        flags = pl.col("flags") if has_flags else pl.lit(0).alias("flags")
         rows = (
             table.filter(pl.col("id") <= request)
-            .select("id", "start_ns", "op", "lba", "sectors", "finish_ns", "measured_finish_ns")
+            .select("id", "start_ns", "op", "lba", "sectors", flags, "finish_ns", "measured_finish_ns")
             .sort("start_ns", "id")
             .collect()
         )
@@ -107,12 +112,21 @@ def explain_completion(
     measured = facts.get("replay") == "measured"
     last = rows["id"].to_list().index(request)
     wanted = [
-        (start, op, lba, sectors, measured_finish if measured else None, position >= last - before)
-        for position, (_, start, op, lba, sectors, _, measured_finish) in enumerate(rows[: last + 1].iter_rows())
+        (start, op, lba, sectors, flags, measured_finish if measured else None, position >= last - before)
+        for position, (_, start, op, lba, sectors, flags, _, measured_finish) in enumerate(rows[: last + 1].iter_rows())
     ]
     stories = _core.explain(built, wanted, seed=int(facts.get("seed", "1")))
     for story in stories:
-        number, _, _, _, _, finish, _ = rows.row(story.pop("position"))
+        number, *_, finish, _ = rows.row(story.pop("position"))
         story["id"] = number
         story["differs_ms"] = story["finish_ms"] - finish / 1e6
+        if not has_flags:
+            _forget_causes(story)
     return Explanation(built.name, stories)
+
+
+def _forget_causes(story: dict[str, Any]) -> None:
+    """Name no cause that hangs on a request's marks, where the record does not say which it had."""
+    for step in story["steps"]:
+        if step["label"] == "wait":
+            step["note"] = "cause not recorded: the completions have no column `flags`"

@@ -1,46 +1,32 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there; what is no file (`/dev/null`, a pipe) is written through."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headstack.errors import InputError
+from headstack.errors import PAGE_PACKAGES, InputError, package_hint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file that is either complete or not there."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
-    except OSError as problem:
-        raise InputError(f"cannot create `{path}`: {problem.strerror}") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        # mkstemp makes files for their owner alone; this one gets what any new file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException as problem:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(problem, OSError):
-            raise InputError(f"cannot write `{path}`: {problem.strerror}") from None
-        raise
+    from headstack._core import write_whole as write
+
+    write(path, text)
 
 
-def write_together(texts: dict[Path, str]) -> None:
-    """Write several text files: all of them, or, if one cannot be written, none that was not there before."""
-    fresh = [path for path in texts if not path.exists()]
-    try:
+def write_together(texts: Mapping[Path, str]) -> None:
+    """Write several text files: all of them, or, if one cannot be written, none."""
+    from headstack._core import Together
+
+    with Together():
         for path, text in texts.items():
             write_whole(path, text)
-    except BaseException:
-        for path in fresh:
-            path.unlink(missing_ok=True)
-        raise
 
 
 def make_folder(path: Path) -> None:
@@ -64,17 +50,21 @@ def check_creatable(path: Path) -> None:
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
     check_writable(path)
-    for package in ("altair", "jinja2", "polars", "vl_convert"):
-        if find_spec(package) is None:
-            raise InputError(f"a page needs the Python package `{package}`", "pip install 'headstack[report]'")
+    missing = [package for package in PAGE_PACKAGES if find_spec(package) is None]
+    if missing:
+        raise InputError(f"a page needs the Python package `{missing[0]}`", package_hint(*missing))
 
 
 def check_writable(path: Path) -> None:
     """Refuse, before any work is done, an output that could not be written."""
-    directory = path.parent
+    # A link is replaced where it points to; so is one that points to nothing yet.
+    place = Path(os.path.realpath(path)) if path.is_symlink() and not path.exists() else path
+    directory = place.parent
     if not directory.is_dir():
         raise InputError(f"cannot create `{path}`: there is no directory `{directory}`")
     if path.is_dir():
         raise InputError(f"cannot create `{path}`: it is a directory")
-    if not os.access(directory, os.W_OK):
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(f"cannot create `{path}`: no permission to write to it")
+    if (path.is_file() or not path.exists()) and not os.access(place.resolve().parent, os.W_OK):
         raise InputError(f"cannot create `{path}`: no permission to write to `{directory}`")

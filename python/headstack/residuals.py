@@ -6,6 +6,7 @@ the core; here is only how its table of times breaks down.
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,12 @@ had to go from it. The last two are null where the request before is not known."
 
 OPS = {"read": "reads", "write": "writes"}
 GUESSES = {
-    "hit": "taken for hits",
-    "partial-hit": "taken for partial hits",
-    "miss": "taken for misses",
+    "hit": "predicted as cache hits",
+    "partial-hit": "predicted as partial cache hits",
+    "miss": "predicted as cache misses",
     "reported-early": "reported early",
 }
+_RUNG = re.compile(r"M[0-9]_ms")
 # A group that takes one more word must hold so much more of the error.
 _PER_WORD = 0.02
 # Below this lead of the share of the error over the share of the requests, no group stands out.
@@ -48,7 +50,8 @@ def residual_frame(times: Table, rotation_ms: float | None) -> pl.DataFrame:
     """
     frame = pl.DataFrame(times)
     if "model_ms" not in frame.columns:
-        frame = frame.with_columns(model_ms="M4_ms")
+        rungs = sorted(name for name in frame.columns if _RUNG.fullmatch(name))
+        frame = frame.with_columns(model_ms=rungs[-1])
     if "seek_cylinders" in frame.columns:
         ends = pl.col("lba") + pl.col("sectors")
         place = (
@@ -108,7 +111,7 @@ def worst(frame: pl.DataFrame, count: int) -> pl.DataFrame:
 
 
 def class_words(group: dict[str, Any]) -> str:
-    """A class in words: "near reads after a write, taken for misses"."""
+    """A class in words: "near reads after a write, predicted as cache misses"."""
     words = [group.get("place"), OPS.get(group.get("op", ""), "requests")]
     if group.get("after"):
         words.append(f"after a {group['after']}")

@@ -61,6 +61,7 @@ def simulate(
     until_s: float | None = None,
     out: str | Path | None = None,
     driver_out: str | Path | None = None,
+    background_out: str | Path | None = None,
     keep: bool = True,
     sample: bool = False,
     progress: Callable[[int, float], bool | None] | None = None,
@@ -91,8 +92,10 @@ def simulate(
         A Parquet file for the completions, written as the run goes on.
     driver_out
         A Parquet file for the driver's requests below a host's buffer cache; as a trace it can be analysed and replayed.
+    background_out
+        A Parquet file for the work of the drives that no command waited for.
     keep
-        Keep the completions in memory, about 200 bytes a request.
+        Keep completions and background work in memory, about 200 bytes a request.
     sample
         Keep an even selection of at most 131,072 completions, whatever the length of the run.
     progress
@@ -113,6 +116,7 @@ def simulate(
         until_s=until_s,
         out=None if out is None else Path(out),
         driver_out=None if driver_out is None else Path(driver_out),
+        background_out=None if background_out is None else Path(background_out),
         keep=keep,
         sample=sample,
         progress=progress,
@@ -139,7 +143,7 @@ class Run:
 
     @property
     def completions(self) -> _core.Table:
-        """One row a request, for any Arrow library: `polars.DataFrame(run.completions)`."""
+        """One row a request, for any Arrow library: `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)`."""
         table = self._result.completions()
         if table is None:
             raise InputError("the completions of this run were not kept", "simulate(…, keep=True), or read its `out`")
@@ -157,6 +161,20 @@ class Run:
             raise InputError(
                 "the driver's requests of this run were not kept",
                 "simulate(…, keep=True) a system with `host.buffer_cache`; without one the completions are the driver's",
+            )
+        return table
+
+    @property
+    def background(self) -> _core.Table:
+        """One row for each piece of media work that no command waited for.
+
+        `kind` says what it was: `destage` (buffered writes to the media) or `early-write` (a write after it was reported
+        complete). The other columns are those of the completions.
+        """
+        table = self._result.background()
+        if table is None:
+            raise InputError(
+                "the background work of this run was not kept", "simulate(…, keep=True), or read its `background_out`"
             )
         return table
 

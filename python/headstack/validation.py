@@ -71,8 +71,12 @@ def validate(
         phase_lock=0.5 if phase_lock is True else phase_lock or None,
         progress=progress,
     )
-    rotation_ms = _core.Drive(toml=built.drive_toml()).rotation_ms if len(built.drives) == 1 else None
-    return Validation(result, gap, rotation_ms)
+    drive = _core.Drive(toml=built.drive_toml()) if len(built.drives) == 1 else None
+    validation = Validation(result, gap, drive.rotation_ms if drive else None)
+    if drive is not None:
+        entries = drive.provenance()["entries"].values()
+        validation.fitted_sources = [entry["source"] for entry in entries if entry["kind"] == "fitted"]
+    return validation
 
 
 def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -> None:
@@ -100,6 +104,8 @@ class Validation:
         The scores, as `headstack validate --json` prints them.
     rotation_ms
         Time of one revolution, as fitted by a phase lock or as in the drive file; `None` for several drives.
+    fitted_sources
+        What each value of the drive that was fitted was fitted to; empty for several drives.
     """
 
     def __init__(
@@ -109,6 +115,7 @@ class Validation:
         self.summary: dict[str, Any] = result.summary()
         if gap is not None:
             self.summary["gap"] = gap
+        self.fitted_sources: list[str] = []
         fits = [drive["fit"] for drive in self.summary.get("phase", {}).get("drives", [])]
         fitted = len(fits) == 1 and fits[0]["period_found"]
         self.rotation_ms: float | None = fits[0]["rotation_ms"] if fitted and rotation_ms is not None else rotation_ms
@@ -152,6 +159,11 @@ class Validation:
         from headstack.report.validation import validation_page
 
         validation_page(self).write(Path(path))
+
+    def _repr_html_(self) -> str:
+        from headstack.notebook import validation
+
+        return validation(self.summary)
 
     def __repr__(self) -> str:
         summary = self.summary

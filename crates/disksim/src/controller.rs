@@ -8,8 +8,8 @@ use crate::parameters::Parameters;
 use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
-    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory,
-    PartialHit, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
+    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory, ReadAhead,
+    WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
@@ -170,23 +170,18 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
     let readable = from.value("Allow read hits on write data", 1.0) != 0.0;
     let own = from.value("Use separate write segment", 0.0) != 0.0 && segments > 1;
     to.cache = Some(CacheSpec {
-        segments: segments as u32,
-        segment_kib,
         read_ahead,
         read_ahead_limit_kib: from.has("Maximum read-ahead (blks)").then_some(limit as f64 * BLOCK_KIB),
         zero_latency: on_arrival,
         whole_track: on_arrival,
         read_ahead_over_requested: from.value("Read-ahead over requested", 0.0) > 0.0,
         read_ahead_on_hit: (prefetch == 3).then(|| from.value("Read-ahead on idle hit", 0.0) != 0.0),
-        write_overlap: WriteOverlap::default(),
         written_data: match (readable, own) {
             (false, _) => WrittenData::Dropped,
             (true, false) => WrittenData::Shared,
             (true, true) => WrittenData::OwnSegment,
         },
-        partial_hit: PartialHit::default(),
-        after_hit: AfterHit::default(),
-        bypass_above_kib: None,
+        ..CacheSpec::new(segments as u32, segment_kib)
     });
     to.assumed.push(("cache.after_hit", "DiskSim 4.0 has no such parameter".to_owned()));
     Ok(())

@@ -189,6 +189,7 @@ fn drive(
         bus: electronics.bus.unwrap_or_else(|| unreachable!("electronics always have a bus")),
         fidelity: mechanical.fidelity,
         published: PublishedSpec::default(),
+        power: None,
         provenance: BTreeMap::new(),
     };
     if let Some(cache) = &mut spec.cache {

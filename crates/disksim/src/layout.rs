@@ -83,6 +83,7 @@ pub(crate) fn layout(
 /// A layout without zones or runs.
 pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
     LayoutSpec {
+        head_angle_turns: Vec::new(),
         order,
         heads,
         group_cylinders: None,
@@ -197,6 +198,7 @@ fn zone(
         Ok(within)
     };
     let spec = ZoneSpec {
+        sectors_per_track_by_head: Vec::new(),
         first_cylinder: raw.first_cylinder,
         last_cylinder: raw.last_cylinder,
         sectors_per_track: raw.sectors_per_track,

@@ -114,6 +114,7 @@ fn zone(
         range_skew_sectors: 0.0,
     };
     let zone = ZoneSpec {
+        sectors_per_track_by_head: Vec::new(),
         first_cylinder,
         last_cylinder,
         sectors_per_track,

@@ -79,7 +79,7 @@ pub(crate) fn mechanical(
         report.not_carried(RPM_ERROR, rpm_error_percent.to_string(), reason);
     }
     let fidelity = access_type(&fields, report)?;
-    let (seek, used) = seek(&fields, cylinders, sources, report)?;
+    let Curve { seek, used, writes } = seek(&fields, cylinders, sources, report)?;
     let seek_from = match fields.text(CURVE)? {
         Some(name) if used.contains(&CURVE) => name.to_owned(),
         _ => block.at.file.to_string(),
@@ -103,7 +103,13 @@ pub(crate) fn mechanical(
         );
         report.warn(fields.at(SETTLE), message);
     }
-    let mechanics = MechanicsSpec { head_switch_ms, write_settle_ms, ..MechanicsSpec::default() };
+    let write_settle_by_distance_ms = writes_beside(&seek, writes, write_settle_ms);
+    let mechanics = MechanicsSpec {
+        head_switch_ms,
+        write_settle_ms,
+        write_settle_by_distance_ms,
+        ..MechanicsSpec::default()
+    };
     Ok(Mechanical { rotation_rpm, seek, seek_from, mechanics, fidelity })
 }
 
@@ -135,13 +141,28 @@ fn access_type(fields: &Fields<'_>, report: &mut Report) -> Result<FidelitySpec,
     Ok(fidelity)
 }
 
-/// The curve, and the parameters that it comes from.
+/// The curve, the parameters that it comes from, and the times of writes where they have a curve of their own.
+struct Curve {
+    seek: SeekSpec,
+    used: Vec<&'static str>,
+    writes: Option<Vec<[f64; 2]>>,
+}
+
+/// By how much a write's seek is longer than a read's and the settle that every write has; the settle alone where only the
+/// head changes.
+fn writes_beside(seek: &SeekSpec, writes: Option<Vec<[f64; 2]>>, settle_ms: f64) -> Vec<[f64; 2]> {
+    let (SeekSpec::Table { points }, Some(writes)) = (seek, writes) else { return Vec::new() };
+    let beside = points.iter().zip(writes).map(|(read, write)| [read[0], write[1] - read[1] - settle_ms]);
+    std::iter::once([0.0, 0.0]).chain(beside).collect()
+}
+
 fn seek(
     fields: &Fields<'_>,
     cylinders: u32,
     sources: &mut Sources,
     report: &mut Report,
-) -> Result<(SeekSpec, Vec<&'static str>), ImportError> {
+) -> Result<Curve, ImportError> {
+    let mut writes = None;
     let three = || -> Result<[f64; 3], ImportError> {
         Ok([fields.need_amount(SINGLE)?, fields.need_amount(AVERAGE)?, fields.need_amount(FULL)?])
     };
@@ -167,8 +188,10 @@ fn seek(
         Some("extracted") => {
             let name = fields.text(CURVE)?;
             let at = &fields.need(CURVE)?.value.at;
-            let points = seek_file::points(&open_beside(sources, name.unwrap_or_default(), at)?, report)?;
-            (SeekSpec::Table { points }, vec![CURVE])
+            let file = open_beside(sources, name.unwrap_or_default(), at)?;
+            let measured = seek_file::measured(&file, report)?;
+            writes = measured.writes;
+            (SeekSpec::Table { points: measured.reads }, vec![CURVE])
         }
         _ => {
             let value = &fields.need(SEEK)?.value;
@@ -179,7 +202,7 @@ fn seek(
     for name in &used {
         report.carried(*name, "seek");
     }
-    Ok((seek, used))
+    Ok(Curve { seek, used, writes })
 }
 
 /// d < V1: V2 + V3·√d; else V4 + V5·d; one cylinder takes V6 unless it is −1; with `first_ten`, those replace the formula.

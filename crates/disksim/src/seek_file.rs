@@ -1,7 +1,7 @@
 //! `.seek` files: measured seek times.
 //!
-//! The first line is `Seek distances measured: N`, then N lines `cylinders, ms`. A third column, and separate times for
-//! reads and writes (four columns: distance, read, write, and one more), occur; the first time is taken.
+//! The first line is `Seek distances measured: N`, then N lines `cylinders, ms`. Where there are three or four columns, the third
+//! holds the times of writes, and the second those of reads; what the fourth holds is not known.
 
 use crate::error::ImportError;
 use crate::report::Report;
@@ -10,8 +10,26 @@ use crate::tree::At;
 
 const HEAD: &str = "Seek distances measured:";
 
-/// `[distance in cylinders, time in ms]`, distances ascending.
-pub(crate) fn points(source: &Source, report: &mut Report) -> Result<Vec<[f64; 2]>, ImportError> {
+/// Seek times at measured distances.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Measured {
+    /// `[distance in cylinders, time in ms]`, distances ascending: of all seeks, or of reads.
+    pub(crate) reads: Vec<[f64; 2]>,
+    /// The same of writes, where the file tells them apart.
+    pub(crate) writes: Option<Vec<[f64; 2]>>,
+}
+
+/// One line: distance, time, and the time of a write if it is there.
+#[derive(Clone, Copy)]
+struct Line {
+    distance: f64,
+    read: f64,
+    write: Option<f64>,
+    columns: usize,
+}
+
+/// The times of a file.
+pub(crate) fn measured(source: &Source, report: &mut Report) -> Result<Measured, ImportError> {
     let at = |line: usize| At { file: source.name.clone(), line: line as u32 };
     let mut lines = source
         .text
@@ -28,12 +46,10 @@ pub(crate) fn points(source: &Source, report: &mut Report) -> Result<Vec<[f64; 2
         )
         .hint("N is the number of lines that follow")
     })?;
-    let (mut points, mut more_columns) = (Vec::new(), 0_usize);
+    let mut points: Vec<Line> = Vec::new();
     let mut last_line = head_line;
     for (line, number) in lines {
-        let (point, columns) = point(line, &at(number))?;
-        points.push(point);
-        more_columns = more_columns.max(columns);
+        points.push(parse(line, &at(number))?);
         last_line = number;
     }
     if points.is_empty() {
@@ -44,20 +60,31 @@ pub(crate) fn points(source: &Source, report: &mut Report) -> Result<Vec<[f64; 2
         let problem = ImportError::at(&at(last_line), message).hint("is the file complete?");
         report.refuse(problem, "those that are here count")?;
     }
-    if more_columns > 2 {
-        let left =
-            if more_columns == 4 { "the times of writes and the last column" } else { "further columns" };
-        let message =
-            format!("has {more_columns} columns: the second holds the times that count, left out are {left}");
-        report.warn(&at(head_line), message);
-    }
     in_order(&mut points, &at(head_line), report)?;
-    dips(&points, &at(head_line), report);
-    Ok(points)
+    let of_reads: Vec<_> = points.iter().map(|line| [line.distance, line.read]).collect();
+    dips(&of_reads, &at(head_line), report);
+    Ok(Measured { reads: of_reads, writes: of_writes(&points, &at(head_line), report) })
 }
 
-/// A line, and how many columns it has.
-fn point(line: &str, at: &At) -> Result<([f64; 2], usize), ImportError> {
+/// The times of writes, if every line has one; how the columns were read is told.
+fn of_writes(points: &[Line], at: &At, report: &mut Report) -> Option<Vec<[f64; 2]>> {
+    let columns = points.iter().map(|line| line.columns).max().unwrap_or(0);
+    if columns <= 2 {
+        return None;
+    }
+    let writes: Option<Vec<_>> = points.iter().map(|line| Some([line.distance, line.write?])).collect();
+    let reading = match (&writes, columns) {
+        (None, _) => "not every line has a time of writes, so that the second column counts for all",
+        (Some(_), 3) => "the second is taken for the times of reads, the third for those of writes",
+        (Some(_), _) => {
+            "the second is taken for the times of reads, the third for those of writes; what follows is left out"
+        }
+    };
+    report.warn(at, format!("has {columns} columns: {reading}"));
+    writes
+}
+
+fn parse(line: &str, at: &At) -> Result<Line, ImportError> {
     let columns: Vec<&str> =
         line.split(|c: char| c == ',' || c.is_whitespace()).filter(|column| !column.is_empty()).collect();
     let number =
@@ -72,18 +99,21 @@ fn point(line: &str, at: &At) -> Result<([f64; 2], usize), ImportError> {
             format!("a distance of {distance} cylinders is not a whole number from 1 on"),
         ));
     }
-    if time < 0.0 {
+    let write = number(columns.get(2));
+    if let Some(time) = [time].into_iter().chain(write).find(|&time| time < 0.0) {
         return Err(ImportError::at(at, format!("a seek of {time} ms cannot be")));
     }
-    Ok(([distance, time], columns.len()))
+    Ok(Line { distance, read: time, write, columns: columns.len() })
 }
 
-fn in_order(points: &mut Vec<[f64; 2]>, at: &At, report: &mut Report) -> Result<(), ImportError> {
-    let Some(wrong) = points.windows(2).find(|pair| pair[1][0] <= pair[0][0]) else { return Ok(()) };
-    let message = format!("distances must ascend, but {} follows {}", wrong[1][0], wrong[0][0]);
+fn in_order(points: &mut Vec<Line>, at: &At, report: &mut Report) -> Result<(), ImportError> {
+    let Some(wrong) = points.windows(2).find(|pair| pair[1].distance <= pair[0].distance) else {
+        return Ok(());
+    };
+    let message = format!("distances must ascend, but {} follows {}", wrong[1].distance, wrong[0].distance);
     report.refuse(ImportError::at(at, message), "they are sorted, and of equal ones the first counts")?;
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    points.dedup_by_key(|point| point[0]);
+    points.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    points.dedup_by_key(|point| point.distance);
     Ok(())
 }
 

@@ -5,7 +5,9 @@ mod common;
 use common::{Files, SEEK};
 use headstack_disksim::Options;
 use headstack_drive::layout::Layout;
+use headstack_drive::mechanics::Mechanics;
 use headstack_drive::spec::{DriveSpec, Order, ProvenanceKind, RotationModel, SeekSpec, WritePolicy};
+use headstack_units::Op;
 
 fn layout(files: &Files) -> Layout {
     Layout::new(&files.import().unwrap().spec.layout)
@@ -325,9 +327,40 @@ fn seek_files_of_other_forms_are_read() {
     assert_eq!(drive.spec.seek, SeekSpec::Table { points: vec![[1.0, 1.0], [5.0, 0.5]] });
     let told = |text: &str| drive.report.warnings.iter().any(|w| w.message.contains(text));
     assert!(told("3 columns") && told("1 of 2 seek times are below") && told("0.500 ms at 5 cylinders"));
+    assert!(told("the third for those of writes"));
     files.write("small.seek", &SEEK.replace("4, 2.0", "14, 2.0"));
     let sorted = files.import_leniently().unwrap().spec.seek;
     assert_eq!(sorted, SeekSpec::Table { points: vec![[1.0, 1.0], [9.0, 3.0], [14.0, 2.0]] });
+}
+
+#[test]
+fn writes_with_a_seek_curve_of_their_own_take_its_times() {
+    let files = Files::new();
+    files.write("small.seek", "Seek distances measured: 3\n1, 1.0, 1.4, 7\n5, 2.0, 2.5, 7\n9, 3.0, 3.8, 7\n");
+    let drive = files.import().unwrap();
+    assert_eq!(drive.spec.seek, SeekSpec::Table { points: vec![[1.0, 1.0], [5.0, 2.0], [9.0, 3.0]] });
+    let told = |text: &str| drive.report.warnings.iter().any(|w| w.message.contains(text));
+    assert!(told("4 columns") && told("what follows is left out"));
+    let mechanics = Mechanics::new(&drive.spec);
+    for (distance, read, write) in [(1, 1.0, 1.4), (5, 2.0, 2.5), (7, 2.5, 3.15), (9, 3.0, 3.8)] {
+        for (op, expected) in [(Op::Read, read), (Op::Write, write)] {
+            let time = mechanics.reposition((0, 0), (distance, 0), op).as_ms();
+            assert!(
+                (time - expected).abs() < 1e-6,
+                "{distance} cylinders, {op:?}: {time} instead of {expected}"
+            );
+        }
+    }
+    // A change of head alone has the settle that the parameters give.
+    let settle = drive.spec.mechanics.write_settle_ms;
+    let switch =
+        mechanics.reposition((0, 0), (0, 1), Op::Write) - mechanics.reposition((0, 0), (0, 1), Op::Read);
+    assert!((switch.as_ms() - settle).abs() < 1e-6 && settle > 0.0);
+    // A line without a time of writes: one curve for all.
+    files.write("small.seek", "Seek distances measured: 2\n1, 1.0, 1.4\n5, 2.0\n");
+    let one = files.import().unwrap();
+    assert_eq!(one.spec.mechanics.write_settle_by_distance_ms, Vec::<[f64; 2]>::new());
+    assert!(one.report.warnings.iter().any(|w| w.message.contains("not every line has a time of writes")));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 use common::{DISK, Files};
 use headstack_disksim::{ImportError, Simulation, SimulationOptions, import_simulation};
 use headstack_system::bus::Arbitration;
-use headstack_system::spec::HostKnowledge;
+use headstack_system::spec::{HostKnowledge, ReadChoice, WriteOrder};
 use headstack_system::workload::{ShiftLaw, SizeLaw, TimeLaw};
 
 const HEAD: &str = "\
@@ -189,8 +189,8 @@ fn disks_one_after_the_other_are_a_volume() {
     // Stripes as large as a disk come to the same.
     let whole = array.replace("Asis", "Striped").replace("unit = 8", "unit = 560");
     assert!(sound(&format!("{HEAD}{whole}")).system.volume.contains_key("all"));
-    let striped = format!("{HEAD}{}", array.replace("Asis", "Striped"));
-    refused(&striped, 17, &["distribution Striped of all", "not built yet", "--lenient"]);
+    let ideal = format!("{HEAD}{}", array.replace("Asis", "Ideal"));
+    refused(&ideal, 17, &["distribution Ideal of all", "not built yet", "--lenient"]);
     let parity = format!("{HEAD}{}", array.replace("Noredun", "Parity_rotated"));
     refused(&parity, 17, &["redundancy Parity_rotated", "not built yet"]);
     let lenient = import(&parity, true).unwrap();
@@ -198,6 +198,50 @@ fn disks_one_after_the_other_are_a_volume() {
     assert!(
         lenient.report.not_carried.iter().any(|not| not.reason == "component not built yet" && not.matters)
     );
+}
+
+/// An organisation of the three disks of the head, with stripes of 8 blocks.
+fn organisation(redundancy: &str, more: &str) -> String {
+    let one_bus = changed(
+        HEAD,
+        "disksim_disk disk1 [] ] ],\n disksim_ctlr ctlr1 [ disksim_bus bus2 [ disksim_disk disk2 [] ] ] ] ]",
+        "disksim_disk disk1 [], disksim_disk disk2 [] ] ] ] ]",
+    );
+    format!(
+        "{one_bus}disksim_logorg all {{ Addressing mode = Array, Distribution scheme = Striped,\n\
+         Redundancy scheme = {redundancy}, devices = [ disk0, disk1, disk2 ], Stripe unit = 8,\n\
+         Parity stripe unit = 8, Parity rotation type = 1, Number of copies = 3{more} }}\n"
+    )
+}
+
+#[test]
+fn arrays_become_levels() {
+    let volume =
+        |redundancy: &str, more: &str| sound(&organisation(redundancy, more)).system.volume["all"].clone();
+    for (redundancy, level, unit) in [
+        ("Noredun", "raid-0", Some(4.0)),
+        ("Shadowed", "raid-1", None),
+        ("Parity_disk", "raid-4", Some(4.0)),
+        ("Parity_rotated", "raid-5", Some(4.0)),
+    ] {
+        let found = volume(redundancy, "");
+        assert_eq!((found.level.as_str(), found.stripe_unit_kib), (level, unit), "{redundancy}");
+        assert_eq!(found.drives.len(), 3);
+    }
+    assert_eq!(volume("Parity_rotated", "").stripe_lock, Some(false));
+    let order =
+        |safe: u32| volume("Parity_rotated", &format!(", Synch writes for safety = {safe}")).write_order;
+    assert_eq!(order(0), Some(WriteOrder::AfterOwnReads));
+    assert_eq!(order(1), Some(WriteOrder::AfterAllReads));
+    assert_eq!(volume("Shadowed", ", Copy choice on read = 3").read_choice, Some(ReadChoice::RoundRobin));
+    // Copies chosen at random, a rotation that DiskSim itself ends with an error on, and parity in units of its own.
+    let random = organisation("Shadowed", ", Copy choice on read = 2");
+    let rotation = organisation("Parity_rotated", "").replace("rotation type = 1", "rotation type = 2");
+    let unit =
+        organisation("Parity_rotated", "").replace("Parity stripe unit = 8", "Parity stripe unit = 16");
+    for text in [random, rotation, unit] {
+        refused(&text, 17, &["redundancy", "not built yet"]);
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let lba = Lba(((draw() << 31) + draw()) % places * u64::from(sectors));
         let command = Command { id, op, lba, sectors, flags: RequestFlags::default() };
         let at = Nanos(arrival as u64);
-        drive.serve_by(&model, at.max(free), command, &bus, &mut background, &mut outcome);
+        drive.serve_into(at.max(free), command, &bus, &mut background, &mut outcome);
         free = outcome.finish;
         background.clear();
         spent += u128::from((free - at).0);

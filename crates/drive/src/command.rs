@@ -5,9 +5,10 @@
 //! nothing that comes later changes it.
 
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use std::ops::{Add, AddAssign};
 
 /// What one drive is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Chosen by the sender, returned with the outcome.
     pub id: u64,
@@ -15,10 +16,24 @@ pub struct Command {
     pub op: Op,
     /// First sector.
     pub lba: Lba,
-    /// Number of sectors, at least 1.
+    /// Number of sectors, at least 1; 0 for a flush alone.
     pub sectors: u32,
     /// Marks.
     pub flags: RequestFlags,
+}
+
+impl Command {
+    /// A flush of the cache: complete when all that was acknowledged before the drive turned to it is on the media. It
+    /// neither overtakes what waits nor is overtaken.
+    pub fn flush(id: u64) -> Self {
+        Self {
+            id,
+            op: Op::Write,
+            lba: Lba(0),
+            sectors: 0,
+            flags: RequestFlags::FLUSH.with(RequestFlags::ORDERED),
+        }
+    }
 }
 
 /// The seven phases; they partition the time from submission to completion exactly, along the critical path.
@@ -65,8 +80,27 @@ pub struct Busy {
     pub rotation: Nanos,
     /// Media transfer.
     pub transfer: Nanos,
-    /// Bus occupation.
+    /// The bus was held, from arbitration to release, over all transfers.
     pub bus: Nanos,
+}
+
+impl Add for Busy {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            seek: self.seek + other.seek,
+            rotation: self.rotation + other.rotation,
+            transfer: self.transfer + other.transfer,
+            bus: self.bus + other.bus,
+        }
+    }
+}
+
+impl AddAssign for Busy {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
 }
 
 /// What the cache did for a command.
@@ -96,6 +130,10 @@ pub struct Outcome {
     pub phases: Phases,
     /// Gross work up to completion (for a write reported early, without the background work).
     pub busy: Busy,
+    /// The part of `busy.bus` that the data take at the bus's own rate.
+    pub bus_data: Nanos,
+    /// How often the bus was granted.
+    pub bus_transfers: u32,
     /// What the cache did.
     pub cache: CacheResult,
     /// The last sector on the critical path, where the completion depends on when one came around.
@@ -111,9 +149,41 @@ pub struct SectorPassed {
     pub at: Nanos,
 }
 
-/// Media work after an early completion.
+/// A kind of work of the mechanism.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// A command, until its completion.
+    #[default]
+    Command,
+    /// A write whose completion was reported before it was on the media.
+    EarlyWrite,
+    /// Buffered writes on their way to the media.
+    Destage,
+    /// Reading ahead.
+    ReadAhead,
+    /// A recalibration.
+    Recalibration,
+}
+
+impl Work {
+    /// All kinds, in the order in which they are listed here.
+    pub const ALL: [Self; 5] =
+        [Self::Command, Self::EarlyWrite, Self::Destage, Self::ReadAhead, Self::Recalibration];
+
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 5] = ["command", "early-write", "destage", "read-ahead", "recalibration"];
+
+    /// Its name, as tables write it.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// Media work after an early completion, or of the drive's own accord.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
+    /// What kind of work it was.
+    pub work: Work,
     /// First sector.
     pub lba: Lba,
     /// Number of sectors.
@@ -141,6 +211,8 @@ pub enum Effect {
         at: Nanos,
         /// Read: drive to host.
         direction: Op,
+        /// What is to move in this transfer, at most.
+        bytes: u64,
         /// A grant after this instant costs a revolution, where that is known.
         available_by: Option<Nanos>,
     },
@@ -160,7 +232,7 @@ pub enum Effect {
 }
 
 /// Rates and fixed costs of the bus a drive is on, in integers so that times add up exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusTiming {
     /// Time for one byte from drive to host, in 2^-32 ns.
     read_ns_per_byte_q32: u64,
@@ -187,12 +259,18 @@ impl BusTiming {
         }
     }
 
-    /// How long `bytes` take, rounded up to the next nanosecond.
-    pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
-        let rate = match direction {
+    /// Time of a byte, in 2^-32 ns.
+    #[inline]
+    pub(crate) fn ns_per_byte_q32(&self, direction: Op) -> u64 {
+        match direction {
             Op::Read => self.read_ns_per_byte_q32,
             Op::Write => self.write_ns_per_byte_q32,
-        };
+        }
+    }
+
+    /// How long `bytes` take, rounded up to the next nanosecond.
+    pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
+        let rate = self.ns_per_byte_q32(direction);
         Nanos(((u128::from(rate) * u128::from(bytes) + u128::from(u32::MAX)) >> 32) as u64)
     }
 }

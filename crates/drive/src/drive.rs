@@ -1,20 +1,17 @@
-//! The drive: commands in, effects out.
+//! The drive: its queue and its parts. Commands in, effects out.
 //!
-//! The controller turns to one command at a time. A command is *begun* (decoded, looked up, the arm sent on its way; all
-//! that can be known without the bus) and *ended* when the bus is granted. The closed form [`Drive::serve`] does both
-//! at once with a bus that is free; the event path has the calendar between them.
+//! The controller turns to one command at a time. The command is *dispatched*: a [`Transfer`] is made of it, which then
+//! steps whenever it is granted the bus. The closed form [`Drive::serve`] grants at once; on the event path the calendar
+//! lies between. Both drive the same transfers.
 
-use crate::cache::Cache;
-use crate::command::{Background, BusTiming, Command, Effect, Outcome, Phases, Ticket};
-use crate::dirty::Dirty;
-use crate::end::Ended;
-use crate::mechanics::Spindle;
-use crate::mechanism::Mechanism;
-use crate::media::{Arm, Media, Pass};
+use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
+use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
-use crate::plan::{Begun, Plan};
-use crate::scheduler::{Needs, Queue, Waiting};
-use crate::spec::WritePolicy;
+use crate::scheduler::{Knowledge, Needs, Queue, Waiting};
+use crate::spec::RecalibrationMode;
+use crate::transfer::{
+    AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
+};
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
@@ -36,93 +33,46 @@ pub struct Lateness {
     pub max: Nanos,
 }
 
-/// A write reported complete whose data are on their way to the media.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Underway {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    /// On the media.
-    pub(crate) at: Nanos,
-}
-
-/// What the drive remembers of the commands before.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct History {
-    /// Where the last write ended, if a write came last or before reads.
-    pub(crate) write_end: Option<u64>,
-    /// Whether the last command was a write.
-    pub(crate) last_was_write: bool,
-    /// Where the last read ended.
-    pub(crate) read_end: Option<u64>,
-    /// Whether the present read continues the one before.
-    pub(crate) sequential: bool,
+/// A transfer that waits for the bus.
+#[derive(Clone, Debug)]
+struct Pending {
+    ticket: Ticket,
+    op: Op,
+    transfer: AnyTransfer,
 }
 
 /// One actuator of a drive, in motion. Addresses are its own, counted from 0.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    pub(crate) model: Arc<DriveModel>,
-    pub(crate) spindle: Spindle,
-    pub(crate) mechanism: Mechanism,
-    pub(crate) cache: Cache,
-    /// Write-back: what is buffered.
-    pub(crate) dirty: Dirty,
-    /// Write-back: going down to the low-water mark.
-    pub(crate) draining: bool,
-    /// Immediate reporting: what is on its way.
-    pub(crate) underway: Vec<Underway>,
-    pub(crate) history: History,
-    /// Where the mechanism last worked.
-    pub(crate) last_lba: u64,
-    /// No command since.
-    pub(crate) idle_since: Nanos,
-    pub(crate) background: Vec<Background>,
-    /// Room for the media work of a command, used again.
-    pub(crate) spare_passes: Vec<Vec<Pass>>,
-    /// Draws of the uniform rotational delay.
-    pub(crate) draws: u64,
-    pub(crate) seed: u64,
+    model: Arc<DriveModel>,
+    parts: Parts,
     controller: Controller,
     /// The wake asked for last.
     wake_at: Option<Nanos>,
+    /// The scheduler has put its choice off until then.
+    decides_at: Nanos,
     queue: Queue,
     /// Room for what a scheduler that knows the cache is told.
     buffered: Vec<(u64, u64)>,
-    plans: Vec<(Ticket, Plan)>,
+    pending: Vec<Pending>,
     next_ticket: u64,
     lateness: Lateness,
-    /// What the last command's mechanism did, for those who want the story.
-    pub(crate) story: Option<crate::explain::Story>,
 }
 
 impl Drive {
     /// A drive at rest over its first sector. `seed` drives the spindle's drift and the uniform rotational delay, where
     /// the description asks for them.
     pub fn new(model: Arc<DriveModel>, seed: u64) -> Self {
-        let spec = model.spec();
-        let first = model.layout.extent(0, 1);
         Self {
-            spindle: Spindle::new(spec.rotation_rpm, &spec.spindle, seed),
-            mechanism: Mechanism::new(Arm::over(&first), &spec.recalibration),
-            cache: Cache::new(model.cache(), model.sizes.segment),
-            dirty: Dirty::default(),
-            draining: false,
-            underway: Vec::new(),
-            history: History::default(),
-            last_lba: 0,
-            idle_since: Nanos::ZERO,
-            background: Vec::new(),
-            spare_passes: Vec::new(),
-            draws: 0,
-            seed,
+            parts: Parts::new(&model, seed),
             controller: Controller::FreeAt(Nanos::ZERO),
             wake_at: None,
-            queue: model.new_queue(),
+            decides_at: Nanos::ZERO,
+            queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None),
             buffered: Vec::new(),
-            plans: Vec::new(),
+            pending: Vec::new(),
             next_ticket: 0,
             lateness: Lateness::default(),
-            story: None,
             model,
         }
     }
@@ -139,7 +89,7 @@ impl Drive {
 
     /// Commands submitted and not yet announced as done.
     pub fn outstanding(&self) -> u32 {
-        (self.queue.len() + self.plans.len()) as u32
+        (self.queue.len() + self.pending.len()) as u32
     }
 
     /// Whether the drive's queue has room for another command.
@@ -154,7 +104,12 @@ impl Drive {
 
     /// Time the mechanism spent on commands, destage and recalibration (read-ahead not counted).
     pub fn mechanism_busy(&self) -> Nanos {
-        self.mechanism.busy
+        self.parts.mechanism.busy().total()
+    }
+
+    /// The same by kind of work.
+    pub fn busy_times(&self) -> BusyTimes {
+        *self.parts.mechanism.busy()
     }
 
     /// When the controller can turn to another command, as far as it is known.
@@ -181,8 +136,12 @@ impl Drive {
         self.pump(now, effects);
     }
 
+    #[inline]
     fn admit(&self, command: &Command) {
-        assert!(command.sectors > 0, "a command must have sectors");
+        assert!(
+            command.sectors > 0 || command.flags.contains(RequestFlags::FLUSH),
+            "a command must have sectors"
+        );
         assert!(
             command
                 .lba
@@ -201,27 +160,40 @@ impl Drive {
     /// If the ticket is not one the drive is waiting for.
     pub fn bus_granted(&mut self, now: Nanos, ticket: Ticket, bus: &BusTiming, effects: &mut Vec<Effect>) {
         let index = self
-            .plans
+            .pending
             .iter()
-            .position(|(waiting, _)| *waiting == ticket)
+            .position(|pending| pending.ticket == ticket)
             .expect("the bus is granted to a transfer that asked for it");
-        let (_, plan) = self.plans.remove(index);
-        let granted = now.max(plan.bus_at());
-        let ended = self.end(plan, granted, bus);
-        effects.push(Effect::ReleaseBus { ticket, at: ended.bus_free });
-        self.announce(&ended, effects);
-        // Another command's transfer may come first: it frees nothing.
-        if self.controller == Controller::Waiting(ticket) {
-            self.controller = Controller::FreeAt(ended.controller_free);
-            self.idle_since = ended.controller_free;
+        let Pending { op, mut transfer, .. } = self.pending.remove(index);
+        let needed = transfer.need().map_or(now, |need| need.at);
+        let mut outcome = Outcome::default();
+        let step = transfer.granted(now.max(needed), bus, &self.model, &mut self.parts, &mut outcome);
+        match step {
+            Step::Again { bus_free } => {
+                effects.push(Effect::ReleaseBus { ticket, at: bus_free });
+                // The command keeps its place: the controller may be waiting for it.
+                self.need_bus(ticket, op, transfer, effects);
+                self.announce(effects);
+            }
+            Step::Done { bus_free, controller_free } => {
+                effects.push(Effect::ReleaseBus { ticket, at: bus_free });
+                effects.push(Effect::Done(outcome));
+                self.parts.shelf.keep(transfer);
+                self.announce(effects);
+                // Another command's transfer may come first: it frees nothing.
+                if self.controller == Controller::Waiting(ticket) {
+                    self.set_free(controller_free);
+                }
+                self.pump(now, effects);
+            }
         }
-        self.pump(now, effects);
     }
 
     /// Time has come to `now`: a command that waited for the controller may begin.
     pub fn advance(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
-        if let Controller::FreeAt(at) = self.controller
+        if let Controller::FreeAt(free) = self.controller
             && !self.queue.is_empty()
+            && let at = free.max(self.decides_at)
             && at < now
         {
             self.lateness.count += 1;
@@ -230,72 +202,94 @@ impl Drive {
         self.pump(now, effects);
     }
 
-    /// Begins waiting commands for which the controller is free.
+    /// Dispatches waiting commands for which the controller is free.
     fn pump(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
         while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
-                // Once is enough, however many commands come in the meantime.
-                if self.wake_at != Some(free) {
-                    self.wake_at = Some(free);
-                    effects.push(Effect::WakeAt(free));
-                }
-                return;
+                return self.wake(free, effects);
             }
-            let Some(next) = self.choose(free) else { return };
-            // The drive's own timeline: it turned to the command when it could, not when it was called.
-            let begun = self.begin(next.command, next.arrived, next.arrived.max(free));
-            self.start_plan(begun, effects);
+            // The drive's own timeline: it turned to the command when it could, not when it was called. What it turned to
+            // before the newest came it chose without knowing of that.
+            let at = free.max(self.queue.newest_arrival());
+            let next = match self.choose(at, now) {
+                None => return,
+                Some(Ok(next)) => next,
+                Some(Err(until)) => {
+                    self.decides_at = until;
+                    return self.wake(until, effects);
+                }
+            };
+            let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
+            let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
+            self.start(turn.command.op, transfer, effects);
         }
     }
 
-    /// Takes the next command out of the queue; the controller is free since `free`.
-    fn choose(&mut self, free: Nanos) -> Option<Waiting> {
-        let at = free.max(self.queue.newest_arrival());
+    /// Wants to be called at `at`; once is enough, however many commands come in the meantime.
+    fn wake(&mut self, at: Nanos, effects: &mut Vec<Effect>) {
+        if self.wake_at != Some(at) {
+            self.wake_at = Some(at);
+            effects.push(Effect::WakeAt(at));
+        }
+    }
+
+    /// Takes the next command out of the queue, to which the controller can turn at `at`; or, if the choice can be put off
+    /// beyond `now`, until when.
+    fn choose(&mut self, at: Nanos, now: Nanos) -> Option<Result<Waiting, Nanos>> {
         let needs = self.queue.policy().needs();
         if needs == Needs::Addresses {
-            return self.queue.pop(at, &[], &[]).map(|taken| taken.waiting);
+            return self.queue.pop(at, &[], &[]).map(|taken| Ok(taken.waiting));
         }
-        let mut buffered = std::mem::take(&mut self.buffered);
+        if self.model.write_back.is_some() {
+            destage_until(&self.model, &mut self.parts, at);
+        }
+        self.buffered.clear();
         if needs == Needs::Cache {
-            self.buffered(at, &mut buffered);
+            let media = self.parts.mechanism.media(&self.model, at);
+            self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
         }
-        let model = Arc::clone(&self.model);
-        let reach = self.reach(&model, at);
-        let next = self.queue.pop(at, &[reach], &buffered).map(|taken| taken.waiting);
-        self.buffered = buffered;
-        next
+        let reach = self.parts.reach(&self.model, at);
+        let taken = self.queue.pop_by(at, now, &[reach], &self.buffered)?;
+        Some(taken.map(|taken| taken.waiting))
     }
 
-    fn start_plan(&mut self, begun: Begun, effects: &mut Vec<Effect>) {
+    /// A transfer was dispatched: it waits for the bus, if it needs it.
+    fn start(&mut self, op: Op, mut transfer: AnyTransfer, effects: &mut Vec<Effect>) {
         let ticket = Ticket(self.next_ticket);
-        self.controller = begun.controller_free.map_or(Controller::Waiting(ticket), Controller::FreeAt);
-        if let Some(free) = begun.controller_free {
-            self.idle_since = free;
+        match transfer.controller_free() {
+            Some(free) => self.set_free(free),
+            None => self.controller = Controller::Waiting(ticket),
         }
-        match begun.plan {
-            Plan::Constant(outcome) => {
-                self.announce(
-                    &Ended { outcome, bus_free: outcome.finish, controller_free: outcome.finish },
-                    effects,
-                );
-            }
-            plan => {
-                self.next_ticket += 1;
-                effects.push(Effect::NeedBus {
-                    ticket,
-                    at: plan.bus_at(),
-                    direction: plan.command().op,
-                    available_by: plan.available_by(),
-                });
-                self.plans.push((ticket, plan));
-            }
+        if transfer.need().is_some() {
+            self.next_ticket += 1;
+            self.need_bus(ticket, op, transfer, effects);
+            return;
         }
+        let (bus, mut outcome) = (self.model.bus(), Outcome::default());
+        transfer.granted(Nanos::ZERO, &bus, &self.model, &mut self.parts, &mut outcome);
+        self.parts.shelf.keep(transfer);
+        effects.push(Effect::Done(outcome));
+        self.announce(effects);
     }
 
-    fn announce(&mut self, ended: &Ended, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Done(ended.outcome));
-        effects.extend(self.background.drain(..).map(Effect::Background));
+    fn need_bus(&mut self, ticket: Ticket, op: Op, transfer: AnyTransfer, effects: &mut Vec<Effect>) {
+        if let Some(need) = transfer.need() {
+            let bytes = need.sectors * u64::from(self.model.sector_bytes());
+            let available_by = need.available_by;
+            effects.push(Effect::NeedBus { ticket, at: need.at, direction: op, bytes, available_by });
+        }
+        self.pending.push(Pending { ticket, op, transfer });
+    }
+
+    fn announce(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.parts.log.take().map(Effect::Background));
+    }
+
+    #[inline]
+    fn set_free(&mut self, at: Nanos) {
+        self.controller = Controller::FreeAt(at);
+        self.parts.history.free_since(at);
     }
 
     /// Serves one command in closed form: the drive holds no other, and the bus is free whenever it is wanted. Equal to
@@ -310,163 +304,104 @@ impl Drive {
         bus: &BusTiming,
         background: &mut Vec<Background>,
     ) -> Outcome {
-        let model = Arc::clone(&self.model);
         let mut outcome = Outcome::default();
-        self.serve_by(&model, at, command, bus, background, &mut outcome);
+        self.serve_into(at, command, bus, background, &mut outcome);
         outcome
     }
 
-    /// As [`Drive::serve`], for a caller that serves many commands, has the drive's model at hand, and says where it wants
-    /// the outcome: counting the references to the model anew for every command, and handing the outcome from one to the
-    /// next, costs as much as some commands do.
+    /// As [`Drive::serve`], for a caller that serves many commands and says where it wants the outcome: handing it from one
+    /// to the next costs as much as some commands do.
     ///
     /// # Panics
-    /// As [`Drive::serve`], and if the model is another drive's.
+    /// As [`Drive::serve`].
     #[inline]
-    pub fn serve_by(
+    pub fn serve_into(
         &mut self,
-        model: &Arc<DriveModel>,
         at: Nanos,
         command: Command,
         bus: &BusTiming,
         background: &mut Vec<Background>,
         outcome: &mut Outcome,
     ) {
-        assert!(Arc::ptr_eq(model, &self.model), "the model is the drive's own");
         self.admit(&command);
         assert!(self.outstanding() == 0, "the closed form serves a drive that holds no other command");
         let Controller::FreeAt(free) = self.controller else {
             unreachable!("no command is waiting for the bus")
         };
-        let turned = at.max(free);
-        let controller_free = match self.serve_plain(model, &command, at, turned, bus, outcome) {
-            Some(free) => free,
-            None => self.serve_any(model, command, at, turned, bus, outcome),
-        };
-        self.controller = Controller::FreeAt(controller_free);
-        self.idle_since = controller_free;
-        if !self.background.is_empty() {
-            background.append(&mut self.background);
-        }
-    }
-
-    /// Serves a command by way of a plan, as the event path does; returns when the controller is free.
-    #[inline(never)]
-    fn serve_any(
-        &mut self,
-        model: &DriveModel,
-        command: Command,
-        submitted: Nanos,
-        at: Nanos,
-        bus: &BusTiming,
-        outcome: &mut Outcome,
-    ) -> Nanos {
-        let mut begun = self.begin_by(model, command, submitted, at);
-        let granted = begun.plan.bus_at();
-        let ended = self.end_by(model, &mut begun.plan, granted, bus);
-        *outcome = ended.outcome;
-        begun.controller_free.unwrap_or(ended.controller_free)
-    }
-
-    /// The disk as it turns at `now`.
-    pub(crate) fn media<'a>(model: &'a DriveModel, spindle: &mut Spindle, now: Nanos) -> Media<'a> {
-        Media { model, epoch: spindle.epoch_at(now) }
+        let turn = Turn { command, submitted: at, at: at.max(free), flush: Nanos::ZERO };
+        let at_once = AtOnce { model: &self.model, bus, outcome };
+        let controller_free = dispatch(&self.model, &mut self.parts, &turn, at_once);
+        self.set_free(controller_free);
+        self.parts.log.hand_over(background);
     }
 
     /// What is buffered goes to the media; returns when the mechanism is at rest.
     pub fn drain(&mut self, background: &mut Vec<Background>) -> Nanos {
-        while !self.dirty.is_empty() {
-            self.destage_one(self.mechanism.free_at.max(self.idle_since));
-        }
-        background.append(&mut self.background);
-        self.mechanism.free_at.max(self.idle_since)
+        drain(&self.model, &mut self.parts);
+        self.parts.log.hand_over(background);
+        self.parts.mechanism.free_at().max(self.parts.history.idle_since())
+    }
+
+    /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
+    /// addresses, first and one after the last.
+    pub fn volatile(&mut self, now: Nanos) -> Vec<(u64, u64)> {
+        destage_until(&self.model, &mut self.parts, now);
+        self.parts.buffer.volatile(now).collect()
     }
 
     /// Recalibrates at `now` or as soon as the mechanism is free (the host decided).
     pub fn recalibrate(&mut self, now: Nanos) {
-        let model = Arc::clone(&self.model);
-        let media = Self::media(&model, &mut self.spindle, now);
-        self.mechanism.recalibrate(&media, &mut self.cache, &model.spec().recalibration, now);
+        let recalibration = &self.model.spec().recalibration;
+        let Parts { mechanism, buffer, .. } = &mut self.parts;
+        let media = mechanism.media(&self.model, now);
+        mechanism.recalibrate(&media, buffer, recalibration, now);
     }
 
     /// Whether a recalibration that the host schedules has fallen due.
     pub fn wants_recalibration(&self, now: Nanos) -> bool {
-        self.model.spec().recalibration.mode == crate::spec::RecalibrationMode::ByHost
-            && self.mechanism.recalibration_is_due(now)
+        self.model.spec().recalibration.mode == RecalibrationMode::ByHost
+            && self.parts.mechanism.recalibration_is_due(now)
     }
 
-    /// Shifts the spindle's phase from `now` on.
+    /// Shifts the spindle's angle from `now` on.
     pub fn relock(&mut self, now: Nanos, shift: Angle) {
-        if let Some(stream) = &mut self.mechanism.stream {
-            stream.unsettle();
-        }
-        self.spindle.relock(now, shift);
+        self.parts.buffer.unsettle();
+        self.parts.mechanism.relock(now, shift);
     }
 
     /// Measured replay: the last command, which the model finished at `model_finish`, really finished at
     /// `measured_finish`; arm, cache, spindle and work in progress are as after it, at that time. The model's own lateness
     /// is forgotten.
     pub fn rebase(&mut self, model_finish: Nanos, measured_finish: Nanos) {
-        let moved = |at: Nanos| moved(at, model_finish, measured_finish);
-        self.move_work(moved);
-        if let Some(stream) = &mut self.mechanism.stream {
-            stream.rebase(moved);
-        }
-        let epoch = self.spindle.epoch_at(measured_finish);
-        self.spindle.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
+        self.move_work(model_finish, measured_finish);
+        let mechanism = &mut self.parts.mechanism;
+        let epoch = mechanism.media(&self.model, measured_finish).epoch;
+        mechanism.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
     }
 
     /// As [`Drive::rebase`], but the spindle turns on as it did (phase-locked replay): read-ahead goes on when its
     /// sectors come around.
     pub fn rebase_on_clock(&mut self, model_finish: Nanos, measured_finish: Nanos) {
-        let moved = |at: Nanos| moved(at, model_finish, measured_finish);
-        self.move_work(moved);
-        let model = Arc::clone(&self.model);
-        let media = Self::media(&model, &mut self.spindle, measured_finish);
-        if let Some(stream) = &mut self.mechanism.stream {
-            stream.rebase(moved);
-            stream.catch_sectors(&media);
-        }
+        self.move_work(model_finish, measured_finish);
+        let media = self.parts.mechanism.media(&self.model, measured_finish);
+        self.parts.buffer.catch_sectors(&media);
     }
 
-    fn move_work(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+    fn move_work(&mut self, model: Nanos, measured: Nanos) {
+        let moved = |at: Nanos| {
+            if measured >= model { at + (measured - model) } else { at.saturating_sub(model - measured) }
+        };
         self.wake_at = None;
         if let Controller::FreeAt(at) = &mut self.controller {
             *at = moved(*at);
         }
-        self.idle_since = moved(self.idle_since);
-        self.mechanism.free_at = moved(self.mechanism.free_at);
-        for write in &mut self.underway {
-            write.at = moved(write.at);
-        }
+        self.parts.history.rebase(moved);
+        self.parts.mechanism.rebase(moved);
+        self.parts.buffer.rebase(moved);
     }
 
-    /// Whether a write is reported when its data are in the buffer (S0: the first write since a read, or a sequential
-    /// extension of the last write, unless marked otherwise).
-    pub(crate) fn reports_early(&self, command: &Command) -> bool {
-        let WritePolicy::ImmediateReporting { pending_writes, .. } = self.model.spec().write_policy else {
-            return false;
-        };
-        command.op == Op::Write
-            && !command.flags.contains(RequestFlags::FORCE_MEDIA)
-            && u64::from(command.sectors) <= self.model.sizes.buffer
-            && (pending_writes.is_some()
-                || !self.history.last_was_write
-                || self.history.write_end == Some(command.lba.0))
+    /// Listens to the next command: what its transfer tells can be had afterwards.
+    pub(crate) fn parts_mut(&mut self) -> &mut Parts {
+        &mut self.parts
     }
-
-    /// Index into the overheads by history: 0 after a read, 1 after a write.
-    pub(crate) fn after_what(&self) -> usize {
-        usize::from(self.history.last_was_write)
-    }
-
-    /// Phases from submission to the controller's turning to a command.
-    pub(crate) fn queued(submitted: Nanos, at: Nanos) -> Phases {
-        Phases { queue: at - submitted, ..Phases::default() }
-    }
-}
-
-/// An instant, when what the model finished at `model` really finished at `measured`.
-fn moved(at: Nanos, model: Nanos, measured: Nanos) -> Nanos {
-    if measured >= model { at + (measured - model) } else { at.saturating_sub(model - measured) }
 }

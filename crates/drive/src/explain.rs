@@ -1,12 +1,11 @@
-//! The story of one command: what the mechanism did, step by step.
+//! One command as a timeline: what the mechanism and the bus did, step by step.
 
-use crate::begin::Approach;
-use crate::command::{Background, BusTiming, Command, Outcome};
+use crate::command::{Background, BusTiming, Command, Outcome, Work};
 use crate::drive::Drive;
-use crate::media::Pass;
-use crate::read::ReadPlan;
-use crate::write::WritePlan;
-use headstack_units::{Angle, Nanos};
+use crate::mechanics::Epoch;
+use crate::mechanism::Pass;
+use crate::transfer::Narrative;
+use headstack_units::{Angle, Nanos, Op};
 
 /// One step of a command's way.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,111 +28,101 @@ pub struct Step {
     pub note: String,
 }
 
-/// What the mechanism did for the last command.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Story {
-    passes: Vec<Pass>,
-    decoded: Nanos,
-    media_base: Nanos,
-    bus_at: Nanos,
-    received: Option<Nanos>,
-    from: Option<(u32, u32)>,
-    /// Part of a physical sector is written: the whole of it is read before.
-    reads_first: bool,
-}
-
 impl Drive {
-    pub(crate) fn tell(&mut self, way: &Approach, passes: &[Pass], bus_at: Nanos) {
-        if let Some(story) = &mut self.story {
-            story.passes = passes.to_vec();
-            story.decoded = way.decoded;
-            story.media_base = way.base;
-            story.bus_at = bus_at;
-        }
-    }
-
-    #[inline]
-    pub(crate) fn tell_plan(&mut self, plan: &ReadPlan) {
-        if let Some(story) = &mut self.story {
-            story.passes = plan.own_passes();
-            // An arm that starts later than the command is decoded: overhead all the same.
-            let later = plan.media_lead.overhead.saturating_sub(plan.lead.overhead);
-            story.decoded = plan.decoded + later;
-            story.media_base = plan.media_base;
-            story.bus_at = plan.bus_at;
-        }
-    }
-
-    #[inline]
-    pub(crate) fn tell_write(&mut self, plan: &WritePlan, passes: &[Pass], received: Nanos) {
-        if let Some(story) = &mut self.story {
-            story.passes = passes.to_vec();
-            story.decoded = plan.decoded;
-            story.reads_first = plan.media_sectors != u64::from(plan.command.sectors);
-            story.media_base = plan.media_base;
-            story.bus_at = plan.bus_at;
-            story.received = Some(received);
-        }
-    }
-
     /// Serves one command as [`Drive::serve`] does, and tells what happened on the way.
     ///
     /// # Panics
     /// As [`Drive::serve`].
     pub fn explain(&mut self, at: Nanos, command: Command, bus: &BusTiming) -> (Outcome, Vec<Step>) {
-        let from = self.mechanism.arm.track();
-        self.story = Some(Story { from: Some(from), ..Story::default() });
+        let from = self.parts_mut().mechanism.arm().track();
+        self.parts_mut().log.listen();
         let mut background: Vec<Background> = Vec::new();
         let outcome = self.serve(at, command, bus, &mut background);
-        let story = self.story.take().unwrap_or_default();
-        (outcome, self.steps(&story, &outcome))
+        let narrative = self.parts_mut().log.heard();
+        let seen_at = narrative.media_base.max(narrative.decoded);
+        let model = std::sync::Arc::clone(self.model());
+        let epoch = self.parts_mut().mechanism.media(&model, seen_at).epoch;
+        let mut timeline = Timeline { epoch, from, since: outcome.submitted, steps: Vec::new() };
+        timeline.tell(&narrative, &outcome, command.op);
+        (outcome, timeline.steps)
     }
+}
 
-    fn steps(&mut self, story: &Story, outcome: &Outcome) -> Vec<Step> {
-        let epoch = self.spindle.epoch_at(story.media_base.max(story.decoded));
-        let turns = |at: Nanos| epoch.angle(at).as_turns();
-        let mut at = story.from.unwrap_or_default();
-        let mut steps = Vec::new();
-        let mut add = |label, start: Nanos, end: Nanos, track: (u32, u32), note: String| {
-            // Read-ahead under way began before the command came.
-            let start = start.max(outcome.submitted);
-            if end > start {
-                steps.push(Step {
-                    label,
-                    start,
-                    end,
-                    cylinder: track.0,
-                    head: track.1,
-                    start_turns: turns(start),
-                    end_turns: turns(end),
-                    note,
-                });
-            }
-        };
-        add("overhead", outcome.submitted, story.decoded.min(outcome.finish), at, "command decoded".into());
-        if story.media_base > story.decoded {
-            let note = if story.reads_first {
-                "the physical sectors around it are read first"
-            } else {
-                "the mechanism was busy with destage, read-ahead or recalibration"
-            };
-            add("wait", story.decoded, story.media_base, at, note.into());
+/// Steps as they are put together.
+struct Timeline {
+    epoch: Epoch,
+    /// The track under the head before the command.
+    from: (u32, u32),
+    since: Nanos,
+    steps: Vec<Step>,
+}
+
+impl Timeline {
+    fn tell(&mut self, narrative: &Narrative, outcome: &Outcome, op: Op) {
+        let decoded = narrative.decoded.min(outcome.finish);
+        self.add("overhead", self.since, decoded, self.from, "command decoded".into());
+        if narrative.media_base > narrative.decoded {
+            let note = waited_for(narrative.waited_for);
+            self.add("wait", narrative.decoded, narrative.media_base, self.from, note.into());
         }
-        for pass in &story.passes {
+        let mut at = self.from;
+        for (index, pass) in narrative.passes.iter().enumerate() {
             let track = (pass.extent.cylinder, pass.extent.head);
-            add("seek", pass.begin, pass.ready, track, move_note(at, track));
-            add("rotation", pass.ready, pass.start, track, wait_note(pass, epoch.angle(pass.ready)));
-            let note = format!("LBA {} to {}", pass.lba(), pass.lba() + u64::from(pass.sectors) - 1);
-            add("transfer", pass.start, pass.end, track, note);
+            let again = narrative.reads_first && index > 0 && narrative.passes[0].lba() == pass.lba();
+            self.add("seek", pass.begin, pass.ready, track, move_note(at, track));
+            let wait = if again {
+                "the whole physical sectors have been read; they come around again to be written".into()
+            } else {
+                wait_note(pass, self.epoch.angle(pass.ready))
+            };
+            self.add("rotation", pass.ready, pass.start, track, wait);
+            let note = format!("LBA {} to {}", pass.lba(), pass.end_lba() - 1);
+            self.add("transfer", pass.start, pass.end, track, note);
             at = track;
         }
-        if let Some(received) = story.received {
-            add("bus", story.bus_at, received, at, "data from the host into the buffer".into());
-        } else if outcome.finish > story.bus_at {
-            add("bus", story.bus_at, outcome.finish, at, "data from the buffer to the host".into());
+        let note = match op {
+            Op::Read => "data from the buffer to the host",
+            Op::Write => "data from the host into the buffer",
+        };
+        for &(start, end) in &narrative.transfers {
+            let track = self.track_at(start, &narrative.passes);
+            self.add("bus", start, end, track, note.into());
         }
-        steps.sort_by_key(|step| step.start);
-        steps
+        self.steps.sort_by_key(|step| step.start);
+    }
+
+    /// Where the arm is at an instant.
+    fn track_at(&self, at: Nanos, passes: &[Pass]) -> (u32, u32) {
+        let under = passes.iter().rev().find(|pass| pass.ready <= at);
+        under.map_or(self.from, |pass| (pass.extent.cylinder, pass.extent.head))
+    }
+
+    fn add(&mut self, label: &'static str, start: Nanos, end: Nanos, track: (u32, u32), note: String) {
+        // Read-ahead under way began before the command came.
+        let start = start.max(self.since);
+        if end > start {
+            self.steps.push(Step {
+                label,
+                start,
+                end,
+                cylinder: track.0,
+                head: track.1,
+                start_turns: self.epoch.angle(start).as_turns(),
+                end_turns: self.epoch.angle(end).as_turns(),
+                note,
+            });
+        }
+    }
+}
+
+/// What the mechanism did while a command waited for it.
+fn waited_for(work: Work) -> &'static str {
+    match work {
+        Work::Command => "the mechanism was busy with the command before",
+        Work::EarlyWrite => "the mechanism was busy with a write reported complete before",
+        Work::Destage => "the mechanism was busy writing buffered data to the media (destage)",
+        Work::ReadAhead => "the mechanism was changing tracks to read ahead, which cannot be broken off",
+        Work::Recalibration => "the mechanism was busy with a recalibration",
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FAST_BUS, plain_text};
-use headstack_drive::spec::{DriveSpec, ProvenanceKind, SpecError};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind, SpecError, WritePolicy};
 
 fn set(pairs: &[(&str, &str)]) -> Result<DriveSpec, SpecError> {
     let pairs: Vec<(String, String)> = pairs.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
@@ -27,10 +27,53 @@ fn paths_reach_list_elements_and_say_what_they_miss() {
         ("rotation_rmp", "7200", "unknown field `rotation_rmp`"),
         ("rotation_rpm", "fast", "invalid type"),
         ("rotation_rpm", "-5", "is not between"),
-        ("seek.constant.time_ms", "3", "wanted exactly 1 element"),
+        ("seek.constant.time_ms", "3", "it is `linear` here, of `constant`, `linear`, `two-piece`"),
     ] {
         let message = set(&[(path, value)]).unwrap_err().to_string();
         assert!(message.contains(says), "{path}={value}: {message}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_not_there_names_those_that_are() {
+    for (path, value, says) in [
+        ("cache", "{ segments = 1, segment_kib = 8.0, segmentation = \"adaptve\" }", "`fixed` or `adaptive`"),
+        (
+            "cache",
+            "{ segments = 1, segment_kib = 8.0, read_ahead = \"to-trak-end\" }",
+            "`to-track-end`, `to-cylinder-end`",
+        ),
+        ("write_policy.write-bak.size_kib", "10", "`write-through`, `immediate-reporting`, `write-back`"),
+        ("write_policy", "{ write-bak = {} }", "`write-through`, `immediate-reporting`, `write-back`"),
+        ("buffer.bus_transfers", "two", "`one` or `bursts`"),
+        ("controller.scheduler", "clook", "known are: fcfs, sstf"),
+    ] {
+        let message = set(&[(path, value)]).unwrap_err().to_string();
+        assert!(message.contains(says), "{path}={value}: {message}");
+    }
+}
+
+#[test]
+fn another_kind_is_taken_whole() {
+    let spec = set(&[("write_policy", "{ write-back = { size_kib = 10.0 } }")]).unwrap();
+    assert!(matches!(spec.write_policy, WritePolicy::WriteBack { size_kib: 10.0, .. }));
+}
+
+#[test]
+fn effects_left_out_say_which_setting_they_cannot_keep() {
+    for (effect, path, value, says) in [
+        ("rotation", "controller.scheduler", "sptf", "chooses by the rotation"),
+        (
+            "transfer",
+            "buffer.bus_transfers",
+            "bursts",
+            "linear in length (fidelity.transfer) takes the bus once",
+        ),
+    ] {
+        let without = if effect == "rotation" { "uniform" } else { "linear" };
+        let effect = format!("fidelity.{effect}");
+        let message = set(&[(effect.as_str(), without), (path, value)]).unwrap_err().to_string();
+        assert!(message.contains(path) && message.contains(says), "{message}");
     }
 }
 

@@ -1,8 +1,11 @@
 //! Every scheduler against its naive twin, which looks at everything that waits.
 
+#[path = "common/any.rs"]
+mod any;
 mod common;
 
-use common::{any_options, plain_text};
+use any::any_options;
+use common::plain;
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Knowledge, Policy, Queue, Reach, Taken, Target};
 use headstack_drive::spec::DriveSpec;
@@ -304,9 +307,6 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
     let mechanics = (0.0_f64..3.0, -0.3_f64..0.5, -0.3_f64..2.0, -0.2_f64..0.2, any::<bool>());
     (any_options(), zones, seek, mechanics, 1_u32..6, 3000_u32..16_000).prop_map(
         |(options, zones, seek, (head, read, write, inward, after), heads, rpm)| {
-            let text = plain_text(&options);
-            let (before, _) = text.split_once("[layout]").unwrap();
-            let (_, provenance) = text.split_once("[provenance]").unwrap();
             let mut layout = format!("[layout]\nheads = {heads}\n");
             let mut first = 0;
             for (cylinders, sectors, track_skew, cylinder_skew) in zones {
@@ -319,13 +319,11 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
                 .unwrap();
                 first += cylinders;
             }
-            let text = format!(
-                "{}{layout}{seek}\n[mechanics]\nhead_switch_ms = {head}\nread_settle_ms = {read}\n\
-                 write_settle_ms = {write}\ninward_seek_extra_ms = {inward}\n\
-                 settle_after_head_switch = {after}\n[provenance]{provenance}",
-                before.replace("rotation_rpm = 6000.0", &format!("rotation_rpm = {rpm}.0"))
+            let mechanics = format!(
+                "[mechanics]\nhead_switch_ms = {head}\nread_settle_ms = {read}\nwrite_settle_ms = {write}\n\
+                 inward_seek_extra_ms = {inward}\nsettle_after_head_switch = {after}\n"
             );
-            DriveSpec::from_toml("any", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+            plain(&format!("rotation_rpm = {rpm}.0\n{options}{layout}{seek}\n{mechanics}"))
         },
     )
 }

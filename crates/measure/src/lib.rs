@@ -9,16 +9,18 @@
 //! leaves a [`record::Record`]; [`extract::extract`] reads the record and nothing else, so that old records can be looked at
 //! again; [`rebuild::rebuild`] makes a drive file of the result.
 
+mod angles;
 pub mod device;
 mod error;
 pub mod extract;
 mod memory;
 pub mod probe;
+mod progress;
+mod reading;
 pub mod rebuild;
 pub mod record;
 mod run;
-mod session;
-mod spindle;
 
 pub use error::MeasureError;
-pub use run::{Options, Progress, measure};
+pub use progress::Progress;
+pub use run::{Measured, Options, measure};

@@ -1,9 +1,43 @@
-//! What a drive that is only read may still hold in its cache, by what was asked of it.
+//! The device's cache as a probe must reckon with it: what its answers take, and what a drive that is only read may still
+//! hold, by what was asked of it.
 
+use crate::device::Mode;
+use crate::record::Sample;
 use std::collections::VecDeque;
 
 /// Reads kept in mind, at most.
 const MOST: usize = 4096;
+
+/// What reads take that the cache answers: all of a kind take the same, so that a read from the media is hardly ever mistaken
+/// for one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct HitTimes {
+    /// From and to, in ms.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl HitTimes {
+    /// Ranges from and to, in ms.
+    pub(crate) fn new(ranges: Vec<(f64, f64)>) -> Self {
+        Self { ranges }
+    }
+
+    /// Whether the cache never answered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether the cache answered.
+    pub(crate) fn contain(&self, latency_ms: f64) -> bool {
+        // Less than any command takes: a page cache, or a device that makes things up.
+        latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
+    }
+
+    /// Whether a sample tells where a sector is: it was written, or read from the media.
+    pub(crate) fn leave(&self, sample: &Sample) -> bool {
+        sample.mode != Mode::Read || !self.contain(sample.latency_ms())
+    }
+}
 
 /// How a drive caches reads, as far as the probe `cache` showed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, SeekPoint, ZoneFindings};
+use crate::extract::{Extraction, SeekPoint, Warning, ZoneFindings};
 use headstack_drive::spec::{
     BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order, Provenance,
     ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
@@ -62,6 +62,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         recalibration: headstack_drive::spec::RecalibrationSpec::default(),
         fidelity: headstack_drive::spec::FidelitySpec::default(),
         published: headstack_drive::spec::PublishedSpec::default(),
+        power: None,
         provenance: builder.provenance,
     };
     // Through the text, as anybody will read it: nothing leaves that would not come back.
@@ -97,6 +98,7 @@ impl Builder<'_> {
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
         self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
         LayoutSpec {
+            head_angle_turns: Vec::new(),
             order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
             heads,
             group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
@@ -123,6 +125,7 @@ impl Builder<'_> {
         };
         let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
         ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder,
             last_cylinder: first_cylinder + cylinders as u32 - 1,
             sectors_per_track: zone.sectors_per_track as u32,
@@ -265,27 +268,16 @@ impl Builder<'_> {
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {
-            segments: cache.segments.unwrap_or(1).max(1) as u32,
-            segment_kib: kib(sectors.max(1)),
             read_ahead,
-            read_ahead_limit_kib: None,
             zero_latency: whole,
             whole_track: whole,
-            read_ahead_over_requested: false,
-            read_ahead_on_hit: None,
-            write_overlap: headstack_drive::spec::WriteOverlap::default(),
-            written_data: headstack_drive::spec::WrittenData::default(),
-            partial_hit: headstack_drive::spec::PartialHit::default(),
-            after_hit: headstack_drive::spec::AfterHit::default(),
-            bypass_above_kib: None,
+            ..CacheSpec::new(cache.segments.unwrap_or(1).max(1) as u32, kib(sectors.max(1)))
         };
         (buffer, Some(cache))
     }
 
     fn write_policy(&mut self) -> WritePolicy {
-        let early =
-            self.found.warnings.iter().any(|warning| warning.starts_with("writes are complete before"));
-        if early {
+        if self.found.warnings.iter().any(|warning| matches!(warning, Warning::EarlyWrites { .. })) {
             self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
             return WritePolicy::ImmediateReporting {
                 pending_writes: None,

@@ -1,13 +1,14 @@
 //! A measurement: probes one after the other, into one record.
 
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::{Device, Mode};
-use crate::extract::known;
 use crate::memory::Memory;
-use crate::probe;
-use crate::record::Record;
+use crate::probe::{self, Context, Probe};
+use crate::progress::Listener;
+use crate::reading::known::Known;
 use crate::record::store::{self, Store};
-use crate::session::{Listener, Session};
+use crate::record::{Record, Sample};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -22,21 +23,6 @@ pub struct Options {
     pub resume: bool,
     /// `zoned` reads all of the device instead of samples of it.
     pub whole_device: bool,
-}
-
-/// How far a probe is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// The probe.
-    pub probe: &'static str,
-    /// Accesses so far.
-    pub samples: u64,
-    /// Time since it began, on the device's clock, in s.
-    pub elapsed_s: f64,
-    /// How long it was expected to take, on the device's clock, in s.
-    pub expected_s: f64,
-    /// How long the probes after it are expected to take, by what was known when it began.
-    pub rest_s: f64,
 }
 
 /// A measurement that ended: whole, or stopped by an error.
@@ -73,17 +59,17 @@ pub fn measure(
         None => Store::in_memory(),
     };
     let mut stopped = None;
-    for (place, &name) in wanted.iter().enumerate() {
-        if record.has_finished(name) {
+    for (place, &probe) in wanted.iter().enumerate() {
+        if record.has_finished(probe.name) {
             continue;
         }
-        let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later));
+        let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later.name));
         let rest_s = rest.map(|later| probe::expected_s(later, &record, options.whole_device)).sum();
-        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (name, rest_s, options)) {
+        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (probe, rest_s, options)) {
             stopped = Some(error);
             break;
         }
-        record.head.finished.push(name.to_owned());
+        record.head.finished.push(probe.name.as_str().to_owned());
         if let Some(path) = &options.record {
             // The journal's head lists the probes that are finished.
             store = Store::at(path, &record)?;
@@ -112,12 +98,11 @@ fn continue_record(record: &Record, device: &dyn Device, path: &std::path::Path)
 /// Before an unfinished probe runs again: what it left is dropped where it cannot take that up, at least its last series,
 /// which may not be whole. Samples of unfinished probes that are not asked for now stay in the record.
 /// Says whether any was dropped.
-fn drop_unfinished(record: &mut Record, number: u8) -> bool {
+fn drop_unfinished(record: &mut Record, probe: &Probe) -> bool {
     let before = record.samples.len();
-    let last = record.samples.iter().rev().find(|sample| sample.probe == number).map(|sample| sample.series);
-    record
-        .samples
-        .retain(|sample| sample.probe != number || probe::resumes(number) && Some(sample.series) != last);
+    let own = |sample: &&Sample| sample.probe == probe.name;
+    let last = record.samples.iter().rev().find(own).map(|sample| sample.series);
+    record.samples.retain(|sample| !own(&sample) || probe.resumes && Some(sample.series) != last);
     record.samples.len() < before
 }
 
@@ -126,19 +111,18 @@ fn run_probe(
     record: &mut Record,
     store: &mut Store,
     listener: Listener<'_>,
-    (name, rest_s, options): (&'static str, f64, &Options),
+    (probe, rest_s, options): (&'static Probe, f64, &Options),
 ) -> Result<(), MeasureError> {
-    let number = probe::number(name).expect("the plan holds known probes");
-    if drop_unfinished(record, number)
+    if drop_unfinished(record, probe)
         && let Some(path) = &options.record
     {
         *store = Store::at(path, record)?;
     }
     let done: BTreeSet<u32> =
-        record.samples.iter().filter(|s| s.probe == number).map(|sample| sample.series).collect();
-    let known = known::Known::of(record);
-    let expected_s = probe::expected_s(name, record, options.whole_device);
-    let mut session = Session::new(device, record, store, listener, number);
+        record.samples.iter().filter(|s| s.probe == probe.name).map(|sample| sample.series).collect();
+    let known = Known::of(record);
+    let expected_s = probe::expected_s(probe, record, options.whole_device);
+    let mut session = Session::new(device, record, store, listener, probe.name);
     (session.expected_s, session.rest_s) = (expected_s, rest_s);
     session.mode = match (session.device.info().writable, session.record.head.writes.as_str()) {
         (false, _) => Mode::Read,
@@ -154,5 +138,5 @@ fn run_probe(
         session.memory = Memory::new(known.keeps);
     }
     session.begin()?;
-    probe::run(name, &mut session, &probe::Context { known, done, whole_device: options.whole_device })
+    (probe.run)(&mut session, &Context { known, done, whole_device: options.whole_device })
 }

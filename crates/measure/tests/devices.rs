@@ -3,8 +3,8 @@
 use headstack_measure::device::{
     self, Access, Device, DeviceInfo, MockDisk, MockParameters, Noise, OpenOptions, Window, WriteConsent,
 };
-use headstack_measure::extract::extract;
-use headstack_measure::record::{Record, Role, Sample, store};
+use headstack_measure::extract::{Warning, extract};
+use headstack_measure::record::{ProbeName, Record, Role, Sample, store};
 use headstack_measure::{MeasureError, Options, measure};
 use headstack_units::Nanos;
 
@@ -31,8 +31,12 @@ fn on_disk() -> tempfile::TempDir {
 fn the_formula_gives_the_papers_points() {
     let mut disk = MockDisk::new(MockParameters::default()).unwrap();
     let done = measure(&mut disk, &only(&["skippy-write"]), &mut |_| true).unwrap();
-    let latencies: Vec<f64> =
-        done.record.of("skippy-write").filter(|s| s.role == Role::Measure).map(Sample::latency_ms).collect();
+    let latencies: Vec<f64> = done
+        .record
+        .of(ProbeName::SkippyWrite)
+        .filter(|s| s.role == Role::Measure)
+        .map(Sample::latency_ms)
+        .collect();
     for (step, ms) in [(0, 8.389), (35, 10.333), (36, 2.056), (37, 2.111)] {
         assert!((latencies[step] - ms).abs() < 0.0006, "step {step}: {} instead of {ms}", latencies[step]);
     }
@@ -174,7 +178,12 @@ fn read_errors_are_recorded_skipped_and_reported() {
     assert!(done.stopped.is_none(), "{:?}", done.stopped);
     let found = extract(&done.record).unwrap();
     assert!(found.failed > 100 && found.failed_lbas.iter().all(|lba| (600_000..900_000).contains(lba)));
-    assert!(found.warnings.iter().any(|warning| warning.contains("accesses failed")));
+    assert!(
+        found
+            .warnings
+            .iter()
+            .any(|w| matches!(w, Warning::FailedAccesses { count } if *count == found.failed))
+    );
     assert!(found.bandwidth.unwrap().profile.len() > 150);
     let mut device = broken(0..u64::MAX, u64::MAX, None);
     let done = measure(&mut device, &only(&["zoned"]), &mut |_| true).unwrap();
@@ -193,12 +202,16 @@ fn what_was_measured_of_a_device_that_disappears_is_kept_and_continued() {
     assert_eq!(done.record.head.finished, ["rotation"]);
     let kept = store::read(&path).unwrap();
     assert_eq!(kept, done.record);
-    let before = kept.of("zoned").map(|sample| sample.series).max().unwrap();
+    let before = kept.of(ProbeName::Zoned).map(|sample| sample.series).max().unwrap();
     let whole = measure(&mut broken(0..0, u64::MAX, None), &options, &mut |_| true).unwrap();
     assert!(whole.stopped.is_none());
     // The last series may have been cut off: it is taken again; those before are not.
-    let again =
-        whole.record.of("zoned").filter(|sample| sample.session == 2).map(|sample| sample.series).min();
+    let again = whole
+        .record
+        .of(ProbeName::Zoned)
+        .filter(|sample| sample.session == 2)
+        .map(|sample| sample.series)
+        .min();
     assert_eq!(again, Some(before));
     assert_eq!(extract(&whole.record).unwrap().bandwidth.unwrap().profile.len(), 240);
     // Another device's record is not continued.
@@ -211,12 +224,12 @@ fn samples_of_an_unfinished_probe_stay_until_it_is_measured_again() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = only(&["zones"]);
     let whole = measure(&mut broken(0..0, u64::MAX, None), &options, &mut |_| true).unwrap().record;
-    let before = whole.samples.len() - whole.of("zones").count();
+    let before = whole.samples.len() - whole.of(ProbeName::Zones).count();
     options.record = Some(directory.path().join("record.parquet"));
     options.resume = true;
     let cut = measure(&mut broken(0..0, before as u64 + 200, None), &options, &mut |_| true).unwrap().record;
-    let of_zones = |record: &Record| record.of("zones").copied().collect::<Vec<_>>();
-    assert!(!cut.has_finished("zones") && of_zones(&cut).len() > 100);
+    let of_zones = |record: &Record| record.of(ProbeName::Zones).copied().collect::<Vec<_>>();
+    assert!(!cut.has_finished(ProbeName::Zones) && of_zones(&cut).len() > 100);
     // Another probe: nothing of the first is lost.
     options.probes = vec!["zoned".to_owned()];
     let other = measure(sim("hp-97560").as_mut(), &options, &mut |_| true).unwrap().record;
@@ -266,7 +279,7 @@ fn what_does_not_rotate_is_told_from_what_does() {
     assert!(done.stopped.is_none(), "{:?}", done.stopped);
     let found = extract(&done.record).unwrap();
     assert_eq!(found.rotating, Some(false));
-    assert!(found.value("rotation_ms").is_none() && found.warnings[0].contains("not rotating"));
+    assert!(found.value("rotation_ms").is_none() && found.warnings[0] == Warning::NotRotating);
     // Each access of this device takes as long.
     let latency = found.parameters.iter().find(|parameter| parameter.name.ends_with("_latency_ms")).unwrap();
     assert!((latency.value.unwrap() - 0.085).abs() < 1e-6, "{latency:?}");
@@ -288,7 +301,7 @@ fn a_cache_that_hides_the_media_is_told_and_the_backwards_read_suggested() {
         found
             .warnings
             .iter()
-            .any(|w| w.contains("before they are on the media") && w.contains("skippy-backwards"))
+            .any(|w| matches!(w, Warning::EarlyWrites { .. }) && w.to_string().contains("skippy-backwards"))
     );
     let done = measure(sim("hp-c2247a").as_mut(), &only(&["write-cache"]), &mut |_| true).unwrap();
     assert_eq!(done.record.head.writes, "write");

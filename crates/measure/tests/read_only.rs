@@ -4,7 +4,7 @@
 mod common;
 
 use headstack_measure::device::{self, Noise, OpenOptions};
-use headstack_measure::record::Record;
+use headstack_measure::record::{ProbeName, Record};
 use headstack_measure::{Options, measure};
 use headstack_system::library;
 use std::collections::BTreeMap;
@@ -44,10 +44,13 @@ fn durations(name: &str) -> BTreeMap<&'static str, (f64, f64)> {
         true
     });
     let record = done.unwrap().record;
-    expected.into_iter().filter_map(|(probe, s)| Some((probe, (s, took_s(&record, probe)?)))).collect()
+    expected
+        .into_iter()
+        .filter_map(|(probe, s)| Some((probe, (s, took_s(&record, ProbeName::named(probe)?)?))))
+        .collect()
 }
 
-fn took_s(record: &Record, probe: &str) -> Option<f64> {
+fn took_s(record: &Record, probe: ProbeName) -> Option<f64> {
     let first = record.of(probe).next()?.start;
     record.of(probe).last().map(|last| (last.end - first).as_s())
 }

@@ -64,7 +64,9 @@ pub struct Geometry {
 impl Geometry {
     /// The geometry of a checked description. Ranges are those groups of cylinders that share spare sectors.
     pub fn new(spec: &LayoutSpec) -> Self {
-        let zones = spec.zone.iter().map(|zone| zone_geometry(zone, spec.order)).collect();
+        // Heads with angles of their own are to the fit what runs of tracks are: nothing it knows how to find.
+        let alike = spec.head_angle_turns.is_empty();
+        let zones = spec.zone.iter().filter(|_| alike).map(|zone| zone_geometry(zone, spec.order)).collect();
         let group = spec.group_cylinders.unwrap_or(1).max(1);
         Self { layout: Layout::new(spec), order: spec.order, heads: spec.heads.max(1), group, zones }
     }
@@ -79,8 +81,8 @@ impl Geometry {
         self
     }
 
-    /// Where a sector is; `None` beyond the drive's capacity, and for drives that are described in runs of tracks: what
-    /// is fitted are the angles of zones.
+    /// Where a sector is; `None` beyond the drive's capacity, and for drives that are described in runs of tracks or whose
+    /// heads have angles of their own: what is fitted are the angles of zones.
     pub fn site(&self, lba: u64) -> Option<Site> {
         if lba >= self.layout.capacity() {
             return None;
@@ -180,6 +182,7 @@ mod tests {
     /// A drive with all that moves a sector: the layout of the drive model is the naive twin.
     fn spec(order: Order) -> LayoutSpec {
         let zone = |first_cylinder, last_cylinder, sectors_per_track| ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder,
             last_cylinder,
             sectors_per_track,
@@ -193,6 +196,7 @@ mod tests {
             spares: None,
         };
         LayoutSpec {
+            head_angle_turns: Vec::new(),
             order,
             heads: 4,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(5),

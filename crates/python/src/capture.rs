@@ -3,6 +3,7 @@
 use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::Poll;
+use crate::range::{BufferKib, DurationS};
 use headstack_trace::capture::{CaptureOptions, Captured, capture};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,17 +14,16 @@ use std::time::Duration;
 
 /// Captures the requests of a block device to a file, for `duration_s` or until Ctrl-C, which ends it as well as time does.
 #[pyfunction]
-#[pyo3(signature = (device, out, *, duration_s=None, buffer_kib=8192))]
+#[pyo3(signature = (device, out, *, duration_s=None, buffer_kib=BufferKib(8192)))]
 pub(crate) fn capture_trace(
     py: Python<'_>,
     device: PathBuf,
     out: PathBuf,
-    duration_s: Option<f64>,
-    buffer_kib: u32,
+    duration_s: Option<DurationS>,
+    buffer_kib: BufferKib,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let duration = duration_s.map(Duration::try_from_secs_f64).transpose();
-    let duration = duration.map_err(|_| Error::input("this is no length of time", "a number of seconds"))?;
-    let options = CaptureOptions { device, out, duration, buffer_kib };
+    let duration = duration_s.map(|seconds| Duration::from_secs_f64(seconds.0));
+    let options = CaptureOptions { device, out, duration, buffer_kib: buffer_kib.0 };
     let (mut poll, _refusal) = Poll::new(None);
     let captured = guarded(py, || {
         let stop = AtomicBool::new(false);

@@ -3,8 +3,11 @@
 use crate::error::Error;
 use headstack_units::Op;
 use pyo3::IntoPyObjectExt;
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// A JSON value as the Python object it stands for.
@@ -33,6 +36,29 @@ pub(crate) fn dict<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, P
         dict.set_item(key, to_python(py, item)?)?;
     }
     Ok(dict)
+}
+
+/// What an object is rebuilt from in another process: the function that does it, and its arguments.
+pub(crate) type Reduced<'py> = (Bound<'py, PyAny>, (String, String));
+
+/// What `pickle` keeps of an object that a name and a description make.
+pub(crate) fn reduced<'py, T: PyTypeInfo>(
+    py: Python<'py>,
+    name: &str,
+    description: &impl Serialize,
+) -> PyResult<Reduced<'py>> {
+    let text = serde_json::to_string(description).map_err(|error| Error::Internal(error.to_string()))?;
+    Ok((py.get_type::<T>().getattr("_restored")?, (name.to_owned(), text)))
+}
+
+/// The description that [`reduced`] wrote; another version may have written another one.
+pub(crate) fn restored<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::input(
+            format!("the pickled object cannot be restored: {error}"),
+            "pickle it with the same version",
+        )
+    })
 }
 
 /// "read" or "write".

@@ -1,11 +1,13 @@
 //! `Drive`: one drive model, as a library entry, a file or a text.
 
-use crate::convert::{dict, operation};
+use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::Error;
 use crate::library;
+use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Spindle};
-use headstack_drive::spec::{DriveSpec, ProvenanceKind};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
+use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,7 +75,17 @@ impl Drive {
             (None, Some(text)) => ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?),
             _ => return Err(Error::input("a drive is either a source or a text", "give one of the two")),
         };
-        Ok(Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec })
+        Ok(Self::of(id, spec))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced::<Self>(py, &self.id, &self.spec)
+    }
+
+    /// The drive that was pickled.
+    #[staticmethod]
+    fn _restored(id: String, spec: &str) -> Result<Self, Error> {
+        Ok(Self::of(id, restored(spec)?))
     }
 
     /// Maker and model.
@@ -101,7 +113,8 @@ impl Drive {
     }
 
     /// Where a logical sector is.
-    fn locate(&self, lba: u64) -> Result<Place, Error> {
+    fn locate(&self, lba: LbaNumber) -> Result<Place, Error> {
+        let lba = lba.0;
         self.within(lba)?;
         let part = self.layout.capacity();
         let place = self.layout.locate(lba % part);
@@ -117,8 +130,18 @@ impl Drive {
     }
 
     /// The logical sector at a place; `None` where the slot holds no data.
-    #[pyo3(signature = (cylinder, head, sector, *, actuator=0))]
-    fn lba_at(&self, cylinder: u32, head: u32, sector: u32, actuator: u32) -> Result<Option<u64>, Error> {
+    #[pyo3(
+        signature = (cylinder, head, sector, *, actuator=Actuator(0)),
+        text_signature = "($self, cylinder, head, sector, *, actuator=0)"
+    )]
+    fn lba_at(
+        &self,
+        cylinder: Cylinder,
+        head: Head,
+        sector: Sector,
+        actuator: Actuator,
+    ) -> Result<Option<u64>, Error> {
+        let (cylinder, head, sector, actuator) = (cylinder.0, head.0, sector.0, actuator.0);
         let layout = &self.layout;
         if actuator >= self.spec.actuators || head >= layout.heads() || cylinder >= layout.cylinders() {
             return Err(Error::Input(
@@ -137,8 +160,8 @@ impl Drive {
     }
 
     /// Time of a seek over so many cylinders, in ms.
-    fn seek_ms(&self, distance: u32) -> f64 {
-        self.mechanics.curve.time(distance).as_ms()
+    fn seek_ms(&self, distance: Distance) -> f64 {
+        self.mechanics.curve.time(distance.0).as_ms()
     }
 
     /// The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
@@ -146,32 +169,34 @@ impl Drive {
         dict(py, &self.averages())
     }
 
-    /// The zones, outermost first.
+    /// The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
+    /// skew were too short, and what reads and writes get), without controller and bus.
     fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.zone_values().iter().map(|zone| dict(py, zone)).collect()
     }
 
     /// Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
     /// passed under the head: seek, rotation and transfer, without controller, cache and bus.
-    #[pyo3(signature = (from_lba, to_lba, at_ms=0.0, *, sectors=1, op="read"))]
+    #[pyo3(
+        signature = (from_lba, to_lba, at_ms=AtMs(0.0), *, sectors=SectorCount(1), op="read"),
+        text_signature = "($self, from_lba, to_lba, at_ms=0.0, *, sectors=1, op='read')"
+    )]
     fn access_ms(
         &self,
-        from_lba: u64,
-        to_lba: u64,
-        at_ms: f64,
-        sectors: u32,
+        from_lba: LbaNumber,
+        to_lba: LbaNumber,
+        at_ms: AtMs,
+        sectors: SectorCount,
         op: &str,
     ) -> Result<f64, Error> {
+        let (from_lba, to_lba, at_ms, sectors) = (from_lba.0, to_lba.0, at_ms.0, sectors.0);
         self.within(from_lba)?;
         self.within(to_lba)?;
-        if sectors == 0 || u64::from(sectors) > self.capacity_sectors() - to_lba {
+        if u64::from(sectors) > self.capacity_sectors() - to_lba {
             return Err(Error::Input(
                 format!("{sectors} sectors from {to_lba} on are not on the drive"),
                 Some(format!("the drive has {} sectors", self.capacity_sectors())),
             ));
-        }
-        if !(0.0..9e12).contains(&at_ms) {
-            return Err(Error::input(format!("{at_ms} is no instant"), "count ms from 0"));
         }
         let part = self.layout.capacity();
         if from_lba / part != to_lba / part {
@@ -183,6 +208,13 @@ impl Drive {
     /// How many values are of each kind of provenance, and the entries.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &provenance(&self.spec))
+    }
+
+    /// Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
+    /// `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
+    /// revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
+    fn skew_warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        skew_warnings(&self.spec).iter().map(|warning| dict(py, &skew_warning(warning))).collect()
     }
 
     /// Everything about the drive that `headstack drives show` tells.
@@ -206,6 +238,10 @@ impl Drive {
 }
 
 impl Drive {
+    fn of(id: String, spec: DriveSpec) -> Self {
+        Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec }
+    }
+
     fn within(&self, lba: u64) -> Result<(), Error> {
         let capacity = self.capacity_sectors();
         if lba < capacity {
@@ -230,18 +266,30 @@ impl Drive {
     }
 
     fn zone_values(&self) -> Vec<Value> {
-        let zones = self.layout.zones();
+        let rates = zone_rates(&self.spec);
+        let zones = self.layout.zones().zip(rates);
         zones
-            .map(|zone| {
+            .map(|(zone, rate)| {
                 json!({
                     "first_lba": zone.first_lba,
                     "sectors": zone.sectors,
                     "first_cylinder": zone.first_cylinder,
                     "last_cylinder": zone.last_cylinder,
                     "sectors_per_track": zone.sectors_per_track,
+                    "sectors_per_track_by_head": self.by_head(zone.first_cylinder),
+                    "media_mb_per_s": rate.possible_mb_per_s,
+                    "sequential_read_mb_per_s": rate.read_mb_per_s,
+                    "sequential_write_mb_per_s": rate.write_mb_per_s,
                 })
             })
             .collect()
+    }
+
+    /// Data sectors on the tracks of each head in the zone that holds a cylinder, where heads differ.
+    fn by_head(&self, cylinder: u32) -> Option<&[u32]> {
+        let holds = |zone: &&ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&cylinder);
+        let by_head = &self.spec.layout.zone.iter().find(holds)?.sectors_per_track_by_head;
+        (!by_head.is_empty()).then_some(by_head)
     }
 
     fn description(&self) -> Value {
@@ -295,6 +343,23 @@ impl Drive {
         }
         (now - start).as_ms()
     }
+}
+
+fn skew_warning(warning: &SkewWarning) -> Value {
+    json!({
+        "zone": warning.zone,
+        "skew": match warning.kind {
+            SkewKind::Track => "track",
+            SkewKind::Cylinder => "cylinder",
+        },
+        "op": if warning.op == Op::Read { "read" } else { "write" },
+        "skew_ms": warning.skew_ms,
+        "switch_ms": warning.switch_ms,
+        "share": warning.share,
+        "missing_sectors": warning.missing_sectors,
+        "rate_mb_per_s": warning.rate_mb_per_s,
+        "possible_mb_per_s": warning.possible_mb_per_s,
+    })
 }
 
 /// The shares of each kind of provenance, and every entry.

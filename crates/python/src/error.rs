@@ -1,6 +1,7 @@
 //! From Rust errors to the Python tree of `headstack.errors`, and the wall that no panic passes.
 
 use headstack_drive::spec::SpecError;
+use headstack_fit::FitError;
 use headstack_stats::StatsError;
 use headstack_system::SystemError;
 use headstack_trace::TraceError;
@@ -58,6 +59,18 @@ impl From<StatsError> for Error {
     }
 }
 
+impl From<FitError> for Error {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Input { problem, hint } => Self::Input(problem, Some(hint)),
+            FitError::Stopped => Self::Stopped,
+            FitError::System(error) => error.into(),
+            FitError::Stats(error) => error.into(),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
 impl From<PyErr> for Error {
     fn from(error: PyErr) -> Self {
         Self::Python(error)
@@ -96,7 +109,8 @@ pub(crate) fn install_panic_hook() {
     }));
 }
 
-/// Runs `work` without the interpreter lock; a panic becomes an [`Error::Internal`].
+/// Runs `work` without the interpreter lock; a panic becomes an [`Error::Internal`]. What a signal ended (a pipe that
+/// nobody reads, for one) ends as the signal says.
 pub(crate) fn guarded<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -107,5 +121,5 @@ pub(crate) fn guarded<T: Send>(
             Err(Error::Internal(message.unwrap_or_else(|| "panic".to_owned())))
         })
     })
-    .map_err(PyErr::from)
+    .map_err(|error| py.check_signals().err().unwrap_or_else(|| error.into()))
 }

@@ -2,6 +2,7 @@
 
 use crate::convert::{dict, operation, word};
 use crate::error::{Error, guarded};
+use crate::range::{InstantNs, LbaNumber, SectorCount, Seed};
 use crate::system::System;
 use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
 use headstack_drive::{Drive, DriveModel, Step};
@@ -13,20 +14,21 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
-/// measured completion (measured replay only), and whether its story is wanted.
-type Wanted = (Option<u64>, String, u64, u32, Option<u64>, bool);
+/// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
+/// story is wanted.
+type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u8, Option<InstantNs>, bool);
 
 /// Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
 #[pyfunction]
-#[pyo3(signature = (system, requests, *, seed=1))]
+#[pyo3(signature = (system, requests, *, seed=Seed(1)))]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
     system: &Bound<'py, System>,
     requests: Vec<Wanted>,
-    seed: u64,
+    seed: Seed,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let system = system.get();
-    let stories = guarded(py, || Teller::new(system, seed)?.tell(&requests))?;
+    let stories = guarded(py, || Teller::new(system, seed.0)?.tell(&requests))?;
     stories.iter().map(|story| dict(py, story)).collect()
 }
 
@@ -73,11 +75,12 @@ impl Teller {
         let bus = bus.unwrap_or_else(|| self.model.bus());
         let part = self.model.layout.capacity();
         let mut stories = Vec::new();
-        for (id, (at, op, lba, sectors, measured_finish, wanted)) in requests.iter().enumerate() {
+        for (id, (at, op, lba, sectors, flags, measured_finish, wanted)) in requests.iter().enumerate() {
+            let (lba, sectors) = (lba.0, sectors.0);
             let op = operation(op)?;
-            let (first, count) = (lba.saturating_mul(self.ratio), u64::from(*sectors) * self.ratio);
+            let (first, count) = (lba.saturating_mul(self.ratio), u64::from(sectors) * self.ratio);
             let past_end = first.checked_add(count).is_none_or(|end| end > self.model.capacity_sectors());
-            if *sectors == 0 || past_end {
+            if past_end {
                 return Err(Error::Input(
                     format!("{sectors} sectors from {lba} on are not on the drive"),
                     Some(format!("it has {} sectors", self.model.capacity_sectors() / self.ratio)),
@@ -87,14 +90,14 @@ impl Teller {
             if (first + count - 1) / part != actuator as u64 {
                 return Err(Error::Input("the request reaches over two actuators".into(), None));
             }
-            let arrival = at.map_or(self.now, Nanos);
+            let arrival = at.map_or(self.now, |at| Nanos(at.0));
             let start = arrival.max(self.now);
             let command = Command {
                 id: id as u64,
                 op,
                 lba: Lba(first % part),
                 sectors: count as u32,
-                flags: RequestFlags::default(),
+                flags: RequestFlags(*flags),
             };
             let drive = &mut self.actuators[actuator];
             let (outcome, steps) = if *wanted {
@@ -104,7 +107,7 @@ impl Teller {
             };
             self.now = outcome.finish;
             if let Some(measured) = measured_finish {
-                let measured = Nanos(*measured).max(start);
+                let measured = Nanos(measured.0).max(start);
                 drive.rebase(outcome.finish, measured);
                 self.now = measured;
             }
@@ -126,7 +129,7 @@ impl Teller {
         outcome: &Outcome,
         steps: &[Step],
     ) -> Value {
-        let (_, op, lba, sectors, ..) = &requests[id];
+        let (_, op, LbaNumber(lba), SectorCount(sectors), ..) = &requests[id];
         let first = lba * self.ratio;
         let place = self.model.layout.locate(first % self.model.layout.capacity());
         let mut phases: serde_json::Map<String, Value> = Phases::NAMES

@@ -3,33 +3,44 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+mod calibrate;
 #[cfg(target_os = "linux")]
 mod capture;
 mod convert;
+mod cost;
 mod disksim;
 mod drive;
 mod error;
 mod explain;
 mod library;
 mod measure;
+mod outputs;
 mod phase;
 mod poll;
-mod replay;
+mod power;
+mod range;
 mod run;
 mod scores;
+mod sinks;
+mod spool;
 mod stepper;
 mod system;
 mod table;
 mod trace;
 mod trace_tools;
 mod validate;
+mod watch;
 
 /// The compiled core; import `headstack`, which re-exports what is public.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::calibrate::{CalibrationResult, calibrate};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::capture::capture_trace;
+    #[pymodule_export]
+    use crate::cost::cost;
     #[pymodule_export]
     use crate::disksim::{import_disksim, import_disksim_simulation};
     #[pymodule_export]
@@ -37,13 +48,19 @@ mod _core {
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::library::{json_schema, library_drives, library_systems, library_workloads, schedulers};
+    use crate::library::{
+        json_schema, library_designs, library_drives, library_systems, library_workloads, schedulers,
+    };
     #[pymodule_export]
     use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
+    use crate::outputs::{Together, check_apart, leftovers, write_whole};
+    #[pymodule_export]
     use crate::phase::decide_trace_gap;
     #[pymodule_export]
-    use crate::replay::LockedReplay;
+    use crate::power::power_budget;
+    #[pymodule_export]
+    use crate::range::check_number;
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]
@@ -62,6 +79,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::validate::{ValidationResult, validate};
+    #[pymodule_export]
+    use crate::watch::SignalWatch;
 
     /// Version of the core and the package.
     #[pymodule_export]

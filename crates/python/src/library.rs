@@ -1,6 +1,7 @@
 //! Names in the library, and drive files by name or path.
 
 use crate::error::Error;
+use headstack_cost::DesignSpec;
 use headstack_drive::scheduler::{MODIFIERS, Needs, Parameter, SCHEDULERS};
 use headstack_drive::spec::DriveSpec;
 use headstack_system::library::{self, Entry, Source};
@@ -30,6 +31,12 @@ pub(crate) fn library_drives() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn library_systems() -> Vec<&'static str> {
     names(library::systems())
+}
+
+/// Names of the designs in the library: what drives are made of, for `cost`.
+#[pyfunction]
+pub(crate) fn library_designs() -> Vec<&'static str> {
+    names(library::designs())
 }
 
 /// Names of the workloads in the library.
@@ -77,7 +84,7 @@ pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 /// The JSON Schema of a kind of file, for editors that complete and check TOML.
 ///
-/// `kind` is `drive`, `system` or `workload`. Returns the schema as JSON text; raises `InputError` if there is no such
+/// `kind` is `drive`, `system`, `workload` or `design`. Returns the schema as JSON text; raises `InputError` if there is no such
 /// kind of file.
 #[pyfunction]
 pub(crate) fn json_schema(kind: &str) -> Result<String, Error> {
@@ -85,10 +92,11 @@ pub(crate) fn json_schema(kind: &str) -> Result<String, Error> {
         "drive" => schemars::schema_for!(DriveSpec),
         "system" => schemars::schema_for!(SystemSpec),
         "workload" => schemars::schema_for!(WorkloadSpec),
+        "design" => schemars::schema_for!(DesignSpec),
         _ => {
             return Err(Error::input(
                 format!("there is no kind of file called `{kind}`"),
-                "known: drive, system, workload",
+                "known: drive, system, workload, design",
             ));
         }
     };

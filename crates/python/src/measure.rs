@@ -2,11 +2,13 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
+use crate::range::{NoisePercent, OutlierMs, OutlierPercent, Seed};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
-use headstack_measure::probe::{self, PROBES};
+use headstack_measure::probe::{self, PROBES, Probe, Writing};
 use headstack_measure::record::{self, Record};
 use headstack_measure::{MeasureError, Options, Progress};
+use headstack_trace::atomic_file::at_once;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -25,10 +27,15 @@ impl From<MeasureError> for Error {
 /// (whether it writes where the device may be written).
 #[pyfunction]
 pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    PROBES
-        .iter()
-        .map(|p| dict(py, &json!({"name": p.name, "about": p.about, "needs": p.needs, "writes": p.writes})))
-        .collect()
+    let describe = |probe: &&Probe| {
+        let needs: Vec<&str> = probe.needs.iter().map(|need| need.as_str()).collect();
+        let writes = probe.writes != Writing::Never;
+        dict(
+            py,
+            &json!({"name": probe.name.as_str(), "about": probe.about, "needs": needs, "writes": writes}),
+        )
+    };
+    PROBES.iter().map(describe).collect()
 }
 
 /// How a device is opened; the arguments that `measure` and `measure_plan` share.
@@ -36,29 +43,24 @@ pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>>
 fn open_options(
     write: bool,
     yes_destroy: Option<PathBuf>,
-    seed: u64,
-    noise_percent: f64,
-    outlier_percent: f64,
-    outlier_ms: f64,
+    seed: Seed,
+    noise_percent: NoisePercent,
+    outlier_percent: OutlierPercent,
+    outlier_ms: OutlierMs,
     read_only: bool,
     overrides: Vec<(String, String)>,
-) -> Result<OpenOptions, Error> {
-    let shares = [noise_percent, outlier_percent];
-    if shares.iter().any(|share| !(0.0..=50.0).contains(share)) || !(0.0..=1e6).contains(&outlier_ms) {
-        return Err(Error::input(
-            format!(
-                "noise of {noise_percent} % and {outlier_percent} % outliers of {outlier_ms} ms cannot be"
-            ),
-            "shares from 0 to 50 %, times from 0 ms on",
-        ));
-    }
-    Ok(OpenOptions {
+) -> OpenOptions {
+    OpenOptions {
         consent: WriteConsent { write, yes_destroy },
-        noise: Noise { relative: noise_percent / 100.0, outlier_share: outlier_percent / 100.0, outlier_ms },
-        seed,
+        noise: Noise {
+            relative: noise_percent.0 / 100.0,
+            outlier_share: outlier_percent.0 / 100.0,
+            outlier_ms: outlier_ms.0,
+        },
+        seed: seed.0,
         overrides,
         read_only,
-    })
+    }
 }
 
 /// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
@@ -76,14 +78,23 @@ pub(crate) fn measure_plan<'py>(
     read_only: bool,
     overrides: Vec<(String, String)>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let options = open_options(write, yes_destroy, 1, 0.0, 0.0, 0.0, read_only, overrides)?;
+    let options = open_options(
+        write,
+        yes_destroy,
+        Seed(1),
+        NoisePercent(0.0),
+        OutlierPercent(0.0),
+        OutlierMs(0.0),
+        read_only,
+        overrides,
+    );
     let device = headstack_measure::device::open(device, &options).map_err(Error::from)?;
     let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
     let record = Record::new(device.info().clone());
     plan.into_iter()
-        .map(|name| {
-            let expected_s = probe::expected_s(name, &record, whole_device);
-            dict(py, &json!({"probe": name, "expected_s": expected_s}))
+        .map(|probe| {
+            let expected_s = probe::expected_s(probe, &record, whole_device);
+            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": expected_s}))
         })
         .collect()
 }
@@ -117,7 +128,7 @@ pub(crate) fn measure_plan<'py>(
 /// device gone, too many errors) does not raise: see `Measurement.stopped`.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, write=false,
-    yes_destroy=None, seed=1, noise_percent=0.0, outlier_percent=0.0, outlier_ms=20.0, read_only=false,
+    yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
     overrides=Vec::new(), progress=None))]
 #[expect(
     clippy::too_many_arguments,
@@ -133,10 +144,10 @@ pub(crate) fn measure(
     whole_device: bool,
     write: bool,
     yes_destroy: Option<PathBuf>,
-    seed: u64,
-    noise_percent: f64,
-    outlier_percent: f64,
-    outlier_ms: f64,
+    seed: Seed,
+    noise_percent: NoisePercent,
+    outlier_percent: OutlierPercent,
+    outlier_ms: OutlierMs,
     read_only: bool,
     overrides: Vec<(String, String)>,
     progress: Option<Py<PyAny>>,
@@ -150,12 +161,14 @@ pub(crate) fn measure(
         outlier_ms,
         read_only,
         overrides,
-    )?;
+    );
     let options = Options { probes, record, resume, whole_device };
     let mut teller = Teller { progress, refusal: None };
     let measured = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &opening)?;
-        Ok(headstack_measure::measure(device.as_mut(), &options, &mut |progress| teller.goes_on(progress))?)
+        Ok(at_once(|| {
+            headstack_measure::measure(device.as_mut(), &options, &mut |progress| teller.goes_on(progress))
+        })?)
     })?;
     if let Some(Error::Python(error)) = teller.refusal.take()
         && !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)

@@ -19,16 +19,6 @@ use serde_json::{Value, json};
 /// How many requests a decision about gaps looks at.
 const GAP_REQUESTS: u64 = 6000;
 
-/// A share of a trace that leaves something on either side.
-pub(crate) fn check_share(share: f64) -> Result<(), Error> {
-    if (0.05..=0.95).contains(&share) {
-        return Ok(());
-    }
-    let problem =
-        format!("the phase lock is fitted to {share} of the trace, which is not between 0.05 and 0.95");
-    Err(Error::input(problem, "0.5 fits the first half and scores the second"))
-}
-
 /// How many of `requests` the fit gets.
 pub(crate) fn first_part(requests: usize, share: f64) -> usize {
     ((requests as f64 * share) as usize).clamp(1, requests.saturating_sub(1).max(1))
@@ -54,6 +44,11 @@ pub(crate) fn fit(
 }
 
 impl PhaseLock {
+    /// Of drives that are fitted already.
+    pub(crate) fn of(fitted: Fitted) -> Self {
+        Self { fitted }
+    }
+
     /// The system with the fitted drives.
     pub(crate) fn system(&self) -> Result<System, Error> {
         System::build(self.fitted.config.clone())

@@ -3,29 +3,25 @@
 use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
+use crate::range::{Limit, Seed, Threads, UntilS, WarmupRequests, WarmupS};
+use crate::sinks::{Sinks, Tables, Wanted, table};
 use crate::system::{System, Workload};
 use crate::table::Table;
 use crate::trace::Trace;
-use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use headstack_system::record::{driver_schema, driver_to_batch, schema, to_batch};
 use headstack_system::{
-    CompletionRow, CompletionSink, DriverRow, Input, Replay, RunOptions, Summary, SystemError, Warmup,
-    WorkloadLabel, run,
+    CompletionSink, Input, LATEST, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel, run,
 };
-use headstack_trace::table::ParquetSink;
+use headstack_trace::atomic_file::check_apart;
 use headstack_units::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// How many rows a sample has at most.
-const SAMPLE_ROWS: usize = 1 << 17;
 
 /// Where requests come from.
 #[derive(FromPyObject)]
@@ -39,10 +35,7 @@ pub(crate) enum Requests<'py> {
 pub(crate) struct RunResult {
     summary: Value,
     plots: Value,
-    schema: SchemaRef,
-    kept: Option<Vec<RecordBatch>>,
-    driver: Option<(SchemaRef, Vec<RecordBatch>)>,
-    sample: Option<(u64, RecordBatch)>,
+    tables: Tables,
 }
 
 #[pymethods]
@@ -59,86 +52,141 @@ impl RunResult {
 
     /// One row a request; `None` if they were not kept.
     fn completions(&self) -> Option<Table> {
-        self.kept.as_ref().map(|batches| Table::new(self.schema.clone(), batches.clone()))
+        table(&self.tables.completions)
     }
 
     /// One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
     fn driver_requests(&self) -> Option<Table> {
-        self.driver.as_ref().map(|(schema, batches)| Table::new(schema.clone(), batches.clone()))
+        table(&self.tables.driver)
+    }
+
+    /// One row for each piece of work that no command waited for; `None` if they were not kept.
+    fn background(&self) -> Option<Table> {
+        table(&self.tables.background)
     }
 
     /// Every how many-th request is in the sample, and the sample; `None` if there was none taken.
     fn sample(&self) -> Option<(u64, Table)> {
-        let (stride, batch) = self.sample.as_ref()?;
-        Some((*stride, Table::new(self.schema.clone(), vec![batch.clone()])))
+        let (stride, schema, batch) = self.tables.sample.as_ref()?;
+        Some((*stride, Table::new(schema.clone(), vec![batch.clone()])))
     }
 }
 
 /// Runs a workload or a trace on a system.
 ///
 /// `out` is a Parquet file that gets a row per request as the run goes on, `driver_out` one that gets a row per request of
-/// the driver below a buffer cache; `keep` keeps the rows in memory; `sample` keeps an even selection of them. `progress` is called now and then with the number of requests done and the simulated time
-/// in seconds; it stops the run by returning `False`. `threads` serve independent drives: all cores' where absent, with
-/// the same results.
+/// the driver below a buffer cache, `background_out` one that gets a row for each piece of work that no command waited for;
+/// `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
+/// with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
+/// serve independent drives: all cores' where absent, with the same results.
 #[pyfunction]
 #[pyo3(signature = (
     system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
-    driver_out=None, keep=false, sample=false, progress=None, threads=None
+    driver_out=None, background_out=None, keep=false, sample=false, progress=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
     system: &Bound<'_, System>,
     requests: Requests<'_>,
-    seed: Option<u64>,
+    seed: Option<Seed>,
     replay: Option<&str>,
-    limit: Option<u64>,
-    warmup_requests: Option<u64>,
-    warmup_s: Option<f64>,
-    until_s: Option<f64>,
+    limit: Option<Limit>,
+    warmup_requests: Option<WarmupRequests>,
+    warmup_s: Option<WarmupS>,
+    until_s: Option<UntilS>,
     out: Option<PathBuf>,
     driver_out: Option<PathBuf>,
+    background_out: Option<PathBuf>,
     keep: bool,
     sample: bool,
     progress: Option<Py<PyAny>>,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> PyResult<RunResult> {
     let system = system.get();
     let warmup = match (warmup_requests, warmup_s) {
         (None, None) => Warmup::None,
-        (Some(requests), None) => Warmup::Requests(requests),
-        (None, Some(seconds)) => Warmup::Seconds(seconds),
+        (Some(requests), None) => Warmup::Requests(requests.0),
+        (None, Some(seconds)) => Warmup::Seconds(seconds.0),
         (Some(_), Some(_)) => {
             return Err(Error::input("a warm-up counts requests or seconds", "give one of the two").into());
         }
     };
     let mut options = RunOptions {
         replay: replay.map_or(Ok(Replay::Open), replay_named)?,
-        requests: limit,
+        requests: limit.map(|limit| limit.0),
         warmup,
-        until: until_s.map(Nanos::from_s),
-        threads,
+        until: until_s.map(|until| Nanos::from_s(until.0)),
+        threads: threads.map(|threads| threads.0),
         ..RunOptions::default()
     };
-    let feed = Feed::new(&requests, seed, &mut options);
+    let outputs = [
+        ("out", out.as_deref()),
+        ("driver_out", driver_out.as_deref()),
+        ("background_out", background_out.as_deref()),
+    ];
+    apart(&requests, &outputs)?;
+    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
     let (poll, refusal) = Poll::new(progress);
     guarded(py, || {
         let begun = Instant::now();
         let input = feed.input(system, &options, poll.quiet())?;
-        let driver = DriverRequests::new(system, &options, driver_out.as_deref(), keep)?;
-        let mut sinks =
-            Sinks::new(labelled(system, &options, &schema()), out.as_deref(), keep, driver, sample)?;
+        let has_cache = system.system.config().host.buffer_cache.is_some();
+        if driver_out.is_some() && !has_cache {
+            return Err(Error::input(
+                "the system's host has no buffer cache: the driver's requests are the completions",
+                "leave the driver's file out, or give the system a `[host.buffer_cache]`",
+            ));
+        }
+        let mut sinks = Sinks::new(
+            |columns| labelled(system, &options, columns),
+            &Wanted { out: out.as_deref(), keep },
+            &Wanted { out: driver_out.as_deref(), keep: keep && has_cache },
+            &Wanted { out: background_out.as_deref(), keep },
+            sample,
+        )?;
         let mut summary =
             observed(system, input, &mut options, &mut sinks, poll).map_err(|error| refusal.or(error))?;
         if summary.interrupted {
             return Err(refusal.or(Error::Stopped));
         }
-        let (schema, kept, driver, sample) = sinks.finish()?;
+        worth_telling(&summary)?;
+        let tables = sinks.finish()?;
         summary.wall_s = begun.elapsed().as_secs_f64();
         let mut summary = serde_json::to_value(&summary).unwrap_or_default();
         let plots = summary.as_object_mut().and_then(|keys| keys.shift_remove("plots")).unwrap_or_default();
-        Ok(RunResult { summary, plots, schema, kept, driver, sample })
+        Ok(RunResult { summary, plots, tables })
     })
+}
+
+/// Refuses outputs that are each other, or the trace.
+fn apart(requests: &Requests<'_>, outputs: &[(&'static str, Option<&Path>)]) -> Result<(), Error> {
+    let outputs: Vec<_> = outputs.iter().filter_map(|&(name, path)| Some((name, path?))).collect();
+    let inputs: Vec<_> = match requests {
+        Requests::Trace(trace) => vec![("the trace", trace.get().path.as_path())],
+        Requests::Workload(_) => Vec::new(),
+    };
+    Ok(check_apart(&outputs, &inputs)?)
+}
+
+/// Refuses a run that says nothing: one that outlasted the time there is, or ended in its warm-up.
+fn worth_telling(summary: &Summary) -> Result<(), Error> {
+    if summary.simulated_s > LATEST.as_s() {
+        return Err(Error::input(
+            "the run goes on past 100 years of simulated time, which is as long as one can last",
+            "choose shorter times between requests, or fewer requests",
+        ));
+    }
+    if summary.requests == 0 && summary.warmup_requests > 0 {
+        return Err(Error::input(
+            format!("the warm-up leaves nothing: all {} requests arrived in it", summary.warmup_requests),
+            format!(
+                "the run lasted {:.3} s of simulated time: choose a shorter warm-up",
+                summary.simulated_s
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// A run that Python can stop.
@@ -226,134 +274,4 @@ fn labelled(system: &System, options: &RunOptions, columns: &SchemaRef) -> Schem
     let metadata: BTreeMap<String, String> =
         metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     Arc::new(Schema::new(columns.fields().clone()).with_metadata(metadata.into_iter().collect()))
-}
-
-/// Where completions go.
-struct Sinks {
-    schema: SchemaRef,
-    file: Option<ParquetSink>,
-    kept: Option<Vec<RecordBatch>>,
-    driver: DriverRequests,
-    sample: Option<Sample>,
-}
-
-/// Where the driver's requests go, if the host has a buffer cache.
-struct DriverRequests {
-    schema: SchemaRef,
-    file: Option<ParquetSink>,
-    kept: Option<Vec<RecordBatch>>,
-}
-
-impl DriverRequests {
-    fn new(
-        system: &System,
-        options: &RunOptions,
-        out: Option<&std::path::Path>,
-        keep: bool,
-    ) -> Result<Self, Error> {
-        let has_cache = system.system.config().host.buffer_cache.is_some();
-        if out.is_some() && !has_cache {
-            return Err(Error::input(
-                "the system's host has no buffer cache: the driver's requests are the completions",
-                "leave the driver's file out, or give the system a `[host.buffer_cache]`",
-            ));
-        }
-        let schema = labelled(system, options, &driver_schema());
-        let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
-        Ok(Self { schema, file, kept: (keep && has_cache).then(Vec::new) })
-    }
-}
-
-type Finished =
-    (SchemaRef, Option<Vec<RecordBatch>>, Option<(SchemaRef, Vec<RecordBatch>)>, Option<(u64, RecordBatch)>);
-
-impl Sinks {
-    fn new(
-        schema: SchemaRef,
-        out: Option<&std::path::Path>,
-        keep: bool,
-        driver: DriverRequests,
-        sample: bool,
-    ) -> Result<Self, Error> {
-        let file = out.map(|out| ParquetSink::create(out, &schema)).transpose()?;
-        Ok(Self { schema, file, kept: keep.then(Vec::new), driver, sample: sample.then(Sample::default) })
-    }
-
-    fn finish(mut self) -> Result<Finished, Error> {
-        if let Some(file) = self.file {
-            file.finish()?;
-        }
-        if let Some(file) = self.driver.file.take() {
-            file.finish()?;
-        }
-        let sample = match self.sample {
-            None => None,
-            Some(sample) => Some((sample.stride, labelled_batch(&sample.rows, &self.schema)?)),
-        };
-        let DriverRequests { schema, kept, .. } = self.driver;
-        Ok((self.schema, self.kept, kept.map(|kept| (schema, kept)), sample))
-    }
-}
-
-impl CompletionSink for Sinks {
-    fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
-        if let Some(sample) = &mut self.sample {
-            sample.push(rows);
-        }
-        if self.file.is_some() || self.kept.is_some() {
-            let batch = labelled_batch(rows, &self.schema)?;
-            if let Some(file) = &mut self.file {
-                file.push(&batch)?;
-            }
-            if let Some(kept) = &mut self.kept {
-                kept.push(batch);
-            }
-        }
-        Ok(())
-    }
-
-    fn push_driver(&mut self, rows: &[DriverRow]) -> Result<(), SystemError> {
-        let DriverRequests { schema, file, kept } = &mut self.driver;
-        if file.is_none() && kept.is_none() {
-            return Ok(());
-        }
-        let batch = driver_to_batch(rows)
-            .with_schema(schema.clone())
-            .map_err(|error| SystemError::Sink(Box::new(error)))?;
-        if let Some(file) = file {
-            file.push(&batch)?;
-        }
-        if let Some(kept) = kept {
-            kept.push(batch);
-        }
-        Ok(())
-    }
-}
-
-fn labelled_batch(rows: &[CompletionRow], schema: &SchemaRef) -> Result<RecordBatch, SystemError> {
-    to_batch(rows).with_schema(schema.clone()).map_err(|error| SystemError::Sink(Box::new(error)))
-}
-
-/// Every so many-th request, by its number; the distance doubles when there are too many.
-struct Sample {
-    stride: u64,
-    rows: Vec<CompletionRow>,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self { stride: 1, rows: Vec::new() }
-    }
-}
-
-impl Sample {
-    fn push(&mut self, rows: &[CompletionRow]) {
-        let stride = self.stride;
-        self.rows.extend(rows.iter().filter(|row| row.id % stride == 0));
-        while self.rows.len() > SAMPLE_ROWS {
-            self.stride *= 2;
-            let stride = self.stride;
-            self.rows.retain(|row| row.id % stride == 0);
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use crate::convert::dict;
 use crate::error::Error;
 use crate::validate::Sample;
-use headstack_stats::{Demerit, PerRequest, StatsError};
+use headstack_stats::{Demerit, PerRequest, Score, Scores, StatsError};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,29 +11,25 @@ use serde_json::{Value, json};
 
 /// The scores of all requests, of the reads and of the writes.
 pub(crate) fn scores(measured: &[Sample], model: &[Nanos]) -> Result<Value, Error> {
-    let mut value = score(measured, model, |_| true)?;
-    value["reads"] = score(measured, model, |sample| sample.op == Op::Read)?;
-    value["writes"] = score(measured, model, |sample| sample.op == Op::Write)?;
-    Ok(value)
+    let ops: Vec<Op> = measured.iter().map(|sample| sample.op).collect();
+    let times: Vec<Nanos> = measured.iter().map(|sample| sample.measured).collect();
+    Ok(scores_value(&Scores::new(&ops, &times, model)?))
 }
 
-/// The scores of the chosen requests; empty where none is chosen.
-pub(crate) fn score(
-    measured: &[Sample],
-    model: &[Nanos],
-    chosen: impl Fn(&Sample) -> bool,
-) -> Result<Value, Error> {
-    let pairs = measured.iter().zip(model).filter(|(sample, _)| chosen(sample));
-    let (measured, model): (Vec<Nanos>, Vec<Nanos>) =
-        pairs.map(|(sample, time)| (sample.measured, *time)).unzip();
-    if measured.is_empty() {
-        return Ok(json!({"requests": 0}));
-    }
-    let demerit = headstack_stats::demerit(&measured, &model)?;
-    let mut value = demerit_value(&demerit);
-    value["requests"] = json!(measured.len());
-    value["per_request"] = per_request_value(&headstack_stats::per_request(&measured, &model)?);
-    Ok(value)
+/// The same for Python.
+pub(crate) fn scores_value(scores: &Scores) -> Value {
+    let mut value = score_value(Some(&scores.all));
+    value["reads"] = score_value(scores.reads.as_ref());
+    value["writes"] = score_value(scores.writes.as_ref());
+    value
+}
+
+fn score_value(score: Option<&Score>) -> Value {
+    let Some(score) = score else { return json!({"requests": 0}) };
+    let mut value = demerit_value(&score.demerit);
+    value["requests"] = json!(score.per_request.requests);
+    value["per_request"] = per_request_value(&score.per_request);
+    value
 }
 
 fn demerit_value(demerit: &Demerit) -> Value {

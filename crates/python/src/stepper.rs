@@ -2,6 +2,7 @@
 
 use crate::convert::{operation, word};
 use crate::error::Error;
+use crate::range::{Device, InstantNs, LbaNumber, SectorCount, Seed};
 use crate::system::System;
 use headstack_drive::command::Phases;
 use headstack_system::CompletionRow;
@@ -92,9 +93,9 @@ pub(crate) struct Stepper {
 #[pymethods]
 impl Stepper {
     #[new]
-    #[pyo3(signature = (system, *, seed=1))]
-    fn new(system: &Bound<'_, System>, seed: u64) -> Self {
-        Self { stepper: headstack_system::Stepper::new(&system.get().system, seed) }
+    #[pyo3(signature = (system, *, seed=Seed(1)), text_signature = "(system, *, seed=1)")]
+    fn new(system: &Bound<'_, System>, seed: Seed) -> Self {
+        Self { stepper: headstack_system::Stepper::new(&system.get().system, seed.0) }
     }
 
     /// The instant it has reached.
@@ -115,20 +116,23 @@ impl Stepper {
     }
 
     /// A request arrives; returns its number. A `raw` one goes around the host's buffer cache.
-    #[pyo3(signature = (arrival_ns, op, lba, sectors, *, device=0, force_media=false, raw=false))]
+    #[pyo3(
+        signature = (arrival_ns, op, lba, sectors, *, device=Device(0), force_media=false, raw=false),
+        text_signature = "($self, arrival_ns, op, lba, sectors, *, device=0, force_media=False, raw=False)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn submit(
         &mut self,
-        arrival_ns: u64,
+        arrival_ns: InstantNs,
         op: &str,
-        lba: u64,
-        sectors: u32,
-        device: u32,
+        lba: LbaNumber,
+        sectors: SectorCount,
+        device: Device,
         force_media: bool,
         raw: bool,
     ) -> Result<u64, Error> {
-        let mut request = Request::new(Nanos(arrival_ns), operation(op)?, Lba(lba), sectors);
-        request.device = device;
+        let mut request = Request::new(Nanos(arrival_ns.0), operation(op)?, Lba(lba.0), sectors.0);
+        request.device = device.0;
         if force_media {
             request.flags = RequestFlags::FORCE_MEDIA;
         }
@@ -139,8 +143,8 @@ impl Stepper {
     }
 
     /// Lets everything happen up to and including an instant; the requests completed thereby, in order.
-    fn advance(&mut self, to_ns: u64) -> Vec<Completion> {
-        self.stepper.advance(Nanos(to_ns)).into_iter().map(|row| Completion { row }).collect()
+    fn advance(&mut self, to_ns: InstantNs) -> Vec<Completion> {
+        self.stepper.advance(Nanos(to_ns.0)).into_iter().map(|row| Completion { row }).collect()
     }
 
     fn __repr__(&self) -> String {

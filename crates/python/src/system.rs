@@ -1,8 +1,9 @@
 //! `System` and `Workload`: what is simulated, and what it is fed with.
 
-use crate::convert::dict;
+use crate::convert::{Reduced, dict, reduced, restored};
 use crate::drive::Drive;
 use crate::error::Error;
+use crate::range::ConstantMs;
 use headstack_drive::spec::LadderStep;
 use headstack_system::library::Source;
 use headstack_system::spec::config_hash;
@@ -102,7 +103,7 @@ impl System {
 
     /// The system as a rung of the model ladder sees its drives: "M0" (every request takes `constant_ms`) to "M5".
     #[pyo3(signature = (step, *, constant_ms))]
-    fn ladder(&self, step: &str, constant_ms: f64) -> Result<Self, Error> {
+    fn ladder(&self, step: &str, constant_ms: ConstantMs) -> Result<Self, Error> {
         let rung = LadderStep::ALL.into_iter().find(|rung| rung.name() == step);
         let Some(rung) = rung else {
             return Err(Error::input(
@@ -110,7 +111,18 @@ impl System {
                 "the rungs are M0, M1, M2, M3, M4, M5",
             ));
         };
-        self.rung(rung, constant_ms)
+        self.rung(rung, constant_ms.0)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let config = self.system.config();
+        reduced::<Self>(py, &config.name, config)
+    }
+
+    /// The system that was pickled.
+    #[staticmethod]
+    fn _restored(_name: &str, config: &str) -> Result<Self, Error> {
+        Self::build(restored(config)?)
     }
 
     fn __repr__(&self) -> String {
@@ -209,6 +221,16 @@ impl Workload {
     /// Everything that describes it.
     fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &serde_json::to_value(&self.spec).unwrap_or_default())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced::<Self>(py, &self.name, &self.spec)
+    }
+
+    /// The workload that was pickled.
+    #[staticmethod]
+    fn _restored(name: String, spec: &str) -> Result<Self, Error> {
+        Ok(Self { name, spec: restored(spec)? })
     }
 
     fn __repr__(&self) -> String {

@@ -3,10 +3,13 @@
 use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
+use crate::range::{Device, FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
+use crate::spool::Spool;
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use headstack_system::WorkloadLabel;
+use headstack_trace::atomic_file::check_apart;
 use headstack_trace::info::{DeviceInfo, TimeSummary};
 use headstack_trace::shape::shape_file;
 use headstack_trace::tick::SliceTable;
@@ -68,6 +71,10 @@ pub(crate) struct Trace {
     shaping: Shaping,
     format: &'static str,
     sector_bytes: u32,
+    /// The file of its slices.
+    slices: Option<PathBuf>,
+    /// Where the path leads, if it was a pipe.
+    spool: Option<Spool>,
 }
 
 #[pymethods]
@@ -80,58 +87,68 @@ impl Trace {
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
+        py: Python<'_>,
         path: PathBuf,
         format: Option<String>,
         columns: Vec<(String, String)>,
         gap: Option<&str>,
-        sector_bytes: Option<u32>,
+        sector_bytes: Option<SectorBytes>,
         sort: bool,
         skip_zero_length: bool,
-        devices: Vec<(u32, Option<u32>)>,
-        time_scale: Option<f64>,
-        inter_arrival_ms: Option<f64>,
-        lba_offset: Option<i64>,
-        lba_scale: Option<f64>,
+        devices: Vec<(Device, Option<Device>)>,
+        time_scale: Option<TimeScale>,
+        inter_arrival_ms: Option<InterArrivalMs>,
+        lba_offset: Option<LbaOffset>,
+        lba_scale: Option<LbaScale>,
         fit_lba: Option<&str>,
-        from_s: Option<f64>,
-        to_s: Option<f64>,
+        from_s: Option<FromS>,
+        to_s: Option<ToS>,
         blkparse_format: Option<String>,
         iolog_unit: Option<&str>,
         slices: Option<PathBuf>,
-    ) -> Result<Self, Error> {
+    ) -> PyResult<Self> {
+        let spool = Spool::of(py, &path)?;
+        let path = spool.as_ref().map_or(path, Spool::path);
         let options = OpenOptions {
             format,
             sort,
             skip_zero_length,
-            sector_bytes,
+            sector_bytes: sector_bytes.map(|bytes| bytes.0),
             gap: gap.filter(|gap| *gap != "auto").map(gap_named).transpose()?,
             columns,
             blkparse_format,
             iolog_unit: iolog_unit.map(unit_named).transpose()?,
-            slices: slices.map(|path| SliceTable::of_file(&path)).transpose()?,
+            slices: slices.as_deref().map(SliceTable::of_file).transpose().map_err(Error::from)?,
             ..OpenOptions::default()
         };
         let shaping = Shaping {
             devices: chosen(&devices),
-            time_scale: time_scale.unwrap_or(1.0),
-            constant_inter_arrival: inter_arrival_ms
-                .map(|ms| interval(ms, "inter-arrival time"))
-                .transpose()?,
-            lba_scale: lba_scale.unwrap_or(1.0),
-            lba_offset: lba_offset.unwrap_or(0),
+            time_scale: time_scale.map_or(1.0, |scale| scale.0),
+            constant_inter_arrival: inter_arrival_ms.map(|ms| Nanos::from_ms(ms.0)),
+            lba_scale: lba_scale.map_or(1.0, |scale| scale.0),
+            lba_offset: lba_offset.map_or(0, |offset| offset.0),
             fit: fit_lba.map_or(Ok(FitLba::None), fit_named)?,
-            start: from_s.map(Nanos::from_s),
-            end: to_s.map(Nanos::from_s),
+            start: from_s.map(|from| Nanos::from_s(from.0)),
+            end: to_s.map(|to| Nanos::from_s(to.0)),
             limit: None,
         };
-        let reader = open(&path, &options)?;
+        let reader = open(&path, &options).map_err(Error::from)?;
         let format = reader.format();
         if gap == Some("auto") && format != GAPPED {
             let problem = format!("`--gap` goes with the format {GAPPED}, but the trace is {format}");
-            return Err(Error::input(problem, "leave `--gap` out"));
+            return Err(Error::input(problem, "leave `--gap` out").into());
         }
         let gap_open = format == GAPPED && options.gap.is_none();
-        Ok(Self { format, sector_bytes: reader.sector_bytes(), path, options, gap_open, shaping })
+        Ok(Self {
+            format,
+            sector_bytes: reader.sector_bytes(),
+            path,
+            options,
+            gap_open,
+            shaping,
+            slices,
+            spool,
+        })
     }
 
     /// The file.
@@ -189,6 +206,7 @@ impl Trace {
     ) -> PyResult<u64> {
         let (poll, refusal) = Poll::new(progress);
         guarded(py, || {
+            check_apart(&[("out", &out)], &[("the trace", &self.path)])?;
             let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
             if self.shaping.fit != FitLba::None {
                 return Err(Error::input(
@@ -217,12 +235,51 @@ impl Trace {
         stream.call_method1("__arrow_c_stream__", (requested_schema,))
     }
 
+    /// What `pickle` opens it with in another process: the path and the options.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((PathBuf,), Bound<'py, PyDict>)> {
+        if self.spool.is_some() {
+            let problem = "a trace out of a pipe cannot be sent to another process";
+            return Err(Error::input(problem, "convert it to a file first").into());
+        }
+        Ok(((std::path::absolute(&self.path)?,), self.keywords(py)?))
+    }
+
     fn __repr__(&self) -> String {
         format!("Trace({:?}, format={:?})", self.path.display().to_string(), self.format)
     }
 }
 
 impl Trace {
+    /// The options it was opened with, as Python's keywords.
+    fn keywords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (options, shaping) = (&self.options, &self.shaping);
+        let devices: Vec<(u32, Option<u32>)> = match &shaping.devices {
+            Devices::Keep => Vec::new(),
+            Devices::Only(device) => vec![(*device, None)],
+            Devices::Map(pairs) => pairs.iter().map(|&(from, to)| (from, Some(to))).collect(),
+        };
+        let keywords = PyDict::new(py);
+        keywords.set_item("format", &options.format)?;
+        keywords.set_item("columns", &options.columns)?;
+        keywords
+            .set_item("gap", options.gap.map(|gap| if gap == Gap::After { "after" } else { "before" }))?;
+        keywords.set_item("sector_bytes", options.sector_bytes)?;
+        keywords.set_item("sort", options.sort)?;
+        keywords.set_item("skip_zero_length", options.skip_zero_length)?;
+        keywords.set_item("blkparse_format", &options.blkparse_format)?;
+        keywords.set_item("iolog_unit", options.iolog_unit.map(unit_word))?;
+        keywords.set_item("slices", self.slices.as_deref().map(std::path::absolute).transpose()?)?;
+        keywords.set_item("devices", devices)?;
+        keywords.set_item("time_scale", shaping.time_scale)?;
+        keywords.set_item("inter_arrival_ms", shaping.constant_inter_arrival.map(Nanos::as_ms))?;
+        keywords.set_item("lba_offset", shaping.lba_offset)?;
+        keywords.set_item("lba_scale", shaping.lba_scale)?;
+        keywords.set_item("fit_lba", fit_word(shaping.fit))?;
+        keywords.set_item("from_s", shaping.start.map(Nanos::as_s))?;
+        keywords.set_item("to_s", shaping.end.map(Nanos::as_s))?;
+        Ok(keywords)
+    }
+
     /// What results call it, and what makes it what it is.
     pub(crate) fn label(&self) -> WorkloadLabel {
         let name = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -245,7 +302,15 @@ impl Trace {
     /// The same trace with its gaps read in one of the two ways.
     pub(crate) fn read_as(&self, gap: Gap) -> Self {
         let options = OpenOptions { gap: Some(gap), ..self.options.clone() };
-        Self { options, gap_open: false, path: self.path.clone(), shaping: self.shaping.clone(), ..*self }
+        Self {
+            options,
+            gap_open: false,
+            path: self.path.clone(),
+            shaping: self.shaping.clone(),
+            slices: self.slices.clone(),
+            spool: self.spool.clone(),
+            ..*self
+        }
     }
 
     /// The requests, fitted to a system's devices.
@@ -298,11 +363,13 @@ impl RecordBatchReader for Batches {
     }
 }
 
-fn chosen(devices: &[(u32, Option<u32>)]) -> Devices {
+fn chosen(devices: &[(Device, Option<Device>)]) -> Devices {
     match devices {
         [] => Devices::Keep,
-        [(device, None)] => Devices::Only(*device),
-        several => Devices::Map(several.iter().map(|&(from, to)| (from, to.unwrap_or(0))).collect()),
+        [(device, None)] => Devices::Only(device.0),
+        several => {
+            Devices::Map(several.iter().map(|&(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
+        }
     }
 }
 
@@ -322,6 +389,22 @@ fn unit_named(word: &str) -> Result<IologUnit, Error> {
     }
 }
 
+fn unit_word(unit: IologUnit) -> &'static str {
+    match unit {
+        IologUnit::Microseconds => "us",
+        IologUnit::Milliseconds => "ms",
+    }
+}
+
+fn fit_word(fit: FitLba) -> Option<&'static str> {
+    match fit {
+        FitLba::None => None,
+        FitLba::Wrap => Some("wrap"),
+        FitLba::Scale => Some("scale"),
+        FitLba::Offset => Some("offset"),
+    }
+}
+
 fn fit_named(word: &str) -> Result<FitLba, Error> {
     match word {
         "wrap" => Ok(FitLba::Wrap),
@@ -331,14 +414,6 @@ fn fit_named(word: &str) -> Result<FitLba, Error> {
             format!("addresses cannot be fitted by `{word}`"),
             "use `wrap`, `scale` or `offset`",
         )),
-    }
-}
-
-fn interval(ms: f64, what: &str) -> Result<Nanos, Error> {
-    if (0.0..9e12).contains(&ms) {
-        Ok(Nanos::from_ms(ms))
-    } else {
-        Err(Error::Input(format!("{ms} ms is no {what}"), None))
     }
 }
 

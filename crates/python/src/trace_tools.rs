@@ -3,6 +3,7 @@
 use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::Poll;
+use crate::range::{RequestCount, Seed, TicksPerS};
 use crate::trace::Trace;
 use headstack_analysis::model::WorkloadModel;
 use headstack_analysis::{AnalysisOptions, analyse};
@@ -64,14 +65,12 @@ pub(crate) fn analyse_trace<'py>(
     py: Python<'py>,
     trace: Bound<'py, Trace>,
     strict: bool,
-    ticks_per_s: Option<u64>,
+    ticks_per_s: Option<TicksPerS>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let trace = trace.get();
     let (mut poll, refusal) = Poll::new(progress);
-    if ticks_per_s.is_some_and(|rate| !(1..=1_000_000_000).contains(&rate)) {
-        return Err(Error::input("a clock ticks 1 to 1,000,000,000 times a second", "the paper's: 60").into());
-    }
+    let ticks_per_s = ticks_per_s.map(|rate| rate.0);
     let value = guarded(py, || {
         let mut reader = open_ios(&trace.path, &options(trace, strict))?;
         let format = reader.format();
@@ -140,13 +139,13 @@ pub(crate) fn fit_workload<'py>(
 
 /// Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
 #[pyfunction]
-#[pyo3(signature = (model, out, *, requests, seed=0, format=None))]
+#[pyo3(signature = (model, out, *, requests, seed=Seed(0), format=None))]
 pub(crate) fn make_trace(
     py: Python<'_>,
     model: &str,
     out: PathBuf,
-    requests: u64,
-    seed: u64,
+    requests: RequestCount,
+    seed: Seed,
     format: Option<&str>,
 ) -> PyResult<u64> {
     guarded(py, || {
@@ -154,7 +153,7 @@ pub(crate) fn make_trace(
             .map_err(|error| Error::Input(format!("this is no workload model: {error}"), None))?;
         model.check()?;
         let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
-        Ok(convert(&mut model.generate(requests, seed), model.sector_bytes, &out, format)?)
+        Ok(convert(&mut model.generate(requests.0, seed.0), model.sector_bytes, &out, format)?)
     })
 }
 

@@ -4,8 +4,9 @@ use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::phase;
 use crate::poll::{Poll, Refusal};
+use crate::range::{Limit, PhaseLock, Seed};
 use crate::run::{Feed, Requests, observed, replay_named};
-use crate::scores::{extend, score, scores};
+use crate::scores::{extend, scores};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
@@ -103,24 +104,21 @@ pub(crate) fn validate(
     system: &Bound<'_, System>,
     trace: Bound<'_, Trace>,
     replay: Option<&str>,
-    seed: Option<u64>,
-    limit: Option<u64>,
+    seed: Option<Seed>,
+    limit: Option<Limit>,
     ladder: bool,
-    phase_lock: Option<f64>,
+    phase_lock: Option<PhaseLock>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ValidationResult> {
     let system = system.get();
     let replay = replay.map(replay_named).transpose()?;
-    if let Some(share) = phase_lock {
-        phase::check_share(share)?;
-        if ladder {
-            let problem = "the rungs of the ladder are not phase-locked";
-            return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
-        }
+    if phase_lock.is_some() && ladder {
+        let problem = "the rungs of the ladder are not phase-locked";
+        return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
     }
     let requests = Requests::Trace(trace);
-    let mut options = RunOptions { requests: limit, ..RunOptions::default() };
-    let feed = Feed::new(&requests, seed, &mut options);
+    let mut options = RunOptions { requests: limit.map(|limit| limit.0), ..RunOptions::default() };
+    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
     let Requests::Trace(trace) = &requests else { unreachable!("made a trace above") };
     let trace = trace.get();
     let (poll, refusal) = Poll::new(progress);
@@ -134,7 +132,7 @@ pub(crate) fn validate(
         let runs = scoring.all(system, trace)?;
         match phase_lock {
             None => scoring.result(system, runs, ladder),
-            Some(share) => scoring.locked(system, trace, runs, share),
+            Some(share) => scoring.locked(system, trace, runs, share.0),
         }
     })
 }
@@ -187,9 +185,7 @@ impl Scoring<'_> {
             for step in LadderStep::ALL {
                 let (_, _, model, _) = self.times(&system.rung(step, mean_ms)?)?;
                 let mut rung = json!({"step": step.name(), "content": step.content()});
-                extend(&mut rung, score(&measured, &model, |_| true)?);
-                rung["reads"] = score(&measured, &model, |sample| sample.op == Op::Read)?;
-                rung["writes"] = score(&measured, &model, |sample| sample.op == Op::Write)?;
+                extend(&mut rung, scores(&measured, &model)?);
                 list.push(rung);
                 rungs.push(step.name().to_owned());
                 models.push(model);

@@ -11,6 +11,7 @@
 //! | quantiles | [`Quantiles`] |
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
+//! | both, for all requests, the reads and the writes | [`Scores`] |
 //! | plots | [`cdf`], [`Histogram`], [`BoxPlot`], [`Timeline`] |
 
 mod batch_means;
@@ -23,6 +24,7 @@ mod moments;
 mod per_request;
 mod quantiles;
 mod radix;
+mod scores;
 mod sums;
 mod timeline;
 mod wide;
@@ -36,6 +38,7 @@ pub use histogram::{Histogram, HistogramBin};
 pub use moments::Moments;
 pub use per_request::{PerRequest, per_request};
 pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};
+pub use scores::{Score, Scores};
 pub use sums::Sums;
 pub use timeline::{Timeline, TimelineBin};
 

@@ -1,6 +1,7 @@
 //! The calendar: what happens next.
 
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use headstack_units::Nanos;
@@ -85,8 +86,19 @@ impl<E> Calendar<E> {
 
     /// Takes the next event out.
     pub fn pop(&mut self) -> Option<(Nanos, E)> {
+        self.pop_until(Nanos::MAX)
+    }
+
+    /// Takes the next event out if it happens no later than `limit`.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Nanos) -> Option<(Nanos, E)> {
         self.skip_cancelled();
-        self.heap.pop().map(|Reverse(item)| (item.at, item.event))
+        let first = self.heap.peek_mut()?;
+        if first.0.at > limit {
+            return None;
+        }
+        let Reverse(item) = PeekMut::pop(first);
+        Some((item.at, item.event))
     }
 
     /// Number of events to come.

@@ -2,18 +2,20 @@
 
 use headstack_units::Nanos;
 
-/// Time-weighted mean and maximum of a count.
+/// Time-weighted sum and maximum of a count.
+///
+/// Only differences of instants enter the sum, so that it does not depend on the order in which rises and falls are told
+/// (the maximum does).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauge {
     value: u64,
     max: u64,
-    since: Nanos,
-    /// Count × time up to `since`, in ns.
-    area: u128,
+    /// The instants of all falls less those of all rises, in ns.
+    balance: i128,
 }
 
 impl Gauge {
-    /// At zero, from instant zero on.
+    /// At zero.
     pub fn new() -> Self {
         Self::default()
     }
@@ -29,31 +31,41 @@ impl Gauge {
     }
 
     /// One more from `now` on.
+    #[inline]
     pub fn rise(&mut self, now: Nanos) {
-        self.set(now, self.value + 1);
+        self.value += 1;
+        self.max = self.max.max(self.value);
+        self.balance -= i128::from(now.0);
     }
 
     /// One less from `now` on.
+    #[inline]
     pub fn fall(&mut self, now: Nanos) {
-        self.set(now, self.value.saturating_sub(1));
+        debug_assert!(self.value > 0, "a count falls below zero");
+        self.value -= 1;
+        self.balance += i128::from(now.0);
     }
 
-    /// Exactly `value` from `now` on.
-    pub fn set(&mut self, now: Nanos, value: u64) {
-        self.area += u128::from(self.value) * u128::from(now.saturating_sub(self.since).0);
-        self.since = self.since.max(now);
-        self.value = value;
-        self.max = self.max.max(value);
+    /// One more for this long, whenever that was.
+    #[inline]
+    pub fn add(&mut self, length: Nanos) {
+        self.balance += i128::from(length.0);
     }
 
     /// Forgets what was before `now`; the count itself stays.
     pub fn restart(&mut self, now: Nanos) {
-        *self = Self { value: self.value, max: self.value, since: now, area: 0 };
+        *self = Self {
+            value: self.value,
+            max: self.value,
+            balance: -(i128::from(self.value) * i128::from(now.0)),
+        };
     }
 
-    /// Count × time up to `now`, in ns.
+    /// Count × time up to `now`, in ns; no rise or fall so far was later.
     pub fn area_until(&self, now: Nanos) -> u128 {
-        self.area + u128::from(self.value) * u128::from(now.saturating_sub(self.since).0)
+        let area = self.balance + i128::from(self.value) * i128::from(now.0);
+        debug_assert!(area >= 0, "a count that ends before it began");
+        area.max(0).cast_unsigned()
     }
 }
 
@@ -62,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_is_weighted_by_time() {
+    fn the_sum_is_weighted_by_time() {
         let mut gauge = Gauge::new();
         gauge.rise(Nanos(10));
         gauge.rise(Nanos(20));
@@ -70,5 +82,8 @@ mod tests {
         assert_eq!((gauge.area_until(Nanos(30)), gauge.max(), gauge.value()), (10 + 10 + 5, 2, 1));
         gauge.restart(Nanos(30));
         assert_eq!((gauge.area_until(Nanos(40)), gauge.max()), (10, 1));
+        gauge.add(Nanos(7));
+        gauge.fall(Nanos(41));
+        assert_eq!((gauge.area_until(Nanos(50)), gauge.value()), (18, 0));
     }
 }

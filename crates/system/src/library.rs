@@ -1,4 +1,4 @@
-//! The library of drives, systems and workloads that is embedded in the build, and the way from a name to a text.
+//! The library of drives, systems, workloads and designs that is embedded in the build, and the way from a name to a text.
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,11 @@ pub fn systems() -> &'static [Entry] {
 /// The workloads, by name.
 pub fn workloads() -> &'static [Entry] {
     WORKLOADS
+}
+
+/// The designs: what drives are made of and what that costs, by name.
+pub fn designs() -> &'static [Entry] {
+    DESIGNS
 }
 
 /// A text from the library or from a file.
@@ -106,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_library_is_sorted_and_found() {
-        for list in [drives(), systems(), workloads()] {
+        for list in [drives(), systems(), workloads(), designs()] {
             assert!(list.windows(2).all(|pair| pair[0].name < pair[1].name));
         }
         assert!(workloads().iter().any(|entry| entry.name == "light-million"));

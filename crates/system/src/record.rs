@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef};
-use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed};
-use headstack_units::{Lba, Nanos, Op};
+use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed, Work};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::SystemError;
 use crate::host::Origin;
@@ -26,6 +26,8 @@ pub struct CompletionRow {
     pub drive: u32,
     /// Direction.
     pub op: Op,
+    /// The marks it was given to the drive with.
+    pub flags: RequestFlags,
     /// What the cache did for that command.
     pub cache: CacheResult,
     /// Number of the host's sectors.
@@ -73,7 +75,7 @@ pub struct DriverRow {
     pub origin: Origin,
 }
 
-/// Media work after an early completion.
+/// Media work that no command waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackgroundRow {
     /// The drive.
@@ -118,7 +120,7 @@ impl CompletionSink for Discard {
 }
 
 /// Keeps everything in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// The completions.
     pub rows: Vec<CompletionRow>,
@@ -166,7 +168,8 @@ fn dictionary() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
 }
 
-/// The columns of the completion record.
+/// The columns of the completion record. `flags` has a bit for each mark: 1 forced to the media, 2 ordered, 4 head of the
+/// queue, 8 asynchronous, 16 raw ([`RequestFlags`]), as in traces.
 pub fn schema() -> SchemaRef {
     let whole = |name: &str| Field::new(name, DataType::UInt64, false);
     let small = |name: &str| Field::new(name, DataType::UInt32, false);
@@ -175,6 +178,7 @@ pub fn schema() -> SchemaRef {
         small("device"),
         small("drive"),
         Field::new("op", dictionary(), false),
+        Field::new("flags", DataType::UInt8, false),
         whole("lba"),
         small("sectors"),
         whole("arrival_ns"),
@@ -208,6 +212,7 @@ pub fn to_batch(rows: &[CompletionRow]) -> RecordBatch {
         small(&|row| row.device),
         small(&|row| row.drive),
         words(&OPS, rows, |row| i8::from(row.op == Op::Write)),
+        Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.flags.0))),
         whole(&|row| row.lba.0),
         small(&|row| row.sectors),
         whole(&|row| row.arrival.0),
@@ -256,10 +261,11 @@ fn words<R>(names: &[&str], rows: &[R], key: impl Fn(&R) -> i8) -> ArrayRef {
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are indices of the words"))
 }
 
-/// The columns of the record of background work.
+/// The columns of the record of background work; `kind` is one of [`Work::NAMES`].
 pub fn background_schema() -> SchemaRef {
     let mut fields = vec![
         Field::new("drive", DataType::UInt32, false),
+        Field::new("kind", dictionary(), false),
         Field::new("lba", DataType::UInt64, false),
         Field::new("sectors", DataType::UInt32, false),
         Field::new("start_ns", DataType::UInt64, false),
@@ -279,6 +285,7 @@ pub fn background_to_batch(rows: &[BackgroundRow]) -> RecordBatch {
     };
     let columns: Vec<ArrayRef> = vec![
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.drive))),
+        words(&Work::NAMES, rows, |row| row.work.work as i8),
         whole(&|work| work.lba.0),
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.work.sectors))),
         whole(&|work| work.start.0),
@@ -303,6 +310,7 @@ mod tests {
             device: 1,
             drive: 2,
             op: Op::Write,
+            flags: RequestFlags::FORCE_MEDIA,
             cache: CacheResult::ReportedEarly,
             sectors: 8,
             lba: Lba(4096),
@@ -322,10 +330,16 @@ mod tests {
             column.as_any().downcast_ref::<UInt64Array>().unwrap().clone()
         };
         assert_eq!((whole("id").value(1), whole("queue_ns").value(0), whole("bus_ns").value(0)), (7, 10, 30));
+        let flags = batch.column_by_name("flags").unwrap();
+        assert_eq!(flags.as_any().downcast_ref::<UInt8Array>().unwrap().value(0), 1);
         assert_eq!(whole("measured_start_ns").value(0), 11);
         assert!(whole("measured_finish_ns").is_null(0));
         assert_eq!((row.response(), row.service()), (Nanos(40), Nanos(30)));
-        let background = BackgroundRow { drive: 0, work: Background::default() };
-        assert_eq!(background_to_batch(&[background]).num_rows(), 1);
+        let background =
+            BackgroundRow { drive: 0, work: Background { work: Work::EarlyWrite, ..Background::default() } };
+        let batch = background_to_batch(&[background]);
+        let kind = batch.column_by_name("kind").unwrap();
+        let kind = kind.as_any().downcast_ref::<DictionaryArray<Int8Type>>().unwrap();
+        assert_eq!(Work::NAMES[kind.keys().value(0) as usize], "early-write");
     }
 }

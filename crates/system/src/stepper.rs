@@ -6,9 +6,10 @@ use headstack_trace::Request;
 use headstack_units::Nanos;
 
 use crate::SystemError;
-use crate::engine::Engine;
+use crate::engine::{Engine, Step};
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::system::System;
+use crate::workload::LATEST;
 
 /// A system in motion, driven from outside. Steppers are independent of each other.
 ///
@@ -45,9 +46,16 @@ impl Stepper {
     /// must have been let happen: [`Stepper::advance`] to it first.
     ///
     /// # Errors
-    /// [`SystemError::Request`] if the system cannot serve it, or it arrives before the instant reached, or after an
-    /// event that has yet to happen. Nothing has changed then.
+    /// [`SystemError::Request`] if the system cannot serve it, or it arrives before the instant reached, after an event
+    /// that has yet to happen, or past [`LATEST`]. Nothing has changed then.
     pub fn submit(&mut self, request: Request) -> Result<u64, SystemError> {
+        if request.arrival > LATEST {
+            return Err(SystemError::Request {
+                id: self.engine.next_id(),
+                problem: format!("arrives at {}, past the 100 years that a run can last", request.arrival),
+                hint: "count nanoseconds from the start of the run".to_owned(),
+            });
+        }
         let overtaken = self.engine.next_time().filter(|&next| next < request.arrival);
         let problem = if request.arrival < self.now {
             format!("arrives at {}, but the system has reached {}", request.arrival, self.now)
@@ -67,9 +75,7 @@ impl Stepper {
 
     /// Lets everything happen up to and including `to`; the requests completed thereby, in order.
     pub fn advance(&mut self, to: Nanos) -> Vec<CompletionRow> {
-        while self.engine.next_time().is_some_and(|next| next <= to) {
-            self.engine.step();
-        }
+        while self.engine.step(to) != Step::Nothing {}
         self.now = self.now.max(to);
         self.engine.completed.drain(..).map(|(row, _)| row).collect()
     }

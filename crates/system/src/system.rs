@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use headstack_drive::command::BusTiming;
-use headstack_drive::scheduler::{Policy, Queue};
+use headstack_drive::scheduler::Policy;
 use headstack_drive::{Drive, DriveModel};
 use headstack_trace::Request;
-use headstack_units::Nanos;
+use headstack_units::{Lba, Nanos};
 
 use crate::SystemError;
 use crate::bus::Bus;
+use crate::host::DriverQueue;
+use crate::layer::buffer_cache::BufferCacheLayer;
+use crate::layer::{AnyLayer, AnyVolume, Members, UnitMap, UnitPart, level};
 use crate::random::component_seed;
 use crate::spec::SystemConfig;
-use crate::volume::{Part, Volume};
 use crate::workload::DeviceShape;
 
 /// One actuator of one drive, as the driver sees it.
@@ -26,6 +28,26 @@ pub(crate) struct UnitPlace {
     pub(crate) bus: usize,
     /// Most commands it is given at a time.
     pub(crate) limit: u32,
+}
+
+/// One address space, as it is before a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Volume {
+    name: String,
+    layer: AnyVolume,
+    sectors: u64,
+}
+
+impl Volume {
+    /// The unit on which a sector lies.
+    pub(crate) fn unit_of(&self, lba: Lba) -> usize {
+        self.layer.unit_of(lba)
+    }
+
+    /// As [`AnyVolume::is_stateless`].
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.layer.is_stateless()
+    }
 }
 
 /// A system that can run. It holds no state of a run: any number of runs may share it.
@@ -67,33 +89,31 @@ impl System {
         let mut units = Vec::new();
         let mut volumes = Vec::new();
         for volume in &config.volumes {
-            let mut parts = Vec::new();
+            let mut drives = Vec::new();
             for &drive in &volume.drives {
                 let model = &models[drive];
                 let actuators = model.actuators();
-                for actuator in 0..actuators {
-                    let sectors = model.capacity_sectors() / u64::from(actuators);
-                    parts.push(Part::new(units.len(), sectors, model.sector_bytes(), host_sector_bytes));
-                    let accepted = model.queue_depth();
-                    units.push(UnitPlace {
-                        drive,
-                        actuator,
-                        bus: config.drives[drive].bus,
-                        limit: config
-                            .host
-                            .outstanding_per_drive
-                            .map_or(accepted, |limit| limit.min(accepted)),
-                    });
-                }
+                let sectors = model.capacity_sectors() / u64::from(actuators);
+                let accepted = model.queue_depth();
+                let limit = config.host.outstanding_per_drive.map_or(accepted, |limit| limit.min(accepted));
+                let part = |unit| UnitPart::new(unit, sectors, model.sector_bytes(), host_sector_bytes);
+                drives.push(UnitMap::new((units.len()..).take(actuators as usize).map(part).collect()));
+                let bus = config.drives[drive].bus;
+                units.extend((0..actuators).map(|actuator| UnitPlace { drive, actuator, bus, limit }));
             }
-            let volume = Volume::new(volume.name.clone(), parts);
-            if volume.sectors() == 0 {
+            let options = volume.options.clone();
+            let stripe_unit =
+                ((options.stripe_unit_kib * 1024.0) as u64 / u64::from(host_sector_bytes)).max(1);
+            let members = Members { level: volume.level.clone(), drives, stripe_unit, options };
+            let layer = (level(&volume.level)?.new)(members);
+            let sectors = layer.sectors();
+            if sectors == 0 {
                 return Err(SystemError::Contradiction {
                     origin: config.name.clone(),
-                    problems: vec![format!("volume {} has no room for a sector", volume.name())],
+                    problems: vec![format!("volume {} has no room for a sector", volume.name)],
                 });
             }
-            volumes.push(volume);
+            volumes.push(Volume { name: volume.name.clone(), layer, sectors });
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
@@ -126,8 +146,8 @@ impl System {
     /// The volumes as request generators and trace shaping see them, in order of their device numbers.
     pub fn devices(&self) -> Vec<DeviceShape> {
         let shape = |volume: &Volume| DeviceShape {
-            name: volume.name().to_owned(),
-            sectors: volume.sectors(),
+            name: volume.name.clone(),
+            sectors: volume.sectors,
             sector_bytes: self.host_sector_bytes,
         };
         self.volumes.iter().map(shape).collect()
@@ -158,7 +178,7 @@ impl System {
     }
 
     /// The driver's empty queue for a unit.
-    pub(crate) fn new_queue(&self, unit: usize) -> Queue {
+    pub(crate) fn new_queue(&self, unit: usize) -> DriverQueue {
         crate::host::queue(&self.config.host, self.policy, &self.models[self.units[unit].drive])
     }
 
@@ -167,21 +187,28 @@ impl System {
         self.cpu_cost
     }
 
-    /// The volume of a request that it can serve.
+    /// The layers of a new run: the volumes, by their numbers, and above them the buffer cache if there is one.
+    pub(crate) fn new_layers(&self) -> Vec<AnyLayer> {
+        let volumes = self.volumes.iter().map(|volume| AnyLayer::Volume(volume.layer.clone()));
+        let cache = self.config.host.buffer_cache.as_ref().and_then(|spec| {
+            let sectors = self.volumes.iter().map(|volume| volume.sectors).collect();
+            let cache = BufferCacheLayer::new(spec, self.host_sector_bytes, sectors)?;
+            Some(AnyLayer::BufferCache(Box::new(cache)))
+        });
+        volumes.chain(cache).collect()
+    }
+
+    /// Whether it can serve a request.
     ///
     /// # Errors
     /// [`SystemError::Request`] for an unknown device, no sectors, or sectors beyond the volume's last.
     #[inline]
-    pub(crate) fn volume_of(&self, id: u64, request: &Request) -> Result<&Volume, SystemError> {
+    pub(crate) fn check(&self, id: u64, request: &Request) -> Result<(), SystemError> {
         if let Some(volume) = self.volumes.get(request.device as usize)
             && request.sectors > 0
-            && request
-                .lba
-                .0
-                .checked_add(u64::from(request.sectors))
-                .is_some_and(|end| end <= volume.sectors())
+            && request.lba.0.checked_add(u64::from(request.sectors)).is_some_and(|end| end <= volume.sectors)
         {
-            return Ok(volume);
+            return Ok(());
         }
         Err(self.refusal(id, request))
     }
@@ -205,11 +232,7 @@ impl System {
             Some(volume) => (
                 format!(
                     "asks for {} sectors from {} on, but {} has {} sectors of {} bytes",
-                    request.sectors,
-                    request.lba.0,
-                    volume.name(),
-                    volume.sectors(),
-                    self.host_sector_bytes
+                    request.sectors, request.lba.0, volume.name, volume.sectors, self.host_sector_bytes
                 ),
                 "fit the addresses to the drive with `--fit-lba wrap` (or `scale`, `offset`)".to_owned(),
             ),

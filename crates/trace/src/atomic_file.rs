@@ -1,93 +1,86 @@
-//! Output files that are whole or absent: written beside their name, renamed when complete.
+//! Output files that are whole or absent, and harm nothing that is no file.
+//!
+//! What will be a regular file is written without a name (`O_TMPFILE`), so that nothing is left whatever ends the
+//! process, and gets its name when it is complete. Where the file system cannot do that it has a hidden name beside the
+//! real one. A link stays a link: what it points at is replaced. A file that is replaced keeps its permissions.
+//! Anything else (`/dev/null`, a pipe, a terminal, `/dev/stdout`) is written straight through.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+mod naming;
+mod place;
+mod together;
+
+use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::TraceError;
+use naming::Unnamed;
+use place::Place;
+
+pub use naming::leftovers;
+pub use place::check_apart;
+pub use together::{Together, at_once};
 
 /// A file being written. It appears under its name with [`commit`](Self::commit); dropped before, it leaves nothing, and a
 /// file that had the name stays as it was.
 ///
 /// What is no regular file (`/dev/stdout`, a pipe) is written straight through.
 pub struct AtomicFile {
-    writer: BufWriter<File>,
-    path: PathBuf,
-    /// Where the bytes go, and what they will be called.
-    renaming: Option<(PathBuf, PathBuf)>,
+    writer: BufWriter<Straight>,
+    unnamed: Option<Unnamed>,
+    path: Box<Path>,
 }
 
 impl AtomicFile {
     /// Starts to write what will be `path`.
     ///
     /// # Errors
-    /// If its directory does not exist or cannot be written, or `path` is a directory.
+    /// If its directory does not exist or cannot be written, or `path` is a directory, or a file that may not be written.
     pub fn create(path: &Path) -> Result<Self, TraceError> {
         let created = Self::begin(path);
         created.map_err(|source| TraceError::Io { action: "create", path: path.into(), source })
     }
 
     fn begin(path: &Path) -> io::Result<Self> {
-        let existing = fs::metadata(path).ok();
-        if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(io::Error::from(ErrorKind::IsADirectory));
-        }
-        if existing.is_some_and(|existing| !existing.is_file()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Self { writer: BufWriter::new(file), path: path.into(), renaming: None });
-        }
-        // A link stays a link: what it points at is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
-        let mut last = io::Error::from(ErrorKind::AlreadyExists);
-        for _ in 0..100 {
-            let temporary = target.with_file_name(temporary_name(name.to_owned()));
-            match File::create_new(&temporary) {
-                Ok(file) => {
-                    let renaming = Some((temporary, target));
-                    return Ok(Self {
-                        writer: BufWriter::with_capacity(1 << 18, file),
-                        path: path.into(),
-                        renaming,
-                    });
+        let (file, unnamed) = match Place::of(path) {
+            Place::Descriptor(number) => (place::descriptor(number)?, None),
+            Place::Path(target) => match fs::metadata(&target) {
+                Ok(about) if about.is_dir() => return Err(io::Error::from(ErrorKind::IsADirectory)),
+                Ok(about) if !about.is_file() => (straight(&target)?, None),
+                existing => {
+                    let unnamed = Unnamed::create(target, existing.ok().as_ref())?;
+                    (unnamed.file()?, Some(unnamed))
                 }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(last)
+            },
+        };
+        Ok(Self { writer: BufWriter::with_capacity(1 << 18, Straight(file)), unnamed, path: path.into() })
     }
 
-    /// Writes what is buffered down to the disk and gives the file its name.
+    /// Writes what is buffered down to the disk and gives the file its name, at once or with the others
+    /// ([`Together`]).
     ///
     /// # Errors
     /// If the system refuses; nothing is left then.
     pub fn commit(mut self) -> Result<(), TraceError> {
-        let done = self.writer.flush().and_then(|()| self.rename());
-        done.map_err(|source| TraceError::Io { action: "write", path: self.path.clone(), source })
-    }
-
-    fn rename(&mut self) -> io::Result<()> {
-        let Some((temporary, target)) = &self.renaming else { return Ok(()) };
-        self.writer.get_ref().sync_all()?;
-        fs::rename(temporary, target)?;
-        // The name survives a power failure once the directory is down, too; not every file system can be asked.
-        let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let _ = File::open(directory.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all());
-        self.renaming = None;
-        Ok(())
+        let done = self.writer.flush().and_then(|()| match self.unnamed.take() {
+            None => Ok(()),
+            Some(unnamed) => unnamed.finish().and_then(together::publish),
+        });
+        done.map_err(|source| TraceError::Io { action: "write", path: self.path.into(), source })
     }
 }
 
-/// A name nobody else uses: the process and a running number.
-fn temporary_name(name: OsString) -> OsString {
-    static RUNNING: AtomicU64 = AtomicU64::new(0);
-    let mut temporary = OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}-{}.tmp", std::process::id(), RUNNING.fetch_add(1, Ordering::Relaxed)));
-    temporary
+/// Writes a file whole, as [`AtomicFile`] does.
+///
+/// # Errors
+/// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|source| TraceError::Io { action: "write", path: path.into(), source })?;
+    file.commit()
 }
 
 impl Write for AtomicFile {
@@ -100,69 +93,38 @@ impl Write for AtomicFile {
     }
 }
 
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if let Some((temporary, _)) = &self.renaming {
-            let _ = fs::remove_file(temporary);
-        }
+/// Opens what is no file. A pipe may wait for its reader here: unlike the standard library's, this wait ends with a
+/// signal.
+fn straight(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => Ok(file.into()),
+        Err(Errno::INTR) => Err(interrupted()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Not of the kind `Interrupted`, which is there to be tried again.
+fn interrupted() -> io::Error {
+    io::Error::other("interrupted by a signal")
+}
+
+/// A file whose writes are not tried again when a signal ends them: a pipe that nobody reads would hold the process
+/// for ever, deaf to Ctrl-C.
+struct Straight(File);
+
+impl Write for Straight {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(|error| match error.kind() {
+            ErrorKind::Interrupted => interrupted(),
+            _ => error,
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(directory: &Path) -> Vec<String> {
-        let entries = fs::read_dir(directory).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
-    #[test]
-    fn the_name_appears_with_the_commit() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.csv");
-        fs::write(&path, "old").unwrap();
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(directory.path()).len(), 2);
-        file.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(names(directory.path()), ["out.csv"]);
-    }
-
-    #[test]
-    fn dropped_before_it_leaves_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.csv");
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"half").unwrap();
-        drop(file);
-        assert_eq!(names(directory.path()), [""; 0]);
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_said_at_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let create = |path: &Path| AtomicFile::create(path).err().unwrap().to_string();
-        let missing = directory.path().join("no/out.csv");
-        assert!(create(&missing).starts_with(&format!("cannot create `{}`: ", missing.display())));
-        assert!(create(directory.path()).contains("directory"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_and_devices_stay_what_they_are() {
-        let directory = tempfile::tempdir().unwrap();
-        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
-        fs::write(&real, "old").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        let mut file = AtomicFile::create(&link).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&real).unwrap(), b"new");
-        AtomicFile::create(Path::new("/dev/null")).unwrap().commit().unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
-    }
-}
+mod tests;

@@ -27,6 +27,12 @@ impl RequestFlags {
     /// Goes around the host's buffer cache (a character device of Unix, direct I/O).
     pub const RAW: Self = Self(16);
 
+    /// What the drive has acknowledged before goes to the media first (a flush of its cache; with data, a preflush).
+    pub const FLUSH: Self = Self(32);
+
+    /// The drive's duration limit holds for it, where the drive has one (a command duration limit).
+    pub const LIMITED: Self = Self(64);
+
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.errors import InputError
+from headstack.validation import validate
 
 if TYPE_CHECKING:
     from headstack.validation import Validation
 
 
 class Calibration:
-    """Parameters of a drive fitted to the first part of a trace, and the scores on both parts.
+    """Parameters of a drive fitted to a part of a trace, and the scores on both parts.
 
     Attributes
     ----------
@@ -18,20 +23,34 @@ class Calibration:
         Parameters and scores, as `headstack calibrate --json` prints them.
     drive
         The corrected drive, as the text of a drive file.
-    before, after
-        The validations on the rest of the trace: of the drive as it was, and of the corrected one.
     """
 
-    def __init__(self, summary: dict[str, Any], drive: str, before: Validation, after: Validation) -> None:
+    def __init__(self, summary: dict[str, Any], drive: str, system: _core.System, trace: _core.Trace) -> None:
         self.summary = summary
         self.drive = drive
-        self.before = before
-        self.after = after
+        self._system = system
+        self._trace = trace
 
     @property
     def changed(self) -> list[dict[str, Any]]:
         """The parameters whose values were replaced."""
         return [row for row in self.summary["parameters"] if row["before"] != row["after"]]
+
+    @cached_property
+    def before(self) -> Validation:
+        """The validation of the drive as it was, on the rest of the trace; with a time for each request."""
+        return self._validated(self._system)
+
+    @cached_property
+    def after(self) -> Validation:
+        """The validation of the corrected drive, on the rest of the trace; with a time for each request."""
+        return self._validated(_core.System(toml=self.drive))
+
+    def _validated(self, system: _core.System) -> Validation:
+        share = self.summary["split"].get("share")
+        if share is None:
+            raise InputError("with folds there is no rest of the trace to validate on", "calibrate with `split`")
+        return validate(system, self._trace, phase_lock=share)
 
     def save_drive(self, path: str | Path) -> None:
         """Write the corrected drive."""
@@ -44,5 +63,5 @@ class Calibration:
         before, after = (test[when]["per_request"]["mae_ms"] for when in ("before", "after"))
         return (
             f"Calibration({self.summary['system']!r}, {len(self.changed)} parameters changed, "
-            f"error per request {before:.3f} to {after:.3f} ms on the rest)"
+            f"error per request {before:.3f} to {after:.3f} ms on the requests scored)"
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -18,7 +19,12 @@ def calibrate(
     trace: Annotated[Path, Parameter(group=TRACE, help="Trace that has measured times.")],
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     split: Annotated[
-        str, Parameter(group=RUN, help="The first part of the trace, which is fitted: `half`, or a share as `0.3`.")
+        str,
+        Parameter(
+            group=RUN,
+            help="What is fitted: the first `half` or share (`0.3`) of the trace, the rest being scored; or `k-fold` "
+            "(`10-fold`): each of 5 (10) blocks scored by a drive fitted to the others.",
+        ),
     ] = "half",
     parameters: Annotated[
         str | None,
@@ -29,21 +35,27 @@ def calibrate(
         ),
     ] = None,
     rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = 3,
+    objective: Annotated[
+        Literal["mae_ms", "rmse_ms", "demerit_ms"],
+        Parameter(
+            group=RUN, help="What is made small: the mean or root mean square error per request, or the demerit."
+        ),
+    ] = "mae_ms",
     set_: Overrides = (),
     save: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file.")] = None,
     json: Json = False,
 ) -> int:
     """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
 
-    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which it does
-    not tell at all. The part that is scored is not looked at until the parameters stand.
+    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which are
+    not identifiable from it. The part that is scored is not looked at until the parameters stand.
     """
     from headstack import System, calibrate
     from headstack.files import check_writable
 
     if save is not None:
         check_writable(save)
-    share = _share(split)
+    share, folds = _parts(split)
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
     built = System(system, overrides=pairs(set_, "--set"))
     with output.progress("trying drives", None) as progress:
@@ -51,6 +63,8 @@ def calibrate(
             built,
             how.open(trace, settles_gap=True),
             split=share,
+            folds=folds,
+            objective=objective,
             parameters=names,
             rounds=rounds,
             note=output.note,
@@ -67,23 +81,38 @@ def calibrate(
     return 0
 
 
-def _share(split: str) -> float:
+# What `k-fold` means where nothing is said of how many.
+FOLDS = 5
+
+
+def _parts(split: str) -> tuple[float, int | None]:
+    """The share that is fitted, or the number of folds."""
     if split == "half":
-        return 0.5
+        return 0.5, None
+    fold = re.fullmatch(r"(k|[0-9]+)-fold", split)
+    if fold:
+        return 0.5, FOLDS if fold[1] == "k" else int(fold[1])
     try:
-        return float(split)
+        return float(split), None
     except ValueError:
-        raise InputError(f"--split `{split}` is no part of a trace", "`half`, or a share as `0.3`") from None
+        raise InputError(
+            f"--split `{split}` is no part of a trace", "`half`, a share as `0.3`, `k-fold` or `10-fold`"
+        ) from None
 
 
 def _show(summary: dict[str, Any]) -> None:
-    from headstack.calibration.table import not_told
+    from headstack.calibration.table import not_identifiable
 
     number = output.number
     split = summary["split"]
+    scored = (
+        f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
+        if "folds" in split
+        else f"scored on the other {number(split['test_requests'])}"
+    )
     output.line(
         f"{summary['system']} fitted to the first {number(split['train_requests'])} measured requests of "
-        f"{summary['workload']}, scored on the other {number(split['test_requests'])}"
+        f"{summary['workload']}, {scored}"
     )
     output.line()
     output.table(
@@ -122,13 +151,13 @@ def _show(summary: dict[str, Any]) -> None:
             )
             for row in changed
         ],
-        caption="worth: how much larger the error per request is on the fitted part with the old value; 95 %: the values "
-        "that cannot be told from the fitted one, the others held",
+        caption="worth: how much larger the error is on the fitted part with the old value; 95 %: the values that cannot "
+        "be told from the fitted one, the others free to make up for them",
     )
-    unknown = not_told(rows)
+    unknown = not_identifiable(rows)
     facts = [
         ("kept", f"{number(len(rows) - len(changed))} of {number(len(rows))} parameters as they were"),
-        ("not told", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
+        ("not identifiable", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
         ("run", f"{number(summary['evaluations'])} drives tried in {summary['rounds']} round(s), seed {summary['seed']}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip

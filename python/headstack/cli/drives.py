@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import Json, Overrides, pairs
+from headstack.cli.options import OUTPUT, Json, Overrides, pairs
+from headstack.cli.verbs import VERBS, examples
 
-app = App(name="drives", help="The drive library; show, check and import drive files.")
+if TYPE_CHECKING:
+    from headstack import Drive
+
+app = App(name="drives", help=VERBS["drives"][1], help_epilogue=examples("drives"))
 
 
-@app.command(name="list")
+@app.command(name="list", help_epilogue=examples("drives list"))
 def list_(*, json: Json = False) -> int:
     """List the drives of the library."""
     from headstack import Drive, library_drives
@@ -39,12 +43,13 @@ def list_(*, json: Json = False) -> int:
             for drive in drives
         ],
         text_columns=(0, 1),
+        spare=(5, 4, 6, 1),
         caption="assumed: the share of a drive's values that nobody has published or measured; results rest on them too",
     )
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("drives show"))
 def show(
     drive: str,
     *,
@@ -69,40 +74,159 @@ def show(
     return 0
 
 
-@app.command
-def check(*files: Path, json: Json = False) -> int:
-    """Check drive files: syntax, keys, physics, and the provenance of every value."""
-    from headstack import Drive, InputError
+@app.command(help_epilogue=examples("drives check"))
+def check(
+    *drives: str,
+    deep: Annotated[
+        bool,
+        Parameter(help="Run each drive, and hold it against its own geometry; without names: the whole library."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Check drive files, or drives of the library: syntax, keys, physics, and the provenance of every value.
 
-    if not files:
-        raise InputError("no drive file was named", "headstack drives check FILE.toml")
+    Skews that leave no time for their switch are told as warnings. With --deep, short runs tell whether the drive does what
+    its description promises; exit code 1 if one does not.
+    """
+    from headstack import InputError, library_drives
+    from headstack.checks import skew_sentences
+
+    if not drives and not deep:
+        raise InputError(
+            "no drive file was named", "headstack drives check FILE.toml; --deep without a name runs the whole library"
+        )
     results: list[dict[str, Any]] = []
-    for file in files:
+    for source in drives or library_drives():
         try:
-            if not file.exists():
-                raise InputError(f"cannot read `{file}`: no such file")
-            drive = Drive(str(file))
+            drive = _named(source)
         except InputError as problem:
-            results.append({"file": str(file), "ok": False, "problem": str(problem)})
+            results.append({"file": source, "ok": False, "problem": str(problem)})
             output.error(str(problem), problem.hint)
         else:
             shares = drive.provenance()["shares"]
-            results.append({"file": str(file), "ok": True, "name": drive.name, "shares": shares})
-            if not json:
-                assumed = percent(shares["assumed"])
-                output.line(f"{file}: {drive.name} is sound; {assumed} of its values are assumed")
+            warnings = skew_sentences(drive)
+            for sentence in warnings:
+                output.warning(f"{source}: {sentence}")
+            results.append(
+                {"file": source, "ok": True, "name": drive.name, "shares": shares, "warnings": warnings,
+                 "skews": drive.skew_warnings()}
+            )  # fmt: skip
+            if not json and not deep:
+                found = f", with {len(warnings)} warning(s)" if warnings else ""
+                output.line(
+                    f"{source}: {drive.name} is sound{found}; {percent(shares['assumed'])} of its values are assumed"
+                )
+    code = 0 if all(result["ok"] for result in results) else 2
+    if deep:
+        return _check_deep([result["file"] for result in results if result["ok"]], results, code, json=json)
     if json:
         output.print_json({"files": results})
-    return 0 if all(result["ok"] for result in results) else 2
+    return code
 
 
-@app.command(name="import")
+def _named(source: str) -> Drive:
+    """A drive file, or a drive of the library."""
+    from headstack import Drive, InputError, library_drives
+
+    if source not in library_drives() and not Path(source).exists():
+        raise InputError(
+            f"cannot read `{source}`: no such file", "headstack drives list tells the names of the library"
+        )
+    return Drive(source)
+
+
+def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *, json: bool) -> int:
+    """Run the sound ones, as many at a time as there are cores."""
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    from headstack.checks import deep_check
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        checks = list(pool.map(deep_check, sources))
+    missed = sum(1 for check in checks if check.missed)
+    code = code or int(missed > 0)
+    if json:
+        output.print_json({"files": results, "drives": [check.json() for check in checks], "missed": missed})
+        return code
+    columns = [f"{op} {place}" for op in ("read", "write") for place in ("outer", "middle", "inner")]
+    output.table(
+        "Sequential rate in MB/s, and the share of what media, bus and overhead allow",
+        ["drive", *columns],
+        [
+            (
+                check.drive,
+                *(
+                    f"{row.mb_per_s:.3g} ({100 * row.share:.0f} %)"
+                    for row in sorted(check.sequential, key=lambda row: row.op)
+                ),
+            )
+            for check in checks
+        ],
+        text_columns=(0,),
+    )
+    output.table(
+        "Random requests of 4 KiB a second, longest responses, and time to write out a full cache",
+        ["drive", "read 1", "16", "write 1", "16", "uncached 1", "16", "longest read", "write", "flush"],
+        [
+            (
+                check.drive,
+                *(
+                    output.number(check.random_iops.get(key), 0)
+                    for key in ("read_qd1", "read_qd16", "write_cached_qd1", "write_cached_qd16", "write_uncached_qd1",
+                                "write_uncached_qd16")
+                ),
+                output.number(check.longest_ms["read"], 0),
+                output.number(check.longest_ms["write"], 0),
+                output.number(check.flush_s, 1),
+            )
+            for check in checks
+        ],
+        text_columns=(0,),
+        caption="1, 16: queue depth; longest responses of a mixed load at depth 4 in ms; flush in s",
+    )  # fmt: skip
+    for check in checks:
+        output.line(f"{check.drive}: {check.verdict}")
+    return code
+
+
+@app.command(help_epilogue=examples("drives sheet"))
+def sheet(
+    *drives: str,
+    markdown: Annotated[bool, Parameter(help="Print the table in Markdown.")] = False,
+    json: Json = False,
+) -> int:
+    """Hold drives of the library against the data sheets of their class: published figures beside the model's."""
+    from headstack import InputError
+    from headstack.checks.sheets import COLUMNS, published_drives, sheet_rows, table
+
+    if markdown and json:
+        raise InputError("--markdown and --json are two ways to print the same", "choose one")
+    known = published_drives()
+    if unknown := [drive for drive in drives if drive not in known]:
+        raise InputError(f"no data sheet is known for `{unknown[0]}`", f"known: {', '.join(known)}")
+    rows = [row for drive in drives or known for row in sheet_rows(drive)]
+    if json:
+        output.print_json({"rows": [row.json() for row in rows]})
+    elif markdown:
+        for cells in (COLUMNS, ["---"] * len(COLUMNS), *table(rows)):
+            output.line("| " + " | ".join(cells) + " |")
+    else:
+        caption = "remembered: not checked against the data sheet; read back: the drive file was made from it"
+        output.table(
+            "Data sheets beside the models", COLUMNS, table(rows), text_columns=(0, 1, 2, 6, 7), caption=caption
+        )
+    return 0
+
+
+@app.command(name="import", help_epilogue=examples("drives import"))
 def import_(
     *files: Path,
     out: Annotated[
         Path | None,
         Parameter(
             name=["--out", "-o"],
+            group=OUTPUT,
             help="Write the drive file here instead of printing it; of a .parv the system file, or into this directory.",
         ),
     ] = None,
@@ -214,6 +338,12 @@ def _short(drive: dict[str, Any]) -> dict[str, Any]:
     return short
 
 
+def _density(zone: dict[str, Any]) -> str:
+    """Sectors on a track: from the sparsest head to the densest, where they differ."""
+    by_head = zone["sectors_per_track_by_head"]
+    return f"{min(by_head):,}–{max(by_head):,}" if by_head else output.number(zone["sectors_per_track"])
+
+
 def _show(about: dict[str, Any]) -> None:
     number = output.number
     seek, zones, shares = about["seek"], about["zones"], about["provenance"]["shares"]
@@ -225,7 +355,7 @@ def _show(about: dict[str, Any]) -> None:
                          f"{capacity(about['capacity_bytes'])}"),
             ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(zones)} zone(s), "
                          f"{about['actuators']} actuator(s)"),
-            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a turn"),
+            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a revolution"),
             ("head switch", f"{number(about['head_switch_ms'])} ms"),
         ],
     )  # fmt: skip
@@ -244,14 +374,16 @@ def _show(about: dict[str, Any]) -> None:
     )
     output.table(
         "Zones",
-        ["zone", "cylinders", "sectors per track", "first LBA", "sectors"],
+        ["zone", "cylinders", "sectors per track", "first LBA", "sectors", "read MB/s", "write MB/s"],
         [
             (
                 str(index),
                 f"{zone['first_cylinder']:,}–{zone['last_cylinder']:,}",
-                number(zone["sectors_per_track"]),
+                _density(zone),
                 number(zone["first_lba"]),
                 number(zone["sectors"]),
+                number(zone["sequential_read_mb_per_s"]),
+                number(zone["sequential_write_mb_per_s"]),
             )
             for index, zone in enumerate(zones)
         ],

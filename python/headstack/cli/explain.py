@@ -1,4 +1,4 @@
-"""`headstack explain`: the story of a request."""
+"""`headstack explain`: one request as a timeline."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def explain(
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the timeline.")] = None,
     json: Json = False,
 ) -> int:
-    """Tell the story of one request, or of a few: from where to where, each phase, the sector just missed."""
+    """Show one request, or a few, as a timeline: from where to where, each phase, the sector just missed."""
     from headstack import System, explain, explain_completion
     from headstack.files import check_report
 
@@ -56,7 +56,7 @@ def explain(
         found = explain_completion(built, from_, id_, before=2 if before is None else before)
     else:
         first = 0 if lba is None else lba
-        found = explain(built, [first, *then], sectors=sectors, op=op, gap_ms=gap_ms, seed=seed or 1)
+        found = explain(built, [first, *then], sectors=sectors, op=op, gap_ms=gap_ms, seed=1 if seed is None else seed)
     if report is not None:
         found.report(report)
     if json:
@@ -85,8 +85,6 @@ def _refuse_misplaced(
     for name, value in (("--id", id_), ("--before", before)):
         if lba is not None and value is not None:
             raise InputError(f"{name} is about a run's completions", "give them with --from")
-    if gap_ms < 0:
-        raise InputError(f"--gap-ms {gap_ms} must not be negative")
 
 
 def _show(found: Explanation) -> None:

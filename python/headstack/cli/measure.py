@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import DONE, IN_PART, INTERRUPTED, NOT_THE_DEVICE, output
+from headstack.cli import BAD_INPUT, DONE, IN_PART, INTERRUPTED, NOT_THE_DEVICE, output
 from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs
 from headstack.errors import InputError
 
@@ -155,8 +155,9 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
             if not shows_first:
                 raise
             refusal = problem
+    in_part = found.stopped is not None or found.found["failed"] > 0
     if json:
-        output.print_json(found.found)
+        output.print_json({**found.found, "partial": in_part})
     else:
         from headstack.cli.measured import show
 
@@ -167,7 +168,8 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         found.report(report)
         output.note(f"wrote {report}")
     if refusal is not None:
-        raise InputError(f"`{save}` was not written: {refusal}", refusal.hint)
+        output.error(f"`{save}` was not written: {refusal}", refusal.hint)
+        return BAD_INPUT
     if save is not None and rotates:
         from headstack.files import write_whole
 
@@ -180,7 +182,6 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
             + (f", `{save}` was not written" if save else ""),
         )
         return NOT_THE_DEVICE
-    in_part = found.stopped is not None or found.found["failed"] > 0
     return IN_PART if in_part else DONE
 
 
@@ -251,7 +252,7 @@ def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Call
             bar.update(told)
         elif told["probe"] not in told_of:
             # What the probes before it found may change the estimate of all that follow.
-            rest = f", and then {_time(told['rest_s'])}" if told["rest_s"] else ""
+            rest = f", {_time(told['rest_s'])} remaining after it" if told["rest_s"] else ""
             output.note(f"{told['probe']}: about {_time(told['expected_s'])}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])

@@ -60,7 +60,7 @@ def _facts(values: dict[str, Any]) -> list[tuple[str, str]]:
     facts += [
         (
             f"random {load['mode']}s, {load['depth']} at a time",
-            f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} a second",
+            f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} IOPS",
         )
         for load in values["random"]
     ]

@@ -45,7 +45,7 @@ Scheduler = Annotated[
     str | None,
     Parameter(
         group=MODEL,
-        help="Order of service: NAME in the host's driver, drive:NAME in the drives; `headstack schedulers` lists them.",
+        help="Scheduling algorithm: NAME in the host's driver, drive:NAME in the drives; `headstack schedulers` lists them.",
     ),
 ]
 Replay = Literal["open", "closed", "measured"]
@@ -188,7 +188,7 @@ def seconds(word: str, option: str) -> float:
     except (ValueError, KeyError):
         value = -1.0
     if not 0 <= value < 1e10:
-        raise InputError(f"{option} `{word}` is no time", "a number and a unit: 90, 90s, 15m, 6h, 3d")
+        raise InputError(f"{option} `{word}` is not a duration", "a number and a unit: 90, 90s, 15m, 6h, 3d")
     return value
 
 
@@ -197,13 +197,13 @@ def _device(word: str) -> tuple[int, int | None]:
     try:
         return int(source), int(target) if equals else None
     except ValueError:
-        raise InputError(f"--device `{word}` is no device", "a number, or N=M") from None
+        raise InputError(f"--device `{word}` is not a device number", "a number, or N=M") from None
 
 
 def warmup(word: str | None) -> dict[str, Any]:
     """Read `--warmup`: a plain number counts requests, a number with a unit is a time."""
     if word is None:
         return {}
-    if word.isdigit():
+    if word.isdecimal() and len(word) <= 30:
         return {"warmup_requests": int(word)}
     return {"warmup_s": seconds(word, "--warmup")}

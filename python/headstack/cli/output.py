@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from headstack.cli import layout
+from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,11 +21,17 @@ if TYPE_CHECKING:
 
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON object."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    import json
+
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
 
 
 def error(message: str, hint: str | None = None) -> None:
     """Print `error: …` and, where there is something to do, `hint: …`."""
+    from headstack.cli import hints
+
+    message, hint = hints.improved(message.rstrip(), hint)
     _stderr("error", "red", message)
     if hint:
         _stderr("hint", "cyan", hint)
@@ -34,7 +44,7 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a line about what was done."""
-    sys.stderr.write(message + "\n")
+    _say(message)
 
 
 _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
@@ -43,12 +53,24 @@ _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
 def _stderr(label: str, colour: str, message: str) -> None:
     styled = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     shown = f"\x1b[1;{_SGR[colour]}m{label}\x1b[0m" if styled else label
-    sys.stderr.write(f"{shown}: {message}\n")
+    _say(f"{shown}: {message}")
+
+
+def _say(line: str) -> None:
+    # Who cannot be told is not told: the work goes on.
+    with suppress(OSError):
+        sys.stderr.write(line + "\n")
+
+
+def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:
+    """Whether a command line could not be parsed; only then the parser is loaded."""
+    parser = sys.modules.get("cyclopts")
+    return parser is not None and isinstance(problem, parser.CycloptsError)
 
 
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
-    message = " ".join(str(problem).split())
+    message = " ".join(str(problem).split()).partition(" Available commands:")[0]
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
     return message.rstrip(".").replace('"', "`"), f"`headstack {' '.join([*chain, '--help'])}` lists the options"
@@ -65,6 +87,36 @@ def defect(problem: BaseException) -> None:
         "this is a defect of headstack: please report it with the command; "
         "HEADSTACK_TRACEBACK=1 shows where it happened",
     )
+
+
+def mend_streams() -> None:
+    """Let a closed standard stream lead nowhere, before another file gets its number; the others write any sign."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            try:
+                os.fstat(number)
+            except OSError:
+                os.dup2(null, number)
+            setattr(sys, name, os.fdopen(null, "w" if number else "r"))
+        elif number and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="headstack.signs")
+
+
+@contextmanager
+def stdout_told() -> Iterator[None]:
+    """Hand on what is printed meanwhile; `InputError` where that is impossible."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        # An error about a file says which.
+        if problem.filename is not None:
+            raise
+        silence_stdout()
+        raise InputError(f"cannot write to stdout: {problem.strerror}") from None
 
 
 def silence_stdout() -> None:
@@ -88,54 +140,103 @@ def table(
     *,
     text_columns: Iterable[int] = (0,),
     caption: str | None = None,
+    spare: Sequence[int] = (),
 ) -> None:
-    """Print a table: text columns on the left of their cells, numbers on the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    """Print a table: text columns on the left of their cells, numbers on the right.
 
-    text = set(text_columns)
-    shown = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        caption=caption,
-        caption_justify="left",
-    )
-    for index, column in enumerate(columns):
-        shown.add_column(
-            column, justify="left" if index in text else "right", overflow="fold", no_wrap=index not in text
-        )
-    for row in rows:
-        shown.add_row(*(Text(cell) for cell in row))
-    _console().print(shown)
+    `spare` are the columns that a narrow terminal can do without, the least important first.
+    """
+    shown = layout.Table(title, columns, list(rows), frozenset(text_columns), caption or "", spare)
+    if _form.is_csv:
+        _csv(layout.csv_rows(shown))
+    else:
+        _block(layout.table_lines(shown, _form.screen()))
 
 
 def facts(title: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Print names and values, one pair a line."""
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    for name, value in pairs:
-        grid.add_row(Text(name, style="dim"), Text(value))
-    if title:
-        _console().print(Text(title, style="bold"))
-    _console().print(grid)
+    if _form.is_csv:
+        _csv([["name", "value"], *map(list, pairs)])
+    else:
+        _block(layout.fact_lines(title, pairs, _form.screen()))
 
 
 def line(text: str = "") -> None:
-    """Print a line of data."""
-    sys.stdout.write(text + "\n")
+    """Print a line of data; without words, a gap before what follows, if anything was printed before."""
+    if not text:
+        _form.gap = _form.begun
+    elif _form.is_csv:
+        note(text)
+    else:
+        if _form.gap:
+            sys.stdout.write("\n")
+        sys.stdout.write(text + "\n")
+        _form.begun, _form.gap = True, False
 
 
-def _console() -> Any:
-    from rich.console import Console
+@dataclass
+class _Form:
+    """How this command prints, and whether it has printed anything."""
 
-    # A file or a pipe gets whole lines, whatever the width of a terminal that is not there.
-    return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 120)
+    is_plain: bool = False
+    is_csv: bool = False
+    begun: bool = False
+    gap: bool = False
+
+    def screen(self) -> layout.Screen:
+        encoding = sys.stdout.encoding or "utf-8"
+        if self.is_plain:
+            return layout.Screen(None, "ascii")
+        is_styled = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        return layout.Screen(width(), encoding, _bold if is_styled else str)
+
+
+_form = _Form()
+
+
+def choose(arguments: Sequence[str]) -> list[str]:
+    """Take `--plain` and `--csv`, which every verb has, from the command line."""
+    global _form  # noqa: PLW0603 (a process has one stdout)
+    words = list(arguments)
+    end = words.index("--") if "--" in words else len(words)
+    given = {word for word in words[:end] if word in {"--plain", "--csv"}}
+    _form = _Form(is_plain="--plain" in given, is_csv="--csv" in given)
+    ways = [word for word in ("--json", "--csv", "--plain") if word in words[:end]]
+    if len(ways) > 1:
+        raise InputError(f"{ways[0]} and {ways[1]} are two ways to print the same", "choose one")
+    return [word for word in words[:end] if word not in given] + words[end:]
+
+
+def width() -> int | None:
+    """The columns of the terminal; a file or a pipe gets lines as long as they are."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and 0 < int(columns) < 100_000:
+        return int(columns)
+    if not sys.stdout.isatty():
+        return None
+    with suppress(OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    return None
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+def _block(lines: Sequence[str]) -> None:
+    """Print lines that belong together, apart from what stands before them."""
+    sys.stdout.write(("\n" if _form.begun else "") + "\n".join(lines) + "\n")
+    _form.begun, _form.gap = True, False
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> None:
+    """Print a table for other programs; an empty line parts it from the one before."""
+    import csv
+
+    if _form.begun:
+        sys.stdout.write("\n")
+    csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+    _form.begun = True
 
 
 @contextmanager

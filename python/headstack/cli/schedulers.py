@@ -1,4 +1,4 @@
-"""`headstack schedulers`: the orders of service there are."""
+"""`headstack schedulers`: the scheduling algorithms there are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from headstack.cli.options import Json  # noqa: TC001 (cyclopts reads annotation
 
 
 def schedulers(*, json: Json = False) -> int:
-    """List the orders of service, for `--scheduler`, `host.scheduler` and `controller.scheduler`."""
+    """List the scheduling algorithms, for `--scheduler`, `host.scheduler` and `controller.scheduler`."""
     from headstack import schedulers as known
     from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
@@ -16,7 +16,7 @@ def schedulers(*, json: Json = False) -> int:
         output.print_json({"schedulers": infos})
         return 0
     output.table(
-        "Schedulers", ["written", "order of service", "must know"],
+        "Schedulers", ["written", "scheduling algorithm", "must know"],
         [(form(info), meaning(info), info["needs"]) for info in infos if not info["is_modifier"]], text_columns=(0, 1, 2),
     )  # fmt: skip
     output.table(

@@ -75,6 +75,12 @@ def simulate(
             help="Parquet file for the driver's requests below a host's buffer cache; `trace analyze` reads it.",
         ),
     ] = None,
+    background_out: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT, help="Parquet file for the drives' work that no command waited for: destage, early writes."
+        ),
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page about the run.")] = None,
     save: Annotated[
         Path | None,
@@ -86,7 +92,7 @@ def simulate(
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
 
-    for path in (out, driver_out, save):
+    for path in (out, driver_out, background_out, save):
         if path is not None:
             check_writable(path)
     if report is not None:
@@ -109,6 +115,7 @@ def simulate(
             until_s=None if until is None else seconds(until, "--until"),
             out=out,
             driver_out=driver_out,
+            background_out=background_out,
             keep=False,
             sample=report is not None,
             progress=progress,
@@ -120,7 +127,8 @@ def simulate(
     if report is not None:
         run.report(report)
     output.print_json(run.summary) if json else _show(run.summary)
-    _say_beside(built, run.summary, [path for path in (out, driver_out, report, save) if path is not None])
+    written = (out, driver_out, background_out, report, save)
+    _say_beside(built, run.summary, [path for path in written if path is not None])
     return 0
 
 
@@ -195,15 +203,24 @@ def _show(summary: dict[str, Any]) -> None:
         ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    if power := summary.get("power"):
+        pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
         pairs.append(("buffer cache", _buffers(buffers)))
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):
-        pairs.append(("held back", notice))
+        pairs.append(("backlog", notice))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
+
+
+def _watts(power: dict[str, Any]) -> str:
+    """Mean power, and what it was drawn for."""
+    number = output.number
+    states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
+    return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
 
 
 def _buffers(cache: dict[str, Any]) -> str:
@@ -214,7 +231,7 @@ def _buffers(cache: dict[str, Any]) -> str:
         f"{number(cache[key])} {word}"
         for key, word in (
             ("written_by_sync", "by sync"),
-            ("written_by_dribble", "by dribbling"),
+            ("written_by_dribble", "by trickle flush"),
             ("written_by_eviction", "to make room"),
             ("written_by_limit", "by the limit"),
             ("written_through", "through"),

@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json
+from headstack.cli.verbs import VERBS, examples
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
     from headstack.studies.framework import StudyResult
 
-app = App(name="study", help="Reproduce a paper: its numbers beside ours.")
+app = App(name="study", help=VERBS["study"][1], help_epilogue=examples("study"))
 
 
-@app.command(name="list")
+@app.command(name="list", help_epilogue=examples("study list"))
 def list_(*, json: Json = False) -> int:
     """List the studies."""
     from headstack.studies import STUDIES, about
@@ -88,15 +89,15 @@ def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> N
 
 
 def _show(result: StudyResult) -> None:
-    from headstack.report.study import row_cells
+    from headstack.report.study import COLUMNS, row_cells
 
     output.table(
         f"{result.title} ({result.paper})",
-        ["row", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"],
+        COLUMNS,
         [row_cells(row) for row in result.rows],
-        text_columns=(0, 1, 4, 5, 6, 7),
-        caption=f"{result.count('holds')} hold, {result.count('differs')} differ, "
-        f"{result.count('not-testable')} are not testable here",
+        text_columns=(0, 1, 5, 6, 7, 8),
+        spare=(6, 5),
+        caption=result.answer(),
     )
 
 

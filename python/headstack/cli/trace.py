@@ -10,16 +10,47 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, TraceOptions, WrittenAs
+from headstack.cli.verbs import VERBS, examples
 from headstack.errors import InputError
 from headstack.report.tables import size, span
 
-app = App(name="trace", help="Tell what is in a trace; convert, pair, analyse, capture and make traces.")
-app.command("headstack.cli.trace_match:match", name="match", help="Pair requests with their responses.")
-app.command("headstack.cli.trace_match:ticks", name="ticks", help="Read a histogram of responses by clock ticks.")
-app.command("headstack.cli.trace_analyze:analyze", name="analyze", help="Tell what a host waits for, and why.")
-app.command("headstack.cli.trace_iostat:iostat", name="iostat", help="Read the reports of `iostat -x`.")
-app.command("headstack.cli.trace_capture:capture", name="capture", help="Capture the requests of a block device.")
-app.command("headstack.cli.trace_make:make", name="make", help="Make a trace like another one, of any length.")
+app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
+app.command(
+    "headstack.cli.trace_match:match",
+    name="match",
+    help="Pair requests with their responses.",
+    help_epilogue=examples("trace match"),
+)
+app.command(
+    "headstack.cli.trace_match:ticks",
+    name="ticks",
+    help="Read a histogram of responses by clock ticks.",
+    help_epilogue=examples("trace ticks"),
+)
+app.command(
+    "headstack.cli.trace_analyze:analyze",
+    name="analyze",
+    help="Tell what a host waits for, and why.",
+    help_epilogue=examples("trace analyze"),
+)
+app.command(
+    "headstack.cli.trace_iostat:iostat",
+    name="iostat",
+    help="Read the reports of `iostat -x`.",
+    help_epilogue=examples("trace iostat"),
+)
+app.command(
+    "headstack.cli.trace_capture:capture",
+    name="capture",
+    help="Capture the requests of a block device.",
+    help_epilogue=examples("trace capture"),
+)
+app.command(
+    "headstack.cli.trace_make:make",
+    name="make",
+    help="Make a trace like another one, of any length.",
+    help_epilogue=examples("trace make"),
+)
 
 SHAPING = (
     "device", "time_scale", "inter_arrival_ms", "lba_offset", "lba_scale", "fit_lba", "from_", "to",
@@ -37,7 +68,7 @@ def refuse_shaping(how: TraceOptions, verb: str) -> None:
         )
 
 
-@app.command
+@app.command(help_epilogue=examples("trace info"))
 def info(
     trace: Path,
     *,
@@ -55,7 +86,7 @@ def info(
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("trace convert"))
 def convert(
     trace: Path,
     out: Annotated[
@@ -77,7 +108,7 @@ def convert(
     return 0
 
 
-@app.command
+@app.command(help_epilogue=examples("trace formats"))
 def formats(*, json: Json = False) -> int:
     """List the formats that can be read and written."""
     from headstack._core import trace_formats, written_formats

@@ -55,15 +55,15 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
                      + (f"; {others}" if others else "")),
         ("span", span(about["span_s"])),
         ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
-        ("arrivals", "–" if variation is None else f"gaps vary by {variation:.2f} of their mean (1: independent)"),
+        ("arrivals", "–" if variation is None else f"coefficient of variation of inter-arrival times {variation:.2f} (Poisson: 1)"),
         ("runs", f"{100 * runs['sequential_fraction']:.1f} % sequential, {100 * runs['strided_fraction']:.1f} % strided; "
                  f"{number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
     ]  # fmt: skip
     if about["response"]:
-        pairs.append(("outstanding", f"{depth['mean']:.2f} found on average, at most {number(depth['max'])}; "
+        pairs.append(("queue depth", f"at arrival: mean {depth['mean']:.2f}, maximum {number(depth['max'])}; "
                                      f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
     if "pairs" in about:
-        pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} halves stay alone"))
+        pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} events unpaired"))
     output.facts(str(trace), pairs)
     named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
     groups = [(group["name"], group["response"]) for group in about["by_kind"]]

@@ -45,7 +45,7 @@ def capture(
             [
                 ("time", f"{about['wall_s']:.1f} s"),
                 ("others", f"{number(about['others'])} flushes, discards and the like, not written"),
-                ("alone", f"{number(about['orphans'])} halves without the other"),
+                ("unpaired", f"{number(about['orphans'])} events"),
                 ("lost", f"{number(about['lost_events'])} of {number(about['events'] + about['lost_events'])} events"),
                 ("cost", f"{about['cpu_s']:.3f} s on a processor ({100 * about['cpu_share']:.2f} % of one), "
                          f"{number(about['bytes_read'])} bytes read"),

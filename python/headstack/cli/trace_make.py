@@ -40,7 +40,7 @@ def make(
     if requests is not None and requests < 1:
         raise InputError(f"--requests {requests} is too few", "1 or more")
     if not 0 <= seed < 2**64:
-        raise InputError(f"--seed {seed} is no seed", "0 to 2^64 - 1")
+        raise InputError(f"--seed {seed} is not a seed", "0 to 2^64 - 1")
     text, fitted = "", {}
     if model is not None:
         text = model.read_text()

@@ -23,7 +23,7 @@ def match(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Pair the halves of a trace of clock ticks, or the events of a block trace, and tell what stays alone."""
+    """Pair the events of a trace of clock ticks, or the events of a block trace, and list those that are unpaired."""
     from headstack._core import match_trace
 
     refuse_shaping(how, "match")
@@ -81,7 +81,7 @@ def show_events(trace: Path, about: dict[str, Any]) -> None:
         ("dispatched", dispatched),
         ("completed", completed),
         ("pairs", f"{number(about['pairs'])}, of them {number(about['undispatched'])} without their dispatch"),
-        ("alone", f"{number(about['orphans'])}: {number(about['orphan_dispatches'])} dispatches, "
+        ("unpaired", f"{number(about['orphans'])}: {number(about['orphan_dispatches'])} dispatches, "
                   f"{number(about['orphan_completions'])} completions, {number(about['orphan_queued'])} queued"),
         ("changed", f"{number(about['merges'])} merges, {number(about['splits'])} splits, "
                     f"{number(about['requeues'])} requeues, "
@@ -105,7 +105,7 @@ def _show_ticks(trace: Path, about: dict[str, Any]) -> None:
     facts = [
         ("records", number(about["records"])),
         ("pairs", number(about["pairs"])),
-        ("alone", f"{number(about['orphan_responses'])} responses, {number(about['orphan_requests'])} requests"),
+        ("unpaired", f"{number(about['orphan_responses'])} responses, {number(about['orphan_requests'])} requests"),
     ]
     if about["off_slice"]:
         facts.append(("off slice", f"{number(about['off_slice'])} pairs lie in no slice of the table"))
@@ -121,7 +121,7 @@ def _show_ticks(trace: Path, about: dict[str, Any]) -> None:
     ]
     if rows:
         output.line()
-        title = "Alone" if about["orphans"] <= len(rows) else f"The first {len(rows)} alone"
+        title = "Unpaired" if about["orphans"] <= len(rows) else f"The first {len(rows)} unpaired"
         output.table(title, ["record", "half", "device", "", "block"], rows, text_columns=(1, 2, 3))
 
 

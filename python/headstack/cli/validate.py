@@ -102,8 +102,10 @@ def validate(
 def _residual_classes(validation: Validation) -> list[dict[str, Any]] | None:
     from importlib.util import find_spec
 
+    from headstack.errors import package_hint
+
     if find_spec("polars") is None:
-        output.note("where the error is needs the Python package `polars`: pip install 'headstack[report]'")
+        output.note(f"where the error is needs the Python package `polars`: {package_hint('polars')}")
         return None
     return validation.residual_classes()
 

@@ -180,16 +180,21 @@ def seek_curve(points: pl.DataFrame) -> alt.Chart:
 
 
 def timeline(steps: pl.DataFrame) -> alt.Chart:
-    """The steps of a few requests on one time axis, a row each."""
+    """The steps of a few requests on one time axis, a row each; steps at the same time lie in lanes below each other."""
+    steps = _in_lanes(steps)
+    lanes = int(real(steps["lane"].max())) + 1
     rows = steps["row"].unique(maintain_order=True).to_list()
     names = [name for name in style.STEPS if name in set(steps["label"])]
     return (
         alt.Chart(steps)
-        .mark_bar(height={"band": 0.6})
+        .mark_bar(height={"band": 0.85}, minBandSize=2)
         .encode(
-            x=alt.X("start_ms:Q", title="time (ms)", scale=alt.Scale(nice=False)),
+            x=alt.X(
+                "start_ms:Q", title="ms after the first request's arrival", scale=alt.Scale(zero=False, nice=False)
+            ),
             x2="end_ms:Q",
-            y=alt.Y("row:N", title=None, sort=rows),
+            y=alt.Y("row:N", title=None, sort=rows, axis=alt.Axis(labelLimit=260)),
+            yOffset=alt.YOffset("lane:O", sort=list(range(lanes))),
             color=alt.Color(
                 "label:N",
                 sort=names,
@@ -202,8 +207,20 @@ def timeline(steps: pl.DataFrame) -> alt.Chart:
                 "note:N",
             ],
         )
-        .properties(width="container", height=52 * len(rows) + 20)
+        .properties(width="container", height=(24 * lanes + 16) * len(rows) + 20)
     )
+
+
+def _in_lanes(steps: pl.DataFrame) -> pl.DataFrame:
+    """The steps with the lane that each lies in: the first of its row where no earlier step goes on."""
+    free: dict[str, list[float]] = {}
+    lanes = []
+    for row, start, end in steps.select("row", "start_ms", "end_ms").iter_rows():
+        ends = free.setdefault(row, [])
+        lane = next((index for index, until in enumerate(ends) if until <= start + 1e-9), len(ends))
+        ends[lane : lane + 1] = [end]
+        lanes.append(lane)
+    return steps.with_columns(lane=pl.Series(lanes, dtype=pl.Int64))
 
 
 def real(value: Any) -> float:

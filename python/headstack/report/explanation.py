@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headstack import __version__
 from headstack.report import charts
 from headstack.report.page import Page, Section
 from headstack.report.tables import number
@@ -17,10 +18,18 @@ def explanation_page(explanation: Explanation) -> Page:
     """The page: a timeline, and each step in words."""
     import polars as pl
 
+    # A run may have gone on for hours before: the axis begins with the first request that is shown.
+    origin = min((story["arrival_ms"] for story in explanation.stories), default=0.0)
     steps = [
-        {"row": title(story), **{key: step[key] for key in ("label", "start_ms", "end_ms", "note")}}
+        {
+            "row": title(story),
+            "label": step["label"],
+            "start_ms": step["start_ms"] - origin,
+            "end_ms": step["end_ms"] - origin,
+            "note": step["note"],
+        }
         for story in explanation.stories
-        for step in story["steps"]
+        for step in sorted(story["steps"], key=lambda step: (step["start_ms"], step["end_ms"]))
     ]
     sections = []
     if steps:
@@ -43,14 +52,14 @@ def explanation_page(explanation: Explanation) -> Page:
                 "takes (ms)",
                 "cylinder",
                 "head",
-                "angle (turns)",
+                "angle (revolutions)",
             ],
             rows=[
                 [
                     step["label"],
                     step["note"],
-                    number(step["start_ms"], 3),
-                    number(step["end_ms"], 3),
+                    number(step["start_ms"] - origin, 3),
+                    number(step["end_ms"] - origin, 3),
                     number(step["end_ms"] - step["start_ms"], 3),
                     number(step["cylinder"]),
                     number(step["head"]),
@@ -64,7 +73,20 @@ def explanation_page(explanation: Explanation) -> Page:
     ]
     return Page(
         title=f"What {explanation.system} did",
-        subtitle="Requests served one after the other, on one clock",
+        subtitle=f"Requests served one after the other, on one clock; 0 ms is {number(origin, 3)} ms after the start",
+        answer=_answer(explanation),
         numbers=[],
         sections=sections,
+        cite=[("tool", f"headstack {__version__}"), ("system", explanation.system)],
     )
+
+
+def _answer(explanation: Explanation) -> str:
+    """How long the last request took, and what most of it went on."""
+    if not explanation.stories:
+        return ""
+    story = explanation.stories[-1]
+    phase, time = max(story["phases_ms"].items(), key=lambda each: each[1])
+    share = 100 * time / (story["response_ms"] or 1)
+    name = title(story)
+    return f"{name[:1].upper()}{name[1:]}: {story['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."

@@ -8,8 +8,8 @@ from typing import Any
 from headstack.report.tables import number
 
 NAMES = {
-    "mtm_ms": "least time to media, writes",
-    "mtm_read_ms": "least time to media, reads",
+    "mtm_ms": "minimum time to media, writes",
+    "mtm_read_ms": "minimum time to media, reads",
     "head_positioning_ms": "head positioning (width of the dive)",
     "head_switch_ms": "head switch, reads",
     "cylinder_switch_ms": "cylinder switch, reads",

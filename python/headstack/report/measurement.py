@@ -128,7 +128,7 @@ def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
             )
         sections.append(Section("Seek curve", text=text, chart=seek_chart(seek), half=bool(seek["seeker"])))
     if seek["seeker"]:
-        text = "Least time from the start to each place, the least time to media taken off."
+        text = "Least time from the start to each place, the minimum time to media taken off."
         sections.append(Section("Seeker: seek time by distance in sectors", text=text, half=len(sections) == 1,
                                 chart=seeker_chart(seek["seeker"], device["sector_bytes"])))  # fmt: skip
     return sections

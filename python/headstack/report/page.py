@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from headstack.files import write_whole
-from headstack.report import style
+from headstack.report import origin, style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page."""
+    """A page; `answer` is what it says in a sentence or two, with the number."""
 
     title: str
     subtitle: str
@@ -54,6 +54,7 @@ class Page:
     sections: list[Section]
     notices: list[str] = field(default_factory=list)
     cite: list[tuple[str, str]] = field(default_factory=list)
+    answer: str = ""
 
     def html(self) -> str:
         """The page as one HTML document."""
@@ -65,7 +66,11 @@ class Page:
         )  # fmt: skip
         charts = [_specification(section.chart) for section in self.sections if section.chart is not None]
         return environment.get_template("page.html.jinja").render(
-            page=self, charts=charts, script=_bundle() if charts else "", font=style.FONT
+            page=self,
+            cite=[*self.cite, *origin.rows()] if self.cite else [],
+            charts=charts,
+            script=_bundle() if charts else "",
+            font=style.FONT,
         )
 
     def write(self, path: Path) -> None:

@@ -104,7 +104,7 @@ def _drop(sawtooth: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     if drop is None:
         return []
     (before, high), (behind, low) = drop
-    middle, text = (before + behind) / 2, f"a turn: {turn:.3f} ms"
+    middle, text = (before + behind) / 2, f"a revolution: {turn:.3f} ms"
     marks = [{"step": middle, "ms": (low + high) / 2, "text": text}]
     if not backwards:
         least = sawtooth["mtm_ms"]
@@ -112,7 +112,7 @@ def _drop(sawtooth: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
             {
                 "step": behind,
                 "ms": 0.45 * low,
-                "text": f"(3) {low:.3f} ms: least time to media {least:.3f} and a sector",
+                "text": f"(3) {low:.3f} ms: minimum time to media {least:.3f} and a sector",
             }
         )
         marks.append({"step": before, "ms": 1.04 * high, "text": "(2)"})

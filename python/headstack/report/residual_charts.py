@@ -82,7 +82,7 @@ def boxes(frame: pl.DataFrame) -> AnyChart:
 
 
 def histogram(frame: pl.DataFrame, rotation_ms: float | None) -> AnyChart:
-    """How many requests have which error; rules where it is one revolution."""
+    """Error histogram; rules where it is one revolution."""
     low, high = (charts.real(frame["error_ms"].quantile(share)) for share in (0.001, 0.999))
     reach = 1.25 * rotation_ms if rotation_ms else max(-low, high, 0.1)
     width = reach / _HALF

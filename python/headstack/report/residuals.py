@@ -108,14 +108,14 @@ def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:
         counted += f" {number(outside)} requests lie farther out." if outside else ""
     return [
         Section(
-            "The error by what the model took a request for",
-            "Bar: the middle half; thick line: 10 to 90 %; thin line: 1 to 99 %; tick: median. The error's axis is linear "
+            "Error by predicted cache outcome",
+            "Bar: the middle 50 %; thick line: 10 to 90 %; thin line: 1 to 99 %; tick: median. The error's axis is linear "
             f"within {residual_charts.LINEAR_MS:g} ms of zero and logarithmic beyond, here and below.",
             residual_charts.boxes(frame),
             columns=columns,
             rows=rows,
         ),
-        Section("How many requests have which error", counted, residual_charts.histogram(frame, rotation_ms)),
+        Section("Error histogram", counted, residual_charts.histogram(frame, rotation_ms)),
     ]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import assumed_notice, citation, completions_frame, key_numbers, number
+from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,13 +27,14 @@ def run_page(run: Run) -> Page:
     stride, table = run.sample
     frame = completions_frame(table)
     sections = _charts(run, frame, stride) if len(frame) else []
-    sections += [_drives(run), _cache(run)]
+    sections += [_drives(run), _power(run), _cache(run)]
     if len(summary["buses"]) > 1 or any(bus["queue_max"] for bus in summary["buses"]):
         sections.append(_buses(run))
     return Page(
         title=f"{summary['system']} under {summary['workload']}",
         subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
         + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
+        answer=_answer(summary),
         notices=[
             notice
             for notice in (overload(summary), held_back(summary), assumed_notice(summary["provenance"]))
@@ -96,6 +97,27 @@ def _drives(run: Run) -> Section:
     return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
 
 
+def _power(run: Run) -> Section:
+    known = [drive for drive in run.summary["drives"] if "power" in drive]
+    states = ("idle", "seek", "rotation", "read", "write")
+    rows = [
+        [
+            drive["name"],
+            number(drive["power"]["average_w"]),
+            *(number(drive["power"]["by_state_w"][state]) for state in states),
+            number(drive["power"]["energy_j"], 1),
+        ]
+        for drive in known
+    ]
+    missing = len(run.summary["drives"]) - len(known)
+    text = "Mean power, and what it was drawn for; the states add up to it."
+    if missing:
+        text += f" The watts of {missing} of the drives are not known."
+    return Section(
+        "Power", text, columns=["drive", "mean (W)", *(f"{state} (W)" for state in states), "energy (J)"], rows=rows
+    )
+
+
 def _buses(run: Run) -> Section:
     rows = [
         [
@@ -122,3 +144,15 @@ def _cache(run: Run) -> Section:
     }
     rows = [[name, number(cache[key]), f"{100 * cache[key] / requests:.1f} %"] for key, name in names.items()]
     return Section("Cache", columns=["requests", "count", "share of all"], rows=rows)
+
+
+def _answer(summary: dict[str, Any]) -> str:
+    """How long requests take, in a sentence."""
+    response = summary["response_ms"]
+    if response["mean"] is None:
+        return "No request was completed."
+    phase, time = max(summary["phases_ms"].items(), key=lambda each: each[1])
+    return (
+        f"A request takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}; "
+        f"the largest part is {phase}, {100 * time / (response['mean'] or 1):.0f} % of the mean."
+    )

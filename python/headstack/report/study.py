@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from headstack import __version__
@@ -12,27 +13,28 @@ if TYPE_CHECKING:
     from headstack.studies.framework import Row, StudyResult
 
 
+COLUMNS = ("row", "claim", "source", "target", "ours", "unit", "tolerance", "verdict", "note")
+WORDS = ("reproduced", "not reproduced", "met", "missed", "input read back", "not testable")
+
+
 def study_page(result: StudyResult) -> Page:
-    """The page: every claim with the paper's number beside ours."""
-    rows = [
-        [row.id, row.claim, value(row.paper), value(row.ours), row.unit, row.tolerance, row.verdict, row.note]
-        for row in result.rows
-    ]
+    """The page: the answer, and every claim with the source's number beside ours."""
     table = Section(
-        "The paper's numbers beside ours",
-        columns=["row", "claim", "paper", "ours", "unit", "tolerance", "verdict", "note"],
-        rows=rows,
+        "The source's numbers beside ours",
+        "Source: what the source prints. Target: our own aim or bound, where it prints none. An input read back was given "
+        "to the model and proves nothing about it.",
+        columns=list(COLUMNS),
+        rows=[list(row_cells(row)) for row in result.rows],
+        dense=True,
     )
+    words = Counter(row.word for row in result.rows)
     return Page(
         title=result.title,
         subtitle=result.paper,
-        numbers=[
-            Number("holds", str(result.count("holds")), "rows"),
-            Number("differs", str(result.count("differs")), "rows"),
-            Number("not testable", str(result.count("not-testable")), "rows"),
-        ],
+        answer=result.answer(),
+        numbers=[Number(word, str(words[word]), "rows") for word in WORDS if words[word] or word in WORDS[:2]],
         sections=[table, *result.sections],
-        cite=[("tool", f"headstack {__version__}"), ("study", result.name), ("paper", result.paper)],
+        cite=[("tool", f"headstack {__version__}"), ("study", result.name), ("source", result.paper)],
     )
 
 
@@ -46,5 +48,6 @@ def value(amount: float | None) -> str:
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
-    """The cells of a row in a terminal."""
-    return (row.id, row.claim, value(row.paper), value(row.ours), row.unit, row.tolerance, row.verdict, row.note)
+    """The cells of a row, as `COLUMNS` names them."""
+    source, target = ("–", value(row.paper)) if row.kind == "aim" else (value(row.paper), "–")
+    return (row.id, row.claim, source, target, value(row.ours), row.unit, row.tolerance, row.word, row.note)

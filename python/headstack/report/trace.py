@@ -34,7 +34,7 @@ def _numbers(about: dict[str, Any]) -> list[Number]:
         response, depth = about["response"], about["depth"]
         numbers += [
             Number("mean response", f"{response['mean_ms']:.3g} ms", f"median {response['p50_ms']:.3g} ms"),
-            Number("99 %", f"{response['p99_ms']:.3g} ms", f"longest {response['max_ms']:.3g} ms"),
+            Number("p99", f"{response['p99_ms']:.3g} ms", f"longest {response['max_ms']:.3g} ms"),
             Number("outstanding", f"{depth['mean']:.2f}", f"at most {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
@@ -70,7 +70,7 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
         )
         yield Section(
             "2 · By drive",
-            "Box: the middle half; line: median; whiskers: farthest within 1.5 times the box; dots: beyond.",
+            "Box: the middle 50 %; line: median; whiskers: farthest within 1.5 times the box; dots: beyond.",
             charts.boxes(about["by_device"][:24]),
             half=True,
         )

@@ -21,10 +21,11 @@ def validation_page(validation: Validation) -> Page:
 
     summary = validation.summary
     times = pl.DataFrame(validation.times)
-    errors = summary["per_request"]
+    errors, unlocked = summary["per_request"], summary.get("without_phase_lock")
     return Page(
         title=f"{summary['system']} against {summary['workload']}",
-        subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay",
+        subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay; {_fitted(validation)}",
+        answer=_answer(summary),
         notices=[notice for notice in [assumed_notice(summary["provenance"])] if notice],
         numbers=[
             Number("demerit", f"{number(summary['demerit_percent'])} %", f"{number(summary['demerit_ms'])} ms"),
@@ -33,7 +34,12 @@ def validation_page(validation: Validation) -> Page:
             Number(
                 "error per request",
                 f"{number(errors['mae_ms'])} ms",
-                f"{number(errors['mae_percent'])} % of the mean",
+                f"{number(errors['mae_percent'])} % of the mean" + (", phase-locked" if unlocked else ""),
+            ),
+            *(
+                [Number("not phase-locked", f"{number(unlocked['per_request']['mae_ms'])} ms", "error per request")]
+                if unlocked
+                else []
             ),
             Number("correlation", number(errors["correlation"], 3), "model against measured"),
         ],
@@ -115,3 +121,37 @@ def _difference(summary: dict[str, Any]) -> str:
 
 def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:] + "."
+
+
+def _answer(summary: dict[str, Any]) -> str:
+    """How far the model is from the drive, in a sentence or two."""
+    errors, unlocked = summary["per_request"], summary.get("without_phase_lock")
+    text = (
+        f"The model's times are distributed within {number(summary['demerit_percent'])} % (demerit) of the measured ones; "
+        f"a single request's is off by {number(errors['mae_ms'])} ms on average ({number(errors['mae_percent'])} %)"
+    )
+    if unlocked is None:
+        return text + "."
+    return (
+        f"{text} where the spindle's phase is followed, and by {number(unlocked['per_request']['mae_ms'])} ms "
+        f"({number(unlocked['per_request']['mae_percent'])} %) where it is not."
+    )
+
+
+def _fitted(validation: Validation) -> str:
+    """What of the model was fitted, and whether to this very trace."""
+    summary = validation.summary
+    count = summary["provenance"]["values"].get("fitted", 0)
+    trace = summary["workload"].split(" ")[0]
+    parts = []
+    if count:
+        own = sum(trace in source for source in validation.fitted_sources)
+        parts.append(f"{count} of the drive's values were fitted to measured times")
+        if own:
+            parts[-1] += f", {own} of them to parts of this very trace"
+    if "phase" in summary:
+        parts.append(
+            f"speed, skews and angles are fitted to the first {number(summary['phase']['fitted_to_requests'])} requests, "
+            "which are not scored"
+        )
+    return "; ".join(parts) or "nothing was fitted"

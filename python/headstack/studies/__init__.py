@@ -1,7 +1,8 @@
-"""Studies: experiments that answer a stated question, with the paper's numbers beside ours.
+"""Studies: experiments that answer a stated question, with the source's numbers beside ours.
 
-One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns a
-`StudyResult`.
+One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns rows and
+sections; with `finding(ours)`, our numbers by row, it answers its title in a sentence (empty where the rows that it
+needs were not testable).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ STUDIES = {
     "disksim-validation": "headstack.studies.disksim_validation",
     "scheduling": "headstack.studies.scheduling",
     "johnson": "headstack.studies.johnson",
+    "nearline": "headstack.studies.nearline",
 }
 
 
@@ -36,7 +38,9 @@ def run(name: str, data: Path | None, progress: Progress | None = None) -> Study
     """Run a study; `data` is the directory of its real data, without which their rows are not testable."""
     module = import_module(_home(name))
     rows, sections = module.run(data, progress)
-    return StudyResult(name, module.TITLE, module.PAPER, rows, sections)
+    ours = {row.id: row.ours for row in rows if row.ours is not None}
+    finding = module.finding(ours) if hasattr(module, "finding") else ""
+    return StudyResult(name, module.TITLE, module.PAPER, rows, sections, finding)
 
 
 def _home(name: str) -> str:

@@ -131,14 +131,14 @@ def _rows(each: Measured, replays: Replays) -> list[Row]:
         at_most(f"{key}-demerit-writes", f"{each.label}: writes alone", each.writes_ms,
                 replays.closed_median("writes"), "ms", note=replays.closed_range("writes")),
         at_most(f"{key}-mae", f"{each.label}: error per request, phase-locked: half of DiskSim's",
-                each.mae_percent / 2, locked["mae_percent"], "% of the mean",
+                each.mae_percent / 2, locked["mae_percent"], "% of the mean", kind="aim",
                 note=f"second half of the trace, the first fitted; without the lock "
                      f"{replays.locked['without_phase_lock']['per_request']['mae_percent']:.2f} %"),
     ]  # fmt: skip
     if each.is_late:
         rows.append(
             at_most(f"{key}-mae-late", f"{each.label}: error per request, phase-locked", LATE_MAE_PERCENT,
-                    locked["mae_percent"], "% of the mean")
+                    locked["mae_percent"], "% of the mean", kind="aim")
         )  # fmt: skip
     rows += _fitted_rows(each, replays.fitted)
     return rows
@@ -152,11 +152,11 @@ def _fitted_rows(each: Measured, fitted: dict[str, Any] | None) -> list[Row]:
     note = f"{key}-fitted: parameters fitted to the first half, scored on the second"
     return [
         at_most(f"{key}-fitted-mae", f"{each.label}, fitted: error per request: half of DiskSim's",
-                each.mae_percent / 2, error, "% of the mean", note=note),
+                each.mae_percent / 2, error, "% of the mean", note=note, kind="aim"),
         at_most(f"{key}-fitted-aim", f"{each.label}, fitted: error per request, aim", AIM_PERCENT, error,
-                "% of the mean", note=note),
+                "% of the mean", note=note, kind="aim"),
         at_most(f"{key}-fitted-demerit", f"{each.label}, fitted: half of DiskSim's demerit, aim", each.demerit_ms / 2,
-                fitted["demerit_ms"], "ms", note=f"{note}; measured clock"),
+                fitted["demerit_ms"], "ms", note=f"{note}; measured clock", kind="aim"),
     ]  # fmt: skip
 
 
@@ -213,3 +213,12 @@ def _section(table: list[list[str]]) -> Section:
         rows=table,
         text_columns=2,
     )  # fmt: skip
+
+
+def finding(ours: dict[str, float]) -> str:
+    """On how many drives the model is at least as close as DiskSim."""
+    found = [(ours[f"{each.drive}-demerit"], each.demerit_ms) for each in DRIVES if f"{each.drive}-demerit" in ours]
+    if not found:
+        return ""
+    closer = sum(error <= theirs for error, theirs in found)
+    return f"As imported, headstack's demerit is no larger than DiskSim's on {closer} of {len(found)} measured drives."

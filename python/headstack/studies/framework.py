@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from math import floor, log10
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from headstack.report.page import Section
 
 Verdict = Literal["holds", "differs", "not-testable"]
+Kind = Literal["source", "aim", "input"]
+"""Where the number beside ours comes from: the source prints it; it is our own aim or bound; the model was given it."""
 Progress = Callable[[str], None]
 """Told, in a few words, what a study is doing."""
 
@@ -28,6 +31,17 @@ class Row:
     tolerance: str
     verdict: Verdict
     note: str = ""
+    kind: Kind = "source"
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        if self.verdict == "not-testable":
+            return "not testable"
+        if self.kind == "input":
+            return "input read back" if self.verdict == "holds" else "not reproduced"
+        words = ("met", "missed") if self.kind == "aim" else ("reproduced", "not reproduced")
+        return words[self.verdict == "differs"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,20 @@ class StudyResult:
     paper: str
     rows: list[Row]
     sections: list[Section] = field(default_factory=list)
+    finding: str = ""
+
+    def answer(self) -> str:
+        """The answer to the question in the title, and how much of the source is reproduced, in a few sentences."""
+        words = Counter(row.word for row in self.rows)
+        printed = words["reproduced"] + words["not reproduced"]
+        parts = [f"{words['reproduced']} of {printed} printed numbers reproduced"] if printed else []
+        if aims := words["met"] + words["missed"]:
+            parts.append(f"{words['met']} of {aims} aims of ours met")
+        if words["input read back"]:
+            parts.append(f"inputs read back: {words['input read back']}")
+        if words["not testable"]:
+            parts.append(f"not testable here: {words['not testable']}")
+        return " ".join(filter(None, (self.finding, "; ".join(parts) + ".")))
 
     def json(self) -> dict[str, Any]:
         """The rows as a JSON object."""
@@ -46,6 +74,7 @@ class StudyResult:
             "study": self.name,
             "title": self.title,
             "paper": self.paper,
+            "answer": self.answer(),
             "rows": [asdict(row) for row in self.rows],
         }
 
@@ -55,21 +84,50 @@ class StudyResult:
 
 
 def about(
-    id_: str, claim: str, paper: float, ours: float, unit: str, *, within: float, ci95: float = 0.0, note: str = ""
+    id_: str,
+    claim: str,
+    paper: float,
+    ours: float,
+    unit: str,
+    *,
+    within: float,
+    ci95: float = 0.0,
+    note: str = "",
+    kind: Kind = "source",
 ) -> Row:
     """Our number is the paper's, give or take `within`; so is all of its 95 % interval, where `ci95` gives its half-width."""
     holds = abs(ours - paper) + ci95 <= within * (1 + 1e-12)
-    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", holds, _sure(ours, ci95, note))
+    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", holds, _sure(ours, ci95, note), kind)
 
 
-def at_most(id_: str, claim: str, paper: float, ours: float, unit: str, *, ci95: float = 0.0, note: str = "") -> Row:
+def at_most(
+    id_: str,
+    claim: str,
+    paper: float,
+    ours: float,
+    unit: str,
+    *,
+    ci95: float = 0.0,
+    note: str = "",
+    kind: Kind = "source",
+) -> Row:
     """Our number is not above the paper's; nor is the upper end of its 95 % interval, where `ci95` gives its half-width."""
-    return _row(id_, claim, paper, ours, unit, "at most", ours + ci95 <= paper, _sure(ours, ci95, note))
+    return _row(id_, claim, paper, ours, unit, "at most", ours + ci95 <= paper, _sure(ours, ci95, note), kind)
 
 
-def at_least(id_: str, claim: str, paper: float, ours: float, unit: str, *, ci95: float = 0.0, note: str = "") -> Row:
+def at_least(
+    id_: str,
+    claim: str,
+    paper: float,
+    ours: float,
+    unit: str,
+    *,
+    ci95: float = 0.0,
+    note: str = "",
+    kind: Kind = "source",
+) -> Row:
     """Our number is not below the paper's; nor is the lower end of its 95 % interval, where `ci95` gives its half-width."""
-    return _row(id_, claim, paper, ours, unit, "at least", ours - ci95 >= paper, _sure(ours, ci95, note))
+    return _row(id_, claim, paper, ours, unit, "at least", ours - ci95 >= paper, _sure(ours, ci95, note), kind)
 
 
 def not_testable(id_: str, claim: str, paper: float | None, unit: str, note: str) -> Row:
@@ -91,5 +149,7 @@ def _sure(ours: float, ci95: float, note: str) -> str:
     return f"{ours:,.{digits}f} ± {ci95:,.{digits}f} (95 %)" + (f"; {note}" if note else "")
 
 
-def _row(id_: str, claim: str, paper: float, ours: float, unit: str, tolerance: str, holds: bool, note: str) -> Row:
-    return Row(id_, claim, paper, ours, unit, tolerance, "holds" if holds else "differs", note)
+def _row(
+    id_: str, claim: str, paper: float, ours: float, unit: str, tolerance: str, holds: bool, note: str, kind: Kind
+) -> Row:
+    return Row(id_, claim, paper, ours, unit, tolerance, "holds" if holds else "differs", note, kind)

@@ -36,16 +36,16 @@ def rows() -> list[Row]:
     averages = drive.seek_averages()
     stated = "as stated in the drive file"
     found = [
-        about("ra81-one", "seek of one cylinder", 7.0, drive.seek_ms(1), "ms", within=0.05, note=stated),
-        about("ra81-full", "longest seek", 50.0, drive.seek_ms(CYLINDERS - 1), "ms", within=0.05, note=stated),
+        about("ra81-one", "seek of one cylinder", 7.0, drive.seek_ms(1), "ms", within=0.05, note=stated, kind="input"),
+        about("ra81-full", "longest seek", 50.0, drive.seek_ms(CYLINDERS - 1), "ms", within=0.05, note=stated, kind="input"),
         about("ra81-mean", "mean seek, taken as that over a third of the cylinders", 28.0, averages["third_stroke_ms"], "ms",
               within=0.05, note=f"between random addresses {averages['distance_weighted_ms']:.1f} ms"),
         about("ra81-capacity", "capacity", 456.0, drive.capacity_sectors * drive.sector_bytes / 1e6, "10⁶ bytes",
-              within=1.0),
+              within=1.0, kind="input"),
         about("ra81-cylinders", "cylinders, counted as the paper does (half of a cylinder's 14 tracks)", 2516.0,
-              2.0 * CYLINDERS, "", within=0.5, note="20 of them hold no data: 2,496 make the stated 456 MB"),
+              2.0 * CYLINDERS, "", within=0.5, note="20 of them hold no data: 2,496 make the stated 456 MB", kind="input"),
         about("ra81-rate", "media rate", 2.2, _media_mb_per_s(drive), "MB/s", within=0.05,
-              note="2.2 MB/s is the raw rate; 51 sectors of 512 bytes a turn are 1.57 MB/s of data"),
+              note="2.2 MB/s is the raw rate; 51 sectors of 512 bytes a revolution are 1.57 MB/s of data"),
     ]  # fmt: skip
     latency, latency_ci = estimate([_latency_ms(seed) for seed in SEEDS])
     found.append(

@@ -39,6 +39,7 @@ class Outcome:
 
     mean: float
     p95: float
+    p99: float
     p999: float
     longest: float
     std: float
@@ -73,6 +74,7 @@ def run_one(case: Case) -> Outcome:
     return Outcome(
         mean=times["mean"],
         p95=response.quantile(0.95, "higher") or 0.0,
+        p99=times["p99"],
         p999=times["p999"],
         longest=times["max"],
         std=times["std"],

@@ -11,7 +11,6 @@ from math import log
 from typing import TYPE_CHECKING
 
 import headstack
-from headstack.report.curves import lines
 from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, about, at_least, at_most
@@ -20,7 +19,7 @@ from headstack.studies.repeats import Case, Outcome, each, estimate, next_value_
 if TYPE_CHECKING:
     from pathlib import Path
 
-TITLE = "Which order of service, where, and at what price?"
+TITLE = "Which scheduling algorithm, where, and at what price?"
 PAPER = (
     "Worthington, Ganger & Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994; "
     "Seltzer, Chen & Ousterhout, Disk scheduling revisited, USENIX 1990; DiskSim 4.0's own queues"
@@ -248,6 +247,8 @@ def _curve(drive: str, overrides: tuple[tuple[str, str], ...]) -> list[Outcome]:
 
 
 def _loads() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     known = [info for info in headstack.schedulers() if not info["is_modifier"]]
     in_drive = {info["name"]: _in_drive(info["name"]) for info in known}
     in_host = {info["name"]: _in_host(info["name"]) for info in known if info["needs"] == "addresses"}
@@ -308,6 +309,8 @@ def _rate_at(rates: tuple[int, ...], outcomes: list[Outcome]) -> float:
 
 
 def _ageing() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     rows: list[Row] = []
     sections: list[Section] = []
     for drive, rate in BUSIEST.items():
@@ -339,6 +342,8 @@ def _ageing() -> tuple[list[Row], list[Section]]:
 
 
 def _waits() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     cases = {
         (name, depth): [Case("cheetah-9lp", _closed(depth), _in_drive(name), seed, depth) for seed in WAIT_SEEDS]
         for name, depth in product(WAITERS, WAIT_DEPTHS)
@@ -346,26 +351,26 @@ def _waits() -> tuple[list[Row], list[Section]]:
     done = run_all(case for cell in cases.values() for case in cell)
     runs = {key: [done[case] for case in cell] for key, cell in cases.items()}
 
-    def turns(name: str, depth: int, what: str = "longest") -> tuple[float, float]:
-        """In turns: one turn is the time in which as many are served as wait, so that FCFS has 1."""
+    def rounds(name: str, depth: int, what: str = "longest") -> tuple[float, float]:
+        """In rounds: one round is the time in which as many are served as wait, so that FCFS has 1."""
         return estimate([getattr(one, what) / (depth * one.per_request) for one in runs[name, depth]])
 
-    def in_turns(id_: str, claim: str, name: str, depth: int, bound: float, note: str, *, least: bool = False) -> Row:
-        longest, ci95 = turns(name, depth)
+    def in_rounds(id_: str, claim: str, name: str, depth: int, bound: float, note: str, *, least: bool = False) -> Row:
+        longest, ci95 = rounds(name, depth)
         row = at_least if least else at_most
-        return row(id_, f"{depth:,} waiting: longest wait of {claim}", bound, longest, "turns", ci95=ci95, note=note)
+        return row(id_, f"{depth:,} waiting: longest wait of {claim}", bound, longest, "rounds", ci95=ci95, note=note)
 
-    per_cycle = "derived: the arm passes everything in one cycle, and the mean wait of half a cycle is one turn"
-    cyclic, ci95 = turns("c-look", 1024)
+    per_cycle = "derived: the arm passes everything in one cycle, and the mean wait of half a cycle is one round"
+    cyclic, ci95 = rounds("c-look", 1024)
     rows = [
-        about("wait-c-look", "1,024 waiting: longest wait of C-LOOK", 2.0, cyclic, "turns", within=0.1, ci95=ci95,
+        about("wait-c-look", "1,024 waiting: longest wait of C-LOOK", 2.0, cyclic, "rounds", within=0.1, ci95=ci95,
               note=per_cycle),
-        in_turns("wait-batch", "batches of 16", "batch-fcfs(16 commands)", 256, 1 + 32 / 256,
+        in_rounds("wait-batch", "batches of 16", "batch-fcfs(16 commands)", 256, 1 + 32 / 256,
                  "derived: what came before, its own batch and the one begun"),
     ]  # fmt: skip
     starved = "starvation: longer than C-LOOK's bound"
-    rows += [in_turns(f"wait-sptf-{depth}", "SPTF", "sptf", depth, 2.0, starved, least=True) for depth in WAIT_DEPTHS]
-    rows.append(in_turns("wait-sstf-16", "SSTF", "sstf", 16, 2.0, starved, least=True))
+    rows += [in_rounds(f"wait-sptf-{depth}", "SPTF", "sptf", depth, 2.0, starved, least=True) for depth in WAIT_DEPTHS]
+    rows.append(in_rounds("wait-sstf-16", "SSTF", "sstf", 16, 2.0, starved, least=True))
     for depth in (16, 64):
         longest, ci95 = estimate([one.longest for one in runs["wstf(2000 ms)", depth]])
         rows.append(
@@ -378,15 +383,15 @@ def _waits() -> tuple[list[Row], list[Section]]:
         at_most("wait-age-limit-64", "64 waiting: longest wait of SPTF with an age limit of 1,000 ms", 1000 + in_order,
                 longest, "ms", ci95=ci95, note="derived: the limit, and at worst all others in order of arrival")
     )  # fmt: skip
-    shown = {name: [(depth, turns(name, depth)[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
-    late = {name: [(depth, turns(name, depth, "p999")[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
+    shown = {name: [(depth, rounds(name, depth)[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
+    late = {name: [(depth, rounds(name, depth, "p999")[0]) for depth in WAIT_DEPTHS] for name in WAITERS}
     text = (
-        "So many requests wait at any time. In turns: the time in which as many requests are served as wait, so that first "
-        f"come, first served waits for one turn. Mean of {len(WAIT_SEEDS)} seeds. Bounds of time (ageing, WSTF, an age "
+        "So many requests wait at any time. In rounds: the time in which as many requests are served as wait, so that first "
+        f"come, first served waits for one round. Mean of {len(WAIT_SEEDS)} seeds. Bounds of time (ageing, WSTF, an age "
         "limit) become first come, first served where the queue is longer than they are."
     )
     sections = [
-        Section(f"{title}, Cheetah 9LP", text, lines(data, "requests waiting", "turns", log=(True, True)), half=True)
+        Section(f"{title}, Cheetah 9LP", text, lines(data, "requests waiting", "rounds", log=(True, True)), half=True)
         for title, data in (("Longest wait", shown), ("99.9th percentile of the wait", late))
     ]
     return rows, sections
@@ -396,6 +401,8 @@ def _waits() -> tuple[list[Row], list[Section]]:
 
 
 def _depths() -> tuple[list[Row], list[Section]]:
+    from headstack.report.curves import lines
+
     drives = (*DRIVES, "nearline-18tb")
     cases = {
         (drive, depth): [Case(drive, _closed(depth), _in_drive("sptf"), seed, depth) for seed in WAIT_SEEDS]
@@ -429,3 +436,11 @@ def _exponent(points: list[tuple[int, float]]) -> float:
     xs, ys = [log(x) for x, _ in points], [log(y) for _, y in points]
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+def finding(ours: dict[str, float]) -> str:
+    """What knowing the rotation is worth."""
+    gain = ours.get("seltzer-throughput")
+    if gain is None:
+        return ""
+    return f"With 1,000 requests waiting, SPTF serves {gain:.1f} times as many requests a second as first come, first served."

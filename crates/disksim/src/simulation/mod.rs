@@ -2,8 +2,9 @@
 //!
 //! What is carried: instances, topology, bus times, driver, disks, logical organisations that are one disk or disks one
 //! after the other, synthetic generators, and the mapping of a trace's devices. Components that headstack does not have
-//! (striping, redundancy, caches in controllers) are refused; leniently they are left out, and said to be.
+//! (caches in controllers, some organisations) are refused; leniently they are left out, and said to be.
 
+mod array;
 mod host;
 mod instances;
 mod laws;

@@ -2,19 +2,31 @@
 
 use super::instances::{Instances, expanded};
 use super::system::Built;
-use super::{not_built, of_kind};
+use super::{array, not_built, of_kind};
 use crate::error::ImportError;
 use crate::fields::Fields;
 use crate::report::Report;
 use crate::tree::{At, Block, Item};
+use headstack_system::spec::VolumeSpec;
 
-/// A volume: disks one after the other.
+/// Disks as a volume.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    /// Level and options; drives and bus are filled in last.
+    pub(super) spec: VolumeSpec,
+    /// Positions in the list of disks, in the order of the volume.
+    pub(super) disks: Vec<usize>,
+}
+
+/// A volume.
 #[derive(Clone, Debug)]
 pub(super) struct Volume {
     pub(super) name: String,
-    /// Positions in the list of disks.
-    pub(super) disks: Vec<usize>,
+    pub(super) array: Array,
+    /// In DiskSim's blocks.
     pub(super) sectors: u64,
+    /// The bus its disks share; `None`: each has its own.
+    pub(super) bus: Option<String>,
     /// The name of an organisation, not of a disk.
     is_array: bool,
 }
@@ -34,7 +46,7 @@ pub(super) fn volumes(
         let disks: Vec<usize> =
             names.iter().map(|name| disk_of(name, built, instances, &block.at)).collect::<Result<_, _>>()?;
         let is_array = fields.text("Addressing mode")?.is_some_and(|mode| mode == "Array");
-        checked(&fields, block, is_array, &disks, built, report)?;
+        let array = organised(&fields, block, is_array, &disks, built, report)?;
         for &disk in &disks {
             if std::mem::replace(&mut taken[disk], true) {
                 let name = &built.disks[disk].name;
@@ -42,12 +54,13 @@ pub(super) fn volumes(
             }
         }
         if is_array {
-            if built.disks[disks[0]].bus != built.disks[disks[disks.len() - 1]].bus {
+            let bus = built.bus_of_all(&disks);
+            if bus.is_none() && !built.have_own_buses(&disks) {
                 let what = format!("disks of {} on several buses", block.name);
                 not_built(&block.at, &what, "all are on the bus of the first", report)?;
             }
             report.carried(format!("organisation {}", block.name), format!("volume.{}", block.name));
-            volumes.push(volume(block.name.clone(), disks, built, true));
+            volumes.push(volume(block.name.clone(), array, built, bus, true));
         } else {
             report.carried(format!("organisation {}", block.name), "a volume for each disk");
             volumes.extend(disks.into_iter().map(|disk| alone(disk, built)));
@@ -58,13 +71,29 @@ pub(super) fn volumes(
     Ok(volumes)
 }
 
-fn volume(name: String, disks: Vec<usize>, built: &Built, is_array: bool) -> Volume {
-    let sectors = disks.iter().map(|&disk| built.disks[disk].sectors).sum();
-    Volume { name, disks, sectors, is_array }
+fn volume(name: String, array: Array, built: &Built, bus: Option<String>, is_array: bool) -> Volume {
+    let sizes = || array.disks.iter().map(|&disk| built.disks[disk].sectors);
+    let smallest = sizes().min().unwrap_or(0);
+    let unit = array.spec.stripe_unit_kib.map_or(1, |kib| (kib * 2.0) as u64).max(1);
+    let (count, whole) = (array.disks.len() as u64, smallest / unit * unit);
+    let sectors = match array.spec.level.as_str() {
+        "raid-0" => count * whole,
+        "raid-1" => smallest,
+        "raid-10" => count / u64::from(array.spec.copies.unwrap_or(2)) * whole,
+        "raid-4" | "raid-5" => (count - 1) * whole,
+        _ => sizes().sum(),
+    };
+    Volume { name, array, sectors, bus, is_array }
 }
 
 fn alone(disk: usize, built: &Built) -> Volume {
-    volume(built.disks[disk].name.clone(), vec![disk], built, false)
+    let bus = Some(built.disks[disk].bus.clone());
+    volume(built.disks[disk].name.clone(), one_after_the_other(&[disk]), built, bus, false)
+}
+
+fn one_after_the_other(disks: &[usize]) -> Array {
+    let level = if disks.len() == 1 { "single" } else { "concatenation" }.to_owned();
+    Array { spec: VolumeSpec { level, ..VolumeSpec::default() }, disks: disks.to_vec() }
 }
 
 fn disk_of(name: &str, built: &Built, instances: &Instances<'_>, at: &At) -> Result<usize, ImportError> {
@@ -75,34 +104,42 @@ fn disk_of(name: &str, built: &Built, instances: &Instances<'_>, at: &At) -> Res
     })
 }
 
-/// Refuses what is not disks one after the other.
-fn checked(
+/// What the disks of an organisation are; refuses what there is not here.
+fn organised(
     fields: &Fields<'_>,
     block: &Block,
     is_array: bool,
     disks: &[usize],
     built: &Built,
     report: &mut Report,
-) -> Result<(), ImportError> {
+) -> Result<Array, ImportError> {
     let Some(largest) = disks.iter().map(|&disk| built.disks[disk].sectors).max() else {
         return Err(ImportError::at(&block.at, format!("`{}` has no devices", block.name)));
     };
     let instead = "its disks lie one after the other";
     let redundancy = fields.text("Redundancy scheme")?.unwrap_or("Noredun");
+    let unit = fields.real("Stripe unit")?.unwrap_or(0.0);
+    let is_shorter = unit < largest as f64 || redundancy != "Noredun";
+    if is_array
+        && disks.len() > 1
+        && is_shorter
+        && let Some(array) = array::array(fields, disks, unit)?
+    {
+        return Ok(array);
+    }
     if redundancy != "Noredun" {
         let what = format!("redundancy {redundancy} of {}", block.name);
         not_built(fields.at("Redundancy scheme"), &what, &format!("{instead}, without redundancy"), report)?;
     }
     let distribution = fields.text("Distribution scheme")?.unwrap_or("Asis");
-    let unit = fields.real("Stripe unit")?.unwrap_or(0.0);
-    let one_after_the_other = distribution == "Asis"
+    let is_in_order = distribution == "Asis"
         || distribution == "Striped" && is_array && unit >= largest as f64
         || disks.len() == 1;
-    if !one_after_the_other && redundancy == "Noredun" {
+    if !is_in_order && redundancy == "Noredun" {
         let what = format!("distribution {distribution} of {} in units of {unit} sectors", block.name);
         not_built(fields.at("Distribution scheme"), &what, instead, report)?;
     }
-    Ok(())
+    Ok(one_after_the_other(disks))
 }
 
 /// The volume that a generator or a trace means by a name. In an array DiskSim takes a disk's number for the number of

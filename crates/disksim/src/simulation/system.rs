@@ -241,16 +241,37 @@ impl Built {
         volumes: &[Volume],
     ) -> (SystemSpec, Vec<DriveFile>) {
         let volume = volumes.iter().map(|volume| {
-            let disks = volume.disks.iter().map(|&disk| &self.disks[disk]);
+            let disks = volume.array.disks.iter().map(|&disk| &self.disks[disk]);
             let spec = VolumeSpec {
-                level: if volume.disks.len() == 1 { "single" } else { "concatenation" }.to_owned(),
                 drives: disks.map(|disk| disk.file.clone()).collect(),
-                bus: Some(self.disks[volume.disks[0]].bus.clone()),
+                bus: volume.bus.clone(),
+                ..volume.array.spec.clone()
             };
             (volume.name.clone(), spec)
         });
-        let spec = SystemSpec { summary, host, volume: volume.collect(), bus: self.buses };
-        (spec, self.files)
+        let volume: BTreeMap<String, VolumeSpec> = volume.collect();
+        let mut bus = self.buses;
+        bus.retain(|name, _| volume.values().any(|volume| volume.bus.as_ref() == Some(name)));
+        (SystemSpec { summary, host, volume, bus }, self.files)
+    }
+
+    /// The bus that all of some disks are on.
+    pub(super) fn bus_of_all(&self, disks: &[usize]) -> Option<String> {
+        let bus = &self.disks[*disks.first()?].bus;
+        disks.iter().all(|&disk| self.disks[disk].bus == *bus).then(|| bus.clone())
+    }
+
+    /// Whether each of some disks is alone on a bus that is as its drive file has it.
+    pub(super) fn have_own_buses(&self, disks: &[usize]) -> bool {
+        disks.iter().map(|&disk| &self.disks[disk]).all(|disk| {
+            let is_alone = self.disks.iter().filter(|other| other.bus == disk.bus).count() == 1;
+            let own = self.models.iter().find(|model| model.3 == disk.file).map(|model| &model.2.bus);
+            let shared = self.buses.get(&disk.bus).filter(|bus| bus.outstanding.is_none());
+            let rates = shared.and_then(|bus| bus.rates().ok());
+            let as_own =
+                own.zip(rates).is_some_and(|(own, bus)| BusSpec { kind: own.kind.clone(), ..bus } == *own);
+            is_alone && as_own
+        })
     }
 }
 

@@ -125,6 +125,8 @@ fn generator_stream(
         ranges_lba: Vec::new(),
         raw: false,
         force_media_fraction: 0.0,
+        flush_fraction: 0.0,
+        duration_limit_fraction: 0.0,
         inter_arrival: None,
         burst: None,
         think: None,

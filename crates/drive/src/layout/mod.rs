@@ -3,7 +3,8 @@
 //! One [`Layout`] describes the surfaces of one actuator. It is built once, does not change, and answers by arithmetic
 //! over *spans*: runs of tracks within a zone that hold data without a gap. There is one span per
 //! zone, and one more for each region border and slipped track inside it, so that a drive of ten million tracks costs
-//! no more memory than one of a thousand. A layout that is given run by run has a zone, and so a span, for each run.
+//! no more memory than one of a thousand. A layout that is given run by run, or whose heads differ, has a zone, and so a span,
+//! for each run.
 //!
 //! Conventions:
 //! - Tracks follow each other in the order of the drive file ([`crate::spec::Order`]). Serpentine orders and groups of
@@ -18,6 +19,7 @@
 //! - A remapped sector leaves its home slot empty. Its *track* and *cylinder*, in [`Layout::track_range`] and
 //!   [`Layout::cylinder_end`], stay those of its home.
 
+mod by_head;
 mod defects;
 mod divisor;
 mod groups;
@@ -32,6 +34,8 @@ mod zone;
 pub use place::{Extent, Place, ZoneSummary};
 
 use crate::spec::LayoutSpec;
+use by_head::ByHead;
+pub(crate) use by_head::runs_by_head;
 use defects::{Remaps, Slips, Target};
 use groups::DataMap;
 pub(crate) use groups::group_slots;
@@ -91,9 +95,17 @@ struct Home {
 impl Layout {
     /// The layout of a checked description.
     pub fn new(spec: &LayoutSpec) -> Self {
+        let Some(ByHead { runs, zones }) = ByHead::new(spec) else { return Self::of(spec, None) };
+        let cylinders = Some(physical_cylinders(spec));
+        let by_runs = LayoutSpec { run: runs, zone: Vec::new(), cylinders, ..spec.clone() };
+        Self::of(&by_runs, Some(&zones))
+    }
+
+    /// The layout of zones, or of runs that are numbered as they show to the outside.
+    fn of(spec: &LayoutSpec, numbers: Option<&[u32]>) -> Self {
         let finder = Finder::new(&spec.run);
         let zones: Vec<Zone> = if finder.is_of_runs() {
-            runs::zones(&spec.run)
+            runs::zones(&spec.run, numbers)
         } else {
             spec.zone.iter().zip(0..).map(|(zone, number)| Zone::new(spec, zone, number)).collect()
         };

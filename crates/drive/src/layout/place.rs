@@ -20,7 +20,7 @@ pub struct Place {
 }
 
 /// A run of logical sectors that pass under one head one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Physical cylinder.
     pub cylinder: u32,

@@ -7,8 +7,12 @@ use super::place::ZoneSummary;
 use super::zone::Zone;
 use crate::spec::TrackRunSpec;
 
-/// The runs as zones, numbered as they appear to the outside. Spare tracks open no zone of their own.
-pub(super) fn zones(runs: &[TrackRunSpec]) -> Vec<Zone> {
+/// The runs as zones, numbered as they appear to the outside: by `numbers`, or anew where the sectors on a track change.
+/// Spare tracks open no zone of their own.
+pub(super) fn zones(runs: &[TrackRunSpec], numbers: Option<&[u32]>) -> Vec<Zone> {
+    if let Some(numbers) = numbers {
+        return runs.iter().zip(numbers).map(|(run, &number)| Zone::of_run(run, number)).collect();
+    }
     let mut number = 0;
     let mut before: Option<u32> = None;
     runs.iter()

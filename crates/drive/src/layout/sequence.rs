@@ -174,6 +174,19 @@ impl Sequence {
         }
     }
 
+    /// How many indices from `index` on follow each other along one surface, from cylinder to cylinder.
+    pub(super) fn along_surface(&self, index: u64) -> u64 {
+        match self.kind {
+            Kind::ByCylinder { .. } => 1,
+            Kind::BySurface { indices_per_group, width, last_group, last_width } => {
+                let (group, rest) = indices_per_group.split(index);
+                let narrow = if group == last_group { last_width } else { width };
+                narrow.value() - narrow.split(rest).1
+            }
+            Kind::Run { .. } => self.cylinders - index,
+        }
+    }
+
     /// The index after the run of tracks in one cylinder that holds `index`.
     pub(super) fn cylinder_run_end(&self, index: u64) -> u64 {
         match self.kind {

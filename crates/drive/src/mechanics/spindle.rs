@@ -20,6 +20,13 @@ pub struct Epoch {
     period_ns: f64,
 }
 
+impl Default for Epoch {
+    /// A disk that turns as fast as one may.
+    fn default() -> Self {
+        Self::new(Nanos::ZERO, Angle::ZERO, 2.0)
+    }
+}
+
 impl Epoch {
     /// The disk is at `angle0` at `t0` and takes `period_ns` for a turn, which must lie between 2 ns and 4 s (and is
     /// moved there).
@@ -83,6 +90,12 @@ impl Epoch {
         self.period_ns
     }
 
+    /// The time in which the disk turns by an angle, rounded down.
+    #[inline]
+    pub(crate) fn time_of(&self, angle: Angle) -> Nanos {
+        Nanos(((u128::from(angle.0) * u128::from(self.period_q32)) >> 96) as u64)
+    }
+
     /// How far the disk turns in a nanosecond, rounded up.
     #[inline]
     pub(crate) fn tick(&self) -> Angle {
@@ -142,6 +155,9 @@ fn rate(period_ns: f64) -> u128 {
     (high << 64) + low + u128::from(2 * rest >= mantissa)
 }
 
+/// Idle gaps of more drift intervals than this are crossed at once: it bounds what a gap costs to some tens of ms.
+const MOST_STEPS: u64 = 1 << 20;
+
 /// A spindle: its nominal speed and how the real one differs.
 #[derive(Clone, Debug)]
 pub struct Spindle {
@@ -184,12 +200,42 @@ impl Spindle {
     ///
     /// An epoch says nothing about what lies beyond its end; where drift matters, ask [`Spindle::end_of`] and
     /// [`Spindle::next`].
+    ///
+    /// Whoever asks often gets the same answers as who asks rarely, except over an idle gap of more than a million drift
+    /// intervals (twelve days at one a second): that is crossed at once, to a phase drawn from the same distribution.
     #[inline]
     pub fn epoch_at(&mut self, t: Nanos) -> Epoch {
-        while t >= self.boundary {
-            self.step();
+        if t >= self.boundary {
+            self.move_on(t);
         }
         self.epoch
+    }
+
+    /// Into the drift interval that holds `t`.
+    #[cold]
+    fn move_on(&mut self, t: Nanos) {
+        let whole = t.saturating_sub(self.boundary).0 / self.interval_ns;
+        if whole > MOST_STEPS {
+            self.cross(whole);
+        }
+        // Without drift, and in the last interval that time can hold, the boundary is never reached.
+        while t >= self.boundary && self.boundary < Nanos::MAX {
+            self.step();
+        }
+    }
+
+    /// Crosses whole intervals in one go. The deviations are independent, each uniform in ±`drift` (variance drift²/3), so
+    /// the sum of this many is normal.
+    fn cross(&mut self, intervals: u64) {
+        let begin = self.boundary;
+        let end = Nanos(begin.0 + intervals * self.interval_ns);
+        let steady = Epoch::new(begin, self.epoch.angle(begin), self.mean_period_ns);
+        let turns_an_interval = self.interval_ns as f64 / self.mean_period_ns;
+        let spread = self.drift * turns_an_interval * (intervals as f64 / 3.0).sqrt();
+        let wandered = Angle::from_turns(spread * normal(!self.seed, self.interval));
+        self.interval += intervals;
+        self.epoch = Epoch { t0: end, angle0: steady.angle(end) + wandered, ..steady };
+        self.boundary = end;
     }
 
     /// Whether the disk turns at another speed at `t` than at the latest instant asked for.
@@ -262,6 +308,13 @@ fn deviation(seed: u64, interval: u64) -> f64 {
     let bits = hash(seed, interval);
     // 53 bits make a real number in [0, 2).
     (bits >> 11) as f64 / 4_503_599_627_370_496.0 - 1.0
+}
+
+/// A number from the standard normal distribution (Box & Muller 1958) that depends on nothing but seed and counter.
+fn normal(seed: u64, counter: u64) -> f64 {
+    let uniform = |seed| ((hash(seed, counter) >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
+    let (radius, turn): (f64, f64) = (uniform(seed), uniform(seed.rotate_left(32)));
+    (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * turn).cos()
 }
 
 /// 64 bits that depend on a seed and a counter and nothing else, so that draw number n is the same in whatever order

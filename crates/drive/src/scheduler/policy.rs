@@ -117,6 +117,16 @@ kinds! {
         }),
         ..plain("wstf", Needs::Rotation, "weighted sptf: positioning time x share of the permitted wait that is left")
     };
+    Ncq = SchedulerInfo {
+        parameter: Some(Parameter {
+            what: "positioning that a wait of one pass of the queue is worth, in passes",
+            unit: "",
+            default: Some(1.3),
+            allowed: [0.0, 1000.0],
+            whole: false,
+        }),
+        ..plain("ncq", Needs::Cache, "as drives order their own queue: aged by passes, what is on the way taken along")
+    };
     Gsptf = SchedulerInfo {
         parameter: Some(Parameter {
             what: "size of a group",

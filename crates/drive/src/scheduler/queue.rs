@@ -1,6 +1,7 @@
 //! What waits in one place, in the order of a policy.
 
-use super::order::{AnyOrder, Choice, Extent, Order, Pick};
+use super::list::{AnyOrder, Extent};
+use super::order::{Choice, Order, Pick};
 use super::policy::{Kind, Needs, Policy};
 use super::reach::Reach;
 use super::waiting::{Slot, Slots, Target, Waiting};
@@ -157,6 +158,12 @@ impl Queue {
         &self.policy
     }
 
+    /// The reads among which the scheduler chooses: first address, and one after the last.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let reads = self.slots.iter().filter(|waiting| waiting.command.op == Op::Read);
+        reads.map(|waiting| (waiting.command.lba.0, waiting.end()))
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         self.slots.len() + self.heads.len() + self.backlog.len()
@@ -245,9 +252,21 @@ impl Queue {
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.
     pub fn pop(&mut self, now: Nanos, arms: &[Reach<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
+        self.pop_by(now, Nanos::MAX, arms, buffered).and_then(Result::ok)
+    }
+
+    /// As [`Queue::pop`], where `by` is how late it is already: a scheduler that can put its choice of `now` off for longer
+    /// does, and says until when.
+    pub fn pop_by(
+        &mut self,
+        now: Nanos,
+        by: Nanos,
+        arms: &[Reach<'_>],
+        buffered: &[(u64, u64)],
+    ) -> Option<Result<Taken, Nanos>> {
         if let Some(waiting) = self.heads.pop() {
             self.remember(&waiting.command);
-            return Some(Taken { waiting, arm: 0 });
+            return Some(Ok(Taken { waiting, arm: 0 }));
         }
         let choice = Choice {
             now,
@@ -261,7 +280,12 @@ impl Queue {
         let Pick { slot, arm } = if let Some(pick) = chosen {
             pick
         } else {
-            let pick = self.orders.iter_mut().find_map(|order| order.choose(&choice))?;
+            let (order, pick) =
+                self.orders.iter_mut().find_map(|order| order.choose(&choice).map(|pick| (order, pick)))?;
+            let until = order.decides_by(&choice, pick);
+            if until > by {
+                return Some(Err(until));
+            }
             let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
             older.map_or(pick, Pick::of)
         };
@@ -269,7 +293,7 @@ impl Queue {
         for order in &mut self.orders {
             order.taken(&choice, at);
         }
-        Some(Taken { waiting: self.take(slot), arm: arm as usize })
+        Some(Ok(Taken { waiting: self.take(slot), arm: arm as usize }))
     }
 
     /// Takes out the command that continues the last one, if the policy joins them.

@@ -1,9 +1,10 @@
 //! What it takes to reach a waiting command from where the mechanism is.
 
-use crate::command::BusTiming;
+use crate::command::{BusTiming, Command};
 use crate::mechanics::Epoch;
-use crate::media::Arm;
+use crate::mechanism::{Arm, Media};
 use crate::model::DriveModel;
+use crate::positioning;
 use crate::scheduler::Target;
 use headstack_units::{Nanos, Op};
 
@@ -19,6 +20,8 @@ pub struct Reach<'a> {
     /// For reads, for writes.
     ways: [Way; 2],
     supply: Supply,
+    /// A write goes into the buffer at once.
+    takes_writes: bool,
 }
 
 /// How the arm sets out for a direction of transfer.
@@ -59,7 +62,45 @@ impl<'a> Reach<'a> {
             start: model.overhead.write_start,
             sector_bytes: u64::from(model.sector_bytes()),
         };
-        Self { model, epoch, ways, supply }
+        Self { model, epoch, ways, supply, takes_writes: false }
+    }
+
+    /// A write goes into the buffer at once, if it does.
+    pub(crate) fn taking_writes(self, takes_writes: bool) -> Self {
+        Self { takes_writes, ..self }
+    }
+
+    /// What limited commands should take at most.
+    pub(super) fn duration_limit(&self) -> Option<Nanos> {
+        self.model.overhead.duration_limit
+    }
+
+    /// Whether a write goes into the buffer at once.
+    pub(super) fn takes_writes(&self) -> bool {
+        self.takes_writes
+    }
+
+    /// When the media are through with a command, and the mechanism then.
+    pub(super) fn after(&self, command: &Command, target: &Target) -> (Nanos, Self) {
+        let Command { op, lba, sectors, .. } = *command;
+        let media = Media { model: self.model, epoch: self.epoch };
+        let ready = self.ready(op, target, sectors);
+        let (mut lba, end) = (lba.0, lba.0 + u64::from(sectors));
+        let extent = self.model.layout.extent(lba, end - lba);
+        let mut pass = media.pass_from(extent, 0, extent.sectors, ready, ready, ready);
+        lba = pass.end_lba();
+        while lba < end {
+            pass = media.next_pass(pass.end, Arm::over(&pass.extent), lba, end - lba, op);
+            lba = pass.end_lba();
+        }
+        (pass.end, positioning::from_rest(self.model, self.epoch, pass.end, op, Arm::over(&pass.extent)))
+    }
+
+    /// Of buffered writes: their data are there, and the arm is free at `from` where it is.
+    pub(crate) fn of_buffered(model: &'a DriveModel, epoch: Epoch, from: Nanos, arm: Arm) -> Self {
+        let reach = Self::new(model, epoch, [Way { from, not_before: from, arm }; 2], Nanos::ZERO);
+        let supply = Supply { begin: Nanos::ZERO, after_arm: None, start: Nanos::ZERO, ..reach.supply };
+        Self { supply, ..reach }
     }
 
     /// When the first sector of a command begins to pass under its head.
@@ -80,8 +121,8 @@ impl<'a> Reach<'a> {
         let to = (target.cylinder, target.head);
         let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);
         match op {
-            Op::Read => on_track,
-            Op::Write => on_track.max(self.data_ready(on_track, target, sectors)),
+            Op::Write if sectors > 0 => on_track.max(self.data_ready(on_track, target, sectors)),
+            Op::Read | Op::Write => on_track,
         }
     }
 

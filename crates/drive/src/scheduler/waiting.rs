@@ -1,6 +1,7 @@
 //! A command that waits, and where it wants to go.
 
 use crate::command::Command;
+use crate::layout::Extent;
 use crate::model::DriveModel;
 use headstack_units::{Angle, Nanos, Op};
 use std::ops::{Index, IndexMut};
@@ -41,8 +42,18 @@ pub struct Target {
 impl Target {
     /// Of a command on a drive. A write that covers part of a physical sector begins with reading that.
     pub fn of(model: &DriveModel, command: &Command) -> Self {
-        let physical = if command.op == Op::Write { model.sizes.physical } else { 1 };
-        let extent = model.layout.extent(command.lba.0 - command.lba.0 % physical, 1);
+        match command.op {
+            Op::Read => Self::over(&model.layout.extent(command.lba.0, 1)),
+            Op::Write => Self::at(model, command.lba.0),
+        }
+    }
+
+    /// Of a write that begins at `lba`.
+    pub(crate) fn at(model: &DriveModel, lba: u64) -> Self {
+        Self::over(&model.layout.extent(lba - lba % model.sizes.physical, 1))
+    }
+
+    fn over(extent: &Extent) -> Self {
         Self {
             cylinder: extent.cylinder,
             head: extent.head,
@@ -81,6 +92,14 @@ impl Slots {
     pub(super) fn remove(&mut self, slot: Slot) -> Waiting {
         self.free.push(slot);
         self.waiting[slot as usize]
+    }
+
+    /// All that are kept, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        let kept = move |slot: &Slot| free.binary_search(slot).is_err();
+        (0..self.waiting.len() as Slot).filter(kept).map(|slot| &self[slot])
     }
 
     /// How many are kept.

@@ -1,8 +1,8 @@
 //! Physics checks of a drive file: all problems at once.
 
 use super::{
-    BusSpec, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, WritePolicy, WrittenData, check_layout,
-    provenance,
+    BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
+    WritePolicy, WrittenData, check_layout, power, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -52,6 +52,7 @@ pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     controller(spec, &mut findings);
     cache(spec, &mut findings);
     bus("bus", &spec.bus, &mut findings);
+    power::check(spec, &mut findings);
     let (missing, unused) = provenance::gaps(spec);
     for path in missing {
         findings.add(
@@ -227,9 +228,40 @@ fn write_settle_by_distance(points: &[[f64; 2]], findings: &mut Findings) {
     }
 }
 
+fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
+    let buffer = &spec.buffer;
+    findings.range("buffer.burst_kib", buffer.burst_kib, sector_kib, 1e9);
+    if buffer.size_kib > 0.0 {
+        for (key, kib) in
+            [("buffer_full_kib", buffer.buffer_full_kib), ("buffer_empty_kib", buffer.buffer_empty_kib)]
+        {
+            findings.range(&format!("buffer.{key}"), kib.unwrap_or(sector_kib), sector_kib, buffer.size_kib);
+        }
+    }
+    if buffer.bus_transfers == Some(BusTransfers::Bursts) {
+        let cannot = if buffer.size_kib == 0.0 {
+            "a drive without a buffer has no bursts: it needs the bus while the sectors pass"
+        } else if !spec.bus.disconnects {
+            "a drive that does not disconnect (bus.disconnects = false) keeps the bus for a whole command"
+        } else if spec.fidelity.transfer == TransferModel::Linear {
+            "a transfer that is linear in length (fidelity.transfer) takes the bus once"
+        } else {
+            return;
+        };
+        findings.add("buffer.bus_transfers", format!("{cannot}; use \"one\", or leave it out"));
+    }
+}
+
 fn cache(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
+    if spec.controller.duration_limit_ms == Some(0.0) {
+        findings.add(
+            "controller.duration_limit_ms",
+            "nothing is done in no time; leave the key out for no limit",
+        );
+    }
+    findings.time_ms("controller.duration_limit_ms", spec.controller.duration_limit_ms.unwrap_or(0.0));
     findings.time_ms("buffer.write_start_ms", spec.buffer.write_start_ms);
     if let WritePolicy::ImmediateReporting { pending_writes: Some(0), .. } = spec.write_policy {
         let message = "0 writes cannot be pending; `write-through` reports none early";
@@ -240,6 +272,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("buffer.read_fence_kib", spec.buffer.read_fence_kib, 0.0, kib);
     findings.range("buffer.write_fence_kib", spec.buffer.write_fence_kib.unwrap_or(0.0), 0.0, kib);
     let sector_kib = f64::from(spec.sector_bytes) / 1024.0;
+    bursts(spec, sector_kib, findings);
     if spec.buffer.size_kib > 0.0 && spec.buffer.size_kib < 2.0 * sector_kib {
         findings.add("buffer.size_kib", "a buffer must hold two sectors; 0 stands for no buffer");
     }
@@ -260,8 +293,23 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             findings.add("cache", "a drive without a buffer (buffer.size_kib = 0) cannot have a cache");
         }
     }
-    if let WritePolicy::WriteBack { size_kib, high_water_percent, low_water_percent, .. } = &spec.write_policy
+    if let WritePolicy::WriteBack {
+        size_kib,
+        runs,
+        high_water_percent,
+        low_water_percent,
+        idle_before_destage_ms,
+        age_limit_ms,
+        ..
+    } = &spec.write_policy
     {
+        if *runs == Some(0) {
+            let message =
+                "a write cache keeps track of at least one run; leave the key out for as many as fit";
+            findings.add("write_policy.write-back.runs", message);
+        }
+        findings.time_ms("write_policy.write-back.idle_before_destage_ms", *idle_before_destage_ms);
+        findings.time_ms("write_policy.write-back.age_limit_ms", *age_limit_ms);
         findings.range("write_policy.write-back.size_kib", *size_kib, sector_kib, kib);
         findings.range("write_policy.write-back.high_water_percent", *high_water_percent, 0.0, 100.0);
         findings.range(

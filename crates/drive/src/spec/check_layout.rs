@@ -1,6 +1,7 @@
 //! Checks of `[layout]`: zones, spares, slips, regions and remaps. Those of runs are in [`super::check_runs`].
 
 use super::check::Findings;
+use super::check_heads;
 use super::check_runs::{self, RunTracks};
 use super::{LayoutSpec, Order, RemapSpec, SpareGroup, SparesSpec, ZoneSpec};
 use crate::layout::{Layout, group_slots};
@@ -32,9 +33,7 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
     for (index, zone) in layout.zone.iter().enumerate() {
         one_zone(&format!("layout.zone.{index}"), zone, layout, findings);
         let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
-        sectors = sectors.saturating_add(
-            cylinders.saturating_mul(u64::from(layout.heads) * u64::from(zone.sectors_per_track)),
-        );
+        sectors = sectors.saturating_add(cylinders.saturating_mul(zone.sectors_per_cylinder(layout.heads)));
     }
     for (index, pair) in layout.zone.windows(2).enumerate() {
         if pair[1].first_cylinder <= pair[0].last_cylinder {
@@ -73,6 +72,7 @@ pub(super) fn layout(layout: &LayoutSpec, findings: &mut Findings) {
         );
     }
     defects(layout, findings);
+    check_heads::heads(layout, findings);
     if findings.0.is_empty() {
         held(layout, findings);
     }
@@ -257,7 +257,7 @@ fn remaps(layout: &LayoutSpec, findings: &mut Findings) {
     let slots = |remap: &RemapSpec| {
         let inside = |zone: &&ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&remap.cylinder);
         let zone = layout.zone.iter().find(inside);
-        zone.map(|zone| u64::from(zone.sectors_per_track) + u64::from(zone.spare_sectors_per_track))
+        zone.map(|zone| u64::from(zone.sectors_on_head(remap.head)) + u64::from(zone.spare_sectors_per_track))
             .or_else(|| tracks.sectors_at(remap.cylinder, remap.head).map(u64::from))
     };
     let mut seen = BTreeSet::new();

@@ -79,6 +79,11 @@ fn without_zones(layout: &LayoutSpec, findings: &mut Findings) {
     }
     let meaningless = [
         ("layout.order", layout.order != Order::Classical, "the runs are the order of tracks"),
+        (
+            "layout.head_angle_turns",
+            !layout.head_angle_turns.is_empty(),
+            "`first_sector_turns` of the runs tells where each head's tracks begin",
+        ),
         ("layout.region", !layout.region.is_empty(), "leave the tracks that hold no data out of the runs"),
         (
             "layout.slipped_tracks",

@@ -49,6 +49,10 @@ pub struct ControllerSpec {
     /// Order in which the drive serves its queue.
     #[serde(default = "fcfs")]
     pub scheduler: String,
+    /// Commands marked as limited should be complete after this, in ms (a command duration limit, by best effort); the
+    /// scheduler `ncq` regards it. Absent: the drive has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_limit_ms: Option<f64>,
 }
 
 impl Default for ControllerSpec {
@@ -67,6 +71,7 @@ impl Default for ControllerSpec {
             by_history: None,
             queue_depth: one(),
             scheduler: fcfs(),
+            duration_limit_ms: None,
         }
     }
 }
@@ -152,6 +157,32 @@ pub struct BufferSpec {
     /// A write's data may come over the bus while the arm moves; otherwise they are fetched when it has settled.
     #[serde(default = "yes")]
     pub write_overlaps_seek: bool,
+    /// How the data of a command go over the bus; absent: in bursts on a bus at least eight times as fast as the media of
+    /// the fastest zone, in one transfer on a slower one. A drive that does not disconnect, or has no buffer, uses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_transfers: Option<BusTransfers>,
+    /// Most of a command that goes over the bus in one burst, in KiB; at most half the buffer does.
+    #[serde(default = "default_burst", skip_serializing_if = "is_default_burst")]
+    pub burst_kib: f64,
+    /// Between the bursts of a read: the drive asks for the bus again when this much more is in the buffer, in KiB, or the
+    /// rest (SCSI's buffer-full ratio); absent: a burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_full_kib: Option<f64>,
+    /// Between the bursts of a write larger than the buffer: the drive asks for more data when there is room for this much,
+    /// in KiB, or for the rest (SCSI's buffer-empty ratio); absent: a burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_empty_kib: Option<f64>,
+}
+
+/// How the data of a command go over the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusTransfers {
+    /// In one transfer: once the drive has the bus it keeps it until the last byte, at the pace of the media if need be.
+    One,
+    /// In bursts: the drive lets go of the bus when its buffer has run empty (a write: full) or a burst is through, and
+    /// asks for it again, arbitration and reconnection included.
+    Bursts,
 }
 
 impl Default for BufferSpec {
@@ -166,8 +197,21 @@ impl Default for BufferSpec {
             write_on_arrival: false,
             write_start_ms: 0.0,
             write_overlaps_seek: true,
+            bus_transfers: None,
+            burst_kib: default_burst(),
+            buffer_full_kib: None,
+            buffer_empty_kib: None,
         }
     }
+}
+
+fn default_burst() -> f64 {
+    64.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_burst(value: &f64) -> bool {
+    *value == default_burst()
 }
 
 fn default_buffer() -> f64 {
@@ -248,14 +292,29 @@ pub enum WrittenData {
     OwnSegment,
 }
 
+/// How the cache is divided into segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Segmentation {
+    /// `segments` of `segment_kib` each, whatever is asked.
+    #[default]
+    Fixed,
+    /// Up to `segments`, which share `segments` times `segment_kib`: a stream that is alone has all of it, a new one takes a
+    /// share, and one that nobody asks for gives its share back.
+    Adaptive,
+}
+
 /// The read cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
     /// Number of segments; the least recently used one is replaced.
     pub segments: u32,
-    /// Size of a segment, in KiB.
+    /// Size of a segment, in KiB; with `segmentation = "adaptive"`, its size when all of them are in use.
     pub segment_kib: f64,
+    /// Whether segments keep their number and size.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub segmentation: Segmentation,
     /// What is read ahead.
     #[serde(default)]
     pub read_ahead: ReadAhead,
@@ -296,6 +355,26 @@ pub struct CacheSpec {
 }
 
 impl CacheSpec {
+    /// Segments that read nothing ahead; everything else as in a file that does not mention it.
+    pub fn new(segments: u32, segment_kib: f64) -> Self {
+        Self {
+            segments,
+            segment_kib,
+            segmentation: Segmentation::default(),
+            read_ahead: ReadAhead::default(),
+            read_ahead_limit_kib: None,
+            zero_latency: false,
+            whole_track: false,
+            read_ahead_over_requested: false,
+            read_ahead_on_hit: None,
+            write_overlap: WriteOverlap::default(),
+            written_data: WrittenData::default(),
+            partial_hit: PartialHit::default(),
+            after_hit: AfterHit::default(),
+            bypass_above_kib: None,
+        }
+    }
+
     /// Whether a hit lets the drive read on.
     pub fn reads_on_after_hits(&self) -> bool {
         self.read_ahead_on_hit.unwrap_or(matches!(
@@ -333,20 +412,26 @@ pub enum WritePolicy {
         #[serde(default)]
         dirty_hit: DirtyHit,
     },
-    /// When it is in the (non-volatile) cache, as long as it fits; buffered writes go to the media when the drive is
-    /// idle or the cache fills up, nearest address first.
+    /// When it is in the cache, as long as it fits. Buffered writes go to the media piece by piece while the arm has
+    /// nothing else to do, or the cache fills up: what comes under the head soonest first.
     WriteBack {
         /// Size of the write cache, in KiB.
         size_kib: f64,
-        /// Above this fill, in percent, buffered writes go before waiting reads.
+        /// Runs of consecutive sectors the cache keeps track of, at most; absent: as many as fit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runs: Option<u32>,
+        /// Above this fill, in percent, buffered writes go to the media without a pause, one piece before each read.
         #[serde(default = "default_high_water")]
         high_water_percent: f64,
         /// …until the fill is down to this, in percent.
         #[serde(default = "default_low_water")]
         low_water_percent: f64,
-        /// Buffered writes start after the drive has been idle for this long, in ms.
+        /// Otherwise they go after no read has needed the arm for this long, in ms.
         #[serde(default)]
         idle_before_destage_ms: f64,
+        /// What has waited longer than this, in ms, goes first.
+        #[serde(default = "default_age_limit")]
+        age_limit_ms: f64,
         /// Writes that overlap data not yet on the media.
         #[serde(default = "overwrite")]
         dirty_hit: DirtyHit,
@@ -365,6 +450,10 @@ fn default_high_water() -> f64 {
 
 fn default_low_water() -> f64 {
     50.0
+}
+
+fn default_age_limit() -> f64 {
+    10_000.0
 }
 
 fn overwrite() -> DirtyHit {

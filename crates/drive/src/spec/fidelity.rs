@@ -34,7 +34,8 @@ pub enum TransferModel {
     /// Producer and consumer around the buffer: fence, overlap, lost revolutions.
     #[default]
     Overlapped,
-    /// One transfer, linear in length, at the slower of the two rates, after positioning.
+    /// One transfer, linear in length, at the slower of the two rates, after positioning. Cache and early writes stay; fences,
+    /// sectors taken as they come, bursts and the reading of physical sectors before a write are left out.
     Linear,
 }
 

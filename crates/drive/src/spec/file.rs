@@ -1,6 +1,6 @@
 //! Reading and writing drive files.
 
-use super::{DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, provenance, set_value};
+use super::{DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, kinds, provenance, set_value};
 
 /// Why a drive file is unusable. Nothing of it is used.
 #[derive(Debug, thiserror::Error)]
@@ -60,11 +60,10 @@ impl DriveSpec {
         if !overrides.is_empty() {
             let mut table: toml::Value = toml::from_str(text).map_err(|e| syntax(e.to_string()))?;
             for (path, value) in overrides {
-                set_value(&mut table, path, value).map_err(|reason| SpecError::Override {
-                    name: name.to_owned(),
-                    path: path.clone(),
-                    reason,
-                })?;
+                let refused =
+                    |reason| SpecError::Override { name: name.to_owned(), path: path.clone(), reason };
+                kinds::one_only(&table, path).map_err(refused)?;
+                set_value(&mut table, path, value).map_err(refused)?;
             }
             spec = Self::deserialize_value(table).map_err(|e| SpecError::Override {
                 name: name.to_owned(),

@@ -38,6 +38,10 @@ pub struct LayoutSpec {
     /// Addressable sectors, where the drive announces fewer than its tracks hold; absent: all. The rest are spares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_sectors: Option<u64>,
+    /// By how much, in turns, the tracks of each head lag behind where the skews alone put them, head 0 first: heads are not
+    /// mounted exactly one above the other. Absent: none does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub head_angle_turns: Vec<f64>,
     /// Zones, outermost first, without overlap. A layout has either zones or runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zone: Vec<ZoneSpec>,
@@ -70,6 +74,10 @@ pub struct ZoneSpec {
     pub last_cylinder: u32,
     /// Data sectors on a track (spares not counted, except those of `spares`, which may be any sector of the track).
     pub sectors_per_track: u32,
+    /// Data sectors on a track of each head, head 0 first, where each head has a density of its own (adaptive formatting).
+    /// `sectors_per_track` is then the nominal track, whose sectors the skews count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sectors_per_track_by_head: Vec<u32>,
     /// Spare sectors at the end of each track; they take part in the rotation and hold no data.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spare_sectors_per_track: u32,
@@ -128,6 +136,26 @@ pub struct TrackRunSpec {
     pub skew_sectors: f64,
 }
 
+impl ZoneSpec {
+    /// Data sectors on a track of a head.
+    pub fn sectors_on_head(&self, head: u32) -> u32 {
+        self.sectors_per_track_by_head.get(head as usize).copied().unwrap_or(self.sectors_per_track)
+    }
+
+    /// Data sectors on the fullest track.
+    pub fn most_sectors_on_a_track(&self) -> u32 {
+        self.sectors_per_track_by_head.iter().copied().max().unwrap_or(self.sectors_per_track)
+    }
+
+    /// Data sectors of a cylinder, all heads together, spare tracks counted as if they held data.
+    pub fn sectors_per_cylinder(&self, heads: u32) -> u64 {
+        if self.sectors_per_track_by_head.is_empty() {
+            return u64::from(heads) * u64::from(self.sectors_per_track);
+        }
+        self.sectors_per_track_by_head.iter().map(|&sectors| u64::from(sectors)).sum()
+    }
+}
+
 impl TrackRunSpec {
     /// Sectors of a track that hold data.
     pub fn data_sectors(&self) -> u32 {
@@ -146,6 +174,12 @@ impl TrackRunSpec {
 }
 
 impl LayoutSpec {
+    /// Whether heads differ in density or in where their tracks begin.
+    pub fn heads_differ(&self) -> bool {
+        !self.head_angle_turns.is_empty()
+            || self.zone.iter().any(|zone| !zone.sectors_per_track_by_head.is_empty())
+    }
+
     /// How many cylinders lie up to the end of the last zone, or of the run that reaches farthest.
     pub fn cylinders_with_tracks(&self) -> u32 {
         let zones = self.zone.last().map(|zone| zone.last_cylinder);
@@ -155,13 +189,14 @@ impl LayoutSpec {
 
     /// Data sectors of the track that holds most.
     pub fn most_data_sectors_per_track(&self) -> u32 {
-        let zones = self.zone.iter().map(|zone| zone.sectors_per_track);
+        let zones = self.zone.iter().map(ZoneSpec::most_sectors_on_a_track);
         zones.chain(self.run.iter().map(TrackRunSpec::data_sectors)).max().unwrap_or(0)
     }
 
     /// Sectors of the longest track, spares included.
     pub fn most_sectors_per_track(&self) -> u32 {
-        let slots = |zone: &ZoneSpec| zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track);
+        let slots =
+            |zone: &ZoneSpec| zone.most_sectors_on_a_track().saturating_add(zone.spare_sectors_per_track);
         let runs = self.run.iter().map(|run| run.sectors_per_track);
         self.zone.iter().map(slots).chain(runs).max().unwrap_or(0)
     }

@@ -5,26 +5,30 @@
 //! rejected where they stand.
 
 mod check;
+mod check_heads;
 mod check_layout;
 mod check_runs;
 mod controller;
 mod fidelity;
 mod file;
+mod kinds;
 mod layout;
 mod mechanics;
 mod overrides;
+mod power;
 mod provenance;
 
 pub use check::SpecProblem;
 pub use controller::{
-    AfterHit, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory, PartialHit,
-    ReadAhead, WriteOverlap, WritePolicy, WrittenData,
+    AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
+    PartialHit, ReadAhead, Segmentation, WriteOverlap, WritePolicy, WrittenData,
 };
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, TrackRunSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use overrides::set_value;
+pub use power::{DiskStack, Gas, PowerSpec, SpeedChange};
 pub use provenance::{Provenance, ProvenanceKind};
 
 use schemars::JsonSchema;
@@ -85,6 +89,9 @@ pub struct DriveSpec {
     /// Published values for the lower rungs of the ladder of models; the full model does not look at them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub published: PublishedSpec,
+    /// What the drive draws; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSpec>,
     /// Where each value comes from, keyed by dotted path; a prefix stands for everything below it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub provenance: BTreeMap<String, Provenance>,

@@ -1,12 +1,15 @@
 //! A block device or a file, past the page cache.
 
+mod in_use;
+mod member;
+
 use super::{Access, Device, DeviceInfo, Mode, Window};
 use crate::MeasureError;
 use headstack_units::Nanos;
-use rustix::fs::{FileType, Mode as Permissions, OFlags};
+use rustix::fs::{FileType, Mode as Permissions, OFlags, SeekFrom, Stat};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +45,8 @@ impl RawDevice {
     ///
     /// # Errors
     /// [`MeasureError::Refused`] without permission, for what is neither a block device nor a file, for files in memory, for
-    /// mounted devices, for devices that are too small, and for writing without both parts of the consent.
+    /// devices in use and files in use that would be written, for devices that are too small, and for writing without both
+    /// parts of the consent.
     pub fn open(path: &Path, consent: &WriteConsent) -> Result<Self, MeasureError> {
         let refused = |problem: String, hint: &str| MeasureError::Refused {
             device: path.display().to_string(),
@@ -50,59 +54,10 @@ impl RawDevice {
             hint: hint.to_owned(),
         };
         let writes = consented(path, consent).map_err(|(problem, hint)| refused(problem, hint))?;
-        let stat = rustix::fs::stat(path).map_err(|error| {
-            refused(
-                format!("cannot be opened: {}", reason(error)),
-                "name a block device, a file, or `sim:SYSTEM`",
-            )
-        })?;
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
-            return Err(refused(
-                "is neither a block device nor a file".to_owned(),
-                "name a block device such as /dev/sdb, a file, or `sim:SYSTEM`",
-            ));
-        }
-        let is_block = kind == FileType::BlockDevice;
-        let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-        if is_block && let Some(place) = mounted_at(major, minor) {
-            return Err(refused(
-                format!("it, or a part of it, is in use ({place})"),
-                "unmount it first; a mounted device is never measured",
-            ));
-        }
-        let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
-        let exclusive = if is_block && writes { OFlags::EXCL } else { OFlags::empty() };
-        let flags = access | exclusive | OFlags::CLOEXEC;
-        // Looked at before it is opened past the cache: where that is impossible, the reason can be told.
-        let plain = rustix::fs::open(path, flags, Permissions::empty()).map_err(|error| {
-            let hint = match error {
-                Errno::ACCESS | Errno::PERM => {
-                    "measure as a user who may open the device (root, or group `disk`)"
-                }
-                Errno::BUSY => "something else uses the device: stop that first",
-                _ => "name a block device, a file, or `sim:SYSTEM`",
-            };
-            refused(format!("cannot be opened: {}", reason(error)), hint)
-        })?;
-        if !is_block {
-            let system = rustix::fs::fstatfs(&plain).map_or(0, |fs| fs.f_type as u64);
-            if system == TMPFS_MAGIC || system == RAMFS_MAGIC {
-                return Err(refused(
-                    "lies in memory (tmpfs), where nothing can be measured".to_owned(),
-                    "put the file on a disk",
-                ));
-            }
-        }
-        drop(plain);
-        let file = rustix::fs::open(path, flags | OFlags::DIRECT, Permissions::empty()).map_err(|error| {
-            refused(
-                format!("cannot be opened past the page cache: {}", reason(error)),
-                "put the file on a file system with O_DIRECT, or name a block device",
-            )
-        })?;
+        let (file, stat) = open_once(path, writes).map_err(|(problem, hint)| refused(problem, hint))?;
+        let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
         let limits = if is_block {
-            block_limits(major, minor, &file)
+            block_limits(&in_use::number(stat.st_rdev), &file)
         } else {
             file_limits(&file, stat.st_size as u64)
         };
@@ -183,8 +138,95 @@ impl RawDevice {
     }
 }
 
+/// What is wrong, and what to do about it.
+type Refusal = (String, &'static str);
+
+/// Opens a block device or a file for measuring, past the page cache, and makes sure that nobody else uses it. It is opened
+/// once, exclusively, and everything is asked of what was opened: whatever becomes of the name meanwhile.
+fn open_once(path: &Path, writes: bool) -> Result<(OwnedFd, Stat), Refusal> {
+    let missing = |error| {
+        (format!("cannot be opened: {}", reason(error)), "name a block device, a file, or `sim:SYSTEM`")
+    };
+    // Opened as a place only: nothing happens to a tape or a watchdog by that.
+    let place =
+        rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Permissions::empty()).map_err(missing)?;
+    let stat = rustix::fs::fstat(&place).map_err(missing)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
+        let hint = "name a block device such as /dev/sdb, a file, or `sim:SYSTEM`";
+        return Err(("is neither a block device nor a file".to_owned(), hint));
+    }
+    let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
+    let exclusive = if kind == FileType::BlockDevice { OFlags::EXCL } else { OFlags::empty() };
+    let opened = format!("/proc/self/fd/{}", place.as_raw_fd());
+    let file = rustix::fs::open(opened, access | exclusive | OFlags::CLOEXEC, Permissions::empty());
+    let file = file.map_err(|error| not_opened(error, &stat))?;
+    unused(&file, path, &stat, writes)?;
+    past_the_cache(&file, kind)?;
+    Ok((file, stat))
+}
+
+/// Why a device or a file cannot be opened for itself alone.
+fn not_opened(error: Errno, stat: &Stat) -> Refusal {
+    match error {
+        Errno::ACCESS | Errno::PERM => (
+            format!("cannot be opened: {}", reason(error)),
+            "measure as a user who may open the device (root, or group `disk`)",
+        ),
+        Errno::BUSY => {
+            let who = in_use::holder(&in_use::number(stat.st_rdev));
+            let who = who.unwrap_or_else(|| "by another program".to_owned());
+            (
+                format!("it, or a part of it, is in use ({who})"),
+                "unmount it first, or stop what uses it; a device in use is never measured",
+            )
+        }
+        Errno::TXTBSY => ("is in use (swapped to, or running)".to_owned(), "name a file that nobody uses"),
+        _ => (format!("cannot be opened: {}", reason(error)), "name a block device, a file, or `sim:SYSTEM`"),
+    }
+}
+
+/// Refuses what is in use although it could be opened exclusively, and, for writing, what bears the signature of something
+/// that has several members.
+fn unused(file: &OwnedFd, path: &Path, stat: &Stat, writes: bool) -> Result<(), Refusal> {
+    let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    let user = match (is_block, writes) {
+        (true, _) => in_use::by_block(&in_use::number(stat.st_rdev)),
+        (false, true) => in_use::by_file(file, path, stat),
+        (false, false) => None,
+    };
+    if let Some(user) = user {
+        return Err((format!("is in use ({user})"), "stop what uses it; a device in use is never measured"));
+    }
+    let bytes = rustix::fs::seek(file, SeekFrom::End(0)).unwrap_or(0);
+    match member::of(file, bytes).filter(|_| writes && is_block) {
+        Some(of) => Err((
+            format!("bears the signature of {of}, and may be a part of something in use"),
+            "take it out of that; if nothing needs it any more, erase the signature with `wipefs --all`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// From here on the page cache is out of the way.
+fn past_the_cache(file: &OwnedFd, kind: FileType) -> Result<(), Refusal> {
+    let system = rustix::fs::fstatfs(file).map_or(0, |fs| fs.f_type as u64);
+    if kind == FileType::RegularFile && (system == TMPFS_MAGIC || system == RAMFS_MAGIC) {
+        return Err((
+            "lies in memory (tmpfs), where nothing can be measured".to_owned(),
+            "put the file on a disk",
+        ));
+    }
+    rustix::fs::fcntl_setfl(file, OFlags::DIRECT).map_err(|error| {
+        (
+            format!("cannot be opened past the page cache: {}", reason(error)),
+            "put the file on a file system with O_DIRECT, or name a block device",
+        )
+    })
+}
+
 /// Whether writing was asked for, and consented to for this very device.
-fn consented(path: &Path, consent: &WriteConsent) -> Result<bool, (String, &'static str)> {
+fn consented(path: &Path, consent: &WriteConsent) -> Result<bool, Refusal> {
     let hint = "to lose what is on it, say both: `--write --yes-destroy PATH`";
     match (&consent.write, &consent.yes_destroy) {
         (false, None) => Ok(false),
@@ -217,8 +259,8 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 /// Size and alignment of a block device, from sysfs; a partition has its disk's.
-fn block_limits(major: u32, minor: u32, file: &OwnedFd) -> Limits {
-    let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+fn block_limits(device: &str, file: &OwnedFd) -> Limits {
+    let device = PathBuf::from(format!("/sys/dev/block/{device}"));
     let own = device.join("queue");
     let queue = if own.exists() { own } else { device.join("../queue") };
     let logical = rustix::fs::ioctl_blksszget(file).unwrap_or(512);
@@ -241,39 +283,6 @@ fn file_limits(file: &OwnedFd, bytes: u64) -> Limits {
     };
     let logical = [512_usize, 1024, 2048, 4096].into_iter().find(works).unwrap_or(PAGE) as u32;
     Limits { bytes, logical, physical: logical, rotational: None }
-}
-
-/// Where a device, one of its partitions, or something built on it is in use.
-fn mounted_at(major: u32, minor: u32) -> Option<String> {
-    let mut numbers = vec![format!("{major}:{minor}")];
-    let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
-    for entry in fs::read_dir(&device).into_iter().flatten().flatten() {
-        if let Ok(part) = fs::read_to_string(entry.path().join("dev")) {
-            numbers.push(part.trim().to_owned());
-        }
-    }
-    let holders = fs::read_dir(device.join("holders")).into_iter().flatten().flatten().next();
-    if let Some(holder) = holders {
-        return Some(format!("held by {}", holder.file_name().to_string_lossy()));
-    }
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    for line in mounts.lines() {
-        let fields: Vec<&str> = line.split(' ').collect();
-        if fields.len() > 4 && numbers.iter().any(|number| number == fields[2]) {
-            return Some(format!("mounted at {}", fields[4]));
-        }
-    }
-    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    for line in swaps.lines().skip(1) {
-        let path = line.split_whitespace().next().unwrap_or_default();
-        if let Ok(stat) = rustix::fs::stat(path) {
-            let number = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-            if numbers.contains(&number) {
-                return Some("used for swapping".to_owned());
-            }
-        }
-    }
-    None
 }
 
 impl Device for RawDevice {

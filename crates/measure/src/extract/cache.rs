@@ -1,10 +1,11 @@
 //! What the cache's answers say about it.
 
+use crate::angles::median::{median, spread};
 use crate::device::Mode;
-use crate::memory::Keeps;
-use crate::probe::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
-use crate::record::{Record, Role, Sample};
-use crate::spindle::{median, spread};
+use crate::memory::HitTimes;
+use crate::reading::hits::{hit_times, hits, of, shares};
+use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::record::{ProbeName, Record, Role};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,110 +40,12 @@ pub struct CacheFindings {
     pub segments_are_more: bool,
 }
 
-fn of(record: &Record, series: u32) -> impl Iterator<Item = &Sample> {
-    record.of("cache").filter(move |s| s.series == series && s.role == Role::Measure)
-}
-
-/// Latencies of hits: reads of a sector just read take always the same, whatever the rotation, unless they miss.
-fn hits(record: &Record, series: u32) -> Vec<f64> {
-    let mut all: Vec<f64> = of(record, series).map(Sample::latency_ms).collect();
-    all.sort_unstable_by(f64::total_cmp);
-    let count = all.len();
-    if count < 8 {
-        return Vec::new();
-    }
-    // A constant in the lower half: misses are spread over a turn.
-    let (low, middle) = (all[count / 10], all[count / 2]);
-    if middle > low * 1.25 + 0.05 {
-        return rare_hits(all, low);
-    }
-    all.retain(|&latency| latency < middle * 1.25 + 0.02);
-    all
-}
-
-/// Where fewer than half are hits, as in a cache that what is read ahead soon runs over: those of the shortest that hardly
-/// differ. Misses differ by the angle that they began at.
-fn rare_hits(mut all: Vec<f64>, low: f64) -> Vec<f64> {
-    let least = (all.len() / 4).max(8);
-    all.retain(|&latency| latency < low * 1.1 + 0.02);
-    let constant = spread(&all) < 0.015 * median(&all) + 0.005;
-    if constant && all.len() >= least { all } else { Vec::new() }
-}
-
-/// What reads take that the cache answers: all of a kind take the same, so that a read from the media is hardly ever mistaken
-/// for one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct HitTimes {
-    /// From and to, in ms.
-    ranges: Vec<(f64, f64)>,
-}
-
-impl HitTimes {
-    /// Whether the cache answered.
-    pub(crate) fn contain(&self, latency_ms: f64) -> bool {
-        // Less than any command takes: a page cache, or a device that makes things up.
-        latency_ms < 0.02 || self.ranges.iter().any(|range| (range.0..=range.1).contains(&latency_ms))
-    }
-
-    /// Whether a sample tells where a sector is: it was written, or read from the media.
-    pub(crate) fn leave(&self, sample: &Sample) -> bool {
-        sample.mode != Mode::Read || !self.contain(sample.latency_ms())
-    }
-}
-
-pub(crate) fn hit_times(record: &Record) -> HitTimes {
-    let range = |&series: &u32| {
-        let all = hits(record, series);
-        let middle = median(&all);
-        let width = (4.0 * spread(&all)).max(0.002 * middle);
-        (!all.is_empty()).then_some((middle - width, middle + width))
-    };
-    HitTimes { ranges: [AGAIN, AGAIN_AFTER_WRITE].iter().filter_map(range).collect() }
-}
-
-/// Shares of hits by `step`.
-fn shares(record: &Record, series: u32, times: &HitTimes) -> Vec<(u64, f64)> {
-    let mut counts: BTreeMap<i64, (u32, u32)> = BTreeMap::new();
-    for sample in of(record, series) {
-        let count = counts.entry(sample.step).or_default();
-        count.0 += 1;
-        count.1 += u32::from(times.contain(sample.latency_ms()));
-    }
-    counts.into_iter().map(|(step, (all, hit))| (step as u64, f64::from(hit) / f64::from(all))).collect()
-}
-
-/// How long the cache keeps what was read, and how much comes with a read: rather too much than too little.
-pub(crate) fn keeps(record: &Record) -> Keeps {
-    let times = hit_times(record);
-    if times.ranges.is_empty() {
-        return Keeps::default();
-    }
-    let reaches = |series: u32| {
-        let shares = shares(record, series, &times);
-        let last = shares.iter().rposition(|share| share.1 > 0.15);
-        last.map_or(0, |last| shares.get(last + 1).map_or(2 * shares[last].0, |next| next.0))
-    };
-    let segments = shares(record, SEGMENTS, &times);
-    let last = segments.iter().rposition(|share| share.1 > 0.5);
-    let others =
-        last.map_or(1, |last| segments.get(last + 1).map_or(2 * segments[last].0, |next| next.0 - 1));
-    let whole = of(record, BEFORE).filter(|sample| times.contain(sample.latency_ms())).count() > 3;
-    let ahead = reaches(AHEAD);
-    let track = ahead.max(64 * record.head.device.unit());
-    Keeps {
-        others,
-        ahead,
-        ahead_sequential: ahead.max(reaches(AHEAD_SEQUENTIAL)),
-        before: if whole { track } else { 0 },
-    }
-}
-
 /// What the probes `cache` and `overhead` found.
 pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<CacheFindings> {
     of(record, AGAIN).next()?;
     let mut found = CacheFindings { read_ahead: "none", ..CacheFindings::default() };
     let times = hit_times(record);
-    if times.ranges.is_empty() {
+    if times.is_empty() {
         return Some(found);
     }
     let (again, after_write) = (hits(record, AGAIN), hits(record, AGAIN_AFTER_WRITE));
@@ -196,7 +99,7 @@ fn gradual(shares: &[(u64, f64)], sectors_per_track: Option<f64>) -> bool {
 fn bus(record: &Record, times: &HitTimes, found: &mut CacheFindings) {
     let bytes = f64::from(record.head.device.sector_bytes);
     let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    for sample in record.of("overhead").filter(|s| s.role == Role::Measure && s.mode == Mode::Read) {
+    for sample in record.of(ProbeName::Overhead).filter(|s| s.role == Role::Measure && s.mode == Mode::Read) {
         by_size.entry(sample.step).or_default().push(sample.latency_ms());
     }
     let Some(first) = by_size.values().next().map(|latencies| median(latencies)) else { return };

@@ -1,7 +1,7 @@
 //! The profile under load.
 
 use crate::device::Mode;
-use crate::record::{Record, Role, Sample};
+use crate::record::{ProbeName, Record, Role, Sample};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct LoadPoint {
 /// From the probe `random`.
 pub(crate) fn load(record: &Record) -> Vec<LoadPoint> {
     let mut groups: BTreeMap<(Mode, u32), Vec<&Sample>> = BTreeMap::new();
-    for sample in record.of("random").filter(|sample| sample.role == Role::Measure) {
+    for sample in record.of(ProbeName::Random).filter(|sample| sample.role == Role::Measure) {
         groups.entry((sample.mode, sample.depth)).or_default().push(sample);
     }
     let point = |((mode, depth), samples): ((Mode, u32), Vec<&Sample>)| {

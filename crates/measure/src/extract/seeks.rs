@@ -1,9 +1,10 @@
 //! The seek curve: least times over distances, less the least time without one.
 
-use super::landings;
-use crate::probe::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
-use crate::record::{Record, Role};
-use crate::spindle::{Spindle, median};
+use crate::angles::median::median;
+use crate::angles::spindle::Spindle;
+use crate::reading::least::{self, Least};
+use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
+use crate::record::{ProbeName, Record, Role};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -71,7 +72,7 @@ pub(crate) fn seeks(
     rest: &AtRest,
     slope: impl Fn(u64) -> f64 + Copy,
 ) -> Seeks {
-    let of = |series: u32| landings::by_step(record, ("seek-curve", series), slope, spindle);
+    let of = |series: u32| least::by_step(record, (ProbeName::SeekCurve, series), slope, spindle);
     let (write_in, write_out) = (of(WRITES_INWARDS), of(WRITES_OUTWARDS));
     let (read_in, read_out) = (of(READS_INWARDS), of(READS_OUTWARDS));
     let write = rest.write_ms.map(|base| both(&write_in, &write_out, base)).unwrap_or_default();
@@ -99,11 +100,7 @@ pub(crate) fn seeks(
     }
 }
 
-fn both(
-    inward: &BTreeMap<i64, landings::Least>,
-    outward: &BTreeMap<i64, landings::Least>,
-    base_ms: f64,
-) -> Vec<SeekPoint> {
+fn both(inward: &BTreeMap<i64, Least>, outward: &BTreeMap<i64, Least>, base_ms: f64) -> Vec<SeekPoint> {
     inward
         .iter()
         .filter_map(|(&distance, a)| {
@@ -168,7 +165,7 @@ fn line(points: &[SeekPoint], function: fn(f64) -> f64) -> Option<(f64, f64)> {
 
 fn seeker(record: &Record) -> Vec<SeekerPoint> {
     let mut least: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
-    for sample in record.of("seeker").filter(|sample| sample.role == Role::Measure) {
+    for sample in record.of(ProbeName::Seeker).filter(|sample| sample.role == Role::Measure) {
         let entry = least.entry(sample.series).or_insert((sample.lba, f64::INFINITY));
         if sample.latency_ms() < entry.1 {
             *entry = (sample.lba, sample.latency_ms());

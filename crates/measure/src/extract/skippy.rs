@@ -1,7 +1,9 @@
 //! Skippy's sawtooth: the drop, the lines, and what they mean (Talagala et al. 1999, section 4.1).
 
-use crate::record::{Record, Role};
-use crate::spindle::{median, spread};
+use crate::angles::median::{median, spread};
+use crate::angles::spindle::wrap_signed;
+use crate::reading::drops::jumps;
+use crate::record::{ProbeName, Record, Role};
 use serde::Serialize;
 
 /// What one Skippy shows.
@@ -36,36 +38,11 @@ pub struct Sawtooth {
     pub head_positioning_ms: Option<f64>,
 }
 
-/// Places at which the latency falls by more than half of the tooth's height, noise and switch points left out; with
-/// `backwards`, at which it rises.
-pub(crate) fn jumps(latencies: &[f64], backwards: bool) -> Vec<usize> {
-    let mut sorted: Vec<f64> = latencies.iter().copied().filter(|latency| latency.is_finite()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    if sorted.len() < 16 {
-        return Vec::new();
-    }
-    let half = (sorted[sorted.len() * 49 / 50] - sorted[sorted.len() / 50]) * 0.5;
-    let sign = if backwards { -1.0 } else { 1.0 };
-    let falls = |place: usize| sign * (latencies[place - 1] - latencies[place]) > half;
-    let stays = |place: usize| {
-        let before = median(&latencies[place.saturating_sub(3)..place]);
-        let behind = median(&latencies[place..(place + 3).min(latencies.len())]);
-        sign * (before - behind) > half
-    };
-    let mut jumps: Vec<usize> = Vec::new();
-    for place in 3..latencies.len().saturating_sub(3) {
-        if falls(place) && stays(place) && jumps.last().is_none_or(|last| place > last + 8) {
-            jumps.push(place);
-        }
-    }
-    jumps
-}
-
 /// The sawtooth of a probe; `None` where there is none.
-pub(crate) fn sawtooth(record: &Record, probe: &str, turn_ms: Option<f64>) -> Option<Sawtooth> {
+pub(crate) fn sawtooth(record: &Record, probe: ProbeName, turn_ms: Option<f64>) -> Option<Sawtooth> {
     let unit = record.head.device.unit();
     let samples = record.of(probe).filter(|sample| sample.role == Role::Measure);
-    let backwards = probe == "skippy-backwards";
+    let backwards = probe == ProbeName::SkippyBackwards;
     let sign = if backwards { -1.0 } else { 1.0 };
     let all: Vec<(u64, f64)> =
         samples.map(|sample| (sample.step as u64 * unit, sample.latency_ms())).collect();
@@ -98,7 +75,7 @@ pub(crate) fn sawtooth(record: &Record, probe: &str, turn_ms: Option<f64>) -> Op
         .fold(f64::INFINITY, f64::min);
     let dive = if backwards { None } else { dive(points, &kinds, jump, turn_ms) };
     Some(Sawtooth {
-        probe: probe.to_owned(),
+        probe: probe.to_string(),
         drop_step: points[jump].0,
         rotation_ms: turn_ms,
         slope_ms,
@@ -172,7 +149,7 @@ fn distance(a: f64, b: f64, turn_ms: f64) -> f64 {
 fn level(offsets: &[f64], around: f64, width: f64, turn_ms: f64) -> f64 {
     let close: Vec<f64> = offsets
         .iter()
-        .map(|offset| crate::spindle::wrap_signed((offset - around) / turn_ms) * turn_ms)
+        .map(|offset| wrap_signed((offset - around) / turn_ms) * turn_ms)
         .filter(|off| off.abs() < width)
         .collect();
     around + median(&close)

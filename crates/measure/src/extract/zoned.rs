@@ -1,7 +1,7 @@
 //! Zoned: bandwidth over the device, and the laws fitted to it (Talagala et al. 1999, section 5.2).
 
-use crate::record::{Record, Role, Sample};
-use crate::spindle::median;
+use crate::angles::median::median;
+use crate::record::{ProbeName, Record, Role, Sample};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ type Law = fn(f64) -> f64;
 /// From the probe `zoned`; `zone_of` numbers zones for the step function.
 pub(crate) fn bandwidth(record: &Record, zone_of: impl Fn(u64) -> usize) -> Option<Bandwidth> {
     let mut places: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
-    for sample in record.of("zoned").filter(|sample| sample.role == Role::Measure) {
+    for sample in record.of(ProbeName::Zoned).filter(|sample| sample.role == Role::Measure) {
         places.entry(sample.series).or_default().push(sample);
     }
     let bytes = f64::from(record.head.device.sector_bytes);

@@ -1,30 +1,29 @@
 //! `cache`: what the drive still knows, and what it reads without being asked.
 
-use super::Context;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::Mode;
-use crate::record::Role;
-use crate::session::Session;
+use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
-/// The same sector again, after a random pause.
-pub(crate) const AGAIN: u32 = 0;
-/// The same with a write elsewhere between.
-pub(crate) const AGAIN_AFTER_WRITE: u32 = 1;
-/// `step` sectors farther on, after a pause long enough to read ahead.
-pub(crate) const AHEAD: u32 = 2;
-/// The same behind two reads that continue each other.
-pub(crate) const AHEAD_SEQUENTIAL: u32 = 3;
-/// The sector before, after a pause: a drive that reads whole tracks has it.
-pub(crate) const BEFORE: u32 = 4;
-/// The first of `step` places, after all of them were read.
-pub(crate) const SEGMENTS: u32 = 5;
+pub(super) static CACHE: Probe = Probe {
+    name: ProbeName::Cache,
+    about: "read-ahead, segments and their size",
+    needs: &[ProbeName::Rotation],
+    writes: Writing::Never,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(12_000.0, 12_000.0),
+    run,
+};
 
 const REPETITIONS: i64 = 32;
 const VOTES: u64 = 10;
 
 /// Each series reads in places of its own, so that nothing it meets was cached for another.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     let turn = context.known.spindle.map_or(Nanos::from_ms(10.0), |s| Nanos(s.period_ns as u64));
     let after_writes: &[u32] =

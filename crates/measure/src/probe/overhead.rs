@@ -1,15 +1,26 @@
 //! `overhead`: reads that the cache answers, of several sizes: the command's overhead, and the bus.
 
-use super::Context;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::{Access, Mode};
-use crate::record::Role;
-use crate::session::Session;
+use crate::record::{ProbeName, Role};
+
+pub(super) static OVERHEAD: Probe = Probe {
+    name: ProbeName::Overhead,
+    about: "reads that the cache answers, of several sizes",
+    needs: &[ProbeName::Cache],
+    writes: Writing::Never,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(1_000.0, 1_000.0),
+    run,
+};
 
 const REPETITIONS: u64 = 12;
 
 /// Series 0; `step` is the size in sectors.
-pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     for power in 0..7 {
         let sectors = unit << power;

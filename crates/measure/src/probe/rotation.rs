@@ -3,19 +3,31 @@
 //! A device that must not be written is read in many places by turns, so that none is still in the cache when it is read
 //! again.
 
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
-use crate::extract::rotation;
-use crate::record::Role;
-use crate::session::Session;
+use crate::angles::session::Session;
+use crate::reading::rotation;
+use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 use std::collections::VecDeque;
+
+pub(super) static ROTATION: Probe = Probe {
+    name: ProbeName::Rotation,
+    about: "comes back to one sector after random pauses: the time of a turn",
+    needs: &[],
+    writes: Writing::WhereAllowed,
+    on_formula: true,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(750.0, 750.0),
+    run,
+};
 
 /// Reads between two of one place at least, in each stage.
 const OTHERS: [usize; 3] = [40, 320, 2560];
 
 /// Writes: series 0, at once, to see the turn; series 1, over a long time, to see it exactly. Reads: stage by stage, in series 0,
 /// 2 and 4.
-pub(super) fn run(session: &mut Session<'_>) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     if session.mode.is_write() {
         return at_one_sector(session);
     }

@@ -1,37 +1,41 @@
 //! `seek-curve`: the least time over distances from one cylinder to the whole stroke, both ways, for writes and reads.
 
-use super::Context;
-use super::finder::Finder;
-use super::landing::{self, Way};
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::finder::Finder;
+use crate::angles::session::Session;
+use crate::angles::spindle::wrap_signed;
+use crate::angles::trial::{self, Way};
 use crate::device::Mode;
-use crate::extract::cylinders::CylinderMap;
-use crate::extract::known::Known;
-use crate::extract::landings;
-use crate::session::Session;
-use crate::spindle::wrap_signed;
+use crate::reading::cylinders::CylinderMap;
+use crate::reading::known::Known;
+use crate::reading::least;
+use crate::record::ProbeName;
+use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
 
-/// Series: writes inwards and outwards, reads inwards and outwards.
-pub(crate) const WRITES_INWARDS: u32 = 0;
-/// Writes towards lower cylinders.
-pub(crate) const WRITES_OUTWARDS: u32 = 1;
-/// Reads towards higher cylinders.
-pub(crate) const READS_INWARDS: u32 = 2;
-/// Reads towards lower cylinders.
-pub(crate) const READS_OUTWARDS: u32 = 3;
+pub(super) static SEEK_CURVE: Probe = Probe {
+    name: ProbeName::SeekCurve,
+    about: "least time over each distance, inwards and outwards, for reads and writes",
+    needs: &[ProbeName::ZoneTracks, ProbeName::Switches],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(30_000.0, 8_000.0 + 3_500.0 * outlook.others),
+    run,
+};
 
 /// Added to the series while the tracks are looked for that reads go between.
 const SETTLING: u32 = 100;
 
 /// `step` is the distance in cylinders.
-pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
     let Some(map) = CylinderMap::of(session.record) else { return Ok(()) };
     let distances = distances(map.cylinders());
     let writable = session.device.info().writable;
     if !writable {
         // Known better by now than from reads here and there.
-        session.least = landings::least_read_turns(session.record, session.spindle()?).or(session.least);
+        session.least = least::least_read_turns(session.record, session.spindle()?).or(session.least);
     }
     for (place, &distance) in distances.iter().enumerate() {
         for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
@@ -65,7 +69,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
                 let end = settled(session, series, end, known.angle_noise)?;
                 between_reads(way, start, end, unit)
             };
-            landing::least(session, (series, distance as i64), way)?;
+            trial::least(session, (series, distance as i64), way)?;
         }
     }
     Ok(())

@@ -1,16 +1,27 @@
 //! `seeker`: writes at the start and at a place farther in, by turns (Talagala et al. 1999, section 4.3). Steps of Skippy's
 //! kind let the second write come at every angle, so that its least time has no rotation in it.
 
-use super::Context;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
-use crate::record::Role;
-use crate::session::Session;
+use crate::angles::session::Session;
+use crate::record::{ProbeName, Role};
+
+pub(super) static SEEKER: Probe = Probe {
+    name: ProbeName::Seeker,
+    about: "writes at the start and elsewhere by turns (Seeker)",
+    needs: &[ProbeName::Tracks],
+    writes: Writing::Always,
+    on_formula: false,
+    resumes: true,
+    expected_s: |outlook| outlook.revolutions(9_600.0, 9_600.0),
+    run,
+};
 
 const PLACES: u64 = 96;
 const STEPS: u64 = 32;
 
 /// One series for each place; `step` counts its writes.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     let track = context.known.sectors_per_track.unwrap_or(256.0).max(2.0);
     // The steps go around a track once.

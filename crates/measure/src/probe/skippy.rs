@@ -1,14 +1,48 @@
 //! `skippy-…`: one sector after the other, each a step farther away than the one before (Talagala et al. 1999, Figure 1).
 
+use super::description::{Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::Mode;
-use crate::extract::skippy::jumps;
-use crate::record::Role;
-use crate::session::Session;
+use crate::reading::drops::jumps;
+use crate::record::{ProbeName, Role};
+
+pub(super) static SKIPPY_WRITE: Probe = Probe {
+    name: ProbeName::SkippyWrite,
+    about: "writes with linearly increasing steps (Skippy)",
+    needs: &[ProbeName::Rotation, ProbeName::WriteCache],
+    writes: Writing::Always,
+    on_formula: true,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    run: |session, _| run(session, Kind::Write),
+};
+
+pub(super) static SKIPPY_READ: Probe = Probe {
+    name: ProbeName::SkippyRead,
+    about: "reads with linearly increasing steps",
+    needs: &[ProbeName::Rotation],
+    writes: Writing::Never,
+    on_formula: true,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    run: |session, _| run(session, Kind::Read),
+};
+
+pub(super) static SKIPPY_BACKWARDS: Probe = Probe {
+    name: ProbeName::SkippyBackwards,
+    about: "reads backwards with linearly increasing steps, ahead of which nothing is read",
+    needs: &[ProbeName::Rotation],
+    writes: Writing::Never,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    run: |session, _| run(session, Kind::Backwards),
+};
 
 /// Which Skippy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Kind {
     /// As in the paper. Where writes hide the media, they are forced.
     Write,
     /// With reads; a drive that reads ahead answers small steps from its cache.
@@ -22,7 +56,7 @@ const MOST_STEPS: i64 = 4096;
 
 /// Series 0, `step` in units of the sectors written at a time. Goes on until the steps are longer than a track: until the
 /// latency has dropped twice.
-pub(super) fn run(session: &mut Session<'_>, kind: Kind) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, kind: Kind) -> Result<(), MeasureError> {
     let unit = session.unit();
     let mode = if kind == Kind::Write { session.mode } else { Mode::Read };
     let mut position = if kind == Kind::Backwards { session.sectors() / 2 / unit * unit } else { 0 };

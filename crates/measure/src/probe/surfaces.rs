@@ -1,22 +1,31 @@
 //! `surfaces`: the order of tracks. Skews of two kinds say how many tracks lie between changes of the rarer kind; the least
 //! times between tracks say whether those are of one cylinder or of one surface.
 
-use super::Context;
-use super::finder::Finder;
-use super::landing::{self, Way};
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
-use crate::extract::order::{self, Pattern};
-use crate::extract::tracks::{self, Border};
-use crate::session::Session;
+use crate::angles::finder::Finder;
+use crate::angles::session::Session;
+use crate::angles::trial::{self, Way};
+use crate::reading::order::{self, Pattern};
+use crate::reading::tracks::{self, Border};
+use crate::record::ProbeName;
+use crate::record::series::surfaces::{TRACKS, WAYS};
 
-/// Series of the tracks, and of the ways between them.
-pub(crate) const TRACKS: u32 = 0;
-/// `step` 0: to the next track; 1: to the last track before the next change of the rarer kind.
-pub(crate) const WAYS: u32 = 1;
+pub(super) static SURFACES: Probe = Probe {
+    name: ProbeName::Surfaces,
+    about: "the order of tracks: by cylinder or along surfaces",
+    needs: &[ProbeName::Tracks],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(6_000.0, 500.0 + 60.0 * outlook.others) * outlook.angles,
+    run,
+};
+
 const MOST_TRACKS: usize = 6000;
 
 /// Follows the tracks until the pattern is known.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let Some(first) = context.known.borders.first().map(|border| border.first) else { return Ok(()) };
     let slope = 1.0 / context.known.borders[0].per_turn;
     let mut pattern = order::pattern(&context.known.borders);
@@ -40,7 +49,7 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
         let start = finder.session.unit();
         let run = finder.tracks(first - start, count, Some(slope), 0)?;
         let found = run.map_or(0, |run| run.firsts.len());
-        borders = tracks::borders(session.record, "surfaces", TRACKS, session.spindle()?);
+        borders = tracks::borders(session.record, ProbeName::Surfaces, TRACKS, session.spindle()?);
         pattern = order::pattern(&borders);
         if found <= count {
             return Ok(());
@@ -72,7 +81,7 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
             sure: true,
             start: Some((from.first, from_end.first - from.first)),
         };
-        landing::least(session, (WAYS, step), way)?;
+        trial::least(session, (WAYS, step), way)?;
     }
     Ok(())
 }

@@ -1,26 +1,31 @@
 //! `switches`: the least time to a sector of the same track, of the next track, and of the next cylinder, for writes and
 //! for reads.
 
-use super::Context;
-use super::landing::{self, Way};
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
+use crate::angles::trial::{self, Way};
 use crate::device::Mode;
-use crate::extract::tracks::Border;
-use crate::session::Session;
+use crate::reading::tracks::Border;
+use crate::record::ProbeName;
+use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
 
-/// Series of each kind of way, for writes; those for reads follow at `READS`.
-pub(crate) const SAME_TRACK: u32 = 0;
-/// To the next track where the skew is the more common one.
-pub(crate) const COMMON: u32 = 1;
-/// To the next track where the skew is the rarer one.
-pub(crate) const RARE: u32 = 2;
-/// Series of reads.
-pub(crate) const READS: u32 = 10;
+pub(super) static SWITCHES: Probe = Probe {
+    name: ProbeName::Switches,
+    about: "least time to the next sector, track and cylinder",
+    needs: &[ProbeName::Tracks],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(2_000.0, 350.0 + 200.0 * outlook.others),
+    run,
+};
+
 /// Ways of each kind, without noise and with it.
 const PAIRS: [usize; 2] = [3, 12];
 
 /// `step` is the number of the track it starts from.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let borders: &[Border] = &context.known.borders;
     let modes: &[(Mode, u32)] = if session.device.info().writable {
         &[(session.mode, 0), (Mode::Read, READS)]
@@ -45,7 +50,7 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
             } else {
                 way(session, pair, kind == SAME_TRACK, mode)
             };
-            landing::least(session, (offset + kind, place as i64), way)?;
+            trial::least(session, (offset + kind, place as i64), way)?;
         }
     }
     Ok(())

@@ -1,16 +1,41 @@
 //! `tracks` and `zone-tracks`: where tracks begin, and at which angle, at the start of the device and in each zone.
 
-use super::Context;
-use super::finder::Finder;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
-use crate::extract::known::Known;
-use crate::session::Session;
+use crate::angles::finder::Finder;
+use crate::angles::session::Session;
+use crate::reading::known::Known;
+use crate::record::ProbeName;
+
+pub(super) static TRACKS_AT_START: Probe = Probe {
+    name: ProbeName::Tracks,
+    about: "sectors per track and skews at the start, by the angle of sectors",
+    needs: &[ProbeName::Rotation, ProbeName::WriteCache, ProbeName::Cache],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(400.0, 200.0 + 8.0 * outlook.others) * outlook.angles,
+    run,
+};
+
+pub(super) static ZONE_TRACKS: Probe = Probe {
+    name: ProbeName::ZoneTracks,
+    about: "sectors per track, skews and heads in each zone",
+    needs: &[ProbeName::Zones, ProbeName::Surfaces],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| {
+        outlook.revolutions(5_000.0, outlook.zones * (100.0 + 30.0 * outlook.others)) * outlook.angles
+    },
+    run: run_zones,
+};
 
 /// Enough for two cylinders of any drive with up to 24 surfaces.
 const TRACKS: usize = 72;
 
 /// Series 0 at the start of the device; should nothing be found there, further ones farther in. `step` numbers the tracks.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     session.spindle()?;
     for series in 0..8_u64 {
         let unit = session.unit();
@@ -25,7 +50,7 @@ pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), Me
 }
 
 /// One series for each zone.
-pub(super) fn run_zones(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
+fn run_zones(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
     let unit = session.unit();
     for (series, zone) in known.zones.iter().enumerate() {

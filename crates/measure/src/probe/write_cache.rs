@@ -1,18 +1,29 @@
 //! `write-cache`: writes after random pauses. On the media they end at the angle of their sector; in a buffer they do not.
 
-use super::Context;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::Mode;
-use crate::extract::known;
-use crate::record::Role;
-use crate::session::Session;
+use crate::reading::writes;
+use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
+
+pub(super) static WRITE_CACHE: Probe = Probe {
+    name: ProbeName::WriteCache,
+    about: "whether writes are complete before they are on the media",
+    needs: &[ProbeName::Rotation],
+    writes: Writing::Always,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(250.0, 250.0),
+    run,
+};
 
 const REPETITIONS: i64 = 24;
 
 /// Series 0: one sector again and again; 1: behind a write of the sector before it; 2: behind a read; 3: here and there;
 /// 4: two places by turns. What is found decides how later probes write.
-pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     let base = (session.sectors() / 64).next_multiple_of(unit);
     let far = (session.sectors() / 64 * 3).next_multiple_of(unit);
@@ -36,7 +47,7 @@ pub(super) fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), M
         }
         session.device.flush()?;
     }
-    let reach = known::writes_reach_media(session.record, session.spindle);
+    let reach = writes::writes_reach_media(session.record, session.spindle);
     if reach { "write" } else { "write-forced" }.clone_into(&mut session.record.head.writes);
     Ok(())
 }

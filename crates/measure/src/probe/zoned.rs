@@ -1,20 +1,44 @@
 //! `zoned`: streams, here and there or through the whole device (Talagala et al. 1999, section 4.2).
 
-use super::Context;
+use super::description::{Context, Outlook, Probe, Writing};
 use crate::MeasureError;
+use crate::angles::session::Session;
 use crate::device::{Access, Mode};
-use crate::record::Role;
-use crate::session::Session;
+use crate::record::{ProbeName, Role};
+
+pub(super) static ZONED: Probe = Probe {
+    name: ProbeName::Zoned,
+    about: "bandwidth over the device (Zoned)",
+    needs: &[],
+    writes: Writing::Never,
+    on_formula: true,
+    resumes: true,
+    expected_s,
+    run,
+};
 
 /// Places where bandwidth is measured.
-pub(super) const LOCATIONS: u64 = 240;
+const LOCATIONS: u64 = 240;
 /// Bytes read at each, at least.
-pub(super) const SPAN_BYTES: u64 = 8 << 20;
+const SPAN_BYTES: u64 = 8 << 20;
 /// Bytes in one read.
 const BLOCK_BYTES: u64 = 128 << 10;
 
+/// What a device streams of which no track is known, in bytes per second.
+const SOME_RATE: f64 = 100e6;
+
+fn expected_s(outlook: &Outlook<'_>) -> f64 {
+    let (device, revolution_s) = (outlook.device, outlook.revolution_s);
+    let (all, places) = (device.bytes() as f64, LOCATIONS as f64);
+    let bytes = if outlook.whole_device { all } else { all.min(places * SPAN_BYTES as f64) };
+    let track_bytes = outlook.known.sectors_per_track.map(|sectors| sectors * f64::from(device.sector_bytes));
+    // Not as fast in the middle, and the skews pass between the tracks.
+    let rate = track_bytes.map_or(SOME_RATE, |bytes| 0.7 * bytes / revolution_s);
+    bytes / rate + 2.0 * places * revolution_s
+}
+
 /// One series for each place, outermost first; `step` is the block within it. The first block pays for the way there.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let bytes = u64::from(session.device.info().sector_bytes);
     let unit = session.unit();
     let block = (BLOCK_BYTES / bytes).next_multiple_of(unit).max(unit);

@@ -1,9 +1,21 @@
 //! `zones`: sectors per track over the device, and by halving, where it changes.
 
-use super::Context;
-use super::finder::Finder;
+use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
-use crate::session::Session;
+use crate::angles::finder::Finder;
+use crate::angles::session::Session;
+use crate::record::ProbeName;
+
+pub(super) static ZONES: Probe = Probe {
+    name: ProbeName::Zones,
+    about: "where the number of sectors per track changes",
+    needs: &[ProbeName::Tracks],
+    writes: Writing::WhereAllowed,
+    on_formula: false,
+    resumes: false,
+    expected_s: |outlook| outlook.revolutions(30_000.0, 4_000.0 + 3_000.0 * outlook.others) * outlook.angles,
+    run,
+};
 
 /// Places looked at before halving.
 const PLACES: u64 = 96;
@@ -11,7 +23,7 @@ const PLACES: u64 = 96;
 const TRACKS: usize = 3;
 
 /// One series for each place; `step` numbers its tracks.
-pub(super) fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     let mut survey = Survey {
         series: 0,
         noise: context.known.angle_noise,

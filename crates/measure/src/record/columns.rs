@@ -1,8 +1,8 @@
 //! Records as Arrow tables.
 
-use super::{Role, Sample};
+use super::probe_name::ProbeName;
+use super::sample::{Role, Sample};
 use crate::device::Mode;
-use crate::probe;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray,
     UInt16Array, UInt32Array, UInt64Array,
@@ -44,7 +44,7 @@ fn words(values: Vec<&'static str>) -> ArrayRef {
 /// Never: the columns are made for the schema.
 pub fn batch(samples: &[Sample]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
-        words(samples.iter().map(|s| probe::NAMES[usize::from(s.probe)]).collect()),
+        words(samples.iter().map(|s| s.probe.as_str()).collect()),
         Arc::new(UInt32Array::from_iter_values(samples.iter().map(|s| s.series))),
         Arc::new(Int64Array::from_iter_values(samples.iter().map(|s| s.step))),
         words(samples.iter().map(|s| s.role.as_str()).collect()),
@@ -83,7 +83,7 @@ pub(super) fn samples(batch: &RecordBatch) -> Result<Vec<Sample>, String> {
     (0..batch.num_rows())
         .map(|row| {
             Ok(Sample {
-                probe: probe::number(probes.value(row))
+                probe: ProbeName::named(probes.value(row))
                     .ok_or_else(|| format!("row {row}: there is no probe `{}`", probes.value(row)))?,
                 series: series.as_primitive::<UInt32Type>().value(row),
                 step: step.as_primitive::<Int64Type>().value(row),

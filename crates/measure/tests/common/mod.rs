@@ -2,11 +2,12 @@
 
 use headstack_measure::device::{self, OpenOptions};
 use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::record::{ProbeName, Record, Role};
 use headstack_measure::{Options, measure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn measured(name: &str, options: &OpenOptions) -> (headstack_measure::record::Record, Extraction) {
+fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
     let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
     assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
@@ -33,7 +34,7 @@ impl Row {
 }
 
 /// Everything that is promised, side by side.
-pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found: &Extraction) -> Vec<Row> {
+pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |name: &str, truth: f64, found: Option<f64>, allowed: f64| {
         rows.push(Row { name: name.to_owned(), truth, found, allowed });
@@ -52,7 +53,7 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
         let allowed = |skew: f64| if skew.fract() == 0.0 { 0.0 } else { 0.5 };
         // Neighbours with equally many sectors may have different skews: those of where it was measured count.
         let place = here.and_then(|here| {
-            let samples = record.of("zone-tracks").filter(|sample| sample.step >= 0);
+            let samples = record.of(ProbeName::ZoneTracks).filter(|sample| sample.step >= 0);
             let lbas = samples.map(|sample| sample.lba);
             lbas.filter(|lba| (here.first_lba..here.end_lba).contains(lba)).last()
         });
@@ -110,14 +111,9 @@ pub fn compare(truth: &Truth, record: &headstack_measure::record::Record, found:
             // The distance between the cylinders that the accesses were to: those without data cannot be seen.
             let (base, step) = (if writes { 0 } else { 2 }, point.cylinders as i64);
             let places: Vec<u32> = record
-                .of("seek-curve")
+                .of(ProbeName::SeekCurve)
                 .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
-                .filter(|s| {
-                    matches!(
-                        s.role,
-                        headstack_measure::record::Role::Measure | headstack_measure::record::Role::Position
-                    )
-                })
+                .filter(|s| matches!(s.role, Role::Measure | Role::Position))
                 .map(|s| truth.layout.locate(s.lba).cylinder)
                 .collect();
             let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);

@@ -103,7 +103,11 @@ impl Truth {
         let reconnect =
             if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
         let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
+        // A fence holds back a whole physical sector: the logical ones before its last go over the bus after that, too.
+        let held =
+            self.spec.physical_sector_bytes.filter(|_| fence).map_or(0, |b| b - self.spec.sector_bytes);
         ready - arbitration
+            + f64::from(held) / self.spec.bus.read_mb_per_s / 1e3
             + reconnect
             + c.data_preparation_ms
             + self.bus_ms(self.spec.bus.read_mb_per_s)

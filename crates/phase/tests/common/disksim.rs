@@ -102,6 +102,7 @@ pub fn model(path: &Path) -> (LayoutSpec, f64) {
     let zone =
         text.split("dm_layout_g1_zone {").skip(1).map(|text| zone(text, scheme, range, heads)).collect();
     let layout = LayoutSpec {
+        head_angle_turns: Vec::new(),
         order,
         heads,
         group_cylinders: None,
@@ -129,6 +130,7 @@ fn zone(text: &str, scheme: u32, range: u32, heads: u32) -> ZoneSpec {
     let range_data = range_slots.saturating_sub(u64::from(spare)).max(1);
     let with_spares = slips.iter().map(|slip| slip / range_data * range_slots + slip % range_data).collect();
     let mut zone = ZoneSpec {
+        sectors_per_track_by_head: Vec::new(),
         first_cylinder: number(text, "First cylinder number") as u32,
         last_cylinder: number(text, "Last cylinder number") as u32,
         sectors_per_track: per_track,

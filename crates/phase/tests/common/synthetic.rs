@@ -57,6 +57,7 @@ pub type Seen = (Observation, bool);
 
 pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> ZoneSpec {
     ZoneSpec {
+        sectors_per_track_by_head: Vec::new(),
         first_cylinder,
         last_cylinder: first_cylinder + cylinders - 1,
         sectors_per_track,
@@ -85,6 +86,7 @@ pub fn spares() -> SparesSpec {
 
 pub fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
     LayoutSpec {
+        head_angle_turns: Vec::new(),
         order,
         heads,
         group_cylinders: (order == Order::SerpentineBySurface).then_some(40),

@@ -1,31 +1,35 @@
-//! The general case: drives, buses and driver queues over one calendar.
+//! The general case: requests, layers, driver queues, buses and drives over one calendar.
 
-mod cached;
 mod dispatch;
+mod drives;
+mod ledger;
+mod observe;
+mod requests;
 mod rows;
-mod turns;
+mod slots;
 
-pub(crate) use rows::{background, recalibration_interval, row};
+pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold};
+pub(crate) use observe::Observer;
+pub(crate) use rows::{Finished, background, recalibration_interval, row};
 
 use std::sync::Arc;
 
 use headstack_drive::Drive;
-use headstack_drive::command::{Busy, Command, Effect, Outcome, Ticket};
-use headstack_drive::scheduler::Queue;
+use headstack_drive::command::{Effect as DriveEffect, Outcome, Ticket};
 use headstack_trace::Request;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, RequestFlags};
 
 use crate::SystemError;
-use crate::bus::{Bus, BusUse, Claim, Purpose};
+use crate::bus::Bus;
 use crate::calendar::Calendar;
-use crate::gauge::Gauge;
-use crate::host::Cpu;
-use crate::host::buffer_cache::Origin;
+use crate::host::{Cpu, DriverQueue};
+use crate::layer::{AnyLayer, Below, Effect, Layer};
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::slab::Slab;
+use crate::summary::BufferCacheUse;
 use crate::system::System;
-use cached::HostCache;
-use turns::{Turn, Turns};
+use requests::{InFlight, Sender, SubRequest};
+use slots::Slots;
 
 /// What happens at an instant.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +39,7 @@ enum Event {
     /// A drive wants to be called.
     Wake(usize),
     /// A drive wants the bus.
-    WantsBus { unit: usize, ticket: Ticket, direction: Op },
+    WantsBus { unit: usize, ticket: Ticket },
     /// A transfer leaves the bus.
     BusFree(usize),
     /// A command is complete.
@@ -44,23 +48,21 @@ enum Event {
     Recalibrate(usize),
     /// Whoever drives the engine asked to be called.
     External(u32),
-    /// A request that went through the buffer cache is complete.
-    Answered(usize),
-    /// The buffer cache writes all that is dirty.
-    Sync,
-    /// The buffer cache writes a little of it.
-    Dribble,
+    /// The data of a request are copied.
+    Copied(usize),
+    /// A layer asked to be called.
+    Timer { layer: usize, tag: u32 },
 }
 
-/// How a request came to the driver.
+/// What [`Engine::step`] has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// From whoever issued it: there is no buffer cache.
-    Direct,
-    /// The same, around the buffer cache; its number among the driver's requests.
-    Raw { driver_id: u64 },
-    /// From the buffer cache.
-    Transfer { number: usize, origin: Origin },
+pub(crate) enum Step {
+    /// There is no event so soon.
+    Nothing,
+    /// An event has happened.
+    Event,
+    /// An instant that was asked for has come.
+    Call { at: Nanos, mark: u32 },
 }
 
 /// Whether a drive that does not disconnect has the bus for its command.
@@ -71,69 +73,31 @@ enum Hold {
     Held,
 }
 
-/// A request on its way.
-#[derive(Clone, Copy, Debug)]
-struct Flight {
-    /// Its number, or that of the driver's request where it comes from the buffer cache.
-    id: u64,
-    request: Request,
-    user: Option<u32>,
-    way: Way,
-    /// When the driver had it ready.
-    issued: Nanos,
-    /// Commands not complete.
-    left: u32,
-    /// The command that finished last so far: its outcome's number, and its unit. The outcomes of a queue of a million
-    /// that has yet to be served would take most of the memory.
-    critical: Option<(usize, usize)>,
-}
-
-/// A command on its way.
-#[derive(Clone, Copy, Debug)]
-struct Child {
-    flight: usize,
-    unit: usize,
-    /// Number of its outcome, once that is known.
-    outcome: usize,
-    /// The driver joined it with this one: they are one command of the drive.
-    joined: Option<usize>,
-    turn: Turn,
-}
-
 /// An actuator with its driver queue.
 #[derive(Clone, Debug)]
 struct Unit {
     drive: Drive,
-    queue: Queue,
-    /// When the driver expects the drive to be through with what it gave it.
-    expected_free: Nanos,
+    queue: DriverQueue,
     bus: usize,
     limit: u32,
     at_drive: u32,
     hold: Hold,
-    /// Commands in the driver's queue or at the drive.
-    load: Gauge,
-    commands: u64,
-    /// Work of the mechanism up to the last completion, and up to the last restart of the statistics.
-    busy_at_done: Nanos,
-    busy_before: Nanos,
-    /// Commands held back before the last restart of the statistics.
-    held_back_before: u64,
 }
 
-/// How a unit was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UnitUse {
-    /// Commands that reached its queue.
-    pub(crate) commands: u64,
-    /// Time the mechanism worked.
-    pub(crate) mechanism: Nanos,
-    /// Commands in the queue or at the drive × time.
-    pub(crate) load_area: u128,
-    /// Most of them at a time.
-    pub(crate) load_max: u64,
-    /// Commands that had to wait outside the scheduler, which saw as many as it may.
-    pub(crate) held_back: u64,
+/// What the layers may know of the units.
+struct Units<'a> {
+    units: &'a [Unit],
+    ledger: &'a Ledger,
+}
+
+impl Below for Units<'_> {
+    fn load(&self, unit: usize) -> u64 {
+        self.ledger.units[unit].load()
+    }
+
+    fn last_end(&self, unit: usize) -> u64 {
+        self.units[unit].queue.last_end()
+    }
 }
 
 /// A system in motion.
@@ -142,22 +106,28 @@ pub(crate) struct Engine {
     system: Arc<System>,
     calendar: Calendar<Event>,
     cpu: Cpu,
+    /// The volumes, by their numbers; above them, behind them in the list, the buffer cache if there is one.
+    layers: Vec<AnyLayer>,
     units: Vec<Unit>,
     buses: Vec<Bus>,
-    flights: Slab<Flight>,
-    children: Slab<Child>,
+    ledger: Ledger,
+    requests: Slab<InFlight>,
+    subs: Slab<SubRequest>,
     outcomes: Slab<Outcome>,
+    /// How parts of requests went on which others depend.
+    paths: Slab<Finished>,
+    /// Requests that are complete but for a copy of their data.
+    copies: Slab<(CompletionRow, Sender)>,
     /// Per bus, where that takes only so many commands.
-    turns: Vec<Option<Turns>>,
-    cache: Option<Box<HostCache>>,
-    /// Requests through the cache that are complete but for the copy.
-    answers: Slab<(CompletionRow, Option<u32>)>,
+    slots: Vec<Option<Slots>>,
     next_id: u64,
     next_driver_id: u64,
-    next_child: u64,
+    next_sub: u64,
     in_flight: u64,
     now: Nanos,
-    effects: Vec<Effect>,
+    drive_effects: Vec<DriveEffect>,
+    /// Room for the effects of layers, used again.
+    effects: Vec<Vec<Effect>>,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
     /// With a buffer cache: what the driver completed since it was last taken.
@@ -168,57 +138,62 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(system: &Arc<System>, seed: u64) -> Self {
-        let mut units = Vec::new();
-        for (unit, (place, drive)) in system.units.iter().zip(system.new_drives(seed)).enumerate() {
-            units.push(Unit {
+        let units: Vec<Unit> = system
+            .units
+            .iter()
+            .zip(system.new_drives(seed))
+            .enumerate()
+            .map(|(unit, (place, drive))| Unit {
                 drive,
                 queue: system.new_queue(unit),
-                expected_free: Nanos::ZERO,
                 bus: place.bus,
                 limit: place.limit,
                 at_drive: 0,
                 hold: Hold::None,
-                load: Gauge::new(),
-                commands: 0,
-                busy_at_done: Nanos::ZERO,
-                busy_before: Nanos::ZERO,
-                held_back_before: 0,
-            });
-        }
-        let mut calendar = Calendar::new();
-        for (unit, place) in system.units.iter().enumerate() {
-            if let Some(interval) = recalibration_interval(system, place.drive) {
-                calendar.schedule(interval, Event::Recalibrate(unit));
-            }
-        }
-        let cache = HostCache::new(system);
-        for (at, event) in cache.iter().flat_map(|host| host.timers()) {
-            calendar.schedule(at, event);
-        }
+            })
+            .collect();
         let reads_first = system.policy().reads_first;
-        let turns =
-            |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Turns::new(limit, reads_first));
-        Self {
-            turns: system.config().buses.iter().map(turns).collect(),
-            cache,
-            answers: Slab::default(),
-            next_driver_id: 0,
-            next_child: 0,
-            in_flight: 0,
-            driver: Vec::new(),
-            calendar,
+        let slots =
+            |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, reads_first));
+        let mut engine = Self {
+            calendar: Calendar::new(),
             cpu: Cpu::new(system.cpu_cost()),
+            layers: system.new_layers(),
+            ledger: Ledger::new(units.len(), system.timings.len()),
             units,
             buses: system.new_buses(),
-            flights: Slab::default(),
-            children: Slab::default(),
+            requests: Slab::default(),
+            subs: Slab::default(),
             outcomes: Slab::default(),
+            paths: Slab::default(),
+            copies: Slab::default(),
+            slots: system.config().buses.iter().map(slots).collect(),
             next_id: 0,
+            next_driver_id: 0,
+            next_sub: 0,
+            in_flight: 0,
             now: Nanos::ZERO,
+            drive_effects: Vec::new(),
             effects: Vec::new(),
             completed: Vec::new(),
+            driver: Vec::new(),
             background: Vec::new(),
             system: Arc::clone(system),
+        };
+        engine.set_timers();
+        engine
+    }
+
+    fn set_timers(&mut self) {
+        for (unit, place) in self.system.units.iter().enumerate() {
+            if let Some(interval) = recalibration_interval(&self.system, place.drive) {
+                self.calendar.schedule(interval, Event::Recalibrate(unit));
+            }
+        }
+        for layer in 0..self.layers.len() {
+            let mut effects = Vec::new();
+            self.layers[layer].start(&mut effects);
+            self.follow(Nanos::ZERO, layer, effects, None);
         }
     }
 
@@ -237,9 +212,9 @@ impl Engine {
         self.in_flight
     }
 
-    /// Whether nothing is under way, for a request or for the buffer cache.
+    /// Whether nothing is under way, for a request or for a layer.
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.flights.len() == 0
+        self.in_flight == 0 && self.requests.len() == 0
     }
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.
@@ -250,254 +225,83 @@ impl Engine {
     /// A request arrives, not before anything that has happened; returns its number.
     pub(crate) fn submit(&mut self, request: Request, user: Option<u32>) -> Result<u64, SystemError> {
         let id = self.next_id;
-        self.system.volume_of(id, &request)?;
+        self.system.check(id, &request)?;
         self.next_id += 1;
         debug_assert!(request.arrival >= self.now, "a request arrives in the past");
         self.now = self.now.max(request.arrival);
         self.in_flight += 1;
-        if self.is_cached(&request) {
-            self.call_cache(request.arrival, id, request, user);
-        } else {
-            let way = match &self.cache {
-                None => Way::Direct,
-                Some(_) => Way::Raw { driver_id: self.new_driver_id() },
-            };
-            self.issue(id, request, user, way);
+        match self.cache() {
+            None => self.issue(id, request, Sender::Host { user }),
+            Some(_) if request.flags.contains(RequestFlags::RAW) => {
+                let driver_id = self.new_driver_id();
+                self.issue(id, request, Sender::Raw { user, driver_id });
+            }
+            Some(layer) => {
+                let number = self.requests.insert(InFlight::new(id, request, layer, Sender::Host { user }));
+                self.call_layer(request.arrival, number);
+            }
         }
         Ok(id)
     }
 
-    fn new_driver_id(&mut self) -> u64 {
-        self.next_driver_id += 1;
-        self.next_driver_id - 1
+    /// The buffer cache, if there is one.
+    fn cache(&self) -> Option<usize> {
+        let volumes = self.system.volumes.len();
+        (self.layers.len() > volumes).then_some(volumes)
     }
 
-    /// The driver gets a request that arrives now, once the CPU is through with it.
-    fn issue(&mut self, id: u64, request: Request, user: Option<u32>, way: Way) {
-        let issued = self.cpu.done_at(request.arrival);
-        let flight = self.flights.insert(Flight { id, request, user, way, issued, left: 0, critical: None });
-        if issued > request.arrival {
-            self.calendar.schedule(issued, Event::Issued(flight));
-        } else {
-            self.enqueue(request.arrival, flight);
-        }
-    }
-
-    /// Lets the next event happen; returns its mark if it was asked for by [`Engine::call_at`].
-    pub(crate) fn step(&mut self) -> Option<u32> {
-        let (now, event) = self.calendar.pop()?;
+    /// Lets the next event happen, if it happens no later than `limit`.
+    #[inline]
+    pub(crate) fn step(&mut self, limit: Nanos) -> Step {
+        let Some((now, event)) = self.calendar.pop_until(limit) else { return Step::Nothing };
         self.now = now;
+        self.happen(now, event).map_or(Step::Event, |mark| Step::Call { at: now, mark })
+    }
+
+    /// An event happens; its mark, if it was asked for by [`Engine::call_at`].
+    fn happen(&mut self, now: Nanos, event: Event) -> Option<u32> {
         match event {
-            Event::Issued(flight) => self.enqueue(now, flight),
+            Event::Issued(request) => self.call_layer(now, request),
             Event::Wake(unit) => {
                 self.call_drive(unit, now, |drive, effects| drive.advance(now, effects));
             }
-            Event::WantsBus { unit, ticket, direction } => self.wants_bus(now, unit, ticket, direction),
+            Event::WantsBus { unit, ticket } => self.wants_bus(now, unit, ticket),
             Event::BusFree(bus) => self.release(now, bus),
-            Event::Done(child) => self.done(now, child),
+            Event::Done(sub) => self.done(now, sub),
             Event::Recalibrate(unit) => self.look_at_recalibration(now, unit),
             Event::External(mark) => return Some(mark),
-            Event::Answered(answer) => {
-                self.in_flight -= 1;
-                self.completed.push(self.answers.remove(answer));
+            Event::Copied(number) => {
+                let (row, sender) = self.copies.remove(number);
+                self.deliver(now, &row, sender);
             }
-            Event::Sync => self.sync(now),
-            Event::Dribble => self.dribble(now),
+            Event::Timer { layer, tag } => {
+                let mut effects = self.effects.pop().unwrap_or_default();
+                self.layers[layer].timer(now, tag, &mut effects);
+                self.follow(now, layer, effects, None);
+            }
         }
         None
     }
 
-    /// Hands a request to the queues of its units.
-    fn enqueue(&mut self, now: Nanos, flight: usize) {
-        let Flight { request, .. } = self.flights[flight];
-        let system = Arc::clone(&self.system);
-        let mut count = 0;
-        let mut first = None;
-        system.volumes[request.device as usize].map(request.lba, request.sectors, |extent| {
-            self.next_child += 1;
-            let turn = match &mut self.turns[self.units[extent.unit].bus] {
-                None => (false, 0),
-                Some(turns) => turns.enter(self.next_child, request.op, extent.unit),
-            };
-            let child = Child { flight, unit: extent.unit, outcome: 0, joined: None, turn };
-            let child = self.children.insert(child);
-            let unit = &mut self.units[extent.unit];
-            let command = Command {
-                id: child as u64,
-                op: request.op,
-                lba: extent.lba,
-                sectors: extent.sectors,
-                flags: request.flags,
-            };
-            unit.queue.push(command, now);
-            unit.load.rise(now);
-            unit.commands += 1;
-            count += 1;
-            first.get_or_insert(extent.unit);
-        });
-        self.flights[flight].left = count;
-        // The units of one request lie one after the other.
-        let first = first.unwrap_or(0);
-        for unit in first..first + count as usize {
-            self.pump(now, unit);
-        }
-    }
-
-    /// Calls a drive, and enters what it announces.
-    fn call_drive(&mut self, index: usize, now: Nanos, call: impl FnOnce(&mut Drive, &mut Vec<Effect>)) {
-        let mut effects = std::mem::take(&mut self.effects);
-        call(&mut self.units[index].drive, &mut effects);
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::NeedBus { ticket, at, direction, .. } => {
-                    let event = Event::WantsBus { unit: index, ticket, direction };
-                    self.calendar.schedule(at.max(now), event);
-                }
-                Effect::ReleaseBus { at, .. } => {
-                    // Who holds the bus for a whole command lets go of it at the end of the command.
-                    if self.units[index].hold != Hold::Held {
-                        self.calendar.schedule(at.max(now), Event::BusFree(self.units[index].bus));
-                    }
-                }
-                Effect::WakeAt(at) => {
-                    self.calendar.schedule(at.max(now), Event::Wake(index));
-                }
-                Effect::Done(outcome) => {
-                    let child = outcome.id as usize;
-                    self.children[child].outcome = self.outcomes.insert(outcome);
-                    self.calendar.schedule(outcome.finish.max(now), Event::Done(child));
-                }
-                Effect::Background(work) => self.background.push(background(&self.system, index, work)),
-            }
-        }
-        self.effects = effects;
-    }
-
-    fn wants_bus(&mut self, now: Nanos, index: usize, ticket: Ticket, direction: Op) {
-        let unit = &self.units[index];
-        let claim = Claim { unit: index, purpose: Purpose::Transfer(ticket, direction), since: now };
-        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim) {
-            self.grant(now, claim);
-        }
-    }
-
-    fn grant(&mut self, now: Nanos, claim: Claim) {
-        match claim.purpose {
-            Purpose::Transfer(ticket, _) => {
-                let timing = *self.buses[self.units[claim.unit].bus].timing();
-                self.call_drive(claim.unit, now, |drive, effects| {
-                    drive.bus_granted(now, ticket, &timing, effects);
-                });
-                // The drive may have taken its next command in hand, and have room for another.
-                self.pump(now, claim.unit);
-            }
-            Purpose::Hold => {
-                self.units[claim.unit].hold = Hold::Held;
-                self.pump(now, claim.unit);
-            }
-        }
-    }
-
-    fn release(&mut self, now: Nanos, bus: usize) {
-        if let Some(next) = self.buses[bus].release(now) {
-            self.grant(now, next);
-        }
-    }
-
-    fn done(&mut self, now: Nanos, first: usize) {
-        let Child { unit: index, outcome, .. } = self.children[first];
-        let outcome = self.outcomes.remove(outcome);
-        let unit = &mut self.units[index];
-        unit.at_drive -= 1;
-        unit.busy_at_done = unit.drive.mechanism_busy();
-        let bus = unit.bus;
-        let had_hold = unit.hold == Hold::Held;
-        if had_hold {
-            unit.hold = Hold::None;
-        }
-        self.free_slot(index);
-        let mut next = Some(first);
-        while let Some(child) = next {
-            next = self.children[child].joined;
-            // The work of joined requests is counted with the first.
-            let busy = if child == first { outcome.busy } else { Busy::default() };
-            self.child_done(now, child, &Outcome { busy, ..outcome });
-        }
-        let unit = &mut self.units[index];
-        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
-            unit.drive.recalibrate(now);
-        }
-        if had_hold {
-            self.release(now, bus);
-        }
-        if self.turns[bus].is_some() {
-            self.pump_by_turns(now, index);
-        } else {
-            self.pump(now, index);
-        }
-    }
-
-    fn child_done(&mut self, now: Nanos, child: usize, outcome: &Outcome) {
-        let Child { flight, unit, .. } = self.children.remove(child);
-        self.units[unit].load.fall(now);
-        let entry = &mut self.flights[flight];
-        entry.left -= 1;
-        let is_last = entry.left == 0;
-        let critical = entry.critical;
-        let stays = critical.filter(|&(before, _)| outcome.finish < self.outcomes[before].finish);
-        if !is_last {
-            if stays.is_none() {
-                if let Some((before, _)) = critical {
-                    self.outcomes.remove(before);
-                }
-                self.flights[flight].critical = Some((self.outcomes.insert(*outcome), unit));
-            }
-            return;
-        }
-        let (outcome, unit) = stays.map_or((*outcome, unit), |(before, unit)| (self.outcomes[before], unit));
-        if let Some((before, _)) = critical {
-            self.outcomes.remove(before);
-        }
-        let flight = self.flights.remove(flight);
-        let row = row(&self.system, flight.id, &flight.request, &outcome, unit, flight.issued);
-        match flight.way {
-            Way::Direct => {}
-            Way::Raw { driver_id } => {
-                self.driver
-                    .push(DriverRow { row: CompletionRow { id: driver_id, ..row }, origin: Origin::Raw });
-            }
-            Way::Transfer { number, origin } => {
-                self.driver.push(DriverRow { row, origin });
-                self.transfer_done(now, number, &row);
-                return;
-            }
-        }
-        self.in_flight -= 1;
-        self.completed.push((row, flight.user));
-    }
-
-    fn look_at_recalibration(&mut self, now: Nanos, index: usize) {
-        let unit = &mut self.units[index];
-        // Otherwise it happens when the queue has run empty.
-        if unit.load.value() == 0 && unit.drive.wants_recalibration(now) {
-            unit.drive.recalibrate(now);
-        }
-        if let Some(interval) = recalibration_interval(&self.system, self.system.units[index].drive) {
-            self.calendar.schedule(now.saturating_add(interval), Event::Recalibrate(index));
-        }
+    /// Completions and driver's requests not taken yet.
+    #[inline]
+    pub(crate) fn untaken(&self) -> usize {
+        self.completed.len() + self.driver.len()
     }
 
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
-        for unit in &mut self.units {
-            unit.load.restart(now);
-            unit.commands = 0;
-            unit.busy_before = unit.busy_at_done;
-            unit.held_back_before = unit.queue.held_back();
+        self.ledger.restart(now);
+        if let Some(AnyLayer::BufferCache(cache)) = self.layers.last_mut() {
+            cache.restart();
         }
-        self.restart_cache();
-        for bus in &mut self.buses {
-            bus.restart(now);
+    }
+
+    /// What the buffer cache did since the last restart of the statistics.
+    pub(crate) fn cache_use(&self) -> Option<BufferCacheUse> {
+        match self.layers.last()? {
+            AnyLayer::BufferCache(cache) => Some(cache.used()),
+            AnyLayer::Volume(_) => None,
         }
     }
 
@@ -506,26 +310,13 @@ impl Engine {
         let mut works = Vec::new();
         for (index, unit) in self.units.iter_mut().enumerate() {
             unit.drive.drain(&mut works);
-            unit.busy_at_done = unit.drive.mechanism_busy();
             self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
         }
     }
 
-    /// How units were used up to `end`.
-    pub(crate) fn unit_uses(&self, end: Nanos) -> Vec<UnitUse> {
-        let unit_use = |unit: &Unit| UnitUse {
-            commands: unit.commands,
-            mechanism: unit.busy_at_done.saturating_sub(unit.busy_before),
-            load_area: unit.load.area_until(end),
-            load_max: unit.load.max(),
-            held_back: unit.queue.held_back() - unit.held_back_before,
-        };
-        self.units.iter().map(unit_use).collect()
-    }
-
-    /// How buses were used up to `end`.
-    pub(crate) fn bus_uses(&self, end: Nanos) -> Vec<BusUse> {
-        self.buses.iter().map(|bus| bus.use_until(end)).collect()
+    /// What was used since the last restart of the statistics, up to `end`.
+    pub(crate) fn used(&self, end: Nanos) -> Usage {
+        self.ledger.used(end)
     }
 
     /// The drives.

@@ -1,8 +1,8 @@
 //! What a run records of its drives, as the system's.
 
-use headstack_drive::command::Outcome;
+use headstack_drive::command::{Background, Busy, CacheResult, Outcome, Phases, SectorPassed};
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, Op};
 
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::System;
@@ -14,11 +14,7 @@ pub(crate) fn recalibration_interval(system: &System, drive: usize) -> Option<Na
 }
 
 /// A drive's background record as the system's.
-pub(crate) fn background(
-    system: &System,
-    unit: usize,
-    mut work: headstack_drive::command::Background,
-) -> BackgroundRow {
+pub(crate) fn background(system: &System, unit: usize, mut work: Background) -> BackgroundRow {
     let place = &system.units[unit];
     let model = system.model(place.drive).expect("units are of the system's drives");
     let before = model.capacity_sectors() / u64::from(model.actuators()) * u64::from(place.actuator);
@@ -26,36 +22,125 @@ pub(crate) fn background(
     BackgroundRow { drive: place.drive as u32, work }
 }
 
-/// The completion record of a request whose last command went as `outcome` tells; the driver had it ready at `issued`.
+/// How the part of a request went that finished last: a sub-request, with those before it that it had to wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    /// From here to `finish` the phases reach.
+    began: Nanos,
+    start: Nanos,
+    pub(crate) finish: Nanos,
+    phases: Phases,
+    busy: Busy,
+    drive: u32,
+    cache: CacheResult,
+    passed: Option<SectorPassed>,
+}
+
+impl Finished {
+    /// A command of a drive, sent to its queue at `sent`.
+    #[inline]
+    pub(crate) fn new(outcome: &Outcome, sent: Nanos, drive: u32) -> Self {
+        let mut phases = outcome.phases;
+        phases.queue += outcome.submitted - sent;
+        Self {
+            began: sent,
+            start: outcome.submitted,
+            finish: outcome.finish,
+            phases,
+            busy: outcome.busy,
+            drive,
+            cache: outcome.cache,
+            passed: outcome.passed,
+        }
+    }
+
+    /// The same, sent when `before` was complete.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        let mut phases = before.phases;
+        let [queue, overhead, seek, rotation, transfer, bus, other] = self.phases.as_array();
+        phases.queue += queue;
+        phases.overhead += overhead;
+        phases.seek += seek;
+        phases.rotation += rotation;
+        phases.transfer += transfer;
+        phases.bus += bus;
+        phases.other += other + (self.began - before.finish);
+        Self { began: before.began, start: before.start, phases, ..self }
+    }
+
+    /// A request of the driver.
+    pub(crate) fn of_row(row: &CompletionRow) -> Self {
+        let &CompletionRow { arrival, start, finish, phases, busy, drive, cache, passed, .. } = row;
+        Self { began: arrival, start, finish, phases, busy, drive, cache, passed }
+    }
+}
+
+/// The completion record of a request that its layer got at `issued`, and that was complete when `finished` was, which
+/// began no sooner.
 #[inline]
 pub(crate) fn row(
     system: &System,
     id: u64,
     request: &Request,
-    outcome: &Outcome,
-    unit: usize,
     issued: Nanos,
+    finished: &Finished,
 ) -> CompletionRow {
-    let cpu = system.cpu_cost().0.min(issued.0 - request.arrival.0);
-    let mut phases = outcome.phases;
-    phases.queue += Nanos(outcome.submitted.0 - request.arrival.0 - cpu);
-    phases.overhead += Nanos(cpu);
-    debug_assert_eq!(phases.total(), outcome.finish - request.arrival, "phases of request {id}");
+    let cpu = system.cpu_cost().min(issued - request.arrival);
+    let mut phases = finished.phases;
+    phases.queue += issued - request.arrival - cpu;
+    phases.overhead += cpu;
+    phases.other += finished.began - issued;
+    debug_assert_eq!(phases.total(), finished.finish - request.arrival, "phases of request {id}");
     CompletionRow {
         id,
         device: request.device,
-        drive: system.units[unit].drive as u32,
+        drive: finished.drive,
         op: request.op,
-        cache: outcome.cache,
+        flags: request.flags,
+        cache: finished.cache,
         sectors: request.sectors,
         lba: request.lba,
         arrival: request.arrival,
-        start: outcome.submitted,
-        finish: outcome.finish,
+        start: finished.start,
+        finish: finished.finish,
         phases,
-        busy: outcome.busy,
-        passed: outcome.passed,
+        busy: finished.busy,
+        passed: finished.passed,
         measured_start: request.start,
         measured_finish: request.finish,
     }
+}
+
+/// The completion record of a request that is complete at `now`, `by` a sub-request or from what its layer has. A
+/// sub-request that was on its way before the request came is no work of its own.
+#[inline]
+pub(super) fn answer(
+    system: &System,
+    id: u64,
+    request: &Request,
+    issued: Nanos,
+    now: Nanos,
+    by: Option<&Finished>,
+) -> CompletionRow {
+    if let Some(finished) = by
+        && finished.began >= issued
+    {
+        return row(system, id, request, issued, finished);
+    }
+    let at_hand = match request.op {
+        Op::Read => CacheResult::Hit,
+        Op::Write => CacheResult::ReportedEarly,
+    };
+    let volume = &system.volumes[request.device as usize];
+    let waited = Finished {
+        began: issued,
+        start: now,
+        finish: now,
+        phases: Phases { other: now - issued, ..Phases::default() },
+        busy: Busy::default(),
+        drive: by.map_or_else(|| system.units[volume.unit_of(request.lba)].drive as u32, |by| by.drive),
+        cache: by.map_or(at_hand, |by| by.cache),
+        passed: None,
+    };
+    row(system, id, request, issued, &waited)
 }

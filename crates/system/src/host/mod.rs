@@ -1,10 +1,11 @@
-//! The host: its disk driver (CPU time per request, and a queue per drive in an order of its choice), and the buffer
-//! cache above it.
+//! The host: its disk driver (CPU time per request, and a queue per drive in an order of its choice). The buffer
+//! cache above it is a layer.
 
-pub(crate) mod buffer_cache;
 mod cpu;
+mod driver_queue;
 mod placement;
 
-pub use buffer_cache::Origin;
+pub use crate::layer::Origin;
 pub use cpu::Cpu;
+pub(crate) use driver_queue::DriverQueue;
 pub(crate) use placement::{check, policy, queue};

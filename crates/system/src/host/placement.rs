@@ -6,6 +6,7 @@ use headstack_drive::DriveModel;
 use headstack_drive::scheduler::{Knowledge, Needs, Policy, Queue, SCHEDULERS};
 use headstack_drive::spec::RotationModel;
 
+use super::DriverQueue;
 use crate::SystemError;
 use crate::spec::{HostKnowledge, HostSpec, SystemConfig};
 
@@ -55,7 +56,7 @@ pub(crate) fn check(config: &SystemConfig, policy: &Policy) -> Option<String> {
 }
 
 /// An empty queue of the driver for one actuator, under a policy that was checked.
-pub(crate) fn queue(host: &HostSpec, policy: Policy, model: &Arc<DriveModel>) -> Queue {
+pub(crate) fn queue(host: &HostSpec, policy: Policy, model: &Arc<DriveModel>) -> DriverQueue {
     let knowledge = match host.knowledge {
         None if policy.needs() > Needs::Addresses => HostKnowledge::Layout,
         None => HostKnowledge::Addresses,
@@ -68,5 +69,5 @@ pub(crate) fn queue(host: &HostSpec, policy: Policy, model: &Arc<DriveModel>) ->
         HostKnowledge::Cylinders => Knowledge::Cylinders(Arc::clone(model)),
         HostKnowledge::Layout => Knowledge::Layout(Arc::clone(model)),
     };
-    Queue::new(policy, knowledge, host.queue_limit)
+    DriverQueue::new(Queue::new(policy, knowledge, host.queue_limit), host.queue_limit.is_some())
 }

@@ -44,16 +44,16 @@ impl Arrivals {
         Ok(&self.batch[self.taken..])
     }
 
-    /// The next request, without taking it.
+    /// When the next request arrives, without taking it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<Option<Request>, SystemError> {
-        Ok(self.at_hand()?.first().copied())
+    pub(crate) fn next_arrival(&mut self) -> Result<Option<Nanos>, SystemError> {
+        Ok(self.at_hand()?.first().map(|request| request.arrival))
     }
 
     /// The next request; its arrival is not before that of the one before.
     #[inline]
     pub(crate) fn take(&mut self) -> Result<Option<Request>, SystemError> {
-        let Some(request) = self.peek()? else { return Ok(None) };
+        let Some(&request) = self.at_hand()?.first() else { return Ok(None) };
         if request.arrival < self.last_arrival {
             return Err(self.disorder(request.arrival));
         }
@@ -168,7 +168,7 @@ mod tests {
     fn limits_and_disorder() {
         let mut two = arrivals(vec![request(1, 1); 5], Some(2));
         assert!(two.take().unwrap().is_some() && two.take().unwrap().is_some());
-        assert!(two.take().unwrap().is_none() && two.peek().unwrap().is_none());
+        assert!(two.take().unwrap().is_none() && two.next_arrival().unwrap().is_none());
         let mut unsorted = arrivals(vec![request(5, 5), request(4, 4)], None);
         unsorted.take().unwrap();
         assert!(unsorted.take().unwrap_err().to_string().starts_with("request 1: arrives at"));

@@ -8,7 +8,7 @@ use headstack_units::Nanos;
 use super::arrivals::Arrivals;
 use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
-use crate::engine::Engine;
+use crate::engine::{Engine, Step};
 use crate::system::System;
 use crate::workload::{Call, ClosedLoop};
 
@@ -23,6 +23,8 @@ pub(super) fn run(
     options: &RunOptions,
     output: &mut Output<'_>,
 ) -> Result<RunEnd, SystemError> {
+    // Users wait for theirs.
+    let most_untaken = if closed.is_some() { 1 } else { 256 };
     let mut run = EventRun {
         engine: Engine::new(system, options.seed),
         arrivals: source.map(|source| Arrivals::new(source, options.requests)),
@@ -32,8 +34,11 @@ pub(super) fn run(
         end: RunEnd::default(),
         is_counting: false,
         in_flight_at_last_arrival: 0,
+        next_arrival: None,
+        most_untaken,
     };
     run.start_users();
+    run.see_next_arrival()?;
     run.go()?;
     run.finish()
 }
@@ -60,6 +65,9 @@ struct EventRun<'a, 'b> {
     end: RunEnd,
     is_counting: bool,
     in_flight_at_last_arrival: u64,
+    next_arrival: Option<Nanos>,
+    /// So many completions may wait to be taken out of the engine.
+    most_untaken: usize,
 }
 
 impl EventRun<'_, '_> {
@@ -84,31 +92,42 @@ impl EventRun<'_, '_> {
                     return Ok(());
                 }
             }
-            let arrival = match &mut self.arrivals {
-                None => None,
-                Some(arrivals) => arrivals.peek()?.map(|request| request.arrival),
-            };
-            if arrival.is_none() && self.engine.is_idle() && !self.has_pending_users() {
+            if self.next_arrival.is_none() && self.engine.is_idle() && !self.has_pending_users() {
                 return Ok(());
             }
-            // What was announced for an instant happens before what arrives at it.
-            let event = self.engine.next_time().unwrap_or(Nanos::MAX);
-            let next = event.min(arrival.unwrap_or(Nanos::MAX));
-            if next > self.until || next == Nanos::MAX {
-                return Ok(());
-            }
-            if arrival.is_some_and(|arrival| arrival < event) {
-                if let Some(arrivals) = &mut self.arrivals
-                    && let Some(request) = arrivals.take()?
-                {
-                    self.submit(request, None)?;
+            // What was announced for an instant happens before what arrives at it. Nothing happens at the end of time.
+            let limit = self.until.min(Nanos(u64::MAX - 1)).min(self.next_arrival.unwrap_or(Nanos::MAX));
+            match self.engine.step(limit) {
+                Step::Event => {
+                    if self.engine.untaken() >= self.most_untaken {
+                        self.collect()?;
+                    }
                 }
-            } else if let Some(user) = self.engine.step() {
-                self.call(user, event)?;
-            } else {
-                self.collect()?;
+                Step::Call { at, mark } => self.call(mark, at)?,
+                Step::Nothing => match self.next_arrival {
+                    Some(arrival) if arrival <= self.until => self.take_arrival()?,
+                    _ => return Ok(()),
+                },
             }
         }
+    }
+
+    /// The next request arrives.
+    fn take_arrival(&mut self) -> Result<(), SystemError> {
+        if let Some(arrivals) = &mut self.arrivals
+            && let Some(request) = arrivals.take()?
+        {
+            self.submit(request, None)?;
+        }
+        self.see_next_arrival()
+    }
+
+    fn see_next_arrival(&mut self) -> Result<(), SystemError> {
+        self.next_arrival = match &mut self.arrivals {
+            None => None,
+            Some(arrivals) => arrivals.next_arrival()?,
+        };
+        Ok(())
     }
 
     fn has_pending_users(&self) -> bool {
@@ -192,8 +211,7 @@ impl EventRun<'_, '_> {
             }
         }
         self.output.push_background(self.engine.background.drain(..))?;
-        self.end.units = self.engine.unit_uses(self.end.at);
-        self.end.buses = self.engine.bus_uses(self.end.at);
+        self.end.used = self.engine.used(self.end.at);
         self.end.cache = self.engine.cache_use();
         self.end.note_lateness(self.engine.drives());
         Ok(self.end)

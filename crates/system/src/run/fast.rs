@@ -3,28 +3,29 @@
 //! Then a command starts when it has arrived and the one before it is complete, and the drive's closed form tells the
 //! rest. The event path gives the same records.
 //!
-//! Nothing passes between the drives, so with several of them and several threads a stretch of requests is dealt out to
-//! the drives, each serves its share by itself, and the records are put together in the order of the requests: the same
+//! Nothing passes between the drives, so with several of them and several threads a stretch of requests is sharded by
+//! drive, each drive serves its shard by itself, and the records are put together in the order of the requests: the same
 //! records, in the same order, as if one thread had served request by request.
 
 use std::sync::Arc;
 
+use headstack_drive::Drive;
 use headstack_drive::command::{Background, Command, Outcome};
 use headstack_trace::{Request, RequestSource};
-use headstack_units::{Lba, Nanos};
+use headstack_units::Nanos;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
-use super::lane::Lane;
-use super::{Output, RunEnd, RunOptions};
+use super::worker::Worker;
+use super::{Output, RunEnd, RunOptions, Warmup};
 use crate::SystemError;
-use crate::bus::BusUse;
-use crate::engine::{background, recalibration_interval, row};
+use crate::engine::{Finished, Ledger, background, recalibration_interval, row};
+use crate::layer::{AnyLayer, Call, Effect, Layer, Target};
 use crate::record::BackgroundRow;
-use crate::system::System;
+use crate::system::{System, Volume};
 
-/// How many requests pass at most between two looks at the stop flag, and are dealt out to the drives at a time.
+/// How many requests pass at most between two looks at the stop flag, and are sharded at a time.
 const STRETCH: usize = 4096;
 
 /// Whether the closed form holds for a system.
@@ -35,6 +36,7 @@ pub(super) fn applies(system: &System) -> bool {
         && system.policy().is_fcfs()
         && system.config().host.queue_limit.is_none()
         && system.config().host.buffer_cache.is_none()
+        && system.volumes.iter().all(Volume::is_stateless)
         && units.iter().all(|unit| {
             unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
         })
@@ -89,14 +91,16 @@ fn pool(drives: usize, threads: Option<usize>) -> Option<ThreadPool> {
 struct FastRun<'a> {
     system: &'a System,
     until: Nanos,
-    lanes: Vec<Lane>,
+    workers: Vec<Worker>,
     pool: Option<ThreadPool>,
+    layers: Vec<AnyLayer>,
+    effects: Vec<Effect>,
     /// Of the request at hand: the units it went to, with how it went there; and the background work noted meanwhile.
-    children: Vec<(usize, Outcome)>,
+    finished: Vec<(usize, Outcome)>,
     works: Vec<Background>,
     rows: Vec<BackgroundRow>,
     /// With several threads: the unit of every command of the stretch at hand, and how many each request has.
-    dealt: Vec<usize>,
+    sharded: Vec<usize>,
     commands: Vec<usize>,
     /// When requests were complete, but for those surely complete by the last arrival.
     finishes: Vec<Nanos>,
@@ -109,17 +113,23 @@ struct FastRun<'a> {
 impl<'a> FastRun<'a> {
     fn new(system: &'a System, options: &RunOptions) -> Self {
         let drives = system.new_drives(options.seed).into_iter().enumerate();
-        let lanes: Vec<Lane> =
-            drives.map(|(unit, drive)| Lane::new(drive, system.timings[system.units[unit].bus])).collect();
+        let until = options.until.unwrap_or(Nanos::MAX);
+        let is_split = options.until.is_some() || options.warmup != Warmup::None;
+        let worker = |(unit, drive): (usize, Drive)| {
+            Worker::new(drive, system.timings[system.units[unit].bus], until, is_split)
+        };
+        let workers: Vec<Worker> = drives.map(worker).collect();
         Self {
             system,
-            until: options.until.unwrap_or(Nanos::MAX),
-            pool: pool(lanes.len(), options.threads),
-            lanes,
-            children: Vec::new(),
+            until,
+            pool: pool(workers.len(), options.threads),
+            workers,
+            layers: system.new_layers(),
+            effects: Vec::new(),
+            finished: Vec::new(),
             works: Vec::new(),
             rows: Vec::new(),
-            dealt: Vec::new(),
+            sharded: Vec::new(),
             commands: Vec::new(),
             finishes: Vec::new(),
             finishes_look: 1024,
@@ -131,8 +141,8 @@ impl<'a> FastRun<'a> {
     /// Statistics begin at `now`, but for what is on its way.
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
-        for lane in &mut self.lanes {
-            lane.restart(now);
+        for worker in &mut self.workers {
+            worker.restart(now, self.until < Nanos::MAX);
         }
     }
 
@@ -148,7 +158,7 @@ impl<'a> FastRun<'a> {
         match self.pool.take() {
             None => (first_id..).zip(requests).try_for_each(|(id, request)| self.serve(id, request, output)),
             Some(pool) => {
-                let served = self.serve_dealt(&pool, first_id, requests, output);
+                let served = self.serve_sharded(&pool, first_id, requests, output);
                 self.pool = Some(pool);
                 served
             }
@@ -158,68 +168,88 @@ impl<'a> FastRun<'a> {
     /// Serves one request.
     #[inline]
     fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
-        let volume = self.system.volume_of(id, request)?;
-        if let Some(extent) = volume.in_first(request.lba, request.sectors) {
-            let command = command(id, request, extent.lba, extent.sectors);
-            let mut outcome = Outcome::default();
-            self.lanes[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
-            if !self.works.is_empty() {
-                let (system, unit) = (self.system, extent.unit);
-                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
-            }
-            return self.complete(id, request, extent.unit, &outcome, output);
+        self.system.check(id, request)?;
+        self.effects.clear();
+        let layer = &mut self.layers[request.device as usize];
+        layer.call(request.arrival, &Call::new(0, request), &(), &mut self.effects);
+        let mut last = (0, Outcome::default());
+        self.serve_command(id, request, 0, &mut last);
+        // Most requests are one command.
+        if self.effects.len() > 1 {
+            self.serve_rest(id, request, &mut last);
         }
-        self.children.clear();
-        volume.map(request.lba, request.sectors, |extent| {
-            let mut outcome = Outcome::default();
-            let command = command(id, request, extent.lba, extent.sectors);
-            self.lanes[extent.unit].serve(request.arrival, command, &mut self.works, &mut outcome);
-            self.children.push((extent.unit, outcome));
-            self.rows.extend(self.works.drain(..).map(|work| background(self.system, extent.unit, work)));
-        });
-        let (unit, outcome) = last_of(&self.children);
-        self.complete(id, request, unit, &outcome, output)
+        self.complete(id, request, last.0, &last.1, output)
+    }
+
+    /// Serves what a layer made of a request but for the first command, and tells how the one went that finished last.
+    #[inline(never)]
+    fn serve_rest(&mut self, id: u64, request: &Request, last: &mut (usize, Outcome)) {
+        for index in 1..self.effects.len() {
+            let mut next = (0, Outcome::default());
+            self.serve_command(id, request, index, &mut next);
+            if next.1.finish >= last.1.finish {
+                *last = next;
+            }
+        }
+    }
+
+    #[inline]
+    fn serve_command(
+        &mut self,
+        id: u64,
+        request: &Request,
+        index: usize,
+        (unit, outcome): &mut (usize, Outcome),
+    ) {
+        let Some((to, command)) = self.effects.get(index).and_then(|effect| command(id, effect)) else {
+            return;
+        };
+        *unit = to;
+        self.workers[to].serve(request.arrival, command, &mut self.works, outcome);
+        if !self.works.is_empty() {
+            let system = self.system;
+            self.rows.extend(self.works.drain(..).map(|work| background(system, to, work)));
+        }
     }
 
     /// Serves requests by several threads, each drive by one.
-    fn serve_dealt(
+    fn serve_sharded(
         &mut self,
         pool: &ThreadPool,
         first_id: u64,
         requests: &[Request],
         output: &mut Output<'_>,
     ) -> Result<(), SystemError> {
-        self.dealt.clear();
+        self.sharded.clear();
         self.commands.clear();
         let mut refused = None;
         for (id, request) in (first_id..).zip(requests) {
-            let before = self.dealt.len();
-            match self.system.volume_of(id, request) {
-                Ok(volume) => volume.map(request.lba, request.sectors, |extent| {
-                    let command = command(id, request, extent.lba, extent.sectors);
-                    self.lanes[extent.unit].deal(request.arrival, command);
-                    self.dealt.push(extent.unit);
-                }),
+            let before = self.sharded.len();
+            if let Err(error) = self.system.check(id, request) {
                 // What came before it is served all the same.
-                Err(error) => {
-                    refused = Some(error);
-                    break;
-                }
+                refused = Some(error);
+                break;
             }
-            self.commands.push(self.dealt.len() - before);
+            let layer = &mut self.layers[request.device as usize];
+            layer.call(request.arrival, &Call::new(0, request), &(), &mut self.effects);
+            for (unit, command) in self.effects.drain(..).filter_map(|effect| command(id, &effect)) {
+                self.workers[unit].take(request.arrival, command);
+                self.sharded.push(unit);
+            }
+            self.commands.push(self.sharded.len() - before);
         }
-        pool.install(|| self.lanes.par_iter_mut().for_each(Lane::serve_dealt));
-        let mut dealt = 0;
+        pool.install(|| self.workers.par_iter_mut().for_each(Worker::serve_shard));
+        let mut collected = 0;
         for (index, request) in requests[..self.commands.len()].iter().enumerate() {
-            self.children.clear();
+            self.finished.clear();
             for _ in 0..self.commands[index] {
-                let unit = self.dealt[dealt];
-                dealt += 1;
-                let (outcome, works) = self.lanes[unit].collect();
-                self.children.push((unit, outcome));
+                let unit = self.sharded[collected];
+                collected += 1;
+                let (outcome, works) = self.workers[unit].collect();
+                self.finished.push((unit, outcome));
                 self.rows.extend(works.iter().map(|&work| background(self.system, unit, work)));
             }
-            let (unit, outcome) = last_of(&self.children);
+            let (unit, outcome) = last_of(&self.finished);
             self.complete(first_id + index as u64, request, unit, &outcome, output)?;
         }
         refused.map_or(Ok(()), Err)
@@ -248,7 +278,9 @@ impl<'a> FastRun<'a> {
             self.finishes_look = 2 * self.finishes.len() + 1024;
         }
         self.finishes.push(outcome.finish);
-        output.push(row(self.system, id, request, outcome, unit, request.arrival))
+        let drive = self.system.units[unit].drive as u32;
+        let finished = Finished::new(outcome, request.arrival, drive);
+        output.push(row(self.system, id, request, request.arrival, &finished))
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
@@ -260,30 +292,33 @@ impl<'a> FastRun<'a> {
             let drained = self.finishes.iter().filter(|&&finish| finish > self.last_arrival);
             self.end.drained = drained.count() as u64;
         }
-        self.end.buses = vec![BusUse::default(); self.system.timings.len()];
-        for (unit, lane) in self.lanes.iter_mut().enumerate() {
-            lane.pass(if is_cut { self.until } else { self.last_arrival });
+        let mut ledger = Ledger::new(self.workers.len(), self.system.timings.len());
+        for (unit, worker) in self.workers.iter_mut().enumerate() {
+            worker.pass(self.end.at);
+            ledger.units[unit] = worker.unit;
+            ledger.buses[self.system.units[unit].bus] = worker.bus;
             if !is_cut {
-                lane.drain(&mut self.works);
+                worker.drain(&mut self.works);
                 let system = self.system;
                 output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
-            let (used, bus_used) = lane.used();
-            self.end.units.push(used);
-            self.end.buses[self.system.units[unit].bus] = bus_used;
         }
-        self.end.note_lateness(self.lanes.iter().map(Lane::drive));
+        self.end.used = ledger.used(self.end.at);
+        self.end.note_lateness(self.workers.iter().map(Worker::drive));
         Ok(self.end)
     }
 }
 
 /// The last of those that finish last.
-fn last_of(children: &[(usize, Outcome)]) -> (usize, Outcome) {
-    *children.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
+fn last_of(finished: &[(usize, Outcome)]) -> (usize, Outcome) {
+    *finished.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
 }
 
-/// What a request asks of one unit.
+/// What a layer asks of a unit. (One without state asks for nothing else when it is called.)
 #[inline]
-fn command(id: u64, request: &Request, lba: Lba, sectors: u32) -> Command {
-    Command { id, op: request.op, lba, sectors, flags: request.flags }
+fn command(id: u64, effect: &Effect) -> Option<(usize, Command)> {
+    match effect {
+        Effect::Send { to: Target::Unit(unit), piece, .. } => Some((*unit, piece.command(id))),
+        _ => None,
+    }
 }

@@ -4,18 +4,26 @@
 //! - the event path (the crate's engine) for the general case;
 //! - the fast path, in closed form, for drives that have their bus to themselves, get one command at a time, and are
 //!   served in order of arrival;
-//! - the chain, for replays in which each request is issued only after the one before it is complete.
+//! - serially, for replays in which each request is issued only after the one before it is complete.
 
 mod arrivals;
 #[cfg(test)]
 mod cache_tests;
-mod chain;
 mod events;
 mod fast;
-mod lane;
+#[cfg(test)]
+mod layer_tests;
+#[cfg(test)]
+mod ledger_tests;
 mod options;
 #[cfg(test)]
+mod power_tests;
+#[cfg(test)]
+mod raid_tests;
+mod serial;
+#[cfg(test)]
 mod tests;
+mod worker;
 
 pub use options::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel};
 
@@ -27,8 +35,7 @@ use headstack_phase::TrackerDiagnostics;
 use headstack_units::Nanos;
 
 use crate::SystemError;
-use crate::bus::BusUse;
-use crate::engine::UnitUse;
+use crate::engine::Usage;
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
 use crate::summary::{BufferCacheUse, Recorder, Summary};
 use crate::system::System;
@@ -77,7 +84,7 @@ pub fn run(
             }
         },
         (Replay::Closed | Replay::Measured, Input::Source(source)) => {
-            chain::run(system, source, options, &mut output)?
+            serial::run(system, source, options, &mut output)?
         }
         (Replay::Closed | Replay::Measured, Input::Generator(_)) => {
             unreachable!("checked with the options")
@@ -94,8 +101,7 @@ pub(crate) struct RunEnd {
     pub(crate) at: Nanos,
     /// Since when statistics were kept.
     pub(crate) counted_from: Nanos,
-    pub(crate) units: Vec<UnitUse>,
-    pub(crate) buses: Vec<BusUse>,
+    pub(crate) used: Usage,
     /// Requests in flight when the arrivals had ended, completed since.
     pub(crate) drained: u64,
     /// Requests in flight where the run was cut.

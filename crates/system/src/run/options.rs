@@ -72,7 +72,7 @@ pub struct RunOptions {
     /// How many threads serve independent drives, on the path where that is possible: all cores' where it is left out. The
     /// results are the same with any number.
     pub threads: Option<usize>,
-    /// At most so many requests are dealt out to the drives at a time. The results are the same; for tests.
+    /// At most so many requests are sharded by drive at a time. The results are the same; for tests.
     pub batch: Option<usize>,
     /// Go through the event path even where the closed form applies. The records are the same; for tests.
     pub event_path: bool,

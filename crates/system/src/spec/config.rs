@@ -1,14 +1,14 @@
 //! A system with every name resolved: what a run is configured by, and what its hash is taken of.
 
 use headstack_drive::spec::{BusSpec, DriveSpec, ProvenanceKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::HostSpec;
+use super::{ArrayOptions, HostSpec};
 use crate::bus::Arbitration;
 
 /// A system with every name resolved and every override applied.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemConfig {
     /// Library name, or file name without `.toml`.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct SystemConfig {
 }
 
 /// A bus.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BusConfig {
     /// Its name in the system file; a drive's own bus is called after the drive.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct BusConfig {
 }
 
 /// A volume.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VolumeConfig {
     /// Its name.
     pub name: String,
@@ -47,10 +47,17 @@ pub struct VolumeConfig {
     pub level: String,
     /// Its drives: positions in the system's list.
     pub drives: Vec<usize>,
+    /// What it was told beside its level.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub options: ArrayOptions,
+}
+
+fn is_default(options: &ArrayOptions) -> bool {
+    *options == ArrayOptions::default()
 }
 
 /// A drive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveConfig {
     /// Its name in results: the library name of a drive alone, `volume.0` in a volume.
     pub name: String,
@@ -79,6 +86,7 @@ impl SystemConfig {
                 name: name.to_owned(),
                 level: "single".to_owned(),
                 drives: vec![0],
+                options: ArrayOptions::default(),
             }],
             drives: vec![DriveConfig { name: name.to_owned(), model: name.to_owned(), bus: 0, spec }],
         }

@@ -3,8 +3,9 @@
 use headstack_drive::spec::DriveSpec;
 use std::path::Path;
 
-use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VOLUME_LEVELS, VolumeConfig};
+use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VolumeConfig};
 use crate::bus::Arbitration;
+use crate::layer::level;
 use crate::library::{self, Source};
 use crate::{SystemError, overrides};
 
@@ -151,13 +152,8 @@ fn resolve(
         return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
     }
     for (name, volume) in &spec.volume {
-        if !VOLUME_LEVELS.contains(&volume.level.as_str()) {
-            return Err(SystemError::unknown(
-                "volume level",
-                &volume.level,
-                VOLUME_LEVELS.map(str::to_owned),
-            ));
-        }
+        let (given, options) = volume.options();
+        problems.extend(misplaced(name, &volume.level, level(&volume.level)?.takes, &given));
         let bus = match &volume.bus {
             None => None,
             Some(bus) => Some(
@@ -193,9 +189,25 @@ fn resolve(
             name: name.clone(),
             level: volume.level.clone(),
             drives: (first..config.drives.len()).collect(),
+            options,
         });
     }
+    if !problems.is_empty() {
+        return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
+    }
     finish(config, &source.origin)
+}
+
+/// Options of a volume that mean nothing to its level.
+fn misplaced(name: &str, level: &str, takes: &[&str], given: &[&str]) -> Vec<String> {
+    let allowed = if takes.is_empty() { "none".to_owned() } else { takes.join(", ") };
+    given
+        .iter()
+        .filter(|key| !takes.contains(key))
+        .map(|key| {
+            format!("`volume.{name}.{key}`: means nothing to level \"{level}\"; its options: {allowed}")
+        })
+        .collect()
 }
 
 fn drive(model: &str, directory: Option<&Path>, set: &Overrides) -> Result<DriveSpec, SystemError> {
@@ -229,13 +241,12 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         let count = volume.drives.len();
         if count == 0 {
             problems.push(format!("`volume.{}.drives`: there must be at least one", volume.name));
-        } else if volume.level == "single" && count > 1 {
-            problems.push(format!(
-                "`volume.{}.drives`: level \"single\" takes one drive, not {count}; use level = \"concatenation\"",
-                volume.name
-            ));
+        } else if let Some(problem) = (level(&volume.level)?.check)(&volume.level, count, &volume.options) {
+            problems.push(format!("`volume.{}`: {problem}", volume.name));
         }
+        problems.extend(failures(volume));
     }
+    problems.extend(config.volumes.iter().filter_map(|volume| stripe_unit(&config, volume)));
     let sizes: Vec<u32> = config.drives.iter().map(|drive| drive.spec.sector_bytes).collect();
     let host_bytes = host.sector_bytes.or(sizes.first().copied()).unwrap_or(512);
     if (64..=65_536).contains(&host_bytes) {
@@ -261,4 +272,34 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
     } else {
         Err(SystemError::Contradiction { origin: origin.to_owned(), problems })
     }
+}
+
+/// Failed drives that there are not, or that are named twice.
+fn failures(volume: &VolumeConfig) -> Option<String> {
+    let failed = &volume.options.failed_drives;
+    let count = volume.drives.len();
+    let twice = |index: usize| failed[..index].contains(&failed[index]);
+    let wrong = (0..failed.len()).find(|&index| failed[index] >= count || twice(index))?;
+    Some(format!(
+        "`volume.{}.failed_drives`: {} is not one of the {count} drives, counted from 0, or is named twice",
+        volume.name, failed[wrong]
+    ))
+}
+
+/// A stripe unit that is not a number of sectors, or larger than a drive.
+fn stripe_unit(config: &SystemConfig, volume: &VolumeConfig) -> Option<String> {
+    if !level(&volume.level).is_ok_and(|level| level.takes.contains(&"stripe_unit_kib")) {
+        return None;
+    }
+    let kib = volume.options.stripe_unit_kib;
+    let largest = volume.drives.iter().map(|&drive| config.drives[drive].spec.sector_bytes);
+    let largest = largest.chain(config.host.sector_bytes).max().unwrap_or(512);
+    let bytes = kib * 1024.0;
+    let is_whole = (1.0..=1e12).contains(&bytes) && bytes % f64::from(largest) == 0.0;
+    (!is_whole).then(|| {
+        format!(
+            "`volume.{}.stripe_unit_kib`: {kib} is not a positive multiple of the sector of {largest} bytes",
+            volume.name
+        )
+    })
 }

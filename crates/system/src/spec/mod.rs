@@ -1,11 +1,13 @@
 //! The system file, and the configuration it resolves to: host driver, buses, volumes, drives.
 
+mod array;
 mod buffer_cache;
 mod config;
 mod load;
 #[cfg(test)]
 mod tests;
 
+pub use array::{ArrayOptions, ParityLayout, ReadChoice, SmallWrites, WriteOrder};
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
 
@@ -171,10 +173,12 @@ impl SystemBusSpec {
 }
 
 /// One address space over one or more drives.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeSpec {
-    /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other).
+    /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other), `mirror` or `raid-1` (the
+    /// same data on every drive), `raid-0` (stripe units go round), `raid-10` (they go round, each on several drives), `raid-4`
+    /// (parity on the last drive), `raid-5` (parity goes round), `raid-6` (two parities go round).
     #[serde(default = "single")]
     pub level: String,
     /// Library names or drive files (relative to the system file), in order.
@@ -182,11 +186,61 @@ pub struct VolumeSpec {
     /// The bus they are on; absent: each drive has one to itself, as in its drive file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<String>,
+    /// With stripes: data that lie on one drive before the next one follows, in KiB; 64 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_unit_kib: Option<f64>,
+    /// `raid-5`, `raid-6`: how parity goes round the drives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_layout: Option<ParityLayout>,
+    /// With parity: how it is brought up to date where a write covers only part of a stripe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small_writes: Option<SmallWrites>,
+    /// With parity: what a write to a drive waits for, where parity takes reads first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_order: Option<WriteOrder>,
+    /// With parity: whether writes of the same stripe wait for each other, as they must where the parity is to be right; true if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_lock: Option<bool>,
+    /// With copies: which one is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_choice: Option<ReadChoice>,
+    /// `raid-10`: copies of the data; 2 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
+    /// With redundancy: drives that have failed before the run, as positions in `drives`, counted from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_drives: Vec<usize>,
+}
+
+impl VolumeSpec {
+    /// The options that were given, and all of them with what holds where they were not.
+    pub(crate) fn options(&self) -> (Vec<&'static str>, ArrayOptions) {
+        let usual = ArrayOptions::default();
+        let given = [
+            ("stripe_unit_kib", self.stripe_unit_kib.is_some()),
+            ("parity_layout", self.parity_layout.is_some()),
+            ("small_writes", self.small_writes.is_some()),
+            ("write_order", self.write_order.is_some()),
+            ("stripe_lock", self.stripe_lock.is_some()),
+            ("read_choice", self.read_choice.is_some()),
+            ("copies", self.copies.is_some()),
+            ("failed_drives", !self.failed_drives.is_empty()),
+        ];
+        let options = ArrayOptions {
+            stripe_unit_kib: self.stripe_unit_kib.unwrap_or(usual.stripe_unit_kib),
+            parity_layout: self.parity_layout.unwrap_or_default(),
+            small_writes: self.small_writes.unwrap_or_default(),
+            write_order: self.write_order.unwrap_or_default(),
+            stripe_lock: self.stripe_lock.unwrap_or(usual.stripe_lock),
+            read_choice: self.read_choice.unwrap_or_default(),
+            copies: self.copies.unwrap_or(usual.copies),
+            failed_drives: self.failed_drives.clone(),
+        };
+        (given.into_iter().filter_map(|(key, is_given)| is_given.then_some(key)).collect(), options)
+    }
 }
 
 fn single() -> String {
     "single".to_owned()
 }
-
-/// Volume levels known so far.
-pub const VOLUME_LEVELS: [&str; 2] = ["concatenation", "single"];

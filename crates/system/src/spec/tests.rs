@@ -83,7 +83,11 @@ fn overrides_reach_drives_buses_and_host() {
 
 #[test]
 fn mistakes_are_named() {
-    assert!(refusal(&PAIR.replace("concatenation", "raid-5"), &[]).contains("concatenation, single"));
+    let unknown = refusal(&PAIR.replace("concatenation", "raid-7"), &[]);
+    assert!(
+        ["concatenation", "mirror", "single", "raid-5"].iter().all(|level| unknown.contains(level)),
+        "{unknown}"
+    );
     assert!(refusal(&PAIR.replace("concatenation", "single"), &[]).contains("level = \"concatenation\""));
     assert!(
         refusal(&PAIR.replace("bus = \"scsi0\"", "bus = \"scsi1\""), &[]).contains("did you mean `scsi0`")
@@ -102,6 +106,47 @@ fn mistakes_are_named() {
     let sizes = PAIR.replace("\"hp-97560\"]", "\"hp-c2200a\"]");
     assert!(refusal(&sizes, &[]).contains("host.sector_bytes"));
     assert!(read(&sizes, &[("host.sector_bytes", "1024")]).is_ok());
+}
+
+/// Why there can be no such array: what its file or what building it says.
+fn no_array(level: &str, drives: usize, more: &str) -> String {
+    let drives = vec!["\"hp-97560\""; drives].join(", ");
+    let text = format!("[volume.data]\nlevel = \"{level}\"\ndrives = [{drives}]\n{more}\n");
+    read(&text, &[]).and_then(System::new).unwrap_err().to_string()
+}
+
+#[test]
+fn arrays_that_cannot_be_are_refused() {
+    for (level, drives, more, says) in [
+        ("raid-0", 1, "", "takes two drives or more"),
+        ("raid-5", 2, "", "takes 3 drives or more, not 2"),
+        ("raid-6", 3, "", "takes 4 drives or more, not 3"),
+        ("raid-10", 2, "copies = 3", "takes 3 drives or more"),
+        (
+            "raid-5",
+            4,
+            "stripe_unit_kib = 0.3",
+            "`volume.data.stripe_unit_kib`: 0.3 is not a positive multiple",
+        ),
+        ("raid-5", 4, "stripe_unit_kib = 0", "not a positive multiple"),
+        ("raid-5", 4, "stripe_unit_kib = 1e8", "has no room for a sector"),
+        ("raid-5", 4, "failed_drives = [0, 1]", "data are lost: level \"raid-5\" survives 1 failed drives"),
+        ("raid-5", 4, "failed_drives = [4]", "4 is not one of the 4 drives"),
+        ("raid-6", 4, "failed_drives = [1, 1]", "named twice"),
+        ("raid-1", 2, "failed_drives = [0, 1]", "data are lost"),
+        ("raid-10", 4, "failed_drives = [2, 3]", "drives 2, 3"),
+        (
+            "raid-0",
+            4,
+            "failed_drives = [0]",
+            "`volume.data.failed_drives`: means nothing to level \"raid-0\"; its options: stripe_unit_kib",
+        ),
+        ("raid-1", 2, "stripe_unit_kib = 64", "means nothing to level \"raid-1\""),
+        ("raid-5", 4, "parity_layout = \"left\"", "left-symmetric"),
+    ] {
+        let refused = no_array(level, drives, more);
+        assert!(refused.contains(says), "{level}, {more}: {refused}");
+    }
 }
 
 #[test]

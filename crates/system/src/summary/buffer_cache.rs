@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::host::Origin;
-use crate::host::buffer_cache::Counts;
+use crate::layer::buffer_cache::Counts;
 
 /// What a cache did, and what it has yet to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

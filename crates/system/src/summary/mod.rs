@@ -1,15 +1,18 @@
 //! What a run comes to: streaming statistics, and the summary made of them.
 
 mod buffer_cache;
+mod content;
 mod phase;
+mod power;
 mod recorder;
 mod report;
 
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
-pub use phase::PhaseSummary;
-pub use recorder::Recorder;
-pub use report::{
+pub use content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
-    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,
+    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };
+pub use phase::PhaseSummary;
+pub use power::PowerSummary;
+pub use recorder::Recorder;

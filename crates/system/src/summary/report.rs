@@ -1,267 +1,23 @@
-//! The summary of a run: what `simulate --json` prints, and the curves of its report.
+//! The summary of a run, made of what was recorded and of how the run ended.
 
+use headstack_drive::power::Energy;
 use headstack_stats::{Moments, Timeline, cdf};
 use headstack_units::Nanos;
-use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 use super::recorder::{OpSums, Recorder, Times};
+use crate::engine::UnitUse;
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
-use crate::summary::{BufferCacheSummary, PhaseSummary};
+use crate::summary::content::{
+    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
+    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
+};
+use crate::summary::{BufferCacheSummary, PhaseSummary, PowerSummary, power};
 use crate::system::System;
 
 /// Most points of a curve.
 const CDF_POINTS: usize = 500;
-
-/// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Summary {
-    /// Requests completed, without those of the warm-up.
-    pub requests: u64,
-    /// The run's length in simulated time, from 0.
-    pub simulated_s: f64,
-    /// How long the computer took; filled in by the caller.
-    pub wall_s: f64,
-    /// Seed of the run.
-    pub seed: u64,
-    /// The system's name.
-    pub system: String,
-    /// The workload's or trace's name.
-    pub workload: String,
-    /// Which instants requests were issued at.
-    pub replay: Replay,
-    /// Hash of everything that shaped the run: system, drives, workload, options.
-    pub config_hash: String,
-    /// Version of headstack.
-    pub version: &'static str,
-    /// `exact` or `hdr` (within 0.1 %).
-    pub quantiles: &'static str,
-    /// From the host's request to completion.
-    pub response_ms: TimeSummary,
-    /// From handing it to the drive to completion.
-    pub service_ms: TimeSummary,
-    /// Mean of each phase; they add up to the mean response.
-    pub phases_ms: PhaseMeans,
-    /// Mean gross work per request; may overlap.
-    pub busy_ms: BusyMeans,
-    /// Requests completed per second of counted simulated time.
-    pub iops: f64,
-    /// Data moved, in 2^20 bytes per second of counted simulated time.
-    pub mib_per_s: f64,
-    /// What the caches did.
-    pub cache: CacheSummary,
-    /// Reads alone.
-    pub reads: OpSummary,
-    /// Writes alone.
-    pub writes: OpSummary,
-    /// The drives.
-    pub drives: Vec<DriveSummary>,
-    /// The buses.
-    pub buses: Vec<BusSummary>,
-    /// Where the drives' values come from.
-    pub provenance: ProvenanceSummary,
-    /// Requests left out as warm-up.
-    pub warmup_requests: u64,
-    /// Requests that were in flight when the last one arrived, and were completed.
-    pub in_flight_drained: u64,
-    /// Requests in flight where the run was cut, and not completed.
-    pub in_flight_cut: u64,
-    /// Replays: requests whose instant had to be moved because measured times overlapped.
-    pub clamped: u64,
-    /// Calls that came late to a drive.
-    pub lateness: LatenessSummary,
-    /// Phase-locked replay: how the tracking of each drive's spindle went.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub phase: Vec<PhaseSummary>,
-    /// What the host's buffer cache did, where there is one; `cache` then tells of both, the host's and the drives'.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_cache: Option<BufferCacheSummary>,
-    /// The run was stopped before its end.
-    pub interrupted: bool,
-    /// Curves for a report.
-    pub plots: Plots,
-}
-
-/// A distribution of times, in ms.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct TimeSummary {
-    /// Arithmetic mean.
-    pub mean: Option<f64>,
-    /// Half-width of its 95 % confidence interval (batch means).
-    pub mean_ci95: Option<f64>,
-    /// Standard deviation of the population.
-    pub std: Option<f64>,
-    /// Median.
-    pub p50: Option<f64>,
-    /// 90 % quantile.
-    pub p90: Option<f64>,
-    /// 99 % quantile.
-    pub p99: Option<f64>,
-    /// 99.9 % quantile.
-    pub p999: Option<f64>,
-    /// Largest.
-    pub max: Option<f64>,
-}
-
-/// Means of the seven phases, in ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct PhaseMeans {
-    /// Waiting for CPU order, the driver, the drive, or a bus that others use.
-    pub queue: f64,
-    /// CPU time and command processing.
-    pub overhead: f64,
-    /// Arm and head movement.
-    pub seek: f64,
-    /// Waiting for the sector to come around.
-    pub rotation: f64,
-    /// Media transfer.
-    pub transfer: f64,
-    /// Bus transfer.
-    pub bus: f64,
-    /// Waiting for destage, read-ahead or recalibration.
-    pub other: f64,
-}
-
-/// Means of the gross work per request, in ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct BusyMeans {
-    /// Arm and head movement.
-    pub seek: f64,
-    /// Rotational waits.
-    pub rotation: f64,
-    /// Media transfer.
-    pub transfer: f64,
-    /// Bus occupation.
-    pub bus: f64,
-}
-
-/// What the caches did, in requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CacheSummary {
-    /// Reads served from the buffer alone.
-    pub read_hits: u64,
-    /// Reads served in part from the buffer, or by read-ahead in progress.
-    pub read_partial_hits: u64,
-    /// Reads from the media.
-    pub read_misses: u64,
-    /// Writes reported complete before they were on the media.
-    pub writes_reported_early: u64,
-}
-
-/// The requests of one direction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct OpSummary {
-    /// How many.
-    pub requests: u64,
-    /// Mean response, in ms.
-    pub response_mean_ms: Option<f64>,
-    /// Mean service, in ms.
-    pub service_mean_ms: Option<f64>,
-    /// Mean of each phase.
-    pub phases_ms: PhaseMeans,
-}
-
-/// One drive.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct DriveSummary {
-    /// Its name in the system.
-    pub name: String,
-    /// Its drive file.
-    pub model: String,
-    /// Requests whose last command it served.
-    pub requests: u64,
-    /// Commands it was sent (all actuators).
-    pub commands: u64,
-    /// Share of the time its mechanism worked, mean over its actuators.
-    pub utilisation: f64,
-    /// Commands waiting or in service, mean over time, all actuators together.
-    pub queue_mean: f64,
-    /// Most of them at a time (the largest of its actuators).
-    pub queue_max: u64,
-    /// Commands that the driver's scheduler could not see when they came, because it saw `host.queue_limit` already: they
-    /// waited outside, in order of arrival.
-    pub held_back: u64,
-    /// The share of its values that is assumed.
-    pub assumed_share: f64,
-}
-
-/// One bus.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct BusSummary {
-    /// Its name in the system.
-    pub name: String,
-    /// Share of the time somebody had it.
-    pub utilisation: f64,
-    /// Number waiting for it, mean over time.
-    pub queue_mean: f64,
-    /// Most that waited at a time.
-    pub queue_max: u64,
-    /// How often it was granted.
-    pub grants: u64,
-    /// Mean wait for a grant, in ms.
-    pub wait_mean_ms: f64,
-    /// Longest wait for a grant, in ms.
-    pub wait_max_ms: f64,
-}
-
-/// Where the drives' values come from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct ProvenanceSummary {
-    /// How many values are `spec`, `measured`, `fitted`, `assumed`.
-    pub values: BTreeMap<&'static str, usize>,
-    /// The share that is assumed.
-    pub assumed_share: f64,
-}
-
-/// Calls that came late to a drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct LatenessSummary {
-    /// How many.
-    pub count: u64,
-    /// The latest, in ms.
-    pub max_ms: f64,
-}
-
-/// Curves for a report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Plots {
-    /// Distribution of the response: `[ms, fraction at or below]`, thinned.
-    pub response_cdf: Vec<[f64; 2]>,
-    /// Distribution of the service: `[ms, fraction at or below]`, thinned.
-    pub service_cdf: Vec<[f64; 2]>,
-    /// Response over the time of arrival.
-    pub response_over_time: Vec<TimeBin>,
-    /// Response over the address, per device.
-    pub response_over_lba: Vec<AddressBins>,
-}
-
-/// Requests that arrived within an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TimeBin {
-    /// Beginning, in s.
-    pub start_s: f64,
-    /// Length, in s.
-    pub width_s: f64,
-    /// How many.
-    pub requests: u64,
-    /// Their mean response, in ms.
-    pub mean_ms: Option<f64>,
-    /// Their longest response, in ms.
-    pub max_ms: f64,
-}
-
-/// Requests by address.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct AddressBins {
-    /// The volume's name.
-    pub device: String,
-    /// Sectors in each bin.
-    pub width_sectors: u64,
-    /// `[first sector, requests, mean response in ms, longest response in ms]`; bins without requests are left out.
-    pub bins: Vec<(u64, u64, f64, f64)>,
-}
 
 impl Recorder {
     /// The summary of what was recorded in a run that ended as `end` tells.
@@ -278,6 +34,7 @@ impl Recorder {
         for op in &self.ops {
             all_phases.iter_mut().zip(op.phases.totals()).for_each(|(sum, phase)| *sum += phase);
         }
+        let energies = energies(system, end, span_ns);
         let [hits, partial_hits, misses, early] = self.cache;
         Summary {
             requests,
@@ -304,7 +61,8 @@ impl Recorder {
             },
             reads: self.ops[0].summary(),
             writes: self.ops[1].summary(),
-            drives: self.drives(system, end, span_ns),
+            power: all_power(&energies, span_ns),
+            drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),
             provenance: provenance(system),
             warmup_requests: self.excluded,
@@ -326,13 +84,16 @@ impl Recorder {
         moments
     }
 
-    fn drives(&self, system: &System, end: &RunEnd, span_ns: u128) -> Vec<DriveSummary> {
+    fn drives(
+        &self,
+        system: &System,
+        end: &RunEnd,
+        energies: &[Option<Energy>],
+        span_ns: u128,
+    ) -> Vec<DriveSummary> {
         let summary =
             |(index, drive): (usize, &crate::spec::DriveConfig)| {
-                let units = || {
-                    let of_drive = |(place, _): &(&crate::system::UnitPlace, _)| place.drive == index;
-                    system.units.iter().zip(&end.units).filter(of_drive).map(|(_, unit_use)| unit_use)
-                };
+                let units = || units_of(system, end, index);
                 let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
                 let counts = drive.spec.provenance_counts();
                 DriveSummary {
@@ -344,6 +105,13 @@ impl Recorder {
                     queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
                     queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
                     held_back: units().map(|unit| unit.held_back).sum(),
+                    busy_s: UnitWork {
+                        seek: seconds(units().map(|unit| unit.work.seek).sum()),
+                        rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
+                        transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
+                        background: seconds(units().map(|unit| unit.background.total()).sum()),
+                    },
+                    power: energies[index].and_then(|energy| PowerSummary::new(&energy, span_ns)),
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),
@@ -418,9 +186,35 @@ impl OpSums {
     }
 }
 
+/// How the units of a drive were used.
+fn units_of<'a>(system: &'a System, end: &'a RunEnd, drive: usize) -> impl Iterator<Item = &'a UnitUse> {
+    system
+        .units
+        .iter()
+        .zip(&end.used.units)
+        .filter(move |(place, _)| place.drive == drive)
+        .map(|(_, used)| used)
+}
+
+/// What each drive used, where that is known.
+fn energies(system: &System, end: &RunEnd, span_ns: u128) -> Vec<Option<Energy>> {
+    let drives = system.config().drives.iter().enumerate();
+    drives.map(|(index, drive)| power::energy(drive, units_of(system, end, index), span_ns)).collect()
+}
+
+/// What the drives drew together, if it is known of each.
+fn all_power(energies: &[Option<Energy>], span_ns: u128) -> Option<PowerSummary> {
+    let all: Option<Vec<Energy>> = energies.iter().copied().collect();
+    PowerSummary::new(&all?.iter().fold(Energy::default(), |sum, energy| sum.and(energy)), span_ns)
+}
+
 /// a / b, or 0 where b is 0.
 fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 fn mean_ms(sum_ns: u128, count: u64) -> f64 {
@@ -438,16 +232,17 @@ fn busy_means(sums: &[u128; 4], count: u64) -> BusyMeans {
 }
 
 fn buses(system: &System, end: &RunEnd, span_ns: u128) -> Vec<BusSummary> {
-    let summary = |(bus, used): (&crate::spec::BusConfig, &crate::bus::BusUse)| BusSummary {
+    let summary = |(bus, used): (&crate::spec::BusConfig, &crate::engine::BusUse)| BusSummary {
         name: bus.name.clone(),
-        utilisation: ratio(used.busy_ns, span_ns),
+        utilisation: ratio(used.held_ns, span_ns),
+        data_utilisation: ratio(used.data_ns, span_ns),
         queue_mean: ratio(used.queue_area_ns, span_ns),
         queue_max: used.queue_max,
         grants: used.grants,
         wait_mean_ms: mean_ms(used.waited_ns, used.grants),
         wait_max_ms: used.longest_wait.as_ms(),
     };
-    system.config().buses.iter().zip(&end.buses).map(summary).collect()
+    system.config().buses.iter().zip(&end.used.buses).map(summary).collect()
 }
 
 fn assumed_share(counts: impl Iterator<Item = (bool, usize)>) -> f64 {

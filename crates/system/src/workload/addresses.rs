@@ -25,6 +25,8 @@ pub(crate) struct Addresses {
     sequential: f64,
     local: f64,
     force_media: f64,
+    flush: f64,
+    duration_limit: f64,
     size: Law,
     /// Sizes are multiples of so many sectors.
     step: u64,
@@ -35,6 +37,7 @@ pub(crate) struct Addresses {
     address_stream: Stream,
     size_stream: Stream,
     op_stream: Stream,
+    mark_stream: Stream,
     last: Option<Last>,
 }
 
@@ -100,6 +103,8 @@ impl Addresses {
             sequential: spec.sequential_fraction,
             local: spec.local_fraction,
             force_media: spec.force_media_fraction,
+            flush: spec.flush_fraction,
+            duration_limit: spec.duration_limit_fraction,
             size: law(spec.size.law())?,
             step: spec.size_step_kib.map_or(1, |step| ((step / sector_kib).round() as u64).max(1)),
             distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
@@ -109,6 +114,7 @@ impl Addresses {
             address_stream: stream("address"),
             size_stream: stream("size"),
             op_stream: stream("op"),
+            mark_stream: stream("mark"),
             last: None,
         })
     }
@@ -140,6 +146,12 @@ impl Addresses {
         request.device = device;
         if is_forced && op == Op::Write {
             request.flags = RequestFlags::FORCE_MEDIA;
+        }
+        if self.flush > 0.0 && self.mark_stream.chance(self.flush) && op == Op::Write {
+            request.flags = request.flags.with(RequestFlags::FLUSH);
+        }
+        if self.duration_limit > 0.0 && self.mark_stream.chance(self.duration_limit) {
+            request.flags = request.flags.with(RequestFlags::LIMITED);
         }
         if self.is_raw {
             request.flags = request.flags.with(RequestFlags::RAW);

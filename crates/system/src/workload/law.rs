@@ -184,6 +184,17 @@ impl Law {
     }
 }
 
+/// The longest time that a file may name, in ms.
+const LONGEST_MS: f64 = 3.155_76e12;
+
+/// Ms that a run can last.
+pub(super) fn lasts(ms: f64) -> Result<f64, String> {
+    if not_negative(ms)? > LONGEST_MS {
+        return Err(format!("{ms} ms is more than 100 years, which is as long as a run can last"));
+    }
+    Ok(ms)
+}
+
 /// A finite number of either sign.
 pub(super) fn finite(value: f64) -> Result<f64, String> {
     if value.is_finite() { Ok(value) } else { Err(format!("{value} must be a finite number")) }
@@ -198,10 +209,22 @@ fn not_negative(value: f64) -> Result<f64, String> {
 }
 
 impl TimeLaw {
+    /// Its times, in ms.
+    fn parameters(&self) -> &[f64] {
+        match self {
+            Self::Constant(ms) | Self::Exponential(ms) | Self::Poisson(ms) => std::slice::from_ref(ms),
+            Self::Uniform(times)
+            | Self::ShiftedExponential(times)
+            | Self::Normal(times)
+            | Self::TwoValue([times @ .., _]) => times,
+        }
+    }
+
     /// Ready to be sampled, in ms; or what is wrong with it.
     pub(crate) fn law(&self) -> Result<Law, String> {
+        self.parameters().iter().try_for_each(|&ms| lasts(ms).map(|_| ()))?;
         match *self {
-            Self::Constant(value) => not_negative(value).map(Law::Constant),
+            Self::Constant(value) => Ok(Law::Constant(value)),
             Self::Uniform(bounds) => Law::uniform(bounds),
             Self::Exponential(mean) => Law::exponential(mean),
             Self::ShiftedExponential(parameters) => Law::shifted_exponential(parameters),
@@ -296,6 +319,8 @@ mod tests {
     #[test]
     fn impossible_laws_say_why() {
         assert!(TimeLaw::Uniform([5.0, 2.0]).law().unwrap_err().contains("lower bound"));
+        assert!(TimeLaw::Exponential(1e13).law().unwrap_err().contains("100 years"));
+        assert!(TimeLaw::Uniform([1.0, f64::INFINITY]).law().unwrap_err().contains("finite"));
         assert!(TimeLaw::Exponential(-1.0).law().unwrap_err().contains("negative"));
         assert!(TimeLaw::TwoValue([1.0, 2.0, 1.5]).law().unwrap_err().contains("between 0 and 1"));
         assert!(SizeLaw::Weighted(vec![]).law().is_err());

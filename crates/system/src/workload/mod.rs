@@ -4,6 +4,8 @@
 //! bursts); a *closed* one is a number of users, each of whom waits for a completion, thinks, and issues the next
 //! request. A user may also go on without waiting, or wait only when a time limit has passed. Streams are merged by time; equal times in the order of the file.
 
+use headstack_units::Nanos;
+
 mod addresses;
 mod closed;
 mod file;
@@ -20,6 +22,15 @@ pub use law::{CountLaw, SizeLaw, TimeLaw};
 pub use open::OpenWorkload;
 pub use shift::ShiftLaw;
 pub use spec::{BurstSpec, StreamSpec, WorkloadSpec};
+
+/// The longest run there is: 100 years. Instants are 64-bit counts of nanoseconds, and arithmetic with them needs room.
+pub const LATEST: Nanos = Nanos(100 * 31_557_600 * 1_000_000_000);
+
+/// An instant `after` another, if a run may last that long; beyond, the first instant past [`LATEST`], at which a stream
+/// ends.
+pub(crate) fn later(from: Nanos, after: Nanos) -> Nanos {
+    from.saturating_add(after).min(Nanos(LATEST.0 + 1))
+}
 
 /// What a generator must know of a device it sends requests to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use headstack_units::Nanos;
 
 use super::addresses::Addresses;
 use super::law::Law;
-use super::{DeviceShape, StreamSpec, TimeLaw, WorkloadSpec};
+use super::{DeviceShape, LATEST, StreamSpec, TimeLaw, WorkloadSpec, later};
 use crate::SystemError;
 use crate::random::Stream;
 
@@ -91,8 +91,9 @@ impl OpenStream {
 
     #[inline]
     fn take(&mut self) -> Option<Request> {
-        let request = self.addresses.next(self.next_at?);
-        self.left -= 1;
+        let at = self.next_at?;
+        let request = self.addresses.next(at);
+        self.left = if at > LATEST { 0 } else { self.left - 1 };
         self.look_ahead();
         Some(request)
     }
@@ -149,20 +150,20 @@ impl Clock {
     #[inline]
     fn next(&mut self) -> Nanos {
         let Some(bursts) = &mut self.bursts else {
-            self.now = self.now.saturating_add(self.gap.time(&mut self.stream));
+            self.now = later(self.now, self.gap.time(&mut self.stream));
             return self.now;
         };
         if bursts.left == 0 {
-            bursts.begun = bursts.begun.saturating_add(bursts.every.time(&mut self.stream)).max(self.now);
+            bursts.begun = later(bursts.begun, bursts.every.time(&mut self.stream)).max(self.now);
             bursts.count = (bursts.requests.sample(&mut self.stream).round() as u64).max(1);
             bursts.left = bursts.count;
             self.now = bursts.begun;
         } else if let Some(within) = bursts.within {
             let nth = u128::from(bursts.count - bursts.left);
             let elapsed = u128::from(within.0) * nth / u128::from(bursts.count);
-            self.now = bursts.begun.saturating_add(Nanos(elapsed as u64));
+            self.now = later(bursts.begun, Nanos(elapsed as u64));
         } else {
-            self.now = self.now.saturating_add(self.gap.time(&mut self.stream));
+            self.now = later(self.now, self.gap.time(&mut self.stream));
         }
         bursts.left -= 1;
         self.now

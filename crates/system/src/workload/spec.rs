@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{CountLaw, SizeLaw, TimeLaw};
+use super::law::{CountLaw, SizeLaw, TimeLaw, lasts};
 use super::shift::ShiftLaw;
 
 /// A workload, as in its file.
@@ -86,6 +86,12 @@ pub struct StreamSpec {
     /// Share of writes that must not be reported complete before they are on the media.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub force_media_fraction: f64,
+    /// Share of writes before which all that the drive has acknowledged goes to the media (a journal's commits).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flush_fraction: f64,
+    /// Share of requests for which the drive's duration limit holds (`controller.duration_limit_ms`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duration_limit_fraction: f64,
     /// Its requests go around the host's buffer cache, as those of a character device or direct I/O.
     #[serde(default, skip_serializing_if = "is_false")]
     pub raw: bool,
@@ -184,6 +190,8 @@ impl StreamSpec {
             ("sequential_fraction", self.sequential_fraction),
             ("local_fraction", self.local_fraction),
             ("force_media_fraction", self.force_media_fraction),
+            ("flush_fraction", self.flush_fraction),
+            ("duration_limit_fraction", self.duration_limit_fraction),
             ("waits_fraction", self.waits_fraction.unwrap_or(0.0)),
             ("limited_fraction", self.limited_fraction),
         ] {
@@ -248,8 +256,8 @@ impl StreamSpec {
                 add(key, format!("{step} must be positive"));
             }
         }
-        if !(self.start_s >= 0.0 && self.start_s.is_finite()) {
-            add("start_s", format!("{} must not be negative", self.start_s));
+        if let Err(problem) = lasts(self.start_s * 1e3) {
+            add("start_s", problem);
         }
         if let Some(end) = self.end_s
             && (end.is_nan() || end < self.start_s)
@@ -325,8 +333,11 @@ impl StreamSpec {
             if burst.every_s.is_some() == burst.every.is_some() {
                 found.push(("burst", "give `every_s` or `every`, one of them".to_owned()));
             }
-            if burst.every_s.is_some_and(|every| !(every > 0.0 && every.is_finite())) {
+            if burst.every_s == Some(0.0) {
                 found.push(("burst.every_s", "must be positive".to_owned()));
+            }
+            if let Some(Err(problem)) = burst.every_s.map(|every| lasts(every * 1e3)) {
+                found.push(("burst.every_s", problem));
             }
             if burst.within_ms.is_some() == self.inter_arrival.is_some() {
                 found.push((
@@ -335,8 +346,8 @@ impl StreamSpec {
                         .to_owned(),
                 ));
             }
-            if burst.within_ms.is_some_and(|within| !(within >= 0.0 && within.is_finite())) {
-                found.push(("burst.within_ms", "must not be negative".to_owned()));
+            if let Some(Err(problem)) = burst.within_ms.map(lasts) {
+                found.push(("burst.within_ms", problem));
             }
         }
         found

@@ -43,6 +43,8 @@ size.weighted_kib = [[4, 3], [8, 1]]
 align_kib = 2
 range_percent = [25, 75]
 force_media_fraction = 0.5
+flush_fraction = 0.25
+duration_limit_fraction = 0.2
 inter_arrival.exponential_ms = 4
 "#,
     );
@@ -58,6 +60,10 @@ inter_arrival.exponential_ms = 4
     let forced = |request: &Request| request.flags.contains(RequestFlags::FORCE_MEDIA);
     assert!(requests.iter().filter(|request| forced(request)).all(|request| request.op == Op::Write));
     near(share(&requests, forced), 0.2);
+    let flushes = |request: &Request| request.flags.contains(RequestFlags::FLUSH);
+    assert!(requests.iter().filter(|request| flushes(request)).all(|request| request.op == Op::Write));
+    near(share(&requests, flushes), 0.1);
+    near(share(&requests, |request| request.flags.contains(RequestFlags::LIMITED)), 0.2);
     let pairs = || requests.windows(2);
     let sequential =
         pairs().filter(|pair| pair[1].lba.0 == pair[0].lba.0 + u64::from(pair[0].sectors)).count();
@@ -278,4 +284,37 @@ inter_arrival.constant_ms = 1
     assert!(wrong("ranges_lba = [[5, 4]]").contains("stream.0.ranges_lba"));
     assert!(wrong("ranges_percent = [[5, 101]]").contains("stream.0.ranges_percent"));
     assert!(wrong("range_lba = [0, 9]\nranges_percent = [[5, 6]]").contains("not both"));
+}
+
+#[test]
+fn a_stream_ends_with_its_first_request_past_a_century() {
+    let rest = "read_fraction = 0\nsize.fixed_kib = 8";
+    let open = make(&format!("requests = 100\n[[stream]]\n{rest}\ninter_arrival.constant_ms = 3e12\n"));
+    let arrivals: Vec<Nanos> = open.iter().map(|request| request.arrival).collect();
+    assert_eq!(arrivals, [Nanos::from_ms(3e12), Nanos(LATEST.0 + 1)]);
+    let text = format!("requests = 100\n[[stream]]\n{rest}\nthink.constant_ms = 3e12\n");
+    let spec = WorkloadSpec::from_toml("test", &text).unwrap();
+    let mut users = spec.generate(&devices(), None, None).unwrap().closed.unwrap();
+    let first = users.start(0).unwrap();
+    assert!(matches!(users.call(0, first), Call::Issue(_)));
+    assert_eq!(users.issued(0, 0, first), None);
+    let second = users.completed(0, 0, first).unwrap();
+    assert_eq!(second, Nanos(LATEST.0 + 1));
+    assert!(matches!(users.call(0, second), Call::Issue(_)));
+    users.issued(0, 1, second);
+    assert_eq!(users.completed(0, 1, second), None);
+}
+
+#[test]
+fn times_past_a_century_are_refused_where_they_stand() {
+    for (line, key) in [
+        ("inter_arrival.exponential_ms = 1e13", "inter_arrival"),
+        ("inter_arrival.constant_ms = 1\nstart_s = 1e10", "start_s"),
+        ("inter_arrival.constant_ms = 1\nburst = { every_s = 1e10, requests.fixed = 2 }", "burst.every_s"),
+        ("burst = { every_s = 1, requests.fixed = 2, within_ms = inf }", "burst.within_ms"),
+    ] {
+        let text = format!("requests = 1\n[[stream]]\nread_fraction = 0\nsize.fixed_kib = 8\n{line}\n");
+        let problem = WorkloadSpec::from_toml("test", &text).unwrap_err().to_string();
+        assert!(problem.contains(&format!("`stream.0.{key}`")), "{line}: {problem}");
+    }
 }

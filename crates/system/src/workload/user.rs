@@ -5,7 +5,7 @@ use headstack_units::Nanos;
 
 use super::addresses::{Addresses, Place};
 use super::law::Law;
-use super::{DeviceShape, StreamSpec, TimeLaw};
+use super::{DeviceShape, LATEST, StreamSpec, TimeLaw, later};
 use crate::SystemError;
 use crate::random::Stream;
 
@@ -88,11 +88,12 @@ impl User {
             Some(Place::Local) => self.local_think.as_ref(),
             _ => None,
         };
-        request.arrival = now.saturating_add(law.unwrap_or(&self.think).time(&mut self.think_stream));
+        request.arrival = later(now, law.unwrap_or(&self.think).time(&mut self.think_stream));
         if request.arrival > self.end {
             self.is_over = true;
             return false;
         }
+        self.is_over = request.arrival > LATEST;
         self.next = Some(request);
         true
     }
@@ -130,7 +131,7 @@ impl User {
             return false;
         }
         if kind < self.waits + self.limited {
-            self.limits.push((now.saturating_add(self.limit.time(&mut self.wait_stream)), id));
+            self.limits.push((later(now, self.limit.time(&mut self.wait_stream)), id));
         }
         true
     }
@@ -141,10 +142,10 @@ impl User {
         let Some((_, since)) = self.waiting.take_if(|(waited, _)| *waited == id) else { return false };
         let lost = now.saturating_sub(since);
         for (at, _) in &mut self.limits {
-            *at = at.saturating_add(lost);
+            *at = later(*at, lost);
         }
         if let Some(next) = &mut self.next {
-            next.arrival = next.arrival.saturating_add(lost);
+            next.arrival = later(next.arrival, lost);
         }
         true
     }

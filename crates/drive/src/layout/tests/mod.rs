@@ -1,6 +1,7 @@
 //! Does every sector lie where the drive file says, and does the way back lead to it?
 
 mod any_runs;
+mod by_head;
 mod drives;
 mod runs;
 mod twin;
@@ -11,6 +12,7 @@ use crate::spec::{LayoutSpec, Order, TrackRunSpec, ZoneSpec};
 /// A zone without skew and spares.
 fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> ZoneSpec {
     ZoneSpec {
+        sectors_per_track_by_head: Vec::new(),
         first_cylinder,
         last_cylinder,
         sectors_per_track,
@@ -28,6 +30,7 @@ fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> Zone
 /// A layout without defects.
 fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
     LayoutSpec {
+        head_angle_turns: Vec::new(),
         order,
         heads,
         group_cylinders: (order == Order::SerpentineBySurface).then_some(3),

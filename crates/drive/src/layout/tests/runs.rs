@@ -103,7 +103,7 @@ fn a_zone_spelt_out_in_runs_is_that_zone() {
 }
 
 /// What the checks say to a layout of runs.
-fn problems(spec: &LayoutSpec) -> String {
+pub(super) fn problems(spec: &LayoutSpec) -> String {
     let drive = include_str!("../../../../../drives/hp-97560.toml");
     let mut drive = crate::spec::DriveSpec::from_toml("hp", drive).unwrap();
     drive.layout = spec.clone();

@@ -94,6 +94,7 @@ prop_compose! {
         slipped_sectors.sort_unstable();
         slipped_sectors.dedup();
         let mut spec = LayoutSpec {
+            head_angle_turns: Vec::new(),
             order,
             heads,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(group),

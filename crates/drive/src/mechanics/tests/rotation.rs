@@ -123,12 +123,14 @@ fn an_impossible_period_is_moved_into_range() {
 /// A drive with one zone and no skew: the worst case for phantom revolutions.
 fn tracks(slots: u32, spares: u32) -> Layout {
     Layout::new(&LayoutSpec {
+        head_angle_turns: Vec::new(),
         order: Order::Classical,
         heads: 3,
         group_cylinders: None,
         cylinders: None,
         capacity_sectors: None,
         zone: vec![ZoneSpec {
+            sectors_per_track_by_head: Vec::new(),
             first_cylinder: 0,
             last_cylinder: 99,
             sectors_per_track: slots,
@@ -282,6 +284,37 @@ fn drift_keeps_its_bounds_and_its_phase_whoever_asks() {
     let end = Nanos(999_999_999_999);
     assert_eq!(rarely.epoch_at(end), often.epoch_at(end));
     assert_ne!(other_seed.epoch_at(end).angle(end), often.epoch_at(end).angle(end));
+}
+
+/// One interval a millisecond, and a century to cross: step by step that would take hours, and at the end of time for ever.
+#[test]
+fn an_idle_century_takes_no_time() {
+    for drift_ppm in [0.0, 50.0] {
+        let mut spindle = drifting(0.0, drift_ppm, 1e-3, 1);
+        let late = Nanos(100 * YEAR);
+        let reached = spindle.next(late, Angle::fraction(1, 3));
+        assert!(reached >= late && (reached - late).0 < 8_400_000, "{reached}");
+        assert!(spindle.epoch_at(late).period() > 0.0);
+        assert_eq!(spindle.epoch_at(Nanos::MAX), spindle.epoch_at(Nanos::MAX));
+    }
+}
+
+#[test]
+fn a_gap_crossed_at_once_wanders_as_far_as_one_crossed_step_by_step() {
+    // Over n intervals of T revolutions each, the phase wanders by T·drift·√(n/3) revolutions; here 0.04.
+    let (intervals, ppm, interval_s) = (3_000_000_u64, 0.001, 0.28);
+    let end = Nanos(intervals * 280_000_000);
+    let steady = drifting(0.0, 0.0, interval_s, 0).epoch_at(end).angle(end);
+    let expected = 120.0 * interval_s * ppm * 1e-6 * (intervals as f64 / 3.0).sqrt();
+    let wandered = |seed| {
+        let turns = (drifting(0.0, ppm, interval_s, seed).epoch_at(end).angle(end) - steady).as_turns();
+        (turns + 0.5).rem_euclid(1.0) - 0.5
+    };
+    let all: Vec<f64> = (0..2000).map(wandered).collect();
+    let mean = all.iter().sum::<f64>() / 2000.0;
+    let spread = (all.iter().map(|turns| (turns - mean).powi(2)).sum::<f64>() / 1999.0).sqrt();
+    assert!(mean.abs() < 4.0 * expected / 2000_f64.sqrt(), "mean {mean}, spread expected {expected}");
+    assert!((spread / expected - 1.0).abs() < 0.07, "{spread} for {expected}");
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! Read-ahead: the media go on reading behind a request until told otherwise.
+//!
+//! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
+//! out when somebody asks.
+
+use super::segments::Segments;
+use crate::layout::Extent;
+use crate::mechanics::Epoch;
+use crate::mechanism::{Arm, Media, Pass, Release};
+use headstack_units::{Nanos, Op};
+
+/// Reading ahead into a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prefetch {
+    /// The segment that is filled.
+    segment: usize,
+    /// Where the arm was before it.
+    from: Arm,
+    /// The extent being read, or the last one.
+    pass: Pass,
+    /// Reading stops before this address.
+    stop: u64,
+    /// What is read after that: the sectors of the track that had passed before the head landed, first and one after the
+    /// last. They join the segment when they are complete.
+    before: Option<(u64, u64)>,
+    /// That is being read now, or has been.
+    wrapped: bool,
+    /// The segment holds what had been read at this instant.
+    settled: Nanos,
+}
+
+impl Prefetch {
+    /// Reading on from `lba` up to `stop`, the media being free at `begin`; `None` where there is nothing to read.
+    pub(crate) fn begin(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        arm: Arm,
+        lba: u64,
+        stop: u64,
+    ) -> Option<Self> {
+        let stop = stop.min(media.model.layout.capacity());
+        (lba < stop).then(|| {
+            let pass = media.next_pass(begin, arm, lba, stop - lba, Op::Read);
+            Self { segment, from: arm, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
+        })
+    }
+
+    /// As [`Prefetch::begin`], on the track under the head, where `run` is what follows there without a gap.
+    #[inline]
+    pub(crate) fn along(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        run: Extent,
+        stop: u64,
+    ) -> Option<Self> {
+        let stop = stop.min(media.model.layout.capacity());
+        (run.lba < stop).then(|| {
+            let extent = run.first(stop - run.lba);
+            let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
+            let from = Arm::over(&run);
+            Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
+        })
+    }
+
+    /// As [`Prefetch::begin`], and then the sectors `before.0..before.1` of the track that went by before the head landed.
+    pub(crate) fn whole_track(
+        media: &Media<'_>,
+        segment: usize,
+        begin: Nanos,
+        arm: Arm,
+        lba: u64,
+        stop: u64,
+        before: (u64, u64),
+    ) -> Self {
+        match Self::begin(media, segment, begin, arm, lba, stop) {
+            Some(stream) => Self { before: Some(before), ..stream },
+            None => Self {
+                segment,
+                from: arm,
+                pass: media.next_pass(begin, arm, before.0, before.1 - before.0, Op::Read),
+                stop: lba,
+                before: Some(before),
+                wrapped: true,
+                settled: Nanos::ZERO,
+            },
+        }
+    }
+
+    /// Brings the stream to `now`.
+    #[inline]
+    pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
+        while self.pass.end <= now {
+            let next = self.pass.end_lba();
+            let from = Arm::over(&self.pass.extent);
+            let (next, stop) = match self.before {
+                _ if !self.wrapped && next < self.stop => (next, self.stop),
+                Some(before) if !self.wrapped => before,
+                Some((_, landed)) if next < landed => (next, landed),
+                _ => return,
+            };
+            self.wrapped |= stop != self.stop;
+            self.pass = media.next_pass(self.pass.end, from, next, stop - next, Op::Read);
+            self.from = from;
+        }
+    }
+
+    /// Brings the stream to `now`, and what it has read into its segment.
+    pub(crate) fn settle(&mut self, media: &Media<'_>, segments: &mut Segments, now: Nanos) {
+        self.advance(media, now);
+        segments.extend(self.segment, self.end(media, now));
+        if let Some(first) = self.front(now) {
+            segments.extend_front(self.segment, first);
+        }
+    }
+
+    /// The segment that is filled.
+    #[inline]
+    pub(crate) fn segment(&self) -> usize {
+        self.segment
+    }
+
+    /// Reading stops before this address.
+    pub(crate) fn stop(&self) -> u64 {
+        self.stop
+    }
+
+    /// The extent being read, or the last one.
+    pub(crate) fn pass(&self) -> Pass {
+        self.pass
+    }
+
+    /// Whether the segment is behind what has been read at `now`; from here on it is taken not to be.
+    #[inline]
+    pub(crate) fn falls_due(&mut self, now: Nanos) -> bool {
+        let due = now > self.settled;
+        self.settled = self.settled.max(now);
+        due
+    }
+
+    /// Whether `lba` can come to lie in or right behind what has been read, if the segment begins at `start`.
+    #[inline]
+    pub(crate) fn may_hold(&self, lba: u64, start: u64) -> bool {
+        self.before.is_some() || (start..=self.stop).contains(&lba)
+    }
+
+    /// The stream at its next pass (the present one must not be the last).
+    pub(crate) fn following(self, media: &Media<'_>) -> Self {
+        let next = self.pass.end_lba();
+        let arm = Arm::over(&self.pass.extent);
+        Self { pass: media.next_pass(self.pass.end, arm, next, self.stop - next, Op::Read), ..self }
+    }
+
+    /// The first address not yet read at the instant of the last `advance`.
+    pub(crate) fn end(&self, media: &Media<'_>, now: Nanos) -> u64 {
+        if self.wrapped {
+            return self.stop;
+        }
+        self.pass.lba() + u64::from(self.pass.passed(&media.epoch, now))
+    }
+
+    /// The first address of the track, once all that had passed before the head landed has been read.
+    pub(crate) fn front(&self, now: Nanos) -> Option<u64> {
+        let (first, landed) = self.before.filter(|_| self.wrapped)?;
+        (self.pass.end <= now && self.pass.end_lba() >= landed).then_some(first)
+    }
+
+    /// Whether everything up to `stop` has been read at `now`.
+    pub(crate) fn is_at_stop(&self, now: Nanos) -> bool {
+        self.wrapped || (self.pass.end <= now && self.pass.end_lba() >= self.stop)
+    }
+
+    /// Whether there is nothing left to read at `now`.
+    pub(crate) fn finished(&self, now: Nanos) -> bool {
+        self.is_at_stop(now) && (self.before.is_none() || self.front(now).is_some())
+    }
+
+    /// Reading on to `stop`, and nothing after that.
+    pub(crate) fn on_to(self, stop: u64) -> Self {
+        Self { stop, before: None, settled: Nanos::ZERO, ..self }
+    }
+
+    /// Stops at `now` (after `advance(now)`): a move in progress cannot be aborted (S0: head and track switches), a
+    /// transfer can.
+    pub(crate) fn release(&self, now: Nanos) -> Release {
+        let target = Arm::over(&self.pass.extent);
+        if now >= self.pass.ready {
+            Release { at: now, arm: target }
+        } else if now > self.pass.begin {
+            Release { at: self.pass.ready, arm: target }
+        } else {
+            Release { at: now, arm: self.from }
+        }
+    }
+
+    /// The pass under way ends when the spindle, now turning as `epoch` says, brings its last sector.
+    pub(crate) fn continue_at(&mut self, epoch: &Epoch) {
+        self.unsettle();
+        let pass = &mut self.pass;
+        let from = pass.extent.slot_start(pass.offset);
+        pass.end = epoch.end_of(pass.start, from, pass.extent.span(pass.sectors));
+    }
+
+    /// The pass under way begins when its first sector really comes around, nearest to when it was to begin.
+    pub(crate) fn catch_sectors(&mut self, media: &Media<'_>) {
+        self.unsettle();
+        let pass = self.pass;
+        let quarter = Nanos((media.epoch.period() / 4.0) as u64);
+        let about = pass.start.saturating_sub(quarter);
+        let found = media.pass_from(pass.extent, pass.offset, pass.sectors, about, about, about);
+        self.pass = Pass { begin: pass.begin.min(found.start), ready: pass.ready.min(found.start), ..found };
+    }
+
+    /// What has been read may be more by now, even at an instant asked about before.
+    pub(crate) fn unsettle(&mut self) {
+        self.settled = Nanos::ZERO;
+    }
+
+    /// Everything happens at another time.
+    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.unsettle();
+        let pass = &mut self.pass;
+        for at in [&mut pass.begin, &mut pass.ready, &mut pass.start, &mut pass.end] {
+            *at = moved(*at);
+        }
+    }
+}

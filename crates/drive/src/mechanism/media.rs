@@ -1,0 +1,76 @@
+//! The disk while one command is served: what a move costs, and when sectors pass.
+
+use super::pass::{Arm, Pass};
+use crate::layout::Extent;
+use crate::mechanics::Epoch;
+use crate::model::DriveModel;
+use crate::spec::SwitchModel;
+use headstack_units::{Nanos, Op};
+
+/// The disk as one command sees it: the model, and the rotation while the command is served.
+#[derive(Clone, Copy)]
+pub(crate) struct Media<'a> {
+    pub(crate) model: &'a DriveModel,
+    pub(crate) epoch: Epoch,
+}
+
+impl Media<'_> {
+    /// Which slot of a pass's extent is the first that comes whole after the head has landed inside it, where there is
+    /// one but the first.
+    pub(crate) fn landed_inside(&self, pass: &Pass) -> Option<u32> {
+        let missed = self.epoch.angle(pass.ready) - pass.extent.start;
+        let late = (missed.0 / pass.extent.slot_width.0.max(1)) as u32 + 1;
+        (missed.0 != 0 && late < pass.extent.sectors && pass.start > pass.ready).then_some(late)
+    }
+
+    /// The time to change to `to` in the middle of a transfer.
+    #[inline]
+    pub(crate) fn switch(&self, from: Arm, to: Arm, op: Op) -> Nanos {
+        if from == to {
+            return Nanos::ZERO;
+        }
+        match self.model.spec().fidelity.switch {
+            SwitchModel::Skewed => self.model.mechanics.switch(from.track(), to.track(), op),
+            SwitchModel::Fixed => Nanos::from_ms(self.model.spec().mechanics.head_switch_ms),
+            SwitchModel::Free => Nanos::ZERO,
+        }
+    }
+
+    /// The next pass of a transfer that goes on at `lba`, at most `limit` sectors, the mechanism being free at `begin`.
+    #[inline]
+    pub(crate) fn next_pass(&self, begin: Nanos, arm: Arm, lba: u64, limit: u64, op: Op) -> Pass {
+        let extent = self.model.layout.extent(lba, limit);
+        let ready = begin + self.switch(arm, Arm::over(&extent), op);
+        self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
+    }
+
+    /// A pass over part of an extent, starting at the first opportunity at or after `not_before`.
+    #[inline]
+    pub(crate) fn pass_from(
+        &self,
+        extent: Extent,
+        offset: u32,
+        sectors: u32,
+        begin: Nanos,
+        ready: Nanos,
+        not_before: Nanos,
+    ) -> Pass {
+        let from = extent.slot_start(offset);
+        let (start, end) = self.epoch.pass(not_before, from, extent.span(sectors));
+        Pass { extent, offset, sectors, begin, ready, start, end }
+    }
+
+    /// The first pass of a transfer: the arm takes `seek` to come from wherever it is, and is on track no sooner than
+    /// `not_before`.
+    #[inline]
+    pub(crate) fn first_pass(&self, begin: Nanos, not_before: Nanos, seek: Nanos, extent: Extent) -> Pass {
+        let ready = (begin + seek).max(not_before);
+        self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
+    }
+
+    /// What moving the arm to an extent takes.
+    #[inline]
+    pub(crate) fn seek(&self, arm: Arm, to: &Extent, op: Op) -> Nanos {
+        self.model.reposition(arm.track(), (to.cylinder, to.head), op)
+    }
+}

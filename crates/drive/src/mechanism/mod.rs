@@ -1,0 +1,212 @@
+//! One arm and its disk, in motion: where the arm is, who has it, and since when the disk turns at its present speed.
+
+mod media;
+mod pass;
+mod timeline;
+
+pub(crate) use media::Media;
+pub(crate) use pass::{Arm, Pass};
+pub use timeline::BusyTimes;
+
+use crate::command::Work;
+use crate::mechanics::{Epoch, Spindle, hash};
+use crate::model::DriveModel;
+use crate::spec::{RecalibrationMode, RecalibrationSpec};
+use headstack_units::{Angle, Nanos};
+
+/// An arm, free or at work, over a turning disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Mechanism {
+    spindle: Spindle,
+    /// Where the arm is when it is free.
+    arm: Arm,
+    /// Free from here on (read-ahead can be stopped).
+    free_at: Nanos,
+    /// What it did up to then.
+    last_work: Work,
+    /// The next recalibration.
+    recalibration_due: Nanos,
+    busy: BusyTimes,
+    /// Draws of the uniform rotational delay so far, and their seed.
+    draws: u64,
+    seed: u64,
+}
+
+/// The mechanism, claimed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    /// Ours from here on.
+    pub(crate) at: Nanos,
+    /// Where the arm is.
+    pub(crate) arm: Arm,
+    /// What it did before.
+    pub(crate) after: Work,
+}
+
+/// Work that lets go of the arm when somebody else needs it.
+pub(crate) trait GivesWay {
+    /// Stops at or after `at`; `None` where nothing is under way.
+    fn give_way(&mut self, media: &Media<'_>, at: Nanos) -> Option<Release>;
+}
+
+/// The arm, let go of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    /// When the mechanism is free.
+    pub(crate) at: Nanos,
+    /// Where the arm is then.
+    pub(crate) arm: Arm,
+}
+
+impl Mechanism {
+    /// At rest over the first track of the layout. `seed` drives the spindle's drift and the uniform rotational delay.
+    pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
+        let spec = model.spec();
+        Self {
+            spindle: Spindle::new(spec.rotation_rpm, &spec.spindle, seed),
+            arm: Arm::over(&model.layout.extent(0, 1)),
+            free_at: Nanos::ZERO,
+            last_work: Work::Command,
+            recalibration_due: match spec.recalibration.mode {
+                RecalibrationMode::None => Nanos::MAX,
+                RecalibrationMode::ByDrive | RecalibrationMode::ByHost => {
+                    Nanos::from_s(spec.recalibration.interval_s)
+                }
+            },
+            busy: BusyTimes::default(),
+            draws: 0,
+            seed,
+        }
+    }
+
+    /// Where the arm is when it is free.
+    #[inline]
+    pub(crate) fn arm(&self) -> Arm {
+        self.arm
+    }
+
+    /// From when on it is free.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Nanos {
+        self.free_at
+    }
+
+    /// What it worked on, by kind.
+    pub(crate) fn busy(&self) -> &BusyTimes {
+        &self.busy
+    }
+
+    /// The disk as it turns at `now`.
+    #[inline]
+    pub(crate) fn media<'a>(&mut self, model: &'a DriveModel, now: Nanos) -> Media<'a> {
+        Media { model, epoch: self.spindle.epoch_at(now) }
+    }
+
+    /// The rotation as it was last asked for.
+    pub(crate) fn present_epoch(&self) -> Epoch {
+        self.spindle.present_epoch()
+    }
+
+    /// Whether the disk turns at another speed at `at` than when it was last asked.
+    #[inline]
+    pub(crate) fn changes_speed_by(&self, at: Nanos) -> bool {
+        self.spindle.changes_by(at)
+    }
+
+    /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
+    /// are waited for.
+    #[inline]
+    pub(crate) fn claim(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) -> Claim {
+        let recalibration = &media.model.spec().recalibration;
+        if recalibration.mode == RecalibrationMode::ByDrive {
+            while self.recalibration_due.max(self.free_at) <= at {
+                let begin = self.recalibration_due.max(self.free_at);
+                self.recalibrate(media, ahead, recalibration, begin);
+            }
+        }
+        let at = at.max(self.free_at);
+        match ahead.give_way(media, at) {
+            Some(release) => {
+                self.arm = release.arm;
+                Claim { at: release.at, arm: release.arm, after: Work::ReadAhead }
+            }
+            None => Claim { at, arm: self.arm, after: self.last_work },
+        }
+    }
+
+    /// Recalibrates from `begin` on, or as soon as the mechanism is free.
+    pub(crate) fn recalibrate(
+        &mut self,
+        media: &Media<'_>,
+        ahead: &mut impl GivesWay,
+        recalibration: &RecalibrationSpec,
+        begin: Nanos,
+    ) {
+        let begin = begin.max(self.free_at);
+        if let Some(release) = ahead.give_way(media, begin) {
+            self.arm = release.arm;
+        }
+        let duration = Nanos::from_ms(recalibration.duration_ms);
+        self.free_at = begin + duration;
+        self.last_work = Work::Recalibration;
+        self.busy.add(Work::Recalibration, duration);
+        self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
+    }
+
+    /// Whether the host should let the drive recalibrate.
+    pub(crate) fn recalibration_is_due(&self, now: Nanos) -> bool {
+        now >= self.recalibration_due
+    }
+
+    /// Gives the mechanism back at `at`, the arm being where the work ended.
+    #[inline]
+    pub(crate) fn release(&mut self, work: Work, claimed: Nanos, at: Nanos, arm: Arm) {
+        self.arm = arm;
+        self.free_at = at;
+        self.last_work = work;
+        self.busy.add(work, at.saturating_sub(claimed));
+    }
+
+    /// Read-ahead under way becomes the work of a command from `from` until `done`.
+    pub(crate) fn take_over(&mut self, from: Nanos, done: Nanos) {
+        self.busy.add(Work::Command, done.saturating_sub(from));
+        self.free_at = self.free_at.max(done);
+        self.last_work = Work::Command;
+    }
+
+    /// Read-ahead has stopped: the arm is free.
+    pub(crate) fn rest(&mut self, release: Release) {
+        self.arm = release.arm;
+        self.free_at = self.free_at.max(release.at);
+    }
+
+    /// Time passes without motion of the arm (a command of constant duration).
+    pub(crate) fn book(&mut self, time: Nanos) {
+        self.busy.add(Work::Command, time);
+    }
+
+    /// Draws the rotational delay of a command: the disk is shifted so that the drawn delay comes out for a head that
+    /// is on track at `ready` and wants the sector at `target`.
+    pub(crate) fn draw_rotation<'a>(
+        &mut self,
+        media: &Media<'a>,
+        at: Nanos,
+        ready: Nanos,
+        target: Angle,
+    ) -> Media<'a> {
+        self.draws += 1;
+        let wanted = target - Angle(hash(self.seed, self.draws));
+        self.spindle.relock(at, wanted - media.epoch.angle(ready));
+        self.media(media.model, at)
+    }
+
+    /// Shifts the disk's angle from `now` on.
+    pub(crate) fn relock(&mut self, now: Nanos, shift: Angle) {
+        self.spindle.relock(now, shift);
+    }
+
+    /// The work in hand happens at another time.
+    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.free_at = moved(self.free_at);
+    }
+}

@@ -1,0 +1,26 @@
+//! What the mechanism spent its time on, by kind of work. Utilisation, power and explanations listen here; nothing here
+//! changes what the mechanism does.
+
+use crate::command::Work;
+use headstack_units::Nanos;
+
+/// Time the mechanism worked, by kind. Read-ahead counts as rest: it gives way to everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusyTimes([Nanos; Work::ALL.len()]);
+
+impl BusyTimes {
+    /// Time spent on one kind.
+    pub fn of(&self, work: Work) -> Nanos {
+        self.0[work as usize]
+    }
+
+    /// Time spent on all kinds together.
+    pub fn total(&self) -> Nanos {
+        self.0.iter().fold(Nanos::ZERO, |sum, &time| sum + time)
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, work: Work, time: Nanos) {
+        self.0[work as usize] += time;
+    }
+}

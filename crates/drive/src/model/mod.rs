@@ -1,0 +1,275 @@
+//! The model of one drive: everything that follows from its description and never changes during a run.
+
+mod bursts;
+mod ladder;
+mod write_back;
+
+use crate::command::BusTiming;
+use crate::layout::Layout;
+use crate::mechanics::Mechanics;
+use crate::scheduler::Policy;
+use crate::spec::{
+    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, SpecError, SwitchModel, TransferModel,
+};
+use bursts::Bursts;
+use headstack_units::{Nanos, Op};
+use std::sync::OnceLock;
+pub(crate) use write_back::{Fill, WriteBack};
+
+/// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
+#[derive(Debug)]
+pub struct DriveModel {
+    spec: DriveSpec,
+    /// Where the sectors of one actuator are.
+    pub layout: Layout,
+    /// What moves cost.
+    pub mechanics: Mechanics,
+    /// Times of the controller.
+    pub(crate) overhead: Overheads,
+    /// Sizes of buffer and cache.
+    pub(crate) sizes: Sizes,
+    pub(crate) bursts: Bursts,
+    /// The write-back cache, where there is one.
+    pub(crate) write_back: Option<WriteBack>,
+    policy: Policy,
+    /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
+    moves: OnceLock<[Vec<u64>; 2]>,
+}
+
+/// The controller's times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overheads {
+    /// After a read, after a write.
+    pub(crate) read: [Nanos; 2],
+    pub(crate) hit: [Nanos; 2],
+    /// After a read, when no read-ahead is under way for it.
+    pub(crate) hit_at_rest: Nanos,
+    pub(crate) write: [Nanos; 2],
+    pub(crate) append: [Nanos; 2],
+    pub(crate) write_data: Option<Nanos>,
+    /// Of reads, of writes.
+    pub(crate) seek_after: [Option<[Nanos; 2]>; 2],
+    pub(crate) write_after_write: Nanos,
+    pub(crate) preparation: Nanos,
+    pub(crate) write_start: Nanos,
+    pub(crate) read_completion: Nanos,
+    pub(crate) write_completion: Nanos,
+    /// What limited commands should take at most.
+    pub(crate) duration_limit: Option<Nanos>,
+    pub(crate) beside_seek: Nanos,
+}
+
+/// Sizes in sectors; `u64::MAX` stands for "no bound".
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) buffer: u64,
+    pub(crate) read_fence: u64,
+    /// The fence as a share of each read, in 2^-32.
+    pub(crate) read_fence_q32: Option<u64>,
+    pub(crate) write_fence: Option<u64>,
+    /// The fence as a share of each write, in 2^-32.
+    pub(crate) write_fence_q32: Option<u64>,
+    /// The longest read whose sectors the media bring one behind the other, whatever the bus does.
+    pub(crate) in_order: u64,
+    pub(crate) segment: u64,
+    /// How far is read ahead at most, where that is bounded.
+    pub(crate) read_ahead: Option<u64>,
+    pub(crate) bypass: u64,
+    /// Logical sectors in a physical one.
+    pub(crate) physical: u64,
+}
+
+impl Sizes {
+    /// How much of a read must be in the buffer before it asks for the bus.
+    pub(crate) fn read_fence_of(&self, sectors: u64) -> u64 {
+        match self.read_fence_q32 {
+            None => self.read_fence.min(sectors),
+            Some(share) => share_of(share, sectors),
+        }
+    }
+
+    /// How much of a write must be in the buffer before it goes to the media, where that is fixed.
+    pub(crate) fn write_fence_of(&self, sectors: u64) -> Option<u64> {
+        self.write_fence_q32.map(|share| share_of(share, sectors)).or(self.write_fence)
+    }
+}
+
+impl DriveModel {
+    /// Builds the tables.
+    ///
+    /// # Errors
+    /// [`SpecError::Physics`] with every contradiction in the description.
+    pub fn new(spec: &DriveSpec) -> Result<Self, SpecError> {
+        let problems = spec.check();
+        if !problems.is_empty() {
+            return Err(SpecError::Physics { name: spec.name.clone(), problems });
+        }
+        let sizes = sizes(spec);
+        Ok(Self {
+            layout: Layout::new(&spec.layout),
+            mechanics: Mechanics::new(spec),
+            overhead: overheads(spec),
+            bursts: Bursts::new(spec),
+            write_back: WriteBack::new(spec),
+            sizes,
+            policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
+            moves: OnceLock::new(),
+            spec: spec.clone(),
+        })
+    }
+
+    /// Logical sectors of the whole drive, all actuators together.
+    pub fn capacity_sectors(&self) -> u64 {
+        self.layout.capacity() * u64::from(self.spec.actuators)
+    }
+
+    /// Bytes in a logical sector.
+    pub fn sector_bytes(&self) -> u32 {
+        self.spec.sector_bytes
+    }
+
+    /// Independent actuators, each with an equal, contiguous part of the addresses.
+    pub fn actuators(&self) -> u32 {
+        self.spec.actuators
+    }
+
+    /// Order in which the drive serves its queue.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Commands the drive accepts at a time.
+    pub fn queue_depth(&self) -> u32 {
+        self.spec.controller.queue_depth
+    }
+
+    /// The description this model was built from.
+    pub fn spec(&self) -> &DriveSpec {
+        &self.spec
+    }
+
+    /// The bus the drive came with.
+    pub fn bus(&self) -> BusTiming {
+        BusTiming::new(&self.spec.bus)
+    }
+
+    /// The read cache, where there is one.
+    pub(crate) fn cache(&self) -> Option<&CacheSpec> {
+        self.spec.cache.as_ref()
+    }
+
+    /// The cost of bringing arm and head from one track to another before a transfer.
+    pub(crate) fn reposition(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
+        match self.spec.fidelity.switch {
+            SwitchModel::Skewed => self.mechanics.reposition(from, to, op),
+            SwitchModel::Fixed | SwitchModel::Free => self.mechanics.curve.time(from.0.abs_diff(to.0)),
+        }
+    }
+
+    /// When the arm may start for a command that the controller turns to at `at` and has decoded at `decoded`, and the
+    /// instant before which it does not count as on track: an arm that starts late holds everything up. `after`: 0 after
+    /// a read, 1 after a write; `continues` if a write goes on where the one before ended.
+    pub(crate) fn arm_start(
+        &self,
+        op: Op,
+        after: usize,
+        continues: bool,
+        at: Nanos,
+        decoded: Nanos,
+    ) -> (Nanos, Nanos) {
+        let overhead = &self.overhead;
+        let mut from = match overhead.seek_after[usize::from(op == Op::Write)] {
+            Some(delays) => at + delays[after],
+            None => decoded.saturating_sub(overhead.beside_seek.min(decoded - at)),
+        };
+        if op == Op::Write && after == 1 && !continues {
+            from += overhead.write_after_write;
+        }
+        (from, decoded.max(from))
+    }
+
+    /// No move over `distance` cylinders or more takes less than this before an operation, settle included.
+    #[inline]
+    pub(crate) fn move_at_least(&self, op: Op, distance: u32) -> Nanos {
+        let moves = self.moves.get_or_init(|| [Op::Read, Op::Write].map(|op| self.shortest_moves(op)));
+        let moves = &moves[usize::from(op == Op::Write)];
+        Nanos(moves[(distance as usize).min(moves.len() - 1)])
+    }
+
+    fn shortest_moves(&self, op: Op) -> Vec<u64> {
+        let cylinders = self.layout.cylinders().max(1);
+        let mut moves: Vec<u64> = (0..cylinders)
+            .map(|d| self.reposition((0, 0), (d, 0), op).min(self.reposition((d, 0), (0, 0), op)).0)
+            .collect();
+        for d in (1..moves.len()).rev() {
+            moves[d - 1] = moves[d - 1].min(moves[d]);
+        }
+        moves
+    }
+}
+
+fn overheads(spec: &DriveSpec) -> Overheads {
+    let ms = Nanos::from_ms;
+    let controller = &spec.controller;
+    let both = |value: f64| [ms(value); 2];
+    let hit = controller.hit_overhead_ms.unwrap_or(controller.read_overhead_ms);
+    let of_history = |pick: fn(&OverheadsByHistory) -> [f64; 2], plain: f64| {
+        controller.by_history.as_ref().map_or_else(|| both(plain), |history| pick(history).map(ms))
+    };
+    let seek_after = |pick: fn(&OverheadsByHistory) -> Option<[f64; 2]>| {
+        let own = controller.by_history.as_ref().and_then(pick);
+        own.or(controller.seek_after_ms.map(|value| [value; 2])).map(|values| values.map(ms))
+    };
+    Overheads {
+        read: of_history(|history| history.read_miss_ms, controller.read_overhead_ms),
+        hit: of_history(|history| history.read_hit_ms, hit),
+        hit_at_rest: controller
+            .by_history
+            .map_or(ms(hit), |history| ms(history.read_hit_at_rest_ms.unwrap_or(history.read_hit_ms[0]))),
+        write: of_history(|history| history.write_miss_ms, controller.write_overhead_ms),
+        append: of_history(|history| history.write_hit_ms, controller.write_overhead_ms),
+        write_data: controller.write_data_after_ms.map(ms),
+        seek_after: [
+            seek_after(|history| history.read_seek_after_ms),
+            seek_after(|history| history.write_seek_after_ms),
+        ],
+        write_after_write: ms(controller.write_after_write_seek_delay_ms),
+        preparation: ms(controller.data_preparation_ms),
+        write_start: ms(spec.buffer.write_start_ms),
+        read_completion: ms(controller.read_completion_ms),
+        write_completion: ms(controller.write_completion_ms),
+        duration_limit: controller.duration_limit_ms.map(ms),
+        beside_seek: ms(controller.overhead_beside_seek_ms),
+    }
+}
+
+/// A share of 1 in 2^-32.
+fn q32(share: f64) -> u64 {
+    (share * 4_294_967_296.0).round() as u64
+}
+
+/// A share of a number of sectors, rounded up; at least one sector.
+fn share_of(share: u64, sectors: u64) -> u64 {
+    ((u128::from(share) * u128::from(sectors)).div_ceil(1 << 32) as u64).clamp(1, sectors)
+}
+
+fn sizes(spec: &DriveSpec) -> Sizes {
+    let sectors = |kib: f64| (kib * 1024.0 / f64::from(spec.sector_bytes)).floor() as u64;
+    let cache = spec.cache.as_ref();
+    let buffer = sectors(spec.buffer.size_kib);
+    let on_arrival =
+        cache.is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
+    let linear = spec.fidelity.transfer == TransferModel::Linear;
+    Sizes {
+        buffer,
+        in_order: if on_arrival || linear { 0 } else { buffer },
+        read_fence: sectors(spec.buffer.read_fence_kib).max(1),
+        read_fence_q32: spec.buffer.read_fence_fraction.map(q32),
+        write_fence_q32: spec.buffer.write_fence_fraction.map(q32),
+        write_fence: spec.buffer.write_fence_kib.map(|kib| sectors(kib).max(1)),
+        segment: cache.map_or(0, |cache| sectors(cache.segment_kib).max(1)),
+        read_ahead: cache.and_then(|cache| cache.read_ahead_limit_kib).map(sectors),
+        bypass: cache.and_then(|cache| cache.bypass_above_kib).map_or(u64::MAX, sectors),
+        physical: u64::from(spec.physical_sector_bytes.map_or(1, |bytes| bytes / spec.sector_bytes)),
+    }
+}

@@ -1,0 +1,108 @@
+//! The energy of what a drive did.
+
+use super::{ByState, Watts};
+
+/// How long one arm was at work, in ns by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Active {
+    /// Seeking and settling.
+    pub seek: u64,
+    /// Waiting for the sector.
+    pub rotation: u64,
+    /// Reading from the media.
+    pub read: u64,
+    /// Writing to the media.
+    pub write: u64,
+}
+
+impl Active {
+    fn total(&self) -> u128 {
+        [self.seek, self.rotation, self.read, self.write].into_iter().map(u128::from).sum()
+    }
+}
+
+/// What a drive used over a span of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Joules, by state.
+    pub by_state_j: ByState,
+}
+
+impl Energy {
+    /// Of a drive whose arms were at work as `arms` tell, over `span_ns`. Each arm bears an equal share of what the drive draws
+    /// idle, so that the states add up to the whole however many arms work at a time.
+    pub fn new(watts: &Watts, arms: &[Active], span_ns: u128) -> Self {
+        let watts = watts.by_state();
+        let count = arms.len().max(1) as f64;
+        let seconds = |ns: u128| ns as f64 / 1e9;
+        let time = |of: fn(&Active) -> u64| seconds(arms.iter().map(|arm| u128::from(of(arm))).sum());
+        let time_s = ByState {
+            idle: seconds(arms.iter().map(|arm| span_ns.saturating_sub(arm.total())).sum()),
+            seek: time(|arm| arm.seek),
+            rotation: time(|arm| arm.rotation),
+            read: time(|arm| arm.read),
+            write: time(|arm| arm.write),
+        };
+        let joules =
+            |time_s: f64, state_w: f64| time_s / count * watts.idle + time_s * (state_w - watts.idle);
+        Self { by_state_j: time_s.zip(watts, joules) }
+    }
+
+    /// All of it, in joules.
+    pub fn total_j(&self) -> f64 {
+        self.by_state_j.total()
+    }
+
+    /// Together with another drive's.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self { by_state_j: self.by_state_j.zip(&other.by_state_j, |a, b| a + b) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECOND: u128 = 1_000_000_000;
+
+    fn watts() -> Watts {
+        Watts(ByState { idle: 8.0, seek: 14.0, rotation: 9.0, read: 10.0, write: 11.0 })
+    }
+
+    #[test]
+    fn a_drive_at_rest_draws_its_idle_watts() {
+        for arms in 1..=4 {
+            let energy = Energy::new(&watts(), &vec![Active::default(); arms], 10 * SECOND);
+            assert_eq!(energy.total_j(), 80.0);
+            assert_eq!(energy.by_state_j.idle, 80.0);
+        }
+    }
+
+    /// The thesis' peak: each further arm that moves adds the power of its motor.
+    #[test]
+    fn every_moving_arm_adds_its_motor() {
+        let seeking = Active { seek: 1_000_000_000, ..Active::default() };
+        let energy = |arms: usize| Energy::new(&watts(), &vec![seeking; arms], SECOND).total_j();
+        assert_eq!((energy(1), energy(2), energy(4)), (14.0, 20.0, 32.0));
+    }
+
+    proptest! {
+        #[test]
+        fn states_add_up_to_idle_and_what_work_adds(
+            times in proptest::collection::vec((0..100u64, 0..100u64, 0..100u64, 0..100u64), 1..5),
+        ) {
+            let ms = |count: u64| count * 1_000_000;
+            let arms: Vec<Active> = times
+                .iter()
+                .map(|&(seek, rotation, read, write)| Active {
+                    seek: ms(seek), rotation: ms(rotation), read: ms(read), write: ms(write),
+                })
+                .collect();
+            let energy = Energy::new(&watts(), &arms, SECOND);
+            let above: u64 = times.iter().map(|t| 6 * t.0 + t.1 + 2 * t.2 + 3 * t.3).sum();
+            prop_assert!((energy.total_j() - (8.0 + above as f64 / 1e3)).abs() < 1e-9);
+        }
+    }
+}

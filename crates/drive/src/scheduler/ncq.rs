@@ -1,0 +1,146 @@
+//! The order of a drive with native command queueing.
+
+use super::order::{Choice, Order, Pick};
+use super::reach::Reach;
+use super::waiting::{Slot, Waiting};
+use headstack_units::{Nanos, Op, RequestFlags};
+use std::collections::BTreeMap;
+
+/// What a limited command that is as old as its limit has ahead of others of its age. Fitted to the one drive of which both
+/// classes were published, at one limit (50 ms).
+const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
+
+/// Shortest positioning time first with ageing that counts in passes of the queue, not in milliseconds.
+///
+/// The *base* is the command of the older half of the queue with the least positioning time − W · age / n, where n is the
+/// number of commands that wait: a command is passed over for about as many passes whether the queue is short or long. On the
+/// way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the buffer holds,
+/// writes that it takes. The choice is put off as long as the disk would not bring the sector any sooner, so that a command
+/// that comes in the meantime can join.
+///
+/// A command with a duration limit may always be the base, and gains on the others by the share of its limit that has passed.
+///
+/// Few commands wait in a drive, so all of them are looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Ncq {
+    /// W, in 2^-16.
+    weight_q16: i128,
+    by_age: BTreeMap<u64, Slot>,
+    /// The base that others go before, by its sequence number.
+    base: Option<u64>,
+    /// What was chosen to go before a base, and that base.
+    detour: Option<(u64, u64)>,
+}
+
+impl Ncq {
+    /// `weight`: W.
+    pub(super) fn new(weight: f64) -> Self {
+        let weight_q16 = (weight * 65_536.0).round() as i128;
+        Self { weight_q16, by_age: BTreeMap::new(), base: None, detour: None }
+    }
+
+    /// The oldest that needs no arm.
+    fn at_once(&self, choice: &Choice<'_>) -> Option<Pick> {
+        let takes_writes = choice.arms.iter().any(Reach::takes_writes);
+        let needs_media = |flags: RequestFlags| {
+            flags.contains(RequestFlags::FORCE_MEDIA) || flags.contains(RequestFlags::FLUSH)
+        };
+        let needs_no_arm = |waiting: &Waiting| match waiting.command.op {
+            Op::Read => {
+                choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
+            }
+            Op::Write => takes_writes && !needs_media(waiting.command.flags),
+        };
+        self.by_age.values().copied().find(|&slot| needs_no_arm(&choice.slots[slot])).map(Pick::of)
+    }
+
+    /// The base for an arm, and what it costs.
+    fn base(&self, choice: &Choice<'_>, reach: &Reach<'_>) -> Option<(i128, u64, Slot)> {
+        let waiting = self.by_age.len();
+        let limit = reach.duration_limit();
+        let is_limited = |slot: Slot| choice.slots[slot].command.flags.contains(RequestFlags::LIMITED);
+        let cost = |slot: Slot| {
+            let Waiting { command, target, arrived, .. } = &choice.slots[slot];
+            let start = reach.start(command.op, target, command.sectors);
+            // Positioning less W · age / n, but for what is the same for all.
+            let cost =
+                i128::from(start.0) * 65_536 * waiting as i128 + self.weight_q16 * i128::from(arrived.0);
+            let Some(limit) = limit.filter(|_| is_limited(slot)) else { return cost };
+            let age = choice.now.saturating_sub(*arrived);
+            let credit = i128::from(LIMIT_CREDIT.0) * 65_536 * i128::from(age.0) / i128::from(limit.0.max(1));
+            cost - credit * waiting as i128
+        };
+        let older = waiting.div_ceil(2);
+        let in_window = |&(place, (_, &slot)): &(usize, (&u64, &Slot))| {
+            place < older || (limit.is_some() && is_limited(slot))
+        };
+        let window = self.by_age.iter().enumerate().filter(in_window);
+        window.map(|(_, (&sequence, &slot))| (cost(slot), sequence, slot)).min()
+    }
+
+    /// What can be served on the way to `base` without delaying it: the one that is done soonest.
+    fn on_the_way(&self, choice: &Choice<'_>, reach: &Reach<'_>, base: Slot) -> Option<Slot> {
+        let goal = &choice.slots[base];
+        let start = reach.start(goal.command.op, &goal.target, goal.command.sectors);
+        let fits = |&slot: &Slot| {
+            let Waiting { command, target, .. } = &choice.slots[slot];
+            let soonest =
+                reach.start(command.op, target, command.sectors) + reach.transfer(target, command.sectors);
+            // As with sectors: missed by a tick is on time.
+            let start = start + Nanos(1);
+            if slot == base || soonest > start {
+                return None;
+            }
+            let (end, after) = reach.after(command, target);
+            (after.start(goal.command.op, &goal.target, goal.command.sectors) <= start).then_some((end, slot))
+        };
+        self.by_age.values().filter_map(fits).min().map(|(_, slot)| slot)
+    }
+}
+
+impl Order for Ncq {
+    fn insert(&mut self, waiting: &Waiting, _at: u64, slot: Slot) {
+        self.by_age.insert(waiting.sequence, slot);
+    }
+
+    fn remove(&mut self, waiting: &Waiting, _at: u64) {
+        self.by_age.remove(&waiting.sequence);
+        self.base = match self.detour.take() {
+            Some((first, base)) if first == waiting.sequence => Some(base),
+            _ => self.base.filter(|&base| base != waiting.sequence),
+        };
+    }
+
+    fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
+        if let Some(pick) = self.at_once(choice) {
+            return Some(pick);
+        }
+        let kept = self.base.and_then(|sequence| Some((sequence, *self.by_age.get(&sequence)?)));
+        let best =
+            (0..).zip(choice.arms).filter_map(|(arm, reach)| Some((self.base(choice, reach)?, arm))).min();
+        let ((_, sequence, base), arm) = best?;
+        let (sequence, base) = kept.unwrap_or((sequence, base));
+        self.detour = None;
+        let slot = match self.on_the_way(choice, &choice.arms[arm as usize], base) {
+            Some(slot) => {
+                self.detour = Some((choice.slots[slot].sequence, sequence));
+                slot
+            }
+            None => base,
+        };
+        Some(Pick { slot, arm })
+    }
+
+    fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
+        let Waiting { command, target, .. } = &choice.slots[pick.slot];
+        let Some(reach) = choice.arms.get(pick.arm as usize) else { return choice.now };
+        // The data of a write come while the arm moves, those of a read that the buffer holds in part, or is just being
+        // filled with, may leave sooner: that must not begin later.
+        let lba = command.lba.0;
+        if command.op == Op::Write || choice.buffered.iter().any(|&(s, e)| s <= lba && lba <= e) {
+            return choice.now;
+        }
+        let ready = reach.ready(command.op, target, command.sectors);
+        choice.now + (reach.start(command.op, target, command.sectors).saturating_sub(ready))
+    }
+}

@@ -1,0 +1,51 @@
+//! Places on the media, and which of them comes under the head soonest.
+
+use super::reach::Reach;
+use super::waiting::Target;
+use headstack_units::{Nanos, Op};
+use std::collections::BTreeMap;
+
+/// First sectors of what waits to be written, by cylinder and address. Few of very many cylinders hold one, so the search
+/// goes from one to the next, outward from the arm; it ends where the distance alone takes longer than the best found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(BTreeMap<(u32, u64), Target>);
+
+impl Places {
+    pub(crate) fn insert(&mut self, lba: u64, target: Target) {
+        self.0.insert((target.cylinder, lba), target);
+    }
+
+    pub(crate) fn remove(&mut self, lba: u64, target: &Target) {
+        self.0.remove(&(target.cylinder, lba));
+    }
+
+    #[cfg(test)]
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The address whose sector comes under the head soonest; among equals the one found first, going outward.
+    pub(crate) fn soonest(&self, reach: &Reach<'_>) -> Option<u64> {
+        let from = reach.cylinder(Op::Write);
+        let mut above = self.0.range((from, 0)..).peekable();
+        let mut below = self.0.range(..(from, 0)).rev().peekable();
+        let mut best = (Nanos::MAX, None);
+        loop {
+            let up = above.peek().map(|((cylinder, _), _)| cylinder - from);
+            let down = below.peek().map(|((cylinder, _), _)| from - cylinder);
+            let next = match (up, down) {
+                (Some(up), Some(down)) if down < up => below.next(),
+                (Some(_), _) => above.next(),
+                (None, _) => below.next(),
+            };
+            let Some((&(cylinder, lba), target)) = next else { return best.1 };
+            if reach.ready_at_least(Op::Write, cylinder.abs_diff(from)) >= best.0 {
+                return best.1;
+            }
+            let start = reach.start(Op::Write, target, 1);
+            if start < best.0 {
+                best = (start, Some(lba));
+            }
+        }
+    }
+}

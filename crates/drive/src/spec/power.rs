@@ -1,0 +1,125 @@
+//! `[power]`: what the drive draws, by what it is doing.
+
+use super::DriveSpec;
+use super::check::Findings;
+use crate::power;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// No drive draws more; the largest of 1980 drew 6,600.
+const MOST_W: f64 = 100_000.0;
+
+/// Watts of the whole drive in each state, as a data sheet gives them. While an arm works, the drive draws what its state says;
+/// each further arm at work adds what its state says above `idle_w`. Reading ahead counts as idle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerSpec {
+    /// The spindle speed at which the watts hold, in revolutions per minute.
+    pub rated_rpm: f64,
+    /// Spinning, all arms on track, nothing to do.
+    pub idle_w: f64,
+    /// One arm seeks or settles.
+    pub seek_w: f64,
+    /// Waiting for the sector.
+    pub rotation_w: f64,
+    /// Reading from the media.
+    pub read_w: f64,
+    /// Writing to the media.
+    pub write_w: f64,
+    /// The disks stand still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standby_w: Option<f64>,
+    /// From standby to idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin_up: Option<SpeedChange>,
+    /// From idle to standby.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin_down: Option<SpeedChange>,
+    /// What the disks are, for their share of `idle_w` at another speed than the rated one; without it the watts are known at
+    /// the rated speed only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spindle: Option<DiskStack>,
+}
+
+/// Starting or stopping the spindle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SpeedChange {
+    /// How long it takes.
+    pub time_s: f64,
+    /// What it draws, all told.
+    pub energy_j: f64,
+}
+
+/// The disks that the spindle turns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiskStack {
+    /// Number of platters.
+    pub platters: u32,
+    /// Their diameter, in inches.
+    pub diameter_in: f64,
+    /// What they turn in.
+    #[serde(default)]
+    pub gas: Gas,
+}
+
+/// What fills the drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gas {
+    /// Air.
+    #[default]
+    Air,
+    /// Helium: a seventh of the density, and of the drag.
+    Helium,
+}
+
+pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
+    let Some(power) = &spec.power else { return };
+    findings.range("power.rated_rpm", power.rated_rpm, 60.0, 1_000_000.0);
+    findings.range("power.idle_w", power.idle_w, 0.0, MOST_W);
+    let working = [
+        ("power.seek_w", power.seek_w),
+        ("power.rotation_w", power.rotation_w),
+        ("power.read_w", power.read_w),
+        ("power.write_w", power.write_w),
+    ];
+    for (key, watts) in working {
+        findings.range(key, watts, 0.0, MOST_W);
+        if watts < power.idle_w {
+            findings.add(key, format!("{watts} is less than the drive draws idle ({})", power.idle_w));
+        }
+    }
+    if let Some(watts) = power.standby_w {
+        findings.range("power.standby_w", watts, 0.0, MOST_W);
+        if watts > power.idle_w {
+            findings.add(
+                "power.standby_w",
+                format!("{watts} is more than the drive draws idle ({})", power.idle_w),
+            );
+        }
+    }
+    for (key, change) in [("power.spin_up", power.spin_up), ("power.spin_down", power.spin_down)] {
+        let Some(change) = change else { continue };
+        findings.range(&format!("{key}.time_s"), change.time_s, 0.0, 3_600.0);
+        findings.range(&format!("{key}.energy_j"), change.energy_j, 0.0, 1e9);
+    }
+    if let Some(stack) = &power.spindle {
+        disk_stack(power, stack, findings);
+    }
+}
+
+fn disk_stack(power: &PowerSpec, stack: &DiskStack, findings: &mut Findings) {
+    if !(1..=64).contains(&stack.platters) {
+        findings.add("power.spindle.platters", format!("{} is not between 1 and 64", stack.platters));
+    }
+    findings.range("power.spindle.diameter_in", stack.diameter_in, 0.5, 40.0);
+    let drag = power::drag_w(stack, power.rated_rpm);
+    if drag > power.idle_w {
+        findings.add(
+            "power.spindle",
+            format!("such disks alone draw {drag:.2} W, more than `power.idle_w` ({})", power.idle_w),
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The arm on its way to a command's first sector.
+
+use super::Parts;
+use crate::command::{Phases, Work};
+use crate::layout::Extent;
+use crate::mechanism::{Arm, Claim, Media, Pass};
+use crate::spec::RotationModel;
+use headstack_units::{Nanos, Op};
+
+/// A command whose arm is on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Approach {
+    /// The command is decoded.
+    pub(crate) decoded: Nanos,
+    /// The mechanism's path begins, and the phases from submission to there.
+    pub(crate) base: Nanos,
+    pub(crate) media_lead: Phases,
+    /// The arm counts as on track no sooner than this.
+    pub(crate) not_before: Nanos,
+    pub(crate) arm: Arm,
+    /// What moving it takes.
+    pub(crate) seek: Nanos,
+    /// Arm movement hidden under the overhead.
+    pub(crate) hidden_seek: Nanos,
+    /// What the mechanism did before.
+    pub(crate) after: Work,
+}
+
+impl Approach {
+    /// Claims the mechanism for a command whose media work begins with `target`. The controller turned to it at `at` and
+    /// has it decoded at `decoded`; `lead` are the phases up to there. How much of the overhead the arm need not wait for
+    /// is the model's to say.
+    #[expect(clippy::inline_always, reason = "its two callers need what it returns in pieces")]
+    #[inline(always)]
+    pub(crate) fn new(
+        parts: &mut Parts,
+        media: &Media<'_>,
+        (target, op): (&Extent, Op),
+        lead: Phases,
+        at: Nanos,
+        decoded: Nanos,
+    ) -> Self {
+        let history = &parts.history;
+        let continues = history.continues_write(target.lba);
+        let (from, not_before) = media.model.arm_start(op, history.after(), continues, at, decoded);
+        let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
+        let seek = media.seek(claim.arm, target, op);
+        let lead = Phases { overhead: lead.overhead + (not_before - decoded), ..lead };
+        // What lies in the buffer does not wait for an arm that starts late.
+        Self { decoded, ..Self::along(&claim, seek, lead, not_before) }
+    }
+
+    /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
+    /// through the seek that began beside the overhead.
+    #[inline]
+    fn along(claim: &Claim, seek: Nanos, lead: Phases, decoded: Nanos) -> Self {
+        let mut media_lead = lead;
+        let (base, hidden_seek) = if claim.at >= decoded {
+            media_lead.other += claim.at - decoded;
+            (claim.at, Nanos::ZERO)
+        } else if claim.at + seek >= decoded {
+            let saved = decoded - claim.at;
+            media_lead.overhead = media_lead.overhead - saved;
+            (claim.at, Nanos::ZERO)
+        } else {
+            (decoded, seek)
+        };
+        Self {
+            decoded,
+            base,
+            media_lead,
+            not_before: decoded,
+            arm: claim.arm,
+            seek,
+            hidden_seek,
+            after: claim.after,
+        }
+    }
+
+    /// The first pass of a transfer, over `extent`.
+    #[inline]
+    pub(crate) fn first_pass(&self, media: &Media<'_>, extent: Extent) -> Pass {
+        if self.hidden_seek > Nanos::ZERO {
+            // The arm is there before the command is decoded: no seek shows on the path.
+            return media.pass_from(extent, 0, extent.sectors, self.base, self.base, self.base);
+        }
+        media.first_pass(self.base, self.not_before, self.seek, extent)
+    }
+
+    /// Where the rotational delay is drawn: the disk, shifted so that it comes out.
+    #[inline]
+    pub(crate) fn rotate<'a>(
+        &self,
+        parts: &mut Parts,
+        media: &Media<'a>,
+        at: Nanos,
+        target: Extent,
+    ) -> Option<Media<'a>> {
+        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
+            return None;
+        }
+        let pass = self.first_pass(media, target);
+        Some(parts.mechanism.draw_rotation(media, at, pass.ready, pass.extent.start))
+    }
+
+    /// Tells a listener how the arm set out.
+    pub(crate) fn tell(&self, parts: &mut Parts) {
+        parts.log.tell(|narrative| {
+            // An arm that starts later than the command is decoded: overhead all the same.
+            let beside = self.hidden_seek == Nanos::ZERO && self.base < self.not_before;
+            narrative.decoded = if beside { self.decoded.max(self.base) } else { self.not_before };
+            narrative.media_base = self.base;
+            narrative.waited_for = self.after;
+        });
+    }
+}

@@ -1,0 +1,115 @@
+//! A write into the write-back cache: it is complete when its data are in the buffer.
+
+use super::destage::{destage_until, make_room};
+use super::write::write_overhead;
+use super::{Need, Parts, Step, Transfer, Turn};
+use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
+use crate::model::{DriveModel, WriteBack};
+use headstack_units::{Nanos, Op};
+
+/// A write that goes no further than the buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Buffered {
+    command: Command,
+    need_at: Nanos,
+    /// Phases from submission to `need_at`.
+    lead: Phases,
+    /// Sectors received so far, time the bus was held, and how often.
+    received: u64,
+    held: Nanos,
+    transfers: u32,
+    bursts: bool,
+    burst: u64,
+}
+
+impl Buffered {
+    /// Where there is no room, what is buffered goes to the media first.
+    pub(super) fn dispatch(
+        &mut self,
+        model: &DriveModel,
+        write_back: &WriteBack,
+        parts: &mut Parts,
+        turn: &Turn,
+    ) {
+        let overhead = write_overhead(model, parts, turn.command.lba.0);
+        let decoded = turn.at + overhead;
+        let from = make_room(model, write_back, parts, turn.range(), decoded);
+        let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
+        parts.log.tell(|narrative| {
+            narrative.decoded = decoded;
+            narrative.media_base = decoded;
+        });
+        *self = Self {
+            command: turn.command,
+            need_at: from,
+            lead,
+            received: 0,
+            held: Nanos::ZERO,
+            transfers: 0,
+            bursts: false,
+            burst: model.bursts.burst,
+        };
+    }
+
+    fn sectors(&self) -> u64 {
+        u64::from(self.command.sectors)
+    }
+}
+
+impl Transfer for Buffered {
+    fn need(&self) -> Option<Need> {
+        let left = self.sectors() - self.received;
+        let sectors = if self.bursts { left.min(self.burst) } else { left };
+        Some(Need { at: self.need_at, sectors, available_by: None })
+    }
+
+    fn controller_free(&self) -> Option<Nanos> {
+        None
+    }
+
+    fn granted(
+        &mut self,
+        granted: Nanos,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Step {
+        self.bursts = model.bursts.apply_on(bus, Op::Write);
+        let left = self.sectors() - self.received;
+        let sectors = if self.bursts { left.min(self.burst) } else { left };
+        let bytes = u64::from(model.sector_bytes());
+        let occupied =
+            bus.arbitration + model.overhead.preparation + bus.transfer(Op::Write, sectors * bytes);
+        let received = granted + occupied;
+        self.received += sectors;
+        self.lead.queue += granted - self.need_at;
+        self.lead.bus += occupied;
+        self.held += occupied;
+        self.transfers += 1;
+        parts.log.tell(|narrative| narrative.transfers.push((granted, received)));
+        if self.received < self.sectors() {
+            self.need_at = received;
+            return Step::Again { bus_free: received };
+        }
+        let lba = self.command.lba.0;
+        // What began before these data came began without them.
+        destage_until(model, parts, received);
+        parts.buffer.take(model, (lba, lba + self.sectors()), received);
+        let completion = model.overhead.write_completion;
+        let phases = Phases { overhead: self.lead.overhead + completion, ..self.lead };
+        let finish = received + completion;
+        *outcome = Outcome {
+            id: self.command.id,
+            submitted: finish - phases.total(),
+            finish,
+            phases,
+            busy: Busy { bus: self.held, ..Busy::default() },
+            bus_data: bus.transfer(Op::Write, self.sectors() * bytes),
+            bus_transfers: self.transfers,
+            cache: CacheResult::ReportedEarly,
+            passed: None,
+        };
+        Step::Done { bus_free: received, controller_free: received }
+    }
+}

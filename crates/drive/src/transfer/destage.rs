@@ -1,0 +1,138 @@
+//! Buffered writes on their way to the media: background work of the drive's own.
+//!
+//! One piece goes at a time. Nothing happens "while" the drive destages: which pieces have begun by an instant is worked
+//! out when somebody asks ([`destage_until`]), from what was in the buffer then. A piece that has begun is finished; a read
+//! waits for no other. It is chosen by positioning time from where the arm is, but a run of sectors that has been begun
+//! goes on, and what is older than the bound has its
+//! turn (one piece in so many: where all are too old, to go by age alone would make them older still).
+
+use super::Parts;
+use super::path::busy_of;
+use super::read::passes_in_order;
+use super::write::Edges;
+use crate::buffer::Passes;
+use crate::command::{Background, Work};
+use crate::mechanism::{Arm, Claim};
+use crate::model::{DriveModel, WriteBack};
+use crate::scheduler::Reach;
+use headstack_units::{Lba, Nanos, Op};
+
+/// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
+pub(crate) fn destage_until(model: &DriveModel, parts: &mut Parts, now: Nanos) {
+    let Some(write_back) = &model.write_back else { return };
+    while let Some(start) = next_start(write_back, parts)
+        && start < now
+    {
+        destage_one(model, parts, start);
+    }
+    parts.buffer.destaged_to(now);
+}
+
+/// When the next piece begins if no command comes.
+fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
+    let oldest = parts.buffer.dirty.oldest()?;
+    let ready = parts.mechanism.free_at().max(parts.buffer.settled());
+    let pressing = if parts.buffer.dirty.drains(write_back.high, write_back.low) {
+        Nanos::ZERO
+    } else {
+        oldest.saturating_add(write_back.age_limit)
+    };
+    Some(ready.max(pressing.min(parts.history.quiet_since() + write_back.idle)))
+}
+
+/// Buffered writes above the high-water mark: one piece goes before a read that needs the arm.
+#[inline]
+pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+    if let Some(write_back) = &model.write_back
+        && parts.buffer.dirty.drains(write_back.high, write_back.low)
+    {
+        destage_one(model, parts, at);
+    }
+}
+
+/// All that is buffered goes to the media.
+pub(crate) fn drain(model: &DriveModel, parts: &mut Parts) {
+    while !parts.buffer.dirty.is_empty() {
+        destage_one(model, parts, parts.buffer.settled());
+    }
+}
+
+/// When the buffer has room for a write of `start..end`, wanted at `at`.
+pub(super) fn make_room(
+    model: &DriveModel,
+    write_back: &WriteBack,
+    parts: &mut Parts,
+    (start, end): (u64, u64),
+    at: Nanos,
+) -> Nanos {
+    let mut at = at;
+    if write_back.delays_overlaps {
+        while let Some(piece) = parts.buffer.dirty.first_overlap(start, end) {
+            let claim = claim(model, parts, at);
+            destage(model, parts, piece, &claim);
+        }
+        at = parts.buffer.destaging.over(start, end, at);
+    }
+    while !parts.buffer.takes(write_back, (start, end), at) {
+        // What is on its way gives its room back when it is there.
+        at = match parts.buffer.destaging.next_after(at) {
+            Some(written) => written,
+            None => destage_one(model, parts, at),
+        };
+    }
+    at
+}
+
+fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
+    let media = parts.mechanism.media(model, at);
+    parts.mechanism.claim(&media, &mut parts.buffer, at)
+}
+
+/// The next piece goes to the media at or after `at`; returns when it is there.
+fn destage_one(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
+    let claim = claim(model, parts, at);
+    let piece = next_piece(model, parts, &claim);
+    piece.map_or(at, |piece| destage(model, parts, piece, &claim))
+}
+
+/// Which piece is the next for an arm as claimed.
+fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u64, u64)> {
+    let age_limit = model.write_back.as_ref().map_or(Nanos::MAX, |write_back| write_back.age_limit);
+    if let Some(piece) = parts.buffer.dirty.overdue(age_limit, claim.at) {
+        return Some(piece);
+    }
+    if claim.after == Work::Destage
+        && let Some(piece) = parts.buffer.dirty.piece_at(parts.history.last_destaged())
+    {
+        return Some(piece);
+    }
+    let epoch = parts.mechanism.media(model, claim.at).epoch;
+    parts.buffer.dirty.soonest(&Reach::of_buffered(model, epoch, claim.at, claim.arm))
+}
+
+/// One piece of a buffered run goes to the media; returns when it is there.
+fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), claim: &Claim) -> Nanos {
+    let media = parts.mechanism.media(model, claim.at);
+    let edges = Edges::of(&media, start, end);
+    let mut passes = Passes::new();
+    let (mut begin, mut arm) = (claim.at, claim.arm);
+    for (from, stop, op) in edges.reads().map(|(from, stop)| (from, stop, Op::Read)).chain([edges.write()]) {
+        let target = model.layout.extent(from, stop - from);
+        let seek = media.seek(arm, &target, op);
+        passes_in_order(&media, media.first_pass(begin, begin, seek, target), stop, op, &mut passes);
+        let last = passes.last().expect("a run has sectors");
+        (begin, arm) = (last.end, Arm::over(&last.extent));
+    }
+    parts.mechanism.release(Work::Destage, claim.at, begin, arm);
+    parts.buffer.destage(model, (start, end), begin);
+    parts.history.note_destage(end);
+    parts.log.add(Background {
+        work: Work::Destage,
+        lba: Lba(start),
+        sectors: (end - start) as u32,
+        start: claim.at,
+        finish: begin,
+        busy: busy_of(&passes, Nanos::ZERO),
+    });
+    begin
+}

@@ -1,0 +1,111 @@
+//! What the controller remembers of the commands before: overheads and policies depend on it.
+
+use crate::command::Command;
+use headstack_units::{Nanos, Op};
+
+/// The memory of the controller.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct History {
+    /// Where the last write ended, if a write came last or before reads.
+    write_end: Option<u64>,
+    last_was_write: bool,
+    /// Where the last read ended.
+    read_end: Option<u64>,
+    /// Whether the present command continues the last read.
+    sequential: bool,
+    /// Where the mechanism last worked.
+    last_lba: u64,
+    /// Where the last destage ended.
+    last_destaged: u64,
+    /// No command since.
+    idle_since: Nanos,
+    /// No read that needed the arm since, and whether the present command is one.
+    quiet_since: Nanos,
+    needs_arm: bool,
+}
+
+impl History {
+    /// The controller turns to a command that begins at `lba`.
+    #[inline]
+    pub(crate) fn turn_to(&mut self, lba: u64) {
+        self.sequential = self.read_end == Some(lba);
+    }
+
+    /// The command has been dispatched: those after it see it.
+    #[inline]
+    pub(crate) fn note(&mut self, command: &Command) {
+        let end = command.lba.0 + u64::from(command.sectors);
+        match command.op {
+            Op::Read => self.read_end = Some(end),
+            Op::Write => self.write_end = Some(end),
+        }
+        self.last_was_write = command.op == Op::Write;
+        self.last_lba = end;
+    }
+
+    /// Buffered writes up to `end` went to the media.
+    pub(crate) fn note_destage(&mut self, end: u64) {
+        self.last_lba = end;
+        self.last_destaged = end;
+    }
+
+    /// Where the last destage ended.
+    pub(crate) fn last_destaged(&self) -> u64 {
+        self.last_destaged
+    }
+
+    /// Whether the present command is a read that needs the arm.
+    #[inline]
+    pub(crate) fn note_arm(&mut self, needed: bool) {
+        self.needs_arm = needed;
+    }
+
+    /// Since when no read needed the arm.
+    pub(crate) fn quiet_since(&self) -> Nanos {
+        self.quiet_since
+    }
+
+    /// Whether the present command continues the last read.
+    #[inline]
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.sequential
+    }
+
+    /// Index into the overheads by history: 0 after a read, 1 after a write.
+    #[inline]
+    pub(crate) fn after(&self) -> usize {
+        usize::from(self.last_was_write)
+    }
+
+    /// Whether a command at `lba` goes on where the last write ended.
+    #[inline]
+    pub(crate) fn continues_write(&self, lba: u64) -> bool {
+        self.write_end == Some(lba)
+    }
+
+    /// The controller has been free since `at`.
+    #[inline]
+    pub(crate) fn free_since(&mut self, at: Nanos) {
+        self.idle_since = at;
+        if self.needs_arm {
+            self.quiet_since = at;
+        }
+    }
+
+    /// The work in hand happens at another time.
+    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.idle_since = moved(self.idle_since);
+        self.quiet_since = moved(self.quiet_since);
+    }
+
+    /// Since when there was no command.
+    pub(crate) fn idle_since(&self) -> Nanos {
+        self.idle_since
+    }
+
+    /// Where the mechanism last worked.
+    #[inline]
+    pub(crate) fn last_lba(&self) -> u64 {
+        self.last_lba
+    }
+}

@@ -1,0 +1,342 @@
+//! Transfers: one state machine per command.
+//!
+//! A transfer is *dispatched* when the controller turns to its command: the command is decoded and looked up, the arm set
+//! out, and all that can be known without the bus is. Then it steps each time it is granted the bus, until it is done:
+//!
+//! ```text
+//! dispatch ─► need the bus ─► granted ─┬─► done
+//!                 ▲                    │
+//!                 └── in bursts: again ┘
+//! ```
+//!
+//! Who grants the bus is not its concern: a calendar does, or, in closed form, a bus that is free whenever it is wanted.
+//! The code is the same.
+//!
+//! A transfer that is done goes on the [`Shelf`], and the next command of its kind fills it in anew where it lies: to
+//! build one and hand it on would cost more than most commands do.
+
+mod approach;
+mod buffered;
+mod constant;
+mod destage;
+mod flush;
+mod history;
+mod linear;
+mod log;
+mod path;
+mod read;
+mod shelf;
+mod write;
+
+pub(crate) use buffered::Buffered;
+pub(crate) use constant::Constant;
+pub(crate) use destage::{destage_until, drain};
+pub(crate) use history::History;
+pub(crate) use log::{Log, Narrative};
+pub(crate) use read::{Plan, Read};
+pub(crate) use shelf::Shelf;
+pub(crate) use write::Write;
+
+use crate::buffer::Buffer;
+use crate::command::{BusTiming, Command, Outcome, Phases};
+use crate::mechanism::{Mechanism, Media, Pass};
+use crate::model::{DriveModel, WriteBack};
+use headstack_units::{Nanos, Op, RequestFlags};
+use path::queued;
+
+/// What transfers work with. Each part changes its own state only.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) mechanism: Mechanism,
+    pub(crate) buffer: Buffer,
+    pub(crate) history: History,
+    pub(crate) log: Log,
+    pub(crate) shelf: Shelf,
+}
+
+impl Parts {
+    /// At rest.
+    pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
+        Self {
+            mechanism: Mechanism::new(model, seed),
+            buffer: Buffer::new(model),
+            history: History::default(),
+            log: Log::default(),
+            shelf: Shelf::default(),
+        }
+    }
+
+    /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
+    #[inline]
+    pub(crate) fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
+        if self.buffer.has_prefetch() && self.mechanism.changes_speed_by(at) {
+            let old = Media { model, epoch: self.mechanism.present_epoch() };
+            let new = self.mechanism.media(model, at).epoch;
+            if new != old.epoch {
+                self.buffer.change_speed(&old, &new, at);
+            }
+        }
+    }
+}
+
+/// A command as the drive turns to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) command: Command,
+    /// When the drive got it.
+    pub(crate) submitted: Nanos,
+    /// When the controller turns to it.
+    pub(crate) at: Nanos,
+    /// How long of the time before that it waited for a flush.
+    pub(crate) flush: Nanos,
+}
+
+impl Turn {
+    /// The phases from submission to the controller's turning to it.
+    #[inline]
+    pub(crate) fn phases(&self) -> Phases {
+        Phases { other: self.flush, ..queued(self.submitted, self.at - self.flush) }
+    }
+
+    /// Its addresses: the first, and one after the last.
+    #[inline]
+    pub(crate) fn range(&self) -> (u64, u64) {
+        (self.command.lba.0, self.command.lba.0 + u64::from(self.command.sectors))
+    }
+}
+
+/// The bus is needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    /// From when on.
+    pub(crate) at: Nanos,
+    /// What is to move in this transfer, at most.
+    pub(crate) sectors: u64,
+    /// A grant after this costs a revolution, where that is known beforehand.
+    pub(crate) available_by: Option<Nanos>,
+}
+
+/// What a transfer does after a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The bus is free again at an instant, and will be needed again.
+    Again { bus_free: Nanos },
+    /// The bus is free again, and the outcome is told: the command is complete, or will be at an instant that is known. The
+    /// controller can turn to the next command.
+    Done { bus_free: Nanos, controller_free: Nanos },
+}
+
+/// A transfer, stepped by grants of the bus.
+pub(crate) trait Transfer {
+    /// The bus as it is needed next; `None` where it is not needed at all.
+    fn need(&self) -> Option<Need>;
+
+    /// When the controller can turn to the next command, if that does not depend on the bus.
+    fn controller_free(&self) -> Option<Nanos>;
+
+    /// The bus is granted at `granted`, not before it was needed. `outcome` is told when the step is the last.
+    fn granted(
+        &mut self,
+        granted: Nanos,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Step;
+}
+
+/// Who drives a transfer: the calendar, which keeps it until the bus is granted, or a bus that is free whenever it is wanted.
+pub(crate) trait Driver {
+    type Output;
+
+    /// A read of which all is known but when the bus is granted, and its passes over the media, if any.
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Self::Output;
+
+    /// Any transfer.
+    fn drive(self, transfer: AnyTransfer, parts: &mut Parts) -> Self::Output;
+}
+
+/// Keeps a transfer until the calendar grants it the bus.
+pub(crate) struct Keep;
+
+impl Driver for Keep {
+    type Output = AnyTransfer;
+
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> AnyTransfer {
+        AnyTransfer::Read(Read::new(plan, passes, parts))
+    }
+
+    fn drive(self, transfer: AnyTransfer, _parts: &mut Parts) -> AnyTransfer {
+        transfer
+    }
+}
+
+/// A bus that is free whenever it is wanted.
+pub(crate) struct AtOnce<'a> {
+    pub(crate) model: &'a DriveModel,
+    pub(crate) bus: &'a BusTiming,
+    pub(crate) outcome: &'a mut Outcome,
+}
+
+impl Driver for AtOnce<'_> {
+    /// When the controller is free.
+    type Output = Nanos;
+
+    #[expect(clippy::inline_always, reason = "what is known of the passes where it is called makes it short")]
+    #[inline(always)]
+    fn settled(self, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Nanos {
+        if self.model.bursts.apply_on(self.bus, Op::Read) {
+            let read = Read::new(plan, passes, parts);
+            return self.drive(AnyTransfer::Read(read), parts);
+        }
+        plan.send_at_once(self.model, passes, self.bus, parts, self.outcome)
+    }
+
+    #[inline]
+    fn drive(self, mut transfer: AnyTransfer, parts: &mut Parts) -> Nanos {
+        let free = transfer.run(self.bus, self.model, parts, self.outcome);
+        parts.shelf.keep(transfer);
+        free
+    }
+}
+
+/// A transfer of any kind.
+#[derive(Clone, Debug)]
+pub(crate) enum AnyTransfer {
+    Constant(Box<Constant>),
+    Read(Box<Read>),
+    Write(Box<Write>),
+    Buffered(Box<Buffered>),
+}
+
+macro_rules! each {
+    ($transfer:expr, $inner:ident => $call:expr) => {
+        match $transfer {
+            AnyTransfer::Constant($inner) => $call,
+            AnyTransfer::Read($inner) => $call,
+            AnyTransfer::Write($inner) => $call,
+            AnyTransfer::Buffered($inner) => $call,
+        }
+    };
+}
+
+impl Transfer for AnyTransfer {
+    fn need(&self) -> Option<Need> {
+        each!(self, transfer => transfer.need())
+    }
+
+    fn controller_free(&self) -> Option<Nanos> {
+        each!(self, transfer => transfer.controller_free())
+    }
+
+    fn granted(
+        &mut self,
+        granted: Nanos,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Step {
+        each!(self, transfer => transfer.granted(granted, bus, model, parts, outcome))
+    }
+}
+
+impl AnyTransfer {
+    /// Steps to the end on a bus that is free whenever it is wanted; returns when the controller is free.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Nanos {
+        each!(self, transfer => run(&mut **transfer, bus, model, parts, outcome))
+    }
+}
+
+#[inline]
+fn run(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Nanos {
+    loop {
+        let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
+        let step = transfer.granted(granted, bus, model, parts, outcome);
+        if let Step::Done { controller_free, .. } = step {
+            return transfer.controller_free().unwrap_or(controller_free);
+        }
+    }
+}
+
+/// Dispatches a command and hands its transfer to `driver`.
+#[inline]
+pub(crate) fn dispatch<D: Driver>(
+    model: &DriveModel,
+    parts: &mut Parts,
+    turn: &Turn,
+    driver: D,
+) -> D::Output {
+    if let Some(ms) = model.spec().fidelity.constant_ms {
+        let mut constant = parts.shelf.constant();
+        constant.dispatch(parts, turn, Nanos::from_ms(ms));
+        return driver.drive(AnyTransfer::Constant(constant), parts);
+    }
+    if model.write_back.is_some() {
+        destage_until(model, parts, turn.at);
+    }
+    let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
+    let turn = flushed.as_ref().unwrap_or(turn);
+    if turn.command.sectors == 0 {
+        let mut constant = parts.shelf.constant();
+        flush::flush_alone(&mut constant, model, turn);
+        return driver.drive(AnyTransfer::Constant(constant), parts);
+    }
+    parts.change_speed(model, turn.at);
+    let media = parts.mechanism.media(model, turn.at);
+    parts.history.turn_to(turn.command.lba.0);
+    match turn.command.op {
+        Op::Read => read::dispatch(&media, parts, turn, driver),
+        Op::Write => {
+            let transfer = write_for(&media, parts, turn);
+            parts.history.note(&turn.command);
+            driver.drive(transfer, parts)
+        }
+    }
+}
+
+/// A write, into the write-back cache or to the media.
+#[inline]
+fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
+    write::make_way(media, parts, turn);
+    parts.history.note_arm(false);
+    if let Some(write_back) = buffered(media.model, &turn.command) {
+        let mut buffered = parts.shelf.buffered();
+        buffered.dispatch(media.model, write_back, parts, turn);
+        return AnyTransfer::Buffered(buffered);
+    }
+    // What goes to the media now replaces what waited to.
+    if !parts.buffer.dirty.is_empty() {
+        parts.buffer.forget(media.model, turn.range());
+    }
+    let mut write = parts.shelf.write();
+    write.dispatch(media, parts, turn);
+    AnyTransfer::Write(write)
+}
+
+/// The command as the controller turns to it when what was acknowledged before is on the media.
+#[cold]
+fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
+    let at = flush::flush(model, parts, turn.at);
+    Turn { at, flush: at - turn.at, ..*turn }
+}
+
+/// The write-back cache, where a write goes into it.
+#[inline]
+fn buffered<'a>(model: &'a DriveModel, command: &Command) -> Option<&'a WriteBack> {
+    let forced = command.flags.contains(RequestFlags::FORCE_MEDIA);
+    model.write_back.as_ref().filter(|cache| !forced && u64::from(command.sectors) <= cache.room)
+}

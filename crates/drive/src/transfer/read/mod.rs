@@ -1,0 +1,379 @@
+//! A read: sectors come off the media (or lie in the buffer already) and leave over the bus; producer and consumer
+//! around the buffer.
+
+mod bursts;
+mod passes;
+mod plan;
+mod stall;
+
+pub(crate) use passes::passes_in_order;
+pub(crate) use plan::Plan;
+
+use super::approach::Approach;
+use super::destage::give_buffer_its_share;
+use super::linear::Linear;
+use super::path::{busy_of, path};
+use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
+use crate::buffer::{Lookup, Passes};
+use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
+use crate::layout::Extent;
+use crate::mechanism::{Arm, Media, Pass};
+use crate::model::DriveModel;
+use crate::spec::{ReadAhead, TransferModel};
+use headstack_units::{Nanos, Op};
+use passes::{passes_along, passes_on_arrival};
+use plan::Left;
+use stall::Stall;
+
+/// What of a read's media work is settled before the bus is granted.
+#[derive(Clone, Debug, Default)]
+enum MediaWork {
+    /// All of it: the buffer holds the whole read.
+    #[default]
+    Settled,
+    /// Only the beginning: the read is larger than the buffer.
+    Stalling(Box<Stall>),
+    /// Only the position: there is no buffer, and the sectors pass when the bus is there.
+    Unbuffered { first: Box<Pass> },
+    /// Only the position: the transfer is linear in length.
+    Linear(Box<Linear>),
+}
+
+/// A read on its way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Read {
+    plan: Plan,
+    /// Media work, in the order of time.
+    passes: Passes,
+    media_work: MediaWork,
+    /// From the second transfer on, the phases up to when the bus is wanted.
+    need_lead: Option<Phases>,
+    /// Sectors that have left, how long the bus was held, and how often.
+    sent: u64,
+    held: Nanos,
+    transfers: u32,
+}
+
+/// A read that the controller has turned to.
+struct Decoded {
+    lead: Phases,
+    at: Nanos,
+    /// When it is decoded.
+    done: Nanos,
+}
+
+/// The controller turns to a read.
+#[inline]
+pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+    let overhead = &media.model.overhead;
+    let range = turn.range();
+    let after = parts.history.after();
+    let lead = |overhead: Nanos| Phases { overhead, ..turn.phases() };
+    let decoded = |overhead: Nanos| Decoded { lead: lead(overhead), at: turn.at, done: turn.at + overhead };
+    let miss = decoded(overhead.read[after]);
+    if !parts.buffer.may_know(range.0, range.1) {
+        parts.buffer.miss(media, miss.done);
+        return from_media(media, parts, turn, &miss, (0, None), driver);
+    }
+    let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
+    let hit = if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] };
+    if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
+        return from_buffer(media, parts, turn, &decoded(hit), driver);
+    }
+    // What was not there when a hit would have been noticed may have come in while the command was decoded.
+    match parts.buffer.look_up(media, range, miss.done) {
+        Lookup::Hit => from_buffer(media, parts, turn, &miss, driver),
+        Lookup::InFlight { cached } => {
+            let read = Read::in_flight(media, parts, turn, &miss, cached);
+            note(media.model, parts, turn, false);
+            driver.drive(AnyTransfer::Read(read), parts)
+        }
+        Lookup::Partial { cached, segment } => {
+            from_media(media, parts, turn, &miss, (cached, Some(segment)), driver)
+        }
+        Lookup::Miss => from_media(media, parts, turn, &miss, (0, None), driver),
+    }
+}
+
+/// The commands after it see the read.
+#[inline]
+fn note(model: &DriveModel, parts: &mut Parts, turn: &Turn, is_hit: bool) {
+    parts.history.note(&turn.command);
+    if model.write_back.is_some() {
+        parts.history.note_arm(!is_hit || parts.buffer.reads_ahead_at(turn.at));
+    }
+}
+
+/// Everything is in the buffer: the command needs only the bus.
+#[inline]
+fn from_buffer<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    driver: D,
+) -> D::Output {
+    let mut plan = Plan::new(media, parts, turn, decoded);
+    parts.buffer.hit(media, turn.range(), plan.decoded, parts.mechanism.free_at(), plan.sequential);
+    plan.cached = plan.sectors();
+    plan.cache = CacheResult::Hit;
+    plan.controller_free = Some(plan.decoded);
+    parts.log.tell(|narrative| {
+        narrative.decoded = plan.decoded;
+        narrative.media_base = plan.media_base;
+    });
+    note(media.model, parts, turn, true);
+    driver.settled(&plan, &[], parts)
+}
+
+/// Some or all sectors come from the media; the first `cached` lie in a segment.
+#[inline]
+fn from_media<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    (cached, segment): (u64, Option<usize>),
+    driver: D,
+) -> D::Output {
+    let model = media.model;
+    let (lba, end) = turn.range();
+    if !parts.buffer.dirty.is_empty() {
+        give_buffer_its_share(model, parts, decoded.done);
+    }
+    // All that follows on the track is wanted: read-ahead may go on along it.
+    let run = model.layout.extent(lba + cached, u64::MAX);
+    let target = run.first(end - lba - cached);
+    let approach = Approach::new(parts, media, (&target, Op::Read), decoded.lead, decoded.at, decoded.done);
+    let drawn = approach.rotate(parts, media, decoded.at, target);
+    let media = drawn.as_ref().unwrap_or(media);
+    let first = approach.first_pass(media, target);
+    approach.tell(parts);
+    let mut plan = Plan::new(media, parts, turn, decoded);
+    plan.set_out(&approach, cached);
+    if first.end_lba() < end || end - lba > model.sizes.in_order {
+        let read = Read::over_media(media, parts, (plan, first, run), segment, &approach);
+        note(model, parts, turn, false);
+        return driver.drive(AnyTransfer::Read(read), parts);
+    }
+    let passes = [first];
+    plan.set_fence(media, &passes);
+    plan.controller_free = Some(first.end);
+    let tail = (run.sectors > first.sectors).then(|| run.behind(first.sectors));
+    let left = Left { arm: Arm::over(&first.extent), segment, landed: lba, tail };
+    plan.leave_media(media, parts, first.end, &left);
+    plan.tell_passes(parts, &passes);
+    note(model, parts, turn, false);
+    driver.settled(&plan, &passes, parts)
+}
+
+impl Read {
+    /// A read for a plan, its media work settled.
+    #[inline]
+    pub(super) fn new(plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Box<Self> {
+        let mut read = parts.shelf.read();
+        read.plan = *plan;
+        read.passes.clear();
+        read.passes.extend_from_slice(passes);
+        read.media_work = MediaWork::Settled;
+        read.need_lead = None;
+        (read.sent, read.held, read.transfers) = (0, Nanos::ZERO, 0);
+        read
+    }
+
+    /// The media are reading just these sectors ahead: wait for them to come.
+    fn in_flight(
+        media: &Media<'_>,
+        parts: &mut Parts,
+        turn: &Turn,
+        decoded: &Decoded,
+        cached: u64,
+    ) -> Box<Self> {
+        let (_, end) = turn.range();
+        let plan = Plan::new(media, parts, turn, decoded);
+        let mut read = Self::new(&plan, &[], parts);
+        let Self { plan, passes, .. } = &mut *read;
+        plan.cached = cached;
+        plan.cache = CacheResult::PartialHit;
+        parts.buffer.read_in_flight(media, end, plan.sequential, passes);
+        plan.set_fence(media, passes);
+        // The command's own sectors are no longer read-ahead: nothing stops them.
+        let last = passes.last().expect("at least one pass");
+        let done = last.sector_end(&media.epoch, (end - last.lba()) as u32);
+        parts.mechanism.take_over(plan.decoded, done);
+        plan.controller_free = Some(done.max(plan.decoded));
+        parts.log.tell(|narrative| {
+            narrative.decoded = plan.decoded;
+            narrative.media_base = plan.media_base;
+        });
+        plan.tell_passes(parts, passes);
+        read
+    }
+
+    /// A read that takes more than one pass, or whose media work hangs on the bus.
+    fn over_media(
+        media: &Media<'_>,
+        parts: &mut Parts,
+        (plan, first, run): (Plan, Pass, Extent),
+        segment: Option<usize>,
+        approach: &Approach,
+    ) -> Box<Self> {
+        let model = media.model;
+        let mut read = Self::new(&plan, &[], parts);
+        let (lba, sectors) = (plan.command.lba.0, plan.sectors());
+        if model.spec().fidelity.transfer == TransferModel::Linear {
+            let linear = Linear::new(media, approach, first, lba + sectors, Op::Read);
+            read.plan.need_at = linear.position.start;
+            read.passes.push(first);
+            read.media_work = MediaWork::Linear(Box::new(linear));
+        } else if model.sizes.buffer == 0 {
+            read.plan.need_at = first.ready;
+            read.media_work = MediaWork::Unbuffered { first: Box::new(first) };
+        } else {
+            let (landed, tail) = read.plan_media(media, first, run, lba + sectors);
+            read.plan.set_fence(media, &read.passes);
+            if sectors <= model.sizes.buffer {
+                let last = read.passes.last().expect("a read has media work");
+                let (done, arm) = (last.end, Arm::over(&last.extent));
+                read.plan.leave_media(media, parts, done, &Left { arm, segment, landed, tail });
+                read.plan.controller_free = Some(done);
+            } else {
+                let stall = Stall::new(first, lba, sectors, plan.cached, model.sizes.buffer);
+                read.media_work = MediaWork::Stalling(Box::new(stall));
+            }
+        }
+        read.plan.tell_passes(parts, &read.passes);
+        read
+    }
+
+    /// The passes of a read that the buffer holds; the address from which its first track was read, and what follows
+    /// behind it on its last track, where that is known.
+    #[inline]
+    fn plan_media(&mut self, media: &Media<'_>, first: Pass, run: Extent, end: u64) -> (u64, Option<Extent>) {
+        let on_arrival = media
+            .model
+            .cache()
+            .is_some_and(|cache| cache.zero_latency || cache.read_ahead == ReadAhead::OnArrival);
+        if on_arrival {
+            return (passes_on_arrival(media, first, end, &mut self.passes), None);
+        }
+        (self.plan.command.lba.0, passes_along(media, first, run, end, &mut self.passes))
+    }
+
+    /// The media work that depends on the grant is worked out.
+    fn settle_media(&mut self, media: &Media<'_>, granted: Nanos, setup: Nanos, bus: &BusTiming) {
+        match &mut self.media_work {
+            MediaWork::Settled | MediaWork::Linear(_) => {}
+            MediaWork::Unbuffered { first } => {
+                let first = **first;
+                // The sectors pass when the bus is there, which is held to the last.
+                let connected = granted + setup;
+                let mut lead = path(&[first], self.plan.media_base, first.ready, self.plan.media_lead);
+                lead.queue += granted - self.plan.need_at;
+                lead.bus += setup;
+                self.plan.hidden_seek += first.ready - first.begin;
+                let pass = media.pass_from(first.extent, 0, first.sectors, connected, connected, connected);
+                let end = self.plan.command.lba.0 + self.plan.sectors();
+                passes_in_order(media, pass, end, Op::Read, &mut self.passes);
+                (self.plan.media_base, self.plan.media_lead) = (connected, lead);
+            }
+            MediaWork::Stalling(stall) => {
+                stall.send(media, granted + setup, bus, false, u64::MAX);
+                self.passes = stall.passes(media);
+                // The fence's sector came when it was to come, or later.
+                if let Some(fence) = &mut self.plan.fence {
+                    fence.index = None;
+                }
+            }
+        }
+    }
+
+    /// The last byte has left at `finish`; returns when the controller is free.
+    fn complete(
+        &mut self,
+        model: &DriveModel,
+        bus: &BusTiming,
+        parts: &mut Parts,
+        (finish, phases): (Nanos, Phases),
+        outcome: &mut Outcome,
+    ) -> Nanos {
+        let mut controller_free = self.plan.controller_free.unwrap_or_default();
+        if !matches!(self.media_work, MediaWork::Settled) {
+            let media = Media { model, epoch: self.plan.epoch };
+            let last = self.passes.last().expect("a read has media work");
+            let (done, arm) = match &self.media_work {
+                MediaWork::Linear(linear) => (finish, Arm::over(&linear.last)),
+                _ => (last.end, Arm::over(&last.extent)),
+            };
+            let left = Left { arm, segment: None, landed: self.plan.command.lba.0, tail: None };
+            self.plan.leave_media(&media, parts, done, &left);
+            self.plan.tell_passes(parts, &self.passes);
+            controller_free = done.max(parts.mechanism.free_at());
+        }
+        let busy = match &self.media_work {
+            MediaWork::Linear(linear) => linear.busy(),
+            _ => busy_of(&self.passes, self.plan.decoded),
+        };
+        let work = (Busy { bus: self.held, ..busy }, self.transfers);
+        self.plan.complete(model, bus, (finish, phases), work, outcome);
+        controller_free
+    }
+}
+
+impl Transfer for Read {
+    #[inline]
+    fn need(&self) -> Option<Need> {
+        let available_by = match &self.media_work {
+            MediaWork::Unbuffered { first } => Some(first.start),
+            _ => None,
+        };
+        Some(Need { at: self.plan.need_at, sectors: self.plan.sectors() - self.sent, available_by })
+    }
+
+    #[inline]
+    fn controller_free(&self) -> Option<Nanos> {
+        self.plan.controller_free
+    }
+
+    #[inline]
+    fn granted(
+        &mut self,
+        granted: Nanos,
+        bus: &BusTiming,
+        model: &DriveModel,
+        parts: &mut Parts,
+        outcome: &mut Outcome,
+    ) -> Step {
+        let media = Media { model, epoch: self.plan.epoch };
+        let setup = self.plan.setup(model, bus, self.transfers == 0);
+        self.transfers += 1;
+        let one = matches!(self.media_work, MediaWork::Unbuffered { .. } | MediaWork::Linear(_))
+            || !model.bursts.apply_on(bus, Op::Read);
+        let (finish, phases) = if let MediaWork::Linear(linear) = &self.media_work {
+            let bytes = self.plan.sectors() * u64::from(model.sector_bytes());
+            let end = linear.end(granted, bus, bus.transfer(Op::Read, bytes));
+            outcome.passed = None;
+            (end.transferred, end.phases)
+        } else if one {
+            self.settle_media(&media, granted, setup, bus);
+            let unbuffered = matches!(self.media_work, MediaWork::Unbuffered { .. });
+            let (last, phases) = self.plan.send_all(&media, &self.passes, unbuffered, (granted, setup), bus);
+            outcome.passed = last.passed;
+            (last.finish, phases)
+        } else {
+            let (last, phases) = self.step_burst(&media, granted, setup, bus);
+            outcome.passed = last.passed;
+            (last.finish, phases)
+        };
+        self.held += finish - granted;
+        parts.log.tell(|narrative| narrative.transfers.push((granted, finish)));
+        if !one && self.sent < self.plan.sectors() {
+            return Step::Again { bus_free: finish };
+        }
+        if let MediaWork::Stalling(stall) = &self.media_work {
+            self.passes = stall.passes(&media);
+        }
+        let controller_free = self.complete(model, bus, parts, (finish, phases), outcome);
+        Step::Done { bus_free: finish, controller_free }
+    }
+}

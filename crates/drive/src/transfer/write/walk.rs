@@ -1,0 +1,240 @@
+//! The mechanism's way through a write, with the phases of its critical path; data that come late cost a revolution.
+
+use super::supply::Supply;
+use crate::command::{Busy, Phases};
+use crate::mechanism::{Arm, Media, Pass};
+use crate::transfer::path::add_busy;
+use headstack_units::{Nanos, Op};
+
+/// What goes to the media: `sectors` from `lba` on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    pub(super) lba: u64,
+    pub(super) sectors: u64,
+}
+
+/// The path that comes over the bus: the phases up to its last grant, and when that was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByBus {
+    pub(super) phases: Phases,
+    pub(super) granted: Nanos,
+}
+
+impl ByBus {
+    #[inline]
+    pub(super) fn until(&self, at: Nanos) -> Phases {
+        Phases { bus: self.phases.bus + at.saturating_sub(self.granted), ..self.phases }
+    }
+}
+
+/// The mechanism, so far.
+pub(super) struct Walk<'a> {
+    /// The bus's path to each burst, with the last sector of that burst.
+    by_bus: &'a [(u64, ByBus)],
+    pub(super) phases: Phases,
+    pub(super) busy: Busy,
+    /// Where the last pass ended: the arm, when, and one after the last address.
+    pub(super) arm: Arm,
+    pub(super) end: Nanos,
+    pub(super) end_lba: u64,
+    /// All of the media work, in order, where somebody wants to look at it.
+    pub(super) passes: Option<Vec<Pass>>,
+    /// Where each pass's transfer began, and the phases up to there, where somebody wants to know.
+    pub(super) marks: Option<Vec<(Nanos, Phases)>>,
+}
+
+impl<'a> Walk<'a> {
+    /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
+    #[inline]
+    pub(super) fn new(lead: Phases, by_bus: &'a [(u64, ByBus)]) -> Self {
+        Self {
+            phases: lead,
+            by_bus,
+            busy: Busy::default(),
+            arm: Arm::default(),
+            end: Nanos::ZERO,
+            end_lba: 0,
+            passes: None,
+            marks: None,
+        }
+    }
+
+    /// The phases along the mechanism's path up to `at`, an instant at which a sector had just been written.
+    pub(super) fn phases_at(&self, at: Nanos) -> Phases {
+        let marks = self.marks.as_deref().unwrap_or_default();
+        let mark = marks.iter().rev().find(|(start, _)| *start <= at);
+        mark.map_or(self.phases, |&(start, phases)| Phases {
+            transfer: phases.transfer + (at - start),
+            ..phases
+        })
+    }
+
+    /// Walks from `first` through all of the work, or as far as it is known which data will come in time; returns how many
+    /// sectors are on the media.
+    #[inline]
+    pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: &Pass, work: Work) -> u64 {
+        supply.rewind();
+        let (mut pass, mut index) = (*first, 0);
+        loop {
+            let before = index;
+            index = match landing(media, supply, &pass, (index, work.sectors)) {
+                Some(late) => self.write_around(media, pass, late, index),
+                None => self.write_extent(media, supply, pass, index, work.sectors),
+            };
+            if index == work.sectors || index - before < u64::from(pass.sectors) {
+                return index;
+            }
+            let next = work.lba + index;
+            pass = media.next_pass(self.end, self.arm, next, work.sectors - index, Op::Write);
+        }
+    }
+
+    /// The phases of the path that brought sector `index` over the bus at `at`.
+    #[inline]
+    fn path_by_bus(&self, supply: &Supply, index: u64, at: Nanos) -> Phases {
+        let own = supply.own_index(index);
+        let by_bus = self.by_bus.iter().find(|(end, _)| own < *end).or(self.by_bus.last());
+        by_bus.map_or(self.phases, |(_, by_bus)| by_bus.until(at))
+    }
+
+    /// Sectors pass under the head.
+    #[inline]
+    fn note(&mut self, pass: &Pass) {
+        if let Some(marks) = &mut self.marks {
+            marks.push((pass.start, self.phases));
+        }
+        self.phases.transfer += pass.end - pass.start;
+        add_busy(&mut self.busy, pass, Nanos::ZERO);
+        (self.arm, self.end, self.end_lba) = (Arm::over(&pass.extent), pass.end, pass.end_lba());
+        if let Some(passes) = &mut self.passes {
+            passes.push(*pass);
+        }
+    }
+
+    /// Writes an extent from slot `late` on, and its beginning when that comes around; returns the index behind its last
+    /// sector.
+    fn write_around(&mut self, media: &Media<'_>, pass: Pass, late: u32, index: u64) -> u64 {
+        let (extent, ready) = (pass.extent, pass.ready);
+        let tail = media.pass_from(extent, late, extent.sectors - late, pass.begin, ready, ready);
+        let head = media.pass_from(extent, 0, late, tail.end, tail.end, tail.end);
+        self.phases.seek += ready - pass.begin;
+        for (part, from) in [(tail, ready), (head, tail.end)] {
+            self.phases.rotation += part.start - from;
+            self.note(&part);
+        }
+        index + u64::from(extent.sectors)
+    }
+
+    /// Writes one extent, in several revolutions where data come late; returns the index behind its last sector, or behind
+    /// the last of which it is known when it is written.
+    #[inline]
+    fn write_extent(
+        &mut self,
+        media: &Media<'_>,
+        supply: &mut Supply,
+        planned: Pass,
+        index: u64,
+        total: u64,
+    ) -> u64 {
+        let mut pass = planned;
+        let mut index = index;
+        // The fence holds where the media start writing: at the beginning, and again when data ran out.
+        let mut starts = index == 0;
+        loop {
+            let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+            if supply.has_all_by(total, pass.ready.saturating_sub(setup)) {
+                // Mostly: there is nothing to wait for, and nothing can come late.
+                self.phases.seek += pass.ready - pass.begin;
+                self.phases.rotation += pass.start - pass.ready;
+                self.note(&pass);
+                return index + u64::from(pass.sectors);
+            }
+            let (needed, by) = data_needed(media, supply, &pass, (index, total), starts);
+            if needed == Nanos::MAX {
+                return index;
+            }
+            let needed = needed + setup;
+            self.phases.seek += pass.ready - pass.begin;
+            if needed > pass.ready {
+                // The latest input are the data: the path comes over the bus.
+                self.phases = self.path_by_bus(supply, by, needed - setup);
+                self.phases.overhead += setup;
+                pass =
+                    media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, needed);
+            }
+            let ready = pass.ready.max(needed);
+            let written = sectors_in_time(media, supply, &pass, index, total);
+            let rest = pass.sectors - written;
+            pass.end = pass.sector_end(&media.epoch, written);
+            pass.sectors = written;
+            self.phases.rotation += pass.start - ready;
+            self.note(&pass);
+            index += u64::from(written);
+            if rest == 0 {
+                return index;
+            }
+            starts = true;
+            let (end, offset) = (pass.end, pass.offset + written);
+            pass = media.pass_from(pass.extent, offset, rest, end, end, end);
+        }
+    }
+}
+
+/// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
+fn landing(media: &Media<'_>, supply: &Supply, pass: &Pass, (index, total): (u64, u64)) -> Option<u32> {
+    if !media.model.spec().buffer.write_on_arrival {
+        return None;
+    }
+    let last = index + u64::from(pass.sectors) - 1;
+    let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+    let whole = pass.offset == 0 && pass.sectors == pass.extent.sectors;
+    let wanted = whole && !supply.is_bounded(total);
+    (wanted && supply.arrival(last).saturating_add(setup) <= pass.ready)
+        .then(|| media.landed_inside(pass))
+        .flatten()
+}
+
+/// The earliest instant at which the data allow the pass to begin, and the sector on which that hangs.
+fn data_needed(
+    media: &Media<'_>,
+    supply: &Supply,
+    pass: &Pass,
+    (index, total): (u64, u64),
+    starts: bool,
+) -> (Nanos, u64) {
+    let last = index + u64::from(pass.sectors) - 1;
+    // No more than can be counted on is waited for.
+    if let Some(fence) = media.model.sizes.write_fence_of(total) {
+        let count = if starts { fence } else { 1 };
+        let by = (index + count - 1).min(supply.counted_on(index)).min(total - 1);
+        return (supply.arrival(by), by);
+    }
+    // Without a fence: as soon as the bus stays ahead of the media to the end of the track.
+    let reach = last.min(supply.counted_on(index));
+    let lead = pass.extent.span((reach - index) as u32 + 1).0 - pass.extent.slot_width.0;
+    let media_ns = (lead as f64 / 18_446_744_073_709_551_616.0 * media.epoch.period()) as u64;
+    let (first, all) = (supply.arrival(index), supply.arrival(reach));
+    if all == Nanos::MAX {
+        return (Nanos::MAX, reach);
+    }
+    (first.max(all.saturating_sub(Nanos(media_ns))), index)
+}
+
+/// How many sectors of the pass find their data in the buffer when they come under the head; at least one.
+fn sectors_in_time(media: &Media<'_>, supply: &mut Supply, pass: &Pass, index: u64, total: u64) -> u32 {
+    let bounded = supply.is_bounded(total);
+    if !bounded && supply.arrival(index + u64::from(pass.sectors) - 1) <= pass.start {
+        return pass.sectors;
+    }
+    let one_tick = Nanos(1);
+    for count in 1..=pass.sectors {
+        let ends = pass.sector_end(&media.epoch, count);
+        if bounded {
+            supply.make_room(ends);
+        }
+        if count < pass.sectors && supply.arrival(index + u64::from(count)) > ends + one_tick {
+            return count;
+        }
+    }
+    pass.sectors
+}

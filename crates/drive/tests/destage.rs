@@ -1,0 +1,341 @@
+//! Buffered writes on their way to the media: which goes next, when, and who waits for it.
+
+mod common;
+
+use common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
+use headstack_drive::command::{Background, CacheResult, Command, Work};
+use headstack_drive::mechanics::Mechanics;
+use headstack_drive::spec::DriveSpec;
+use headstack_drive::{Drive, DriveModel};
+use headstack_units::{Nanos, Op, RequestFlags};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// 40,000 sectors in 100 cylinders; 10 ms a revolution, 0.1 ms a sector, and a bus that takes next to no time.
+fn buffered(keys: &str) -> Drive {
+    drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ {keys} }}"))
+}
+
+/// Numbers that look random, the same ones every time.
+fn scatter(seed: u64) -> impl Iterator<Item = u64> {
+    (seed..).map(|i| {
+        let mut x = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    })
+}
+
+/// Mean time of a buffered random write of one sector, one after the other, with room for `runs` of them.
+fn steady_ms(runs: u64) -> f64 {
+    let mut drive = buffered(&format!("size_kib = {}", runs as f64 / 2.0));
+    let bus = drive.model().bus();
+    let (mut now, mut background) = (Nanos::ZERO, Vec::new());
+    let (fill, count) = (2 * runs, 3000);
+    let mut from = Nanos::ZERO;
+    for (id, x) in (0..fill + count).zip(scatter(1)) {
+        if id == fill {
+            from = now;
+        }
+        now = drive.serve(now, command(id, Op::Write, x % 40_000, 1), &bus, &mut background).finish;
+    }
+    (now - from).as_ms() / count as f64
+}
+
+/// The naive twin: among `runs` sectors at random places the one whose seek and rotation take least, a new one in its
+/// stead. Cylinder and angle are drawn by themselves; nothing of the drive is used but its seek times.
+fn naive_ms(spec: &DriveSpec, runs: u64) -> f64 {
+    let mechanics = Mechanics::new(spec);
+    let mut random = scatter(1_000_000);
+    let mut draw = |below: u64| random.next().unwrap() % below;
+    let mut place = || (draw(100) as u32, draw(4) as u32, draw(100) as f64 * 0.1);
+    let mut waiting: Vec<_> = (0..runs).map(|_| place()).collect();
+    let (mut now, mut arm, count) = (0.0, (0, 0), 3000);
+    for _ in 0..count {
+        let ends = |&(cylinder, head, angle): &(u32, u32, f64)| {
+            let ready = now + mechanics.reposition(arm, (cylinder, head), Op::Write).as_ms();
+            ready + (angle - ready).rem_euclid(10.0) + 0.1
+        };
+        let best =
+            (0..waiting.len()).min_by(|&a, &b| ends(&waiting[a]).total_cmp(&ends(&waiting[b]))).unwrap();
+        let (cylinder, head, _) = waiting[best];
+        now = ends(&waiting[best]);
+        arm = (cylinder, head);
+        waiting[best] = place();
+    }
+    now / f64::from(count)
+}
+
+#[test]
+fn random_writes_come_as_fast_as_the_best_of_those_buffered() {
+    let spec = plain(FAST_BUS);
+    let mut before = f64::MAX;
+    for runs in [8, 32, 128] {
+        let (ours, naive) = (steady_ms(runs), naive_ms(&spec, runs));
+        assert!((ours / naive - 1.0).abs() < 0.04, "{runs} buffered: {ours} ms, the twin {naive} ms");
+        assert!(ours < before, "more buffered, and no faster: {ours} ms after {before} ms");
+        before = ours;
+    }
+}
+
+#[test]
+fn the_next_piece_is_near_the_arm_and_not_near_the_last_command() {
+    // The read leaves the arm over cylinder 90; the last command is a write at cylinder 0.
+    let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 100.0");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 36_000, 1));
+    for (id, lba) in [(1, 36_450), (2, 0)] {
+        drive.serve(ms(50.0), command(id, Op::Write, lba, 1), &bus, &mut background);
+    }
+    drive.drain(&mut background);
+    assert_eq!(background.iter().map(|work| work.lba.0).collect::<Vec<_>>(), [36_450, 0]);
+}
+
+#[test]
+fn a_run_is_streamed_and_overwritten_data_go_once() {
+    let mut drive = buffered("size_kib = 4000.0, idle_before_destage_ms = 5.0");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    // A read, so that the drive holds back; then six pieces of a run, in any order, one of them twice.
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    let at = ms(20.0);
+    serve(&mut drive, at, command(1, Op::Read, 20_000, 1));
+    for (id, piece) in (2..).zip([3, 0, 5, 1, 1, 4, 2]) {
+        let outcome = drive.serve(at, command(id, Op::Write, 3000 + piece * 500, 500), &bus, &mut background);
+        assert_eq!(outcome.cache, CacheResult::ReportedEarly);
+    }
+    assert!(background.is_empty(), "{background:?}");
+    drive.drain(&mut background);
+    let sectors: u32 = background.iter().map(|work| work.sectors).sum();
+    assert_eq!((sectors, background[0].lba.0), (3000, 3000));
+    for pair in background.windows(2) {
+        assert_eq!(
+            (pair[1].start, pair[1].lba.0),
+            (pair[0].finish, pair[0].lba.0 + u64::from(pair[0].sectors))
+        );
+    }
+    // 30 tracks of 10 ms, and a skew of 1 ms (2 ms at a change of cylinder) between them: no revolution is lost.
+    let last = background.last().unwrap();
+    let first_sector = background[0].start + background[0].busy.seek + background[0].busy.rotation;
+    let took = (last.finish - background[0].start).as_ms();
+    assert!(took < 30.0 * 10.0 + 29.0 * 2.0 + 25.0, "{took} ms, {first_sector:?}");
+}
+
+/// What a read waits for besides itself: no more than the piece that was under way, or one that goes before it.
+fn waits_for_one_piece(other: Nanos, background: &[Background]) {
+    let longest = background.iter().map(|work| work.finish - work.start).fold(Nanos::ZERO, Nanos::max);
+    assert!(other <= longest, "a read waited for {other:?}, a piece took {longest:?}");
+}
+
+#[test]
+fn a_read_waits_for_one_piece_however_full_the_buffer_is() {
+    for marks in ["high_water_percent = 80.0, low_water_percent = 10.0", "high_water_percent = 100.0"] {
+        let mut drive = buffered(&format!("size_kib = 200.0, {marks}"));
+        let bus = drive.model().bus();
+        let (mut now, mut background) = (Nanos::ZERO, Vec::new());
+        for (id, x) in (0..3000).zip(scatter(7)) {
+            let op = if id % 100 == 99 { Op::Read } else { Op::Write };
+            let outcome = drive.serve(now, command(id, op, x % 39_000, 1), &bus, &mut background);
+            now = outcome.finish;
+            if op == Op::Read && outcome.cache == CacheResult::Miss {
+                waits_for_one_piece(outcome.phases.other, &background);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_over_buffered_sectors_does_not_wait_for_them() {
+    let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 1000.0");
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    serve(&mut drive, ms(50.0), command(1, Op::Write, 5000, 400));
+    // Half of it is in the buffer: the media give the rest, and what is buffered is laid over it.
+    let read = serve(&mut drive, ms(60.0), command(2, Op::Read, 4900, 200));
+    assert_eq!((read.cache, read.phases.other), (CacheResult::Miss, Nanos::ZERO));
+    // All of it is.
+    assert_eq!(serve(&mut drive, ms(100.0), command(3, Op::Read, 5000, 400)).cache, CacheResult::Hit);
+}
+
+#[test]
+fn the_arm_works_while_the_bus_and_the_buffer_do() {
+    // Sequential writes: the media are the slower side, and lose nothing but what the buffer holds at the end.
+    let mut drive = buffered("size_kib = 500.0");
+    let bus = drive.model().bus();
+    let (mut now, mut background) = (Nanos::ZERO, Vec::new());
+    for id in 0..300 {
+        now = drive.serve(now, command(id, Op::Write, id * 128, 128), &bus, &mut background).finish;
+    }
+    let write = now.as_ms() / (300.0 * 128.0 - 1000.0);
+    let mut reads = drive_with_read_ahead();
+    let mut end = Nanos::ZERO;
+    for id in 0..300 {
+        end = serve(&mut reads, end, command(id, Op::Read, id * 128, 128)).finish;
+    }
+    let read = end.as_ms() / (300.0 * 128.0);
+    assert!(write < read / 0.95, "{write} ms a sector written, {read} ms read");
+}
+
+fn drive_with_read_ahead() -> Drive {
+    drive(&format!(
+        "{FAST_BUS}\ncache = {{ segments = 2, segment_kib = 500.0, read_ahead = \"aggressive\" }}"
+    ))
+}
+
+#[test]
+fn what_waited_too_long_has_its_turn() {
+    // Writes at cylinder 0, always some, and one far away.
+    let run = |limit_ms: f64| {
+        let mut drive = buffered(&format!("size_kib = 10.0, age_limit_ms = {limit_ms}"));
+        let bus = drive.model().bus();
+        let (mut now, mut background) = (Nanos::ZERO, Vec::new());
+        now = drive.serve(now, command(0, Op::Write, 0, 1), &bus, &mut background).finish;
+        now = drive.serve(now, command(1, Op::Write, 39_000, 1), &bus, &mut background).finish;
+        for (id, x) in (2..2000).zip(scatter(3)) {
+            now = drive.serve(now, command(id, Op::Write, x % 400, 1), &bus, &mut background).finish;
+        }
+        background.iter().find(|work| work.lba.0 == 39_000).map(|work| work.start)
+    };
+    assert_eq!(run(60_000.0), None, "the far one is never the nearest");
+    let start = run(1000.0).expect("it was too old");
+    // Sixteen pieces of at most a revolution and a short seek each.
+    assert!((ms(1000.0)..ms(1000.0 + 16.0 * 15.0)).contains(&start), "{start:?}");
+}
+
+#[test]
+fn the_cache_keeps_track_of_so_many_runs() {
+    let mut drive = buffered("size_kib = 1000.0, runs = 4");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    let waits: Vec<bool> = [100, 300, 500, 700, 900, 901]
+        .into_iter()
+        .zip(0..)
+        .map(|(lba, id)| {
+            let outcome = drive.serve(Nanos(id), command(id, Op::Write, lba * 10, 10), &bus, &mut background);
+            outcome.phases.other > Nanos::ZERO
+        })
+        .collect();
+    // The fifth is one too many, the sixth goes on where the fifth ended.
+    assert_eq!(waits, [false, false, false, false, true, false]);
+}
+
+proptest! {
+    /// What was acknowledged and is not on the media is known at every instant: the naive twin keeps a set of sectors.
+    #[test]
+    fn what_would_be_lost_with_the_power_is_known(
+        rows in prop::collection::vec((0_u64..30_000_000, any::<bool>(), 0_u64..300, 1_u32..9), 1..40),
+        probe in 0_u64..60_000_000,
+    ) {
+        let mut drive = buffered("size_kib = 20.0, idle_before_destage_ms = 3.0");
+        let bus = drive.model().bus();
+        let (mut now, mut background, mut acknowledged) = (Nanos::ZERO, Vec::new(), Vec::new());
+        for (id, &(gap, reads, lba, sectors)) in (0..).zip(&rows) {
+            now += Nanos(gap);
+            let (op, lba) = (if reads { Op::Read } else { Op::Write }, lba * 130);
+            let outcome = drive.serve(now, command(id, op, lba, sectors), &bus, &mut background);
+            now = outcome.finish;
+            if op == Op::Write {
+                acknowledged.push((outcome.finish, lba, lba + u64::from(sectors)));
+            }
+        }
+        now += Nanos(probe);
+        let volatile = drive.volatile(now);
+        drive.drain(&mut background);
+        let lost = |sector: u64| {
+            let written = acknowledged.iter().rev().find(|(_, start, end)| (*start..*end).contains(&sector))?.0;
+            let on_media = background.iter().filter(|work| work.work == Work::Destage).find(|work| {
+                work.start + Nanos(1) >= written && (work.lba.0..work.lba.0 + u64::from(work.sectors)).contains(&sector)
+            })?;
+            Some(on_media.finish > now)
+        };
+        for sector in acknowledged.iter().flat_map(|(_, start, end)| *start..*end) {
+            let held = volatile.iter().any(|(start, end)| (*start..*end).contains(&sector));
+            prop_assert_eq!(Some(held), lost(sector), "sector {} at {:?}: {:?}", sector, now, volatile);
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_goes_by_position_knows_where_destage_left_the_arm() {
+    let extra = format!(
+        "{FAST_BUS}\ncontroller = {{ queue_depth = 8, scheduler = \"sptf\", hit_overhead_ms = 40.0 }}\n\
+         write_policy.write-back = {{ size_kib = 100.0 }}"
+    );
+    let mut drive = Drive::new(Arc::new(DriveModel::new(&plain(&extra)).unwrap()), 1);
+    let bus = drive.model().bus();
+    let arrivals = [
+        (Nanos::ZERO, command(0, Op::Read, 20_000, 1)),
+        (ms(50.0), command(1, Op::Write, 39_000, 1)),
+        // In the buffer: the controller is busy until 90 ms, and the arm goes to the far end.
+        (ms(50.1), command(2, Op::Read, 39_000, 1)),
+        (ms(60.0), command(3, Op::Read, 20_000, 1)),
+        (ms(61.0), command(4, Op::Read, 39_100, 1)),
+    ];
+    let (done, background) = run_events(&mut drive, &bus, &arrivals);
+    assert!(background[0].finish < ms(90.0));
+    assert_eq!(done.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), [0, 1, 2, 4, 3]);
+}
+
+#[test]
+fn a_flush_is_done_when_all_that_was_acknowledged_is_on_the_media() {
+    let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 1000.0");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    for (id, x) in (1..40).zip(scatter(5)) {
+        drive.serve(ms(50.0), command(id, Op::Write, x % 39_000, 1), &bus, &mut background);
+    }
+    assert!(!drive.volatile(ms(60.0)).is_empty());
+    let flush = drive.serve(ms(60.0), Command::flush(40), &bus, &mut background);
+    let last = background.iter().map(|work| work.finish).max().unwrap();
+    assert_eq!((background.len(), flush.finish, flush.phases.other), (39, last, last - ms(60.0)));
+    assert!(drive.volatile(flush.finish).is_empty());
+    // Nothing is left to do.
+    let again = drive.serve(flush.finish, Command::flush(41), &bus, &mut background);
+    assert_eq!(again.finish, flush.finish);
+}
+
+#[test]
+fn a_write_with_a_preflush_waits_for_what_came_before_and_no_more() {
+    let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 1000.0");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    drive.serve(ms(50.0), command(1, Op::Write, 30_000, 10), &bus, &mut background);
+    let commit = Command { flags: RequestFlags::FLUSH, ..command(2, Op::Write, 100, 1) };
+    let outcome = drive.serve(ms(60.0), commit, &bus, &mut background);
+    assert_eq!((background.len(), background[0].lba.0), (1, 30_000));
+    assert_eq!(outcome.phases.other, background[0].finish - ms(60.0));
+    // It is acknowledged from the buffer itself; forced to the media, too, it would be there.
+    assert_eq!(drive.volatile(outcome.finish), [(100, 101)]);
+    let forced = Command {
+        flags: RequestFlags::FLUSH.with(RequestFlags::FORCE_MEDIA),
+        ..command(3, Op::Write, 300, 1)
+    };
+    let outcome = drive.serve(ms(100.0), forced, &bus, &mut background);
+    assert_eq!((outcome.cache, drive.volatile(outcome.finish)), (CacheResult::Miss, Vec::new()));
+}
+
+#[test]
+fn a_flush_waits_for_those_before_it_and_those_behind_wait_for_it() {
+    for scheduler in ["fcfs", "ncq", "sptf"] {
+        let extra = format!(
+            "{FAST_BUS}\ncontroller = {{ queue_depth = 8, scheduler = \"{scheduler}\" }}\n\
+             write_policy.immediate-reporting = {{}}"
+        );
+        let mut drive = Drive::new(Arc::new(DriveModel::new(&plain(&extra)).unwrap()), 1);
+        let bus = drive.model().bus();
+        let arrivals = [
+            (Nanos::ZERO, command(0, Op::Write, 39_000, 1)),
+            (Nanos(1), command(1, Op::Read, 10_000, 1)),
+            (Nanos(2), Command::flush(2)),
+            (Nanos(3), command(3, Op::Read, 39_001, 1)),
+        ];
+        let (mut done, background) = run_events(&mut drive, &bus, &arrivals);
+        done.sort_by_key(|outcome| outcome.id);
+        let flush = done[2].finish;
+        assert!(flush >= background[0].finish, "{scheduler}: the write it is about is on its way");
+        // The media are through with the read before it; its sector may still be on the bus.
+        assert!(flush + ms(0.002) >= done[1].finish && done[3].finish > flush, "{scheduler}: {done:?}");
+    }
+}

@@ -1,0 +1,292 @@
+//! Is the physics right? Every row of the table of expectations (`expectations.toml`), in closed form and as events. Each
+//! row is a test of its own name.
+
+mod common;
+
+use common::run_events;
+use common::table::{Row, TABLE, check_form};
+use headstack_drive::command::{CacheResult, Command, Outcome};
+use headstack_drive::{Drive, DriveModel};
+use headstack_units::Nanos;
+use std::sync::Arc;
+
+/// Times are whole nanoseconds; a scenario adds up a few.
+const TOLERANCE_MS: f64 = 20e-6;
+
+/// The commands with their instants, and their outcomes in closed form unless they wait for each other.
+fn in_closed_form(row: &Row, model: &Arc<DriveModel>) -> (Vec<(Nanos, Command)>, Option<Vec<Outcome>>) {
+    let mut drive = Drive::new(Arc::clone(model), 1);
+    let (mut arrivals, mut outcomes) = (Vec::new(), Vec::new());
+    let (mut finish, mut overlap) = (Nanos::ZERO, false);
+    for (at, command) in row.steps() {
+        let at = at.after(finish);
+        overlap |= at < finish;
+        if !overlap {
+            let outcome = drive.serve(at, command, &model.bus(), &mut Vec::new());
+            finish = outcome.finish;
+            outcomes.push(outcome);
+        }
+        arrivals.push((at, command));
+    }
+    (arrivals, (!overlap).then_some(outcomes))
+}
+
+fn time_of(what: &str, outcome: &Outcome) -> Nanos {
+    let (phases, busy) = (&outcome.phases, &outcome.busy);
+    match what {
+        "response" => outcome.finish - outcome.submitted,
+        "queue" => phases.queue,
+        "overhead" => phases.overhead,
+        "seek" => phases.seek,
+        "rotation" => phases.rotation,
+        "transfer" => phases.transfer,
+        "bus" => phases.bus,
+        "other" => phases.other,
+        "busy-transfer" => busy.transfer,
+        "busy-bus" => busy.bus,
+        other => panic!("`{other}` is not a time of a command"),
+    }
+}
+
+fn cache_word(cache: CacheResult) -> &'static str {
+    match cache {
+        CacheResult::Miss => "miss",
+        CacheResult::Hit => "hit",
+        CacheResult::PartialHit => "partial-hit",
+        CacheResult::ReportedEarly => "reported-early",
+    }
+}
+
+fn holds(name: &str) {
+    let row = TABLE.row.iter().find(|row| row.name == name).expect("the table has the row");
+    let model = Arc::new(DriveModel::new(&row.spec()).unwrap());
+    let (arrivals, closed) = in_closed_form(row, &model);
+    let (done, _) = run_events(&mut Drive::new(Arc::clone(&model), 1), &model.bus(), &arrivals);
+    if let Some(closed) = closed {
+        assert_eq!(closed, done, "closed form and events differ");
+    }
+    if let Some(order) = &row.order {
+        assert_eq!(done.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), *order);
+    }
+    let last = arrivals.len() as u64 - 1;
+    for outcome in &done {
+        assert_eq!(
+            outcome.submitted, arrivals[outcome.id as usize].0,
+            "phases must reach back to the submission"
+        );
+    }
+    let outcome = done.iter().find(|outcome| outcome.id == last).unwrap();
+    for (what, formula, ms) in &row.expect {
+        let ours = time_of(what, outcome);
+        assert!(
+            (ours.as_ms() - ms).abs() <= TOLERANCE_MS,
+            "{what}: {ours}, not {formula} = {ms} ms: {outcome:?}"
+        );
+    }
+    assert_eq!(cache_word(outcome.cache), row.cache.as_deref().unwrap_or(cache_word(outcome.cache)));
+    assert_eq!(outcome.bus_transfers, row.bus_transfers.unwrap_or(outcome.bus_transfers));
+}
+
+/// A test for each row; and every row has one.
+macro_rules! rows {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { holds(stringify!($name)); })*
+
+        #[test]
+        fn every_row_is_a_test() {
+            check_form();
+            let tests = [$(stringify!($name)),*];
+            let rows: Vec<&str> = TABLE.row.iter().map(|row| row.name.as_str()).collect();
+            assert_eq!(tests.as_slice(), rows.as_slice());
+        }
+    };
+}
+
+rows! {
+    a_read_is_decoded_before_its_sector_counts
+    a_read_decoded_too_late_loses_a_revolution
+    a_write_asks_for_its_data_when_it_is_decoded
+    data_may_come_beside_the_rest_of_the_overhead
+    a_read_ends_with_its_completion
+    a_write_ends_with_its_completion
+    a_hit_has_an_overhead_of_its_own
+    the_bus_is_prepared_before_the_first_byte
+    the_arm_may_start_before_the_overhead_ends
+    the_arm_may_start_after_the_command_is_decoded
+    the_arm_moves_beside_the_rest_of_the_overhead
+    without_a_seek_all_of_the_overhead_is_waited_for
+    a_first_read_counts_as_after_a_read
+    a_read_after_a_write_has_its_own_overhead
+    a_hit_after_a_write_has_its_own_overhead
+    a_write_after_a_read_has_its_own_overhead
+    a_write_elsewhere_after_a_write_has_its_own_overhead
+    a_write_that_goes_on_is_prepared_sooner
+    a_write_on_the_arms_track_is_prepared_sooner
+    a_hit_in_a_stream_takes_its_short_overhead
+    a_hit_at_rest_takes_longer
+    a_hit_that_leaves_the_stream_counts_as_at_rest
+    the_arm_starts_later_for_a_write_after_a_write_elsewhere
+    the_arm_starts_at_once_for_a_write_after_a_read
+    a_seek_over_one_cylinder
+    a_seek_over_the_full_stroke
+    a_seek_back_takes_as_long
+    a_short_seek_grows_with_the_root_of_its_distance
+    a_long_seek_grows_with_its_distance
+    a_constant_seek_knows_no_distance
+    a_table_is_straight_between_its_points
+    heads_accelerate_and_slow_down
+    heads_coast_at_full_speed
+    three_points_give_the_average_at_a_third_of_the_stroke
+    lee_and_katz_s_coefficients
+    a_seek_inwards_may_take_longer
+    a_seek_outwards_is_shorter_then
+    a_write_settles_after_its_seek
+    a_read_does_not_pay_for_the_writes_settle
+    a_read_settles_after_its_seek
+    a_settle_below_zero_shortens_the_seek
+    who_stays_on_the_track_does_not_settle
+    a_settle_follows_a_head_switch
+    a_settle_may_follow_movements_of_the_arm_only
+    a_settle_may_depend_on_the_distance
+    a_settle_by_distance_is_level_beyond_its_points
+    a_change_of_head_takes_its_time
+    of_seek_and_head_switch_the_longer_counts
+    a_slow_head_switch_outlasts_the_seek
+    the_skew_hides_the_head_switch
+    a_skew_too_small_loses_a_revolution
+    a_skew_too_large_is_waited_for
+    the_cylinder_skew_hides_the_seek_to_the_next_cylinder
+    a_cylinder_switch_counts_within_a_transfer
+    a_cylinder_switch_is_no_seek
+    a_switch_within_a_transfer_knows_no_direction
+    a_write_crosses_a_track_as_a_read_does
+    a_sector_under_the_head_is_read_at_once
+    half_a_track_ahead_is_half_a_revolution_away
+    a_sector_missed_by_one_tick_is_on_time
+    a_sector_missed_by_two_ticks_is_lost
+    a_quarter_of_an_hour_later_the_disk_is_where_it_must_be
+    the_spindle_may_begin_anywhere
+    a_spindle_may_turn_too_fast
+    twice_the_speed_is_half_the_wait_and_half_the_transfer
+    an_inner_zone_is_slower
+    a_zone_may_begin_at_an_angle_of_its_own
+    spare_sectors_turn_and_hold_nothing
+    a_slipped_sector_moves_the_next_by_one
+    a_read_waits_while_a_slipped_sector_passes
+    a_remapped_sector_lives_elsewhere
+    a_read_goes_to_a_remapped_sector_and_comes_back
+    a_slipped_track_is_passed_over
+    what_the_drive_keeps_for_itself_comes_first
+    spares_of_a_cylinder_lie_at_its_end
+    in_a_serpentine_the_head_stays_at_a_change_of_cylinder
+    along_a_surface_the_next_track_is_the_next_cylinder
+    a_fast_bus_adds_the_last_sector_only
+    a_bus_slower_than_the_media_sets_the_pace
+    a_fence_is_waited_for
+    a_fence_may_be_a_share_of_the_read
+    a_tracks_end_may_count_as_a_fence
+    a_full_buffer_costs_a_revolution
+    without_a_buffer_the_host_takes_each_sector_as_it_passes
+    without_a_buffer_a_late_host_costs_a_revolution
+    arbitration_comes_before_the_data
+    a_drive_reconnects_after_mechanical_work
+    a_hit_needs_no_reconnection
+    a_drive_that_does_not_let_go_need_not_reconnect
+    a_read_in_bursts_lets_go_of_the_bus_between_them
+    a_read_asks_for_the_bus_again_at_its_buffer_full_ratio
+    a_write_may_begin_with_its_first_sector
+    a_write_waits_until_its_data_cannot_run_out
+    late_data_cost_a_write_a_revolution
+    data_come_while_the_arm_moves
+    data_may_be_fetched_when_the_arm_has_settled
+    data_that_run_out_cost_a_revolution
+    the_media_start_some_time_after_the_data_are_there
+    a_write_in_order_waits_for_its_first_sector
+    a_write_on_arrival_begins_in_its_middle
+    a_write_on_arrival_whose_data_are_late_goes_in_order
+    a_whole_physical_sector_is_written_at_once
+    part_of_a_physical_sector_is_read_first_and_written_a_revolution_later
+    a_hit_takes_the_bus_only
+    without_a_cache_nothing_is_kept
+    of_a_partial_hit_the_rest_comes_from_the_media
+    a_partial_hit_may_be_read_as_a_whole
+    what_the_host_has_read_may_be_dropped
+    large_reads_may_leave_the_cache_alone
+    a_segment_keeps_the_end_of_what_it_cannot_hold
+    what_was_used_last_stays
+    the_least_recently_used_segment_makes_room
+    written_sectors_leave_the_cache
+    what_lies_before_the_written_sectors_stays
+    a_write_may_drop_the_segment_it_touches
+    written_data_are_dropped_unless_the_drive_keeps_them
+    written_data_may_stay_for_reads
+    written_data_push_out_what_was_read
+    a_segment_of_their_own_keeps_writes_from_read_data
+    adaptive_segments_give_one_stream_the_whole_cache
+    fixed_segments_hold_what_they_hold
+    a_second_stream_takes_half_of_an_adaptive_cache
+    half_of_an_adaptive_cache_stays_with_the_first_stream
+    a_segment_for_writes_is_not_for_reads
+    back_to_back_reads_lose_a_revolution_without_read_ahead
+    back_to_back_reads_lose_nothing_with_read_ahead
+    nothing_is_read_ahead
+    to_the_tracks_end
+    to_the_tracks_end_and_not_beyond
+    to_the_cylinders_end
+    to_the_cylinders_end_and_not_beyond
+    until_the_segment_is_full
+    until_the_segment_is_full_and_not_beyond
+    a_segment_ahead_of_the_host
+    a_segment_ahead_and_not_beyond
+    after_a_hit_the_drive_reads_on
+    a_first_read_is_followed_to_the_tracks_end
+    a_stream_is_followed_for_a_segment
+    before_a_stream_is_known_nothing_is_read_ahead
+    once_a_stream_is_known_it_is_followed
+    read_ahead_may_be_limited
+    limited_read_ahead_stops_at_its_limit
+    read_ahead_keeps_what_the_host_has
+    read_ahead_may_push_out_what_the_host_has
+    a_write_into_what_is_read_ahead_stops_it
+    sectors_read_ahead_and_then_written_are_not_read_from_the_cache
+    a_head_switch_of_read_ahead_is_not_broken_off
+    in_order_a_track_takes_up_to_two_revolutions
+    on_arrival_a_track_takes_one_revolution
+    what_passes_on_the_way_is_kept
+    on_arrival_nothing_is_read_behind_the_request
+    a_whole_track_comes_in
+    what_comes_between_landing_and_request_is_kept
+    a_zero_latency_read_is_followed_to_the_tracks_end
+    a_whole_track_is_not_there_before_it_has_passed
+    a_first_write_is_reported_when_its_data_are_there
+    written_through_it_is_complete_on_the_media
+    a_write_that_goes_on_is_reported_early
+    appended_writes_lose_no_revolution
+    a_write_forced_to_the_media_is_not_reported_early
+    data_on_their_way_to_the_media_are_read_from_the_buffer
+    only_so_many_writes_are_pending
+    a_continuation_joins_a_pending_write_at_once
+    a_write_over_pending_data_waits_for_the_media
+    a_write_may_replace_pending_data
+    pending_writes_fill_the_buffer
+    a_buffered_write_takes_the_bus_only
+    a_full_buffer_makes_room_first
+    overwriting_needs_no_room
+    buffered_data_are_read_from_the_buffer
+    in_idle_time_buffered_writes_go_to_the_media
+    a_forced_write_goes_past_the_write_cache
+    above_the_high_water_mark_a_read_waits
+    the_drive_writes_down_to_the_low_water_mark_and_no_further
+    a_recalibration_is_waited_for
+    before_it_falls_due_nothing_is_waited_for
+    a_command_waits_for_the_one_before_it
+    first_come_first_served
+    the_shortest_seek_goes_first
+    of_one_track_the_sector_that_comes_first_goes_first
+    a_seek_that_arrives_sooner_beats_a_long_rotation
+    the_head_of_the_queue_goes_before_what_waits
+    a_constant_time_whatever_is_asked
+    a_linear_transfer_of_two_tracks
+    a_linear_transfer_at_the_pace_of_the_bus
+    track_changes_may_cost_nothing
+}

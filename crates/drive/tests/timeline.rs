@@ -1,0 +1,63 @@
+//! The timeline of a command agrees with its outcome.
+
+#[path = "common/any.rs"]
+mod any;
+mod common;
+
+use any::{any_commands, any_options};
+use common::{command, drive, plain};
+use headstack_drive::command::Command;
+use headstack_drive::{Drive, DriveModel};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+#[test]
+fn a_seek_says_how_far_and_a_missed_sector_how_nearly() {
+    let mut drive = drive(common::FAST_BUS);
+    let bus = drive.model().bus();
+    // Sector 99 has just passed when the head looks at 0.05 ms.
+    let (_, steps) = drive.explain(Nanos::from_ms(0.05), command(0, Op::Read, 0, 1), &bus);
+    let wait = steps.iter().find(|step| step.label == "rotation").unwrap();
+    assert!(wait.note.contains("had just passed"), "{}", wait.note);
+    let (_, steps) = drive.explain(Nanos::from_ms(50.0), command(1, Op::Read, 4000, 1), &bus);
+    let seek = steps.iter().find(|step| step.label == "seek").unwrap();
+    assert_eq!((seek.cylinder, seek.end - seek.start), (10, Nanos::from_ms(2.9)));
+    assert!(seek.note.contains("10 cylinders"), "{}", seek.note);
+}
+
+#[test]
+fn overhead_beside_the_data_is_overhead() {
+    let extra = "controller = { write_overhead_ms = 5.0, write_data_after_ms = 0.9 }";
+    let mut drive = drive(&format!("{extra}\n{}", common::FAST_BUS));
+    let bus = drive.model().bus();
+    let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Write, 0, 4), &bus);
+    let overhead = &steps[0];
+    assert_eq!((overhead.label, overhead.end), ("overhead", Nanos::from_ms(5.0)));
+    assert!(steps.iter().all(|step| step.label != "wait"), "{steps:?}");
+}
+
+proptest! {
+    #[test]
+    fn telling_changes_nothing_and_stays_within_the_command(
+        options in any_options(), rows in any_commands(12),
+    ) {
+        let model = Arc::new(DriveModel::new(&plain(&options)).unwrap());
+        let bus = model.bus();
+        let (mut told, mut served) = (Drive::new(Arc::clone(&model), 1), Drive::new(model, 1));
+        let mut at = Nanos::ZERO;
+        for (id, &(gap, op, lba, sectors, _)) in rows.iter().enumerate() {
+            at += Nanos(gap);
+            let flags = RequestFlags::default();
+            let command = Command { id: id as u64, op, lba: Lba(lba), sectors, flags };
+            let (outcome, steps) = told.explain(at, command, &bus);
+            prop_assert_eq!(outcome, served.serve(at, command, &bus, &mut Vec::new()));
+            for step in &steps {
+                prop_assert!(step.start >= outcome.submitted && step.end > step.start, "{:?}", step);
+            }
+            let last = steps.iter().map(|step| step.end).max().unwrap();
+            prop_assert!(last + Nanos(50_000) >= outcome.finish, "{:?} {:?}", outcome, steps);
+            at = outcome.finish;
+        }
+    }
+}

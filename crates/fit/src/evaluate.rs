@@ -1,0 +1,171 @@
+//! Drives replayed on the part of a trace that is fitted; what was evaluated once is remembered.
+
+use crate::objective::{Improvement, Loss, Objective};
+use crate::trace::MeasuredTrace;
+use crate::values::Values;
+use crate::{FitError, Monitor};
+use headstack_drive::spec::DriveSpec;
+use headstack_system::summary::PhaseSummary;
+use headstack_system::{
+    CompletionRow, CompletionSink, Input, Replay, RunOptions, System, SystemConfig, SystemError, run,
+};
+use headstack_units::Nanos;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// A drive and how far it is from the measured times.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) values: Values,
+    pub(crate) loss: Arc<Loss>,
+}
+
+impl Point {
+    /// The objective, in ms.
+    pub(crate) fn ms(&self) -> f64 {
+        self.loss.ms()
+    }
+
+    /// By how much another drive is better.
+    pub(crate) fn improvement(&self, after: &Self) -> Improvement {
+        self.loss.improvement(&after.loss)
+    }
+}
+
+/// What identifies a drive among those tried: the values that were replaced.
+type Key = Vec<(String, String)>;
+/// Losses of the drives tried; none for those whose values contradict each other.
+type Known = Mutex<BTreeMap<Key, Option<Arc<Loss>>>>;
+
+/// What an evaluator knew of a drive that it no longer starts from.
+pub(crate) struct Earlier {
+    base: Values,
+    known: Known,
+    count: u64,
+}
+
+/// Replays drives on the measured clock, the angle of the spindle followed but nothing fitted.
+pub(crate) struct Evaluator<'a> {
+    objective: Objective,
+    base: Values,
+    trace: MeasuredTrace,
+    measured: Vec<Nanos>,
+    monitor: &'a Monitor,
+    known: Known,
+    /// Evaluations on drives gone on from.
+    earlier: u64,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(
+        objective: Objective,
+        base: &DriveSpec,
+        trace: &MeasuredTrace,
+        monitor: &'a Monitor,
+    ) -> Self {
+        let (trace, measured) = (trace.clone(), trace.service());
+        let known = Mutex::new(BTreeMap::new());
+        Self { objective, base: Values::of(base), trace, measured, monitor, known, earlier: 0 }
+    }
+
+    /// Goes on from another drive; gives back what is needed to return to the one before.
+    pub(crate) fn rebase(&mut self, base: &DriveSpec) -> Earlier {
+        let count = self.earlier;
+        self.earlier = self.evaluations();
+        let known = std::mem::take(&mut self.known);
+        Earlier { base: std::mem::replace(&mut self.base, Values::of(base)), known, count }
+    }
+
+    /// Returns to an earlier drive.
+    pub(crate) fn restore(&mut self, earlier: Earlier) {
+        let since = self.known.lock().map_or(0, |known| known.len() as u64);
+        (self.base, self.known, self.earlier) = (earlier.base, earlier.known, earlier.count + since);
+    }
+
+    /// How many different drives were evaluated; the same with any number of threads.
+    pub(crate) fn evaluations(&self) -> u64 {
+        self.earlier + self.known.lock().map_or(0, |known| known.len() as u64)
+    }
+
+    /// The measured times of the requests.
+    pub(crate) fn measured(&self) -> &[Nanos] {
+        &self.measured
+    }
+
+    /// One drive; `None` where its values contradict each other.
+    pub(crate) fn point(&self, values: &Values) -> Result<Option<Point>, FitError> {
+        let key = values.overrides();
+        let found = self.known.lock().ok().and_then(|known| known.get(&key).cloned());
+        let loss = match found {
+            Some(loss) => loss,
+            None => self.evaluate(values, key)?,
+        };
+        Ok(loss.map(|loss| Point { values: values.clone(), loss }))
+    }
+
+    /// Many drives, on all cores; `None` where there was none, or its values contradict each other.
+    pub(crate) fn points(&self, all: Vec<Option<Values>>) -> Result<Vec<Option<Point>>, FitError> {
+        all.into_par_iter().map(|values| values.map_or(Ok(None), |values| self.point(&values))).collect()
+    }
+
+    /// The model's times of each request, for each of some drives, on all cores; `None` for a drive whose values contradict
+    /// each other.
+    pub(crate) fn times(&self, all: &[Values]) -> Result<Vec<Option<Vec<Nanos>>>, FitError> {
+        all.par_iter().map(|values| self.replay(values)).collect()
+    }
+
+    fn replay(&self, values: &Values) -> Result<Option<Vec<Nanos>>, FitError> {
+        if self.monitor.is_stopped() {
+            return Err(FitError::Stopped);
+        }
+        self.monitor.count();
+        // Bounds that depend on each other (a fence and a buffer, say): the drive's own check knows them all.
+        let Some(spec) = values.on(&self.base).drive() else { return Ok(None) };
+        let Ok(system) = System::new(SystemConfig::of_drive("candidate", spec)) else { return Ok(None) };
+        Ok(Some(locked_times(&Arc::new(system), &self.trace, Vec::new(), &RunOptions::default())?.model))
+    }
+
+    fn evaluate(&self, values: &Values, key: Key) -> Result<Option<Arc<Loss>>, FitError> {
+        let times = self.replay(values)?;
+        let loss = times.map(|model| Arc::new(Loss::new(self.objective, &self.measured, &model)));
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(key, loss.clone());
+        }
+        Ok(loss)
+    }
+}
+
+/// A replay on the measured clock.
+pub(crate) struct LockedTimes {
+    /// The model's service time of each request.
+    pub(crate) model: Vec<Nanos>,
+    /// How the angles were followed.
+    pub(crate) tracking: Vec<PhaseSummary>,
+}
+
+/// Replays a trace on the measured clock, the angles of the spindle followed, those of `learn_zones` learnt on the way.
+pub(crate) fn locked_times(
+    system: &Arc<System>,
+    trace: &MeasuredTrace,
+    learn_zones: Vec<u32>,
+    options: &RunOptions,
+) -> Result<LockedTimes, FitError> {
+    let options =
+        RunOptions { replay: Replay::Measured, phase_lock: Some(vec![learn_zones]), ..options.clone() };
+    let mut times = Times(vec![Nanos::ZERO; trace.requests().len()]);
+    let summary = run(system, Input::Source(trace.source()), &options, &mut times, &mut |_| {})?;
+    Ok(LockedTimes { model: times.0, tracking: summary.phase })
+}
+
+/// Service times by the number of the request.
+struct Times(Vec<Nanos>);
+
+impl CompletionSink for Times {
+    fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
+        for row in rows {
+            self.0[row.id as usize] = row.service();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! What the fitted part says about each parameter: what its change gained, and what else would do as well.
+
+use crate::FitError;
+use crate::evaluate::{Evaluator, Point};
+use crate::interval::{Knowledge, knowledge};
+use crate::parameter::{Choice, Parameter};
+use crate::table::ParameterTable;
+use crate::values::Values;
+use toml::Value;
+
+/// One parameter after a fit.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Which parameter.
+    pub parameter: Parameter,
+    /// Its value before.
+    pub before: Value,
+    /// Its value now; as before where the fit did not change it.
+    pub after: Value,
+    /// What the change gained.
+    pub gain: Gain,
+    /// What is known of it.
+    pub known: Known,
+    /// Its value in the drives of each fold, where there were folds.
+    pub folds: Vec<Value>,
+}
+
+/// What is known of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// Of a number: its intervals.
+    Number(Knowledge),
+    /// Of a choice: the other options that the fitted part cannot tell from the one chosen.
+    Choice(Vec<Value>),
+}
+
+impl Known {
+    /// Whether the fitted part can tell the value.
+    pub fn is_identifiable(&self) -> bool {
+        match self {
+            Self::Number(knowledge) => knowledge.joint.is_identifiable(),
+            Self::Choice(as_good) => as_good.is_empty(),
+        }
+    }
+}
+
+impl Row {
+    /// Whether the fit changed it.
+    pub fn is_changed(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// What is lost when one value goes back to what it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gain {
+    /// Of the objective, in ms.
+    pub ms: f64,
+    /// The same in percent of the objective without the change.
+    pub percent: f64,
+    /// In standard errors.
+    pub t: f64,
+    /// Whether the old value is ruled out.
+    pub is_clear: bool,
+}
+
+/// One row a parameter, in the order in which they were fitted.
+pub(crate) fn rows(
+    evaluator: &Evaluator<'_>,
+    fitted: &Point,
+    before: &Values,
+    table: &ParameterTable,
+) -> Result<Vec<Row>, FitError> {
+    let all: Vec<usize> = (0..table.numbers.len()).collect();
+    let of_numbers = knowledge(evaluator, fitted, &table.numbers, &all)?.into_iter().map(Known::Number);
+    let of_choices = table.choices.iter().map(|choice| as_good(evaluator, fitted, choice).map(Known::Choice));
+    let known: Vec<Known> = of_numbers.map(Ok).chain(of_choices).collect::<Result<_, _>>()?;
+    table
+        .parameters()
+        .zip(known)
+        .map(|(parameter, known)| {
+            let changed = parameter.is_changed(&fitted.values, before);
+            let after = parameter.value(&fitted.values);
+            let old = if changed { parameter.value(before) } else { after.clone() };
+            let gain = if changed { gain(evaluator, fitted, before, &parameter)? } else { Gain::default() };
+            Ok(Row { parameter, before: old, after, gain, known, folds: Vec::new() })
+        })
+        .collect()
+}
+
+fn gain(
+    evaluator: &Evaluator<'_>,
+    fitted: &Point,
+    before: &Values,
+    parameter: &Parameter,
+) -> Result<Gain, FitError> {
+    let Some(without) = evaluator.point(&parameter.restored(&fitted.values, before))? else {
+        return Ok(Gain::default());
+    };
+    let found = without.improvement(fitted);
+    let whole = without.ms();
+    let percent = if whole > 0.0 { 100.0 * found.gain_ms / whole } else { 0.0 };
+    Ok(Gain { ms: found.gain_ms, percent, t: found.t, is_clear: found.rules_out() })
+}
+
+/// The other options that the fitted part cannot tell from the one chosen.
+pub(crate) fn as_good(
+    evaluator: &Evaluator<'_>,
+    fitted: &Point,
+    choice: &Choice,
+) -> Result<Vec<Value>, FitError> {
+    let (options, values): (Vec<&Value>, Vec<Option<Values>>) =
+        choice.others(&fitted.values).map(|(option, values)| (option, Some(values))).unzip();
+    let points = evaluator.points(values)?;
+    let is_as_good = |point: &Point| !point.improvement(fitted).rules_out();
+    let found = options.into_iter().zip(points).filter(|(_, point)| point.as_ref().is_some_and(is_as_good));
+    Ok(found.map(|(option, _)| option.clone()).collect())
+}

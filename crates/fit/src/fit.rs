@@ -1,0 +1,168 @@
+//! One fit: angles of the spindle, parameters, angles again, until a round gains next to nothing.
+
+use crate::calibrate::Options;
+use crate::evaluate::{Evaluator, Point};
+use crate::identify::keep_what_is_identifiable;
+use crate::parameter::Parameter;
+use crate::plan::{fit_round, other_starts};
+use crate::search::{is_better, prune};
+use crate::table::{CURVE, ParameterTable};
+use crate::trace::MeasuredTrace;
+use crate::values::Values;
+use crate::words::grouped;
+use crate::{FitError, Monitor};
+use headstack_drive::spec::DriveSpec;
+use headstack_system::phase::{Fitted, fit};
+use headstack_system::{Replay, RunOptions, System, SystemConfig, SystemError};
+use headstack_units::Nanos;
+use std::sync::Arc;
+
+/// A round that gains less than this share of the objective is the last one.
+const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
+/// Another start must lead to an objective that is smaller by this share.
+const LEAST_SHARE_OF_A_START: f64 = 0.02;
+
+/// A drive fitted to a part of a trace.
+pub(crate) struct PartFit<'a> {
+    pub(crate) evaluator: Evaluator<'a>,
+    pub(crate) point: Point,
+    pub(crate) table: ParameterTable,
+    /// The values before.
+    pub(crate) before: Values,
+    /// The times of the requests before, the angles already those of the part.
+    pub(crate) times_before: Vec<Nanos>,
+    /// What the values are replaced in.
+    base: DriveSpec,
+    pub(crate) rounds: u32,
+}
+
+impl<'a> PartFit<'a> {
+    /// Fits a drive to all of a trace.
+    pub(crate) fn new(
+        original: &DriveSpec,
+        train: &MeasuredTrace,
+        mut table: ParameterTable,
+        options: &Options,
+        monitor: &'a Monitor,
+    ) -> Result<Self, FitError> {
+        let angles = only_drive(&fit_angles(original, train, options)?)?;
+        let base = with_angles_of(original, &angles);
+        let evaluator = Evaluator::new(options.objective, &base, train, monitor);
+        let before = Values::of(&base);
+        let Some(point) = evaluator.point(&before)? else {
+            return Err(SystemError::from(rejected(&base)).into());
+        };
+        let times_before = evaluator.times(std::slice::from_ref(&before))?.remove(0).unwrap_or_default();
+        let mut part = Self { evaluator, point, table, before, times_before, base, rounds: 0 };
+        part.search(original, train, options, monitor)?;
+        // The points of a curve stay or go together.
+        let alone: Vec<Parameter> = part.table.parameters().filter(|it| it.path() != CURVE).collect();
+        let pruned = prune(&part.evaluator, part.point, &part.before, &alone)?;
+        table = part.table;
+        part.point = keep_what_is_identifiable(&part.evaluator, pruned, &part.before, &mut table)?;
+        part.table = table;
+        Ok(part)
+    }
+
+    fn search(
+        &mut self,
+        original: &DriveSpec,
+        train: &MeasuredTrace,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<(), FitError> {
+        while self.rounds < options.rounds {
+            self.rounds += 1;
+            let begun = self.point.ms();
+            self.point = fit_round(&self.evaluator, &self.point, &self.table, self.rounds > 1)?;
+            if self.rounds == 1 {
+                self.try_other_starts()?;
+            }
+            monitor.note(format!(
+                "round {}: {} {begun:.4} to {:.4} ms on {} requests",
+                self.rounds,
+                options.objective.words(),
+                self.point.ms(),
+                grouped(train.requests().len())
+            ));
+            self.refresh_angles(original, train, options)?;
+            if begun - self.point.ms() < LEAST_SHARE_OF_A_ROUND * begun {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_other_starts(&mut self) -> Result<(), FitError> {
+        let numbers_only = ParameterTable { choices: Vec::new(), ..self.table.clone() };
+        for other in other_starts(&self.evaluator, &self.point, &self.table.numbers)? {
+            let end = fit_round(&self.evaluator, &other, &numbers_only, false)?;
+            let enough = end.ms() < (1.0 - LEAST_SHARE_OF_A_START) * self.point.ms();
+            if enough && is_better(&self.point, &end) {
+                self.point = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// The angles once more, with what is known now; kept where that helps on the same requests.
+    fn refresh_angles(
+        &mut self,
+        original: &DriveSpec,
+        train: &MeasuredTrace,
+        options: &Options,
+    ) -> Result<(), FitError> {
+        let angles = only_drive(&fit_angles(&self.drive()?, train, options)?)?;
+        let base = with_angles_of(original, &angles);
+        let earlier = self.evaluator.rebase(&base);
+        match self.evaluator.point(&self.point.values)? {
+            Some(point) if point.ms() < self.point.ms() => {
+                (self.point, self.base) = (point, base);
+            }
+            _ => self.evaluator.restore(earlier),
+        }
+        Ok(())
+    }
+
+    /// The fitted drive. Its provenance calls what was replaced set by the user.
+    pub(crate) fn drive(&self) -> Result<DriveSpec, FitError> {
+        let overrides = self.point.values.overrides();
+        let drive = DriveSpec::from_toml_with(&self.base.name, &self.base.to_toml(), &overrides);
+        Ok(drive.map_err(SystemError::from)?)
+    }
+}
+
+/// Finds speed, skews and the angles of the zones in measured times.
+pub(crate) fn fit_angles(
+    drive: &DriveSpec,
+    train: &MeasuredTrace,
+    options: &Options,
+) -> Result<Fitted, FitError> {
+    let system = Arc::new(System::new(SystemConfig::of_drive(&options.name, drive.clone()))?);
+    let run = RunOptions { replay: Replay::Measured, seed: options.seed, ..RunOptions::default() };
+    Ok(fit(&system, &run, || Ok(train.source()))?)
+}
+
+fn only_drive(fitted: &Fitted) -> Result<DriveSpec, FitError> {
+    let drive = fitted.config.drives.first();
+    drive.map(|drive| drive.spec.clone()).ok_or_else(|| FitError::input("no drive to fit", "name a drive"))
+}
+
+/// What a fit of angles finds: keys of a drive file.
+const ANGLES: [&str; 2] = ["layout", "rotation_rpm"];
+
+/// A drive with the layout and the speed of another, and what is said of where they come from.
+fn with_angles_of(drive: &DriveSpec, angles: &DriveSpec) -> DriveSpec {
+    let mut moved = drive.clone();
+    moved.layout.clone_from(&angles.layout);
+    moved.rotation_rpm = angles.rotation_rpm;
+    let of_angles = |path: &str| ANGLES.contains(&path.split('.').next().unwrap_or(path));
+    let found = angles.provenance.iter().filter(|(path, _)| of_angles(path));
+    moved.provenance.extend(found.map(|(path, entry)| (path.clone(), entry.clone())));
+    moved
+}
+
+/// What is wrong with a drive that cannot be replayed.
+fn rejected(drive: &DriveSpec) -> headstack_drive::spec::SpecError {
+    headstack_drive::spec::SpecError::Physics { name: drive.name.clone(), problems: drive.check() }
+}

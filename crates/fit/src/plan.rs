@@ -1,0 +1,189 @@
+//! One round of a fit: which lines are searched, in which order.
+
+use crate::FitError;
+use crate::evaluate::{Evaluator, Point};
+use crate::parameter::Number;
+use crate::search::{Line, choose, descend, descend_curve};
+use crate::table::{ParameterTable, TIMES_MS};
+use std::collections::BTreeMap;
+
+/// Where else a search begins: this much taken from before the media work to behind it, and this fence.
+const ROOM_MS: f64 = 0.2;
+const FENCE_KIB: f64 = 8.0;
+
+/// Searches every line once; `small` is for rounds that begin near the best.
+pub(crate) fn fit_round(
+    evaluator: &Evaluator<'_>,
+    start: &Point,
+    table: &ParameterTable,
+    small: bool,
+) -> Result<Point, FitError> {
+    let (alone, curve) = table.alone_and_curve();
+    let singles: Vec<Line> = alone.iter().map(Line::single).collect();
+    let mut point = start.clone();
+    for line in singles.iter().chain(&exchanges(&alone)) {
+        point = descend(evaluator, &point, line, small)?;
+    }
+    // Twice: what is read ahead and what a hit does to it, for one, depend on each other.
+    for choice in table.choices.iter().chain(&table.choices) {
+        point = choose(evaluator, &point, choice)?;
+    }
+    if !curve.is_empty() {
+        point = descend_curve(evaluator, &point, &curve)?;
+    }
+    // What depends on what was found since: with small steps once more, and along the whole way of the round.
+    for line in &singles {
+        point = descend(evaluator, &point, line, true)?;
+    }
+    along(evaluator, start, point, &alone)
+}
+
+/// Drives to begin with that no line leads to: with room below the completions, and with a fence or without.
+///
+/// The first changes no time by itself; what it allows is found afterwards.
+pub(crate) fn other_starts(
+    evaluator: &Evaluator<'_>,
+    start: &Point,
+    numbers: &[Number],
+) -> Result<Vec<Point>, FitError> {
+    let Some(shifted) = gauge(numbers).last().and_then(|line| line.at(&start.values, ROOM_MS)) else {
+        return Ok(Vec::new());
+    };
+    let fences = numbers.iter().filter(|it| it.path == "buffer.read_fence_kib" && it.high >= FENCE_KIB);
+    let fenced: Vec<_> = fences.map(|fence| Some(fence.put(&shifted, FENCE_KIB))).collect();
+    let tried = std::iter::once(Some(shifted)).chain(fenced).collect();
+    Ok(evaluator.points(tried)?.into_iter().flatten().collect())
+}
+
+/// The numbers of a table by the path of their key.
+struct Group<'a>(BTreeMap<&'a str, Vec<&'a Number>>);
+
+impl<'a> Group<'a> {
+    fn all(numbers: &'a [Number]) -> Self {
+        let mut by_path: BTreeMap<&str, Vec<&Number>> = BTreeMap::new();
+        for number in numbers {
+            by_path.entry(&number.path).or_default().push(number);
+        }
+        Self(by_path)
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.0.contains_key(path)
+    }
+
+    /// The numbers at some paths, each with the same share.
+    fn parts<P: AsRef<str>>(&self, paths: impl IntoIterator<Item = P>, share: f64) -> Vec<(Number, f64)> {
+        let found = paths.into_iter().flat_map(|path| self.0.get(path.as_ref()).cloned().unwrap_or_default());
+        found.map(|number| (number.clone(), share)).collect()
+    }
+}
+
+/// Lines along which the sum of the times stays, or a pair moves together.
+///
+/// Time before the media work and time after it add up alike, but only the first can miss a revolution: along the axes
+/// alone the search would climb a ridge.
+fn exchanges(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
+    let mut lines: Vec<Line> =
+        ["read", "write"].iter().flat_map(|operation| exchanges_of(&group, operation)).collect();
+    lines.extend(gauge(numbers));
+    for pair in [
+        ["bus.read_mb_per_s", "bus.write_mb_per_s"],
+        ["mechanics.read_settle_ms", "mechanics.write_settle_ms"],
+    ] {
+        lines.push(Line::new(group.parts(pair, 1.0)));
+    }
+    lines.retain(|line| line.parts.len() > 1);
+    lines
+}
+
+/// Lines on which drives lie that are hard to tell apart: the exchanges, and time of reads that hit moved behind them,
+/// with or without that of the others.
+pub(crate) fn look_alikes(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
+    let of_reads = |kinds: &[&str]| -> Vec<(Number, f64)> {
+        let paths = kinds.iter().map(|kind| format!("controller.by_history.read_{kind}_ms"));
+        [group.parts(paths, -1.0), group.parts(["controller.read_completion_ms"], 1.0)].concat()
+    };
+    let hits = ["hit", "hit_at_rest", "seek_after", "miss"];
+    let mut lines = exchanges(numbers);
+    lines.extend((2..=hits.len()).map(|count| Line::new(of_reads(&hits[..count]))));
+    lines.retain(|line| line.parts.len() > 1);
+    lines
+}
+
+fn exchanges_of(group: &Group<'_>, operation: &str) -> Vec<Line> {
+    let by_history = |kind: &str| format!("controller.by_history.{operation}_{kind}_ms");
+    let (miss, hit, seek) = (by_history("miss"), by_history("hit"), by_history("seek_after"));
+    let before = [miss.clone(), hit, format!("controller.{operation}_overhead_ms")];
+    let together = |paths: &[&String]| group.parts(paths, 1.0);
+    let mut groups =
+        vec![together(&[&miss]), together(&[&seek]), together(&[&miss, &seek]), group.parts(&before, 1.0)];
+    let after = group.parts([format!("controller.{operation}_completion_ms")], 1.0);
+    if !after.is_empty() {
+        let all: Vec<&String> = before.iter().chain([&seek]).collect();
+        for paths in [before.iter().collect(), vec![&miss], all] {
+            groups.push([group.parts(paths, -1.0), after.clone()].concat());
+        }
+    }
+    let rate = group.parts([format!("bus.{operation}_mb_per_s")], 0.2);
+    if !rate.is_empty() {
+        // A bus that is a tenth faster, and overheads that make up for it on a transfer of a millisecond.
+        groups.push([rate, group.parts(&before, 0.2)].concat());
+    }
+    groups.into_iter().map(Line::new).collect()
+}
+
+/// Lines that shift the angle of the whole drive.
+///
+/// Nobody sees the spindle: as much off everything before the media work, of reads and writes alike, as is put behind it
+/// changes no time at all. It lets one completion grow against the other that is already 0.
+pub(crate) fn gauge(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
+    let by_history = |kinds: &[&str]| -> Vec<String> {
+        let of = |operation: &'static str| {
+            kinds.iter().map(move |kind| format!("controller.by_history.{operation}_{kind}_ms"))
+        };
+        of("read").chain(of("write")).collect()
+    };
+    let every = by_history(&["miss", "hit", "seek_after"]);
+    let overheads = ["read", "write"].map(|operation| format!("controller.{operation}_overhead_ms"));
+    let completions = ["read", "write"].map(|operation| format!("controller.{operation}_completion_ms"));
+    // Part of it would be no shift but a change.
+    let whole = [&every[..], &overheads].iter().any(|paths| paths.iter().all(|path| group.has(path)));
+    if !(whole && completions.iter().all(|path| group.has(path))) {
+        return Vec::new();
+    }
+    let mut before = Vec::new();
+    for operation in ["read", "write"] {
+        for kind in ["miss", "hit", "seek_after"] {
+            before.extend(group.parts([format!("controller.by_history.{operation}_{kind}_ms")], -1.0));
+        }
+        before.extend(group.parts([format!("controller.{operation}_overhead_ms")], -1.0));
+    }
+    before.extend(group.parts(["controller.by_history.read_hit_at_rest_ms"], -1.0));
+    let behind = |paths: &[String]| {
+        let parts = [before.clone(), group.parts(paths, 1.0)].concat();
+        Line { parts, steps: TIMES_MS.to_vec() }
+    };
+    vec![behind(&completions[..1]), behind(&completions[1..]), behind(&completions)]
+}
+
+/// Searches along the way from one drive to another.
+fn along(
+    evaluator: &Evaluator<'_>,
+    start: &Point,
+    end: Point,
+    numbers: &[Number],
+) -> Result<Point, FitError> {
+    let way = |number: &Number| {
+        let (old, new) = (number.value(&start.values), number.value(&end.values));
+        let way = if number.relative && old != 0.0 { new / old - 1.0 } else { new - old };
+        (way != 0.0).then(|| (number.clone(), way))
+    };
+    let parts: Vec<(Number, f64)> = numbers.iter().filter_map(way).collect();
+    if parts.len() < 2 {
+        return Ok(end);
+    }
+    descend(evaluator, &end, &Line { parts, steps: vec![0.1, 0.3, 1.0] }, false)
+}

@@ -1,0 +1,90 @@
+//! The corrected drive says of itself what was fitted, to what, and what it was before.
+
+use crate::calibrate::BeforeAfter;
+use crate::evidence::Row;
+use crate::parameter::Parameter;
+use crate::values::Values;
+use crate::words::{grouped, written};
+use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
+use headstack_stats::Scores;
+use std::collections::BTreeMap;
+
+/// How `DriveSpec` marks keys that are in a file only because one beside them is.
+const BESIDE: &str = "default, beside";
+
+/// A fitted drive with its name, its summary and the provenance of every value.
+pub(crate) fn explained(
+    fitted: DriveSpec,
+    original: &DriveSpec,
+    rows: &[Row],
+    trace: &str,
+    requests: usize,
+    train: &BeforeAfter<Scores>,
+) -> DriveSpec {
+    let changed = sources(rows, trace, requests, train);
+    let mut drive = fitted;
+    let mut entries = BTreeMap::new();
+    for (path, entry) in std::mem::take(&mut drive.provenance) {
+        if let Some(entry) = kept(&path, entry, original) {
+            entries.insert(path, entry);
+        }
+    }
+    // Fitted to what it is where a file says nothing: there is no value that an entry could belong to.
+    let values = Values::of(&drive);
+    for (path, source) in changed {
+        if values.get(&path).is_some() {
+            entries.insert(path, Provenance { kind: ProvenanceKind::Fitted, source });
+        }
+    }
+    drive.provenance = entries;
+    if !drive.name.ends_with(", fitted") {
+        drive.name.push_str(", fitted");
+    }
+    let told = format!("Fitted to the first {} requests of {trace}.", grouped(requests));
+    let told = format!("{} {told}", drive.summary.trim_end());
+    told.trim().clone_into(&mut drive.summary);
+    drive
+}
+
+/// What an entry says once the fit's own marks are taken away: values replaced by the fit are told of apart, and keys
+/// beside them hold what they held by default.
+fn kept(path: &str, entry: Provenance, original: &DriveSpec) -> Option<Provenance> {
+    if entry.source.starts_with(BESIDE) {
+        return Some(Provenance { kind: ProvenanceKind::Assumed, source: "default".to_owned() });
+    }
+    let by_override = entry.kind == ProvenanceKind::Assumed && entry.source.ends_with("by the user");
+    if by_override { original.provenance.get(path).cloned() } else { Some(entry) }
+}
+
+/// How each changed value came about, by path: one sentence a path, whatever the elements of its list.
+fn sources(
+    rows: &[Row],
+    trace: &str,
+    requests: usize,
+    train: &BeforeAfter<Scores>,
+) -> BTreeMap<String, String> {
+    let mut by_path: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.is_changed()) {
+        by_path.entry(row.parameter.path()).or_default().push(was(row));
+    }
+    let mae = |scores: &Scores| scores.all.per_request.mae_ms;
+    let (old, new) = (mae(&train.before), mae(&train.after));
+    let sentence = |was: Vec<String>| {
+        format!(
+            "fitted to the first {} requests of {trace}, where the mean error per request fell from {old:.3} to \
+             {new:.3} ms; before: {}",
+            grouped(requests),
+            was.join(", ")
+        )
+    };
+    by_path.into_iter().map(|(path, was)| (path.to_owned(), sentence(was))).collect()
+}
+
+fn was(row: &Row) -> String {
+    let at = match &row.parameter {
+        Parameter::Number(number) => number.at_cylinders,
+        Parameter::Choice(_) => None,
+    };
+    let at = at.map_or_else(String::new, |at| format!(" at {at} cylinders"));
+    format!("{}{at} (alone worth {:.4} ms)", written(&row.before), row.gain.ms)
+}

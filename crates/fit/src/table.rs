@@ -1,0 +1,279 @@
+//! The parameter table: what of a drive can be fitted, within which bounds of physics, and in which order.
+
+use crate::FitError;
+use crate::parameter::{Choice, Fallback, Number, Parameter};
+use crate::values::{Values, real};
+use headstack_drive::spec::DriveSpec;
+use toml::Value;
+
+/// What a search tries for a time, in ms, and for a share of a value; later rounds begin with the smaller ones.
+pub(crate) const TIMES_MS: &[f64] = &[0.05, 0.2, 0.5, 1.0];
+const SHARES: &[f64] = &[0.01, 0.05, 0.15, 0.3];
+const SETTLES_MS: &[f64] = &[0.3, 1.0, 3.0, 6.0];
+const FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0];
+const FENCE_FRACTIONS: &[f64] = &[0.02, 0.05, 0.1, 0.25];
+const LIMITS: &[f64] = &[0.1, 0.25, 0.5];
+
+/// The settle of writes by distance: the one curve among the parameters.
+pub(crate) const CURVE: &str = "mechanics.write_settle_by_distance_ms";
+/// Where its points are, in cylinders; beyond the drive's last cylinder there is nothing to fit.
+const CURVE_AT: [u32; 12] = [1, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1200, 2400];
+
+/// Bounds of physics, in ms: an overhead is no more than a revolution or two of a slow drive; a settle may be negative
+/// where the seek curve holds more than the operation needs.
+const LONGEST_OVERHEAD_MS: f64 = 20.0;
+const LONGEST_STEP_MS: f64 = 10.0;
+const LEAST_SETTLE_MS: f64 = -5.0;
+const MOST_INWARD_MS: f64 = 5.0;
+/// Of a bus, in MB/s.
+const SLOWEST_BUS: f64 = 0.1;
+const FASTEST_BUS: f64 = 10_000.0;
+
+/// What can be fitted of a drive: numbers first, then choices, in the order in which they are best fitted.
+#[derive(Clone, Debug)]
+pub struct ParameterTable {
+    /// The numbers.
+    pub numbers: Vec<Number>,
+    /// The words, switches and small whole numbers.
+    pub choices: Vec<Choice>,
+}
+
+impl ParameterTable {
+    /// Everything that makes sense for a drive.
+    ///
+    /// ```
+    /// use headstack_fit::ParameterTable;
+    /// use headstack_system::SystemConfig;
+    ///
+    /// let drive = &SystemConfig::load("hp-97560", &[])?.drives[0].spec;
+    /// let table = ParameterTable::of(drive);
+    /// let settle = table.numbers.iter().find(|number| number.name() == "mechanics.read_settle_ms").unwrap();
+    /// assert_eq!((settle.low, settle.high), (-5.0, 10.0));
+    /// # Ok::<(), headstack_system::SystemError>(())
+    /// ```
+    pub fn of(drive: &DriveSpec) -> Self {
+        let values = Values::of(drive);
+        let cylinders = drive.layout.cylinders.unwrap_or(0).max(drive.layout.cylinders_with_tracks());
+        let numbers = [overheads(&values), mechanics(&values, cylinders), transfers(&values)].concat();
+        Self { numbers, choices: choices(&values) }
+    }
+
+    /// Only those that are named: by name, by the path of a list, or by the table they are in; all where nothing is.
+    ///
+    /// # Errors
+    /// [`FitError::Input`] for a name that is none of the drive's, with those that are.
+    pub fn chosen(mut self, names: &[String]) -> Result<Self, FitError> {
+        if names.is_empty() {
+            return Ok(self);
+        }
+        let covers = |word: &String, name: &str| {
+            name.strip_prefix(word.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let all: Vec<(String, String)> =
+            self.parameters().map(|it| (it.name(), it.path().to_owned())).collect();
+        for word in names {
+            if !all.iter().any(|(name, _)| covers(word, name)) {
+                // The elements of a list are told by the list's name: both can be asked for.
+                let mut paths: Vec<&str> = all.iter().map(|(_, path)| path.as_str()).collect();
+                paths.dedup();
+                return Err(FitError::input(
+                    format!("`{word}` is no parameter that can be fitted in this drive"),
+                    format!("known: {}", paths.join(", ")),
+                ));
+            }
+        }
+        let wanted = |name: &str| names.iter().any(|word| covers(word, name));
+        self.numbers.retain(|number| wanted(&number.name()));
+        self.choices.retain(|choice| wanted(choice.path));
+        Ok(self)
+    }
+
+    /// All of them, in order.
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter> + '_ {
+        let numbers = self.numbers.iter().cloned().map(Parameter::Number);
+        numbers.chain(self.choices.iter().cloned().map(Parameter::Choice))
+    }
+
+    /// Leaves a point of the curve out, in a drive and in the table; `None` where it was the last one.
+    pub(crate) fn thin_curve(&mut self, values: &Values, which: usize) -> Option<Values> {
+        let mut points = values.get(CURVE)?.as_array()?.clone();
+        points.remove(which);
+        let thinned = (!points.is_empty()).then(|| values.with(CURVE, Value::Array(points)))?;
+        self.set_curve(&thinned);
+        Some(thinned)
+    }
+
+    /// Makes the curve what it is in a drive.
+    pub(crate) fn restore_curve(&mut self, values: &Values) {
+        self.set_curve(values);
+    }
+
+    fn set_curve(&mut self, values: &Values) {
+        let at = self.numbers.iter().position(|number| number.path == CURVE);
+        let farthest = self.numbers.iter().filter_map(|number| number.at_cylinders).max();
+        let (Some(at), Some(farthest)) = (at, farthest) else { return };
+        self.numbers.retain(|number| number.path != CURVE);
+        self.numbers.splice(at..at, curve(values, farthest + 1));
+    }
+
+    /// The numbers that stand alone, and the points of the curve.
+    pub(crate) fn alone_and_curve(&self) -> (Vec<Number>, Vec<Number>) {
+        self.numbers.iter().cloned().partition(|number| number.path != CURVE)
+    }
+}
+
+fn number(path: impl Into<String>, low: f64, high: f64) -> Number {
+    Number {
+        path: path.into(),
+        low,
+        high,
+        steps: TIMES_MS,
+        relative: false,
+        element: None,
+        at_cylinders: None,
+        digits: 3,
+        fallback: Fallback::Constant(0.0),
+    }
+}
+
+/// The two elements of a list: after a read, after a write.
+fn pair(path: &str, fallback: &Fallback) -> [Number; 2] {
+    let element = |index| Number {
+        element: Some(index),
+        fallback: fallback.clone(),
+        ..number(path, 0.0, LONGEST_OVERHEAD_MS)
+    };
+    [element(0), element(1)]
+}
+
+fn overheads(values: &Values) -> Vec<Number> {
+    let time = |path: &str| number(path, 0.0, LONGEST_OVERHEAD_MS);
+    let has_cache = values.get("cache").is_some();
+    let by_history = values.get("controller.by_history").is_some();
+    let mut found = Vec::new();
+    if by_history {
+        for key in ["read_miss_ms", "write_miss_ms", "read_hit_ms", "write_hit_ms"] {
+            found.extend(pair(&format!("controller.by_history.{key}"), &Fallback::Constant(0.0)));
+        }
+        for operation in ["read", "write"] {
+            let miss = format!("controller.by_history.{operation}_miss_ms");
+            let path = format!("controller.by_history.{operation}_seek_after_ms");
+            found.extend(pair(&path, &Fallback::SeekAfter(miss)));
+        }
+        if has_cache {
+            let fallback = Fallback::As("controller.by_history.read_hit_ms");
+            found.push(Number { fallback, ..time("controller.by_history.read_hit_at_rest_ms") });
+        }
+    } else {
+        found.extend([time("controller.read_overhead_ms"), time("controller.write_overhead_ms")]);
+        if has_cache {
+            let fallback = Fallback::As("controller.read_overhead_ms");
+            found.push(Number { fallback, ..time("controller.hit_overhead_ms") });
+        }
+    }
+    found.extend([time("controller.read_completion_ms"), time("controller.write_completion_ms")]);
+    if values.get("controller.seek_after_ms").is_some() || !by_history {
+        let fallback = Fallback::SeekAfter("controller.read_overhead_ms".to_owned());
+        found.push(Number { fallback, ..time("controller.seek_after_ms") });
+    }
+    found.push(time("controller.write_after_write_seek_delay_ms"));
+    found
+}
+
+fn mechanics(values: &Values, cylinders: u32) -> Vec<Number> {
+    let mut found = vec![
+        number("mechanics.inward_seek_extra_ms", LEAST_SETTLE_MS, MOST_INWARD_MS),
+        number("mechanics.write_settle_ms", LEAST_SETTLE_MS, LONGEST_STEP_MS),
+        number("mechanics.read_settle_ms", LEAST_SETTLE_MS, LONGEST_STEP_MS),
+        number("mechanics.head_switch_ms", 0.0, LONGEST_STEP_MS),
+    ];
+    found.extend(curve(values, cylinders));
+    found
+}
+
+/// The settle of writes by distance: an element for each distance the drive has.
+fn curve(values: &Values, cylinders: u32) -> Vec<Number> {
+    let in_file = values.get(CURVE).and_then(Value::as_array).filter(|points| !points.is_empty());
+    let distances: Vec<u32> = match in_file {
+        Some(points) => points.iter().map(|point| point.get(0).map_or(0, |at| real(at) as u32)).collect(),
+        None => CURVE_AT.into_iter().filter(|&at| at < cylinders).collect(),
+    };
+    let point = |(index, &at): (usize, &u32)| Number {
+        steps: SETTLES_MS,
+        element: Some(index),
+        at_cylinders: Some(at),
+        digits: 2,
+        fallback: Fallback::Level(distances.clone()),
+        ..number(CURVE, 0.0, LONGEST_STEP_MS)
+    };
+    distances.iter().enumerate().map(point).collect()
+}
+
+fn transfers(values: &Values) -> Vec<Number> {
+    let mut found = Vec::new();
+    let size_kib = values.get("buffer.size_kib").map_or(64.0, real);
+    if values.get("buffer.read_fence_fraction").is_some() {
+        found.push(Number { steps: FENCE_FRACTIONS, ..number("buffer.read_fence_fraction", 0.0, 1.0) });
+    } else if size_kib > 0.0 {
+        let fence = number("buffer.read_fence_kib", 0.0, size_kib);
+        found.push(Number { steps: FENCES_KIB, digits: 2, ..fence });
+    }
+    found.push(number("buffer.write_start_ms", 0.0, LONGEST_STEP_MS));
+    for operation in ["read", "write"] {
+        let path = format!("bus.{operation}_mb_per_s");
+        // A file may stand for a bus that takes no time.
+        let fastest = values.get(&path).map_or(FASTEST_BUS, real).max(FASTEST_BUS);
+        let rate = number(path, SLOWEST_BUS, fastest);
+        found.push(Number { steps: SHARES, relative: true, digits: 4, ..rate });
+    }
+    if let Some(segment_kib) = values.get("cache.segment_kib").map(real) {
+        let limit = number("cache.read_ahead_limit_kib", 0.5, segment_kib);
+        let fallback = Fallback::Constant(segment_kib);
+        found.push(Number { steps: LIMITS, relative: true, digits: 1, fallback, ..limit });
+    }
+    found
+}
+
+fn choices(values: &Values) -> Vec<Choice> {
+    let word = |path, options: &[&str]| Choice {
+        path,
+        options: options.iter().map(|&option| option.into()).collect(),
+        fallback: options[0].into(),
+    };
+    let switch = |path, fallback: bool| Choice {
+        path,
+        options: vec![true.into(), false.into()],
+        fallback: fallback.into(),
+    };
+    let buffer = [switch("buffer.write_overlaps_seek", true), switch("buffer.write_on_arrival", false)];
+    let Some(cache) = values.get("cache") else { return buffer.to_vec() };
+    let ahead = cache.get("read_ahead").and_then(Value::as_str).unwrap_or("none");
+    let reads_on = ["aggressive", "sequential-aware", "once-sequential"].contains(&ahead);
+    let read_ahead = [
+        "none",
+        "to-track-end",
+        "to-cylinder-end",
+        "until-full",
+        "aggressive",
+        "sequential-aware",
+        "once-sequential",
+        "on-arrival",
+    ];
+    let mut found = vec![
+        word("cache.read_ahead", &read_ahead),
+        switch("cache.read_ahead_over_requested", false),
+        switch("cache.read_ahead_on_hit", reads_on),
+        word("cache.written_data", &["dropped", "shared", "own-segment"]),
+        switch("cache.zero_latency", false),
+        switch("cache.whole_track", false),
+        word("cache.write_overlap", &["keep-front", "drop-segment"]),
+        word("cache.partial_hit", &["serve", "bypass"]),
+        Choice {
+            path: "cache.segments",
+            options: [1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32].map(Value::Integer).to_vec(),
+            fallback: Value::Integer(1),
+        },
+    ];
+    found.extend(buffer);
+    found
+}

@@ -1,0 +1,233 @@
+//! What somebody asks of a fit before believing it.
+
+mod common;
+
+use common::{MIXED, Noise, READS, file, measured, real};
+use headstack_fit::{
+    Calibration, FitError, Known, MeasuredTrace, Monitor, Options, ParameterTable, Row, Split, calibrate,
+};
+use headstack_units::{Nanos, Op};
+use toml::Value;
+
+const DRIVE: &str = "hp-c2247a";
+const QUIET: Noise = Noise { sigma_ms: 0.02, late: 0.0 };
+
+fn options(parameters: &[&str]) -> Options {
+    Options { parameters: parameters.iter().map(|&name| name.to_owned()).collect(), ..Options::default() }
+}
+
+fn fitted(trace: &MeasuredTrace, options: &Options) -> Calibration {
+    calibrate(&file(DRIVE), trace, options, &Monitor::default()).unwrap()
+}
+
+fn row<'a>(found: &'a Calibration, name: &str) -> &'a Row {
+    found.rows.iter().find(|row| row.parameter.name() == name).unwrap()
+}
+
+fn joint(row: &Row) -> (f64, f64) {
+    let Known::Number(known) = &row.known else { panic!("{} is no number", row.parameter.name()) };
+    let end = |end: headstack_fit::End, open: f64| end.value().unwrap_or(open);
+    (end(known.joint.low, f64::NEG_INFINITY), end(known.joint.high, f64::INFINITY))
+}
+
+#[test]
+fn planted_values_are_found_inside_their_intervals_and_what_was_there_before_is_ruled_out() {
+    let planted = [
+        ("mechanics.inward_seek_extra_ms", 0.5),
+        ("controller.write_completion_ms", 0.8),
+        ("bus.read_mb_per_s", 2.5),
+    ];
+    let trace = measured(DRIVE, &real(&planted), MIXED, 3000, QUIET, 1);
+    let names: Vec<&str> =
+        planted.iter().map(|(name, _)| *name).chain(["controller.read_completion_ms"]).collect();
+    let found = fitted(&trace, &options(&names));
+    for (name, truth) in planted {
+        let row = row(&found, name);
+        let (low, high) = joint(row);
+        assert!(low <= truth && truth <= high, "{name}: {truth} is not in [{low}, {high}]");
+        assert!(high - low < 0.5 * truth.max(1.0), "{name}: [{low}, {high}] says next to nothing");
+        let before = row.before.as_float().unwrap();
+        assert!(before < low || high < before, "{name}: {before} is in [{low}, {high}]");
+        assert!(row.known.is_identifiable() && row.gain.is_clear, "{row:?}");
+    }
+    let mae = |scores: &headstack_stats::Scores| scores.all.per_request.mae_ms;
+    assert!(mae(&found.test.after) < 0.25 * mae(&found.test.before));
+}
+
+#[test]
+fn what_the_workload_cannot_tell_is_not_identifiable_and_left_alone() {
+    let trace = measured(DRIVE, &real(&[("controller.read_completion_ms", 0.5)]), READS, 2000, QUIET, 2);
+    let names = [
+        "controller.read_completion_ms",
+        "controller.write_completion_ms",
+        "controller.by_history.write_miss_ms.1",
+        "mechanics.write_settle_ms",
+        "bus.write_mb_per_s",
+        "buffer.write_on_arrival",
+    ];
+    let found = fitted(&trace, &options(&names));
+    assert!(row(&found, names[0]).known.is_identifiable());
+    for name in &names[1..] {
+        let row = row(&found, name);
+        assert!(!row.known.is_identifiable() && !row.is_changed(), "{row:?}");
+    }
+}
+
+/// Requests are of 16 KiB at most: a fence of none is clearly wrong, and above 16 KiB every fence is as good as any other.
+#[test]
+fn what_gains_but_could_be_anything_is_not_saved() {
+    let trace = measured("hp-97560", &[], READS, 1200, QUIET, 9);
+    let mut drive = file("hp-97560");
+    drive.buffer.read_fence_kib = 0.0;
+    let fitted = |real_kib: f64| {
+        let trace = match real_kib {
+            64.0 => trace.clone(),
+            other => measured("hp-97560", &real(&[("buffer.read_fence_kib", other)]), READS, 1200, QUIET, 9),
+        };
+        let options = options(&["buffer.read_fence_kib"]);
+        calibrate(&drive, &trace, &options, &Monitor::default()).unwrap()
+    };
+    let anything = fitted(64.0);
+    assert!(
+        !anything.rows[0].known.is_identifiable() && !anything.rows[0].is_changed(),
+        "{:?}",
+        anything.rows[0]
+    );
+    assert_eq!(anything.drive.buffer.read_fence_kib, 0.0);
+    // A fence inside the requests is told, and kept.
+    let told = fitted(4.0);
+    assert!(told.rows[0].known.is_identifiable(), "{:?}", told.rows[0]);
+    assert!((told.drive.buffer.read_fence_kib - 4.0).abs() < 0.6, "{:?}", told.rows[0]);
+}
+
+/// Nobody sees the spindle: in a trace of reads, as much off every overhead before the media work as is put behind it
+/// changes no time at all, until one of them is 0.
+#[test]
+fn what_makes_up_for_each_other_is_known_together_less_well_than_alone() {
+    let trace = measured(DRIVE, &real(&[("controller.read_completion_ms", 0.4)]), READS, 2000, QUIET, 3);
+    let found = fitted(&trace, &options(&["controller"]));
+    let width = |interval: headstack_fit::Interval| {
+        interval.high.value().unwrap_or(f64::INFINITY) - interval.low.value().unwrap_or(f64::NEG_INFINITY)
+    };
+    for row in &found.rows {
+        let Known::Number(known) = &row.known else { continue };
+        assert!(width(known.joint) >= width(known.alone), "{row:?}");
+    }
+    let row = row(&found, "controller.read_completion_ms");
+    let Known::Number(known) = &row.known else { panic!("{row:?}") };
+    assert!(width(known.alone) < 0.2 && width(known.joint) > 0.4, "{known:?}");
+    let (low, high) = joint(row);
+    assert!(low <= 0.4 && 0.4 <= high, "0.4 is not in [{low}, {high}]");
+}
+
+#[test]
+fn a_drive_that_is_as_its_file_says_stays_so() {
+    let trace = measured(DRIVE, &[], MIXED, 3000, Noise { sigma_ms: 0.05, late: 0.01 }, 4);
+    let found = fitted(&trace, &options(&["mechanics", "bus", "controller.read_completion_ms"]));
+    let changed: Vec<&Row> = found.rows.iter().filter(|row| row.is_changed()).collect();
+    // A change may pass for more than noise; it is small then, and its interval holds the truth.
+    assert!(changed.len() <= 2, "{changed:#?}");
+    for row in changed {
+        let (low, high) = joint(row);
+        let truth = row.before.as_float().unwrap();
+        assert!(low <= truth && truth <= high, "{truth} is not in [{low}, {high}]: {row:?}");
+    }
+}
+
+#[test]
+fn the_result_is_the_same_with_any_number_of_threads() {
+    let trace = measured(DRIVE, &real(&[("mechanics.read_settle_ms", 0.4)]), MIXED, 1500, QUIET, 5);
+    let run = |threads| {
+        let options =
+            Options { threads: Some(threads), ..options(&["mechanics.read_settle_ms", "cache", "bus"]) };
+        let found = fitted(&trace, &options);
+        (format!("{:?}", found.rows), found.drive, found.evaluations, found.test.after)
+    };
+    let one = run(1);
+    assert_eq!(one, run(3));
+    assert_eq!(one, run(8));
+}
+
+#[test]
+fn folds_are_scored_by_drives_that_never_saw_them() {
+    let trace = measured(DRIVE, &real(&[("mechanics.read_settle_ms", 0.4)]), MIXED, 1500, QUIET, 6);
+    let options =
+        Options { split: Split::KFold(3), ..options(&["mechanics.read_settle_ms", "bus.read_mb_per_s"]) };
+    let found = fitted(&trace, &options);
+    assert_eq!(found.requests, (1500, 1500));
+    assert_eq!(found.test.after.all.per_request.requests, 1500);
+    for value in &row(&found, "mechanics.read_settle_ms").folds {
+        assert!((value.as_float().unwrap() - 0.4).abs() < 0.05, "{value}");
+    }
+    // The first block's times are changed: the drive that it is scored by stays, the scores do not.
+    let mut requests = trace.requests().to_vec();
+    for request in requests[..500].iter_mut().filter(|request| request.op == Op::Read) {
+        request.finish += Nanos::from_ms(0.3);
+    }
+    let again = fitted(&MeasuredTrace::new("measured", requests).unwrap(), &options);
+    let folds = |found: &Calibration, fold: usize| -> Vec<Value> {
+        found.rows.iter().map(|row| row.folds[fold].clone()).collect()
+    };
+    assert_eq!(folds(&found, 0), folds(&again, 0));
+    assert_ne!(found.test.after, again.test.after);
+}
+
+#[test]
+fn a_fit_can_be_stopped() {
+    let trace = measured(DRIVE, &[], MIXED, 1500, QUIET, 7);
+    let stopper = Monitor::default();
+    stopper.stop();
+    let stopped = calibrate(&file(DRIVE), &trace, &Options::default(), &stopper);
+    assert!(matches!(stopped, Err(FitError::Stopped)));
+    let monitor = Monitor::default();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| calibrate(&file(DRIVE), &trace, &Options::default(), &monitor));
+        while monitor.evaluations() < 20 && !worker.is_finished() {
+            std::thread::yield_now();
+        }
+        monitor.stop();
+        assert!(matches!(worker.join().unwrap(), Err(FitError::Stopped)));
+    });
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused() {
+    let trace = measured(DRIVE, &[], MIXED, 500, QUIET, 8);
+    let refused = |options: &Options| match calibrate(&file(DRIVE), &trace, options, &Monitor::default()) {
+        Err(FitError::Input { problem, hint }) => format!("{problem}\n{hint}"),
+        other => panic!("{other:?}"),
+    };
+    let unknown = refused(&options(&["mechanics.magic_ms"]));
+    assert!(
+        unknown.contains("mechanics.magic_ms") && unknown.contains("mechanics.inward_seek_extra_ms"),
+        "{unknown}"
+    );
+    assert!(refused(&Options { rounds: 0, ..Options::default() }).contains("rounds"));
+    assert!(refused(&Options { threads: Some(0), ..Options::default() }).contains("thread"));
+    let mut requests = trace.requests().to_vec();
+    requests[7].finish = Nanos::MAX;
+    let partly = MeasuredTrace::new("t", requests.clone()).unwrap_err().to_string();
+    assert!(partly.contains("1 of 500"), "{partly}");
+    for request in &mut requests {
+        request.start = Nanos::MAX;
+    }
+    assert!(MeasuredTrace::new("t", requests).unwrap_err().to_string().contains("no request"));
+}
+
+#[test]
+fn every_drive_of_the_library_has_a_table_within_its_bounds() {
+    for entry in headstack_system::library::drives() {
+        let name = entry.name;
+        let spec = file(name);
+        let table = ParameterTable::of(&spec);
+        let values = headstack_fit::Values::of(&spec);
+        assert!(table.numbers.len() >= 10, "{name}");
+        for number in &table.numbers {
+            let value = number.value(&values);
+            assert!(number.low <= value && value <= number.high, "{name}: {} is {value}", number.name());
+        }
+        let names: Vec<String> = table.parameters().map(|it| it.name()).collect();
+        let unique: std::collections::BTreeSet<&String> = names.iter().collect();
+        assert_eq!(unique.len(), names.len(), "{name}");
+    }
+}

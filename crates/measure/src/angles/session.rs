@@ -1,0 +1,323 @@
+//! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
+
+use super::median::circular_median;
+use super::spindle::Spindle;
+use crate::MeasureError;
+use crate::device::{Access, Device, Mode, Window};
+use crate::memory::{HitTimes, Memory};
+use crate::progress::{Listener, Progress};
+use crate::record::store::Store;
+use crate::record::{ProbeName, Record, Role, Sample};
+use headstack_units::Nanos;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::time::{Duration, Instant};
+
+/// Accesses that may fail one after the other before a probe gives up.
+const MOST_FAILURES: u32 = 128;
+/// How often the caller is told.
+const TELL_EVERY: Duration = Duration::from_millis(50);
+
+/// One probe at work on a device.
+pub(crate) struct Session<'a> {
+    pub(crate) device: &'a mut dyn Device,
+    pub(crate) record: &'a mut Record,
+    pub(crate) store: &'a mut Store,
+    pub(crate) listener: Listener<'a>,
+    pub(crate) random: Pcg64,
+    /// The probe, and how long it was expected to take.
+    pub(crate) probe: ProbeName,
+    pub(crate) expected_s: f64,
+    pub(crate) rest_s: f64,
+    /// How the media are reached.
+    pub(crate) mode: Mode,
+    pub(crate) spindle: Option<Spindle>,
+    /// How often an angle is measured.
+    pub(crate) repetitions: usize,
+    /// Standard deviation of the phase at which an access is seen complete that took about a turn, in turns.
+    pub(crate) noise: f64,
+    /// The least that an access on the same track takes, in turns, if known.
+    pub(crate) least: Option<f64>,
+    /// What reads take that the cache answers.
+    pub(crate) hits: HitTimes,
+    /// Reads elsewhere that empty the cache.
+    pub(crate) evictions: u32,
+    /// What the cache of a device that is only read may hold.
+    pub(crate) memory: Memory,
+    started: Nanos,
+    taken: u64,
+    failures: u32,
+    told: Instant,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(
+        device: &'a mut dyn Device,
+        record: &'a mut Record,
+        store: &'a mut Store,
+        listener: Listener<'a>,
+        probe: ProbeName,
+    ) -> Self {
+        let started = device.now();
+        let seed = 0x6d65_6173 ^ probe as u64;
+        Self {
+            device,
+            record,
+            store,
+            listener,
+            random: Pcg64::seed_from_u64(seed),
+            probe,
+            expected_s: 0.0,
+            rest_s: 0.0,
+            mode: Mode::Read,
+            spindle: None,
+            repetitions: 3,
+            noise: 0.0,
+            least: None,
+            hits: HitTimes::default(),
+            evictions: 4,
+            memory: Memory::default(),
+            started,
+            taken: 0,
+            failures: 0,
+            told: Instant::now(),
+        }
+    }
+
+    /// Sectors that are written at a time.
+    pub(crate) fn unit(&self) -> u64 {
+        self.device.info().unit()
+    }
+
+    /// Sectors of the device.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.device.info().sectors
+    }
+
+    /// The spindle.
+    ///
+    /// # Errors
+    /// [`MeasureError::Insufficient`] where no rotation was found.
+    pub(crate) fn spindle(&self) -> Result<Spindle, MeasureError> {
+        self.spindle.ok_or_else(|| MeasureError::Insufficient {
+            problem: "no rotation was found".to_owned(),
+            hint: "run the probe `rotation` first; a device that does not rotate has no tracks to measure"
+                .to_owned(),
+        })
+    }
+
+    /// A random number below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.random.random_range(0..end.max(1))
+    }
+
+    fn listen(&mut self, now: bool) -> Result<(), MeasureError> {
+        if !now && self.told.elapsed() < TELL_EVERY {
+            return Ok(());
+        }
+        self.told = Instant::now();
+        let progress = Progress {
+            probe: self.probe.as_str(),
+            samples: self.taken,
+            elapsed_s: self.device.now().saturating_sub(self.started).as_s(),
+            expected_s: self.expected_s,
+            rest_s: self.rest_s,
+        };
+        if (self.listener)(&progress) { Ok(()) } else { Err(MeasureError::Stopped) }
+    }
+
+    /// Tells the caller that the probe begins.
+    pub(crate) fn begin(&mut self) -> Result<(), MeasureError> {
+        self.listen(true)
+    }
+
+    /// One access, written down; `None` if it failed.
+    pub(crate) fn take(
+        &mut self,
+        (series, step): (u32, i64),
+        role: Role,
+        access: Access,
+    ) -> Result<Option<Window>, MeasureError> {
+        self.listen(false)?;
+        let done = self.device.access(access);
+        let (window, ok) = match done {
+            Ok(window) => {
+                self.failures = 0;
+                (window, true)
+            }
+            Err(error) if error.is_of_one_access() => {
+                self.failures += 1;
+                if self.failures >= MOST_FAILURES {
+                    return Err(MeasureError::Unreadable {
+                        device: self.device.info().name.clone(),
+                        failed: self.failures,
+                        last: error.to_string(),
+                    });
+                }
+                let now = self.device.now();
+                (Window { start: now, end: now }, false)
+            }
+            Err(error) => return Err(error),
+        };
+        self.note((series, step), role, access, 1, window, ok)?;
+        if ok && !access.mode.is_write() && !self.hits.contain((window.end - window.start).as_ms()) {
+            self.memory.note(access.lba, u64::from(access.sectors));
+        }
+        Ok(ok.then_some(window))
+    }
+
+    /// Writes a sample down.
+    pub(crate) fn note(
+        &mut self,
+        (series, step): (u32, i64),
+        role: Role,
+        access: Access,
+        depth: u32,
+        window: Window,
+        ok: bool,
+    ) -> Result<(), MeasureError> {
+        self.taken += 1;
+        self.record.samples.push(Sample {
+            probe: self.probe,
+            series,
+            step,
+            role,
+            mode: access.mode,
+            lba: access.lba,
+            sectors: access.sectors,
+            depth,
+            start: window.start,
+            end: window.end,
+            ok,
+            session: self.record.head.sessions,
+        });
+        self.store.append(self.record, false)
+    }
+
+    /// Writes a sample down again, as another step.
+    pub(crate) fn repeat(&mut self, sample: &Sample, step: i64) -> Result<(), MeasureError> {
+        self.record.samples.push(Sample { step, ..*sample });
+        self.store.append(self.record, false)
+    }
+
+    /// One physical sector.
+    pub(crate) fn one(&self, mode: Mode, lba: u64) -> Access {
+        Access { mode, lba, sectors: self.unit() as u32 }
+    }
+
+    /// Waits for a phase.
+    pub(crate) fn wait_phase(&mut self, phase: f64) -> Result<(), MeasureError> {
+        let spindle = self.spindle()?;
+        let at = spindle.next(self.device.now(), phase);
+        self.device.wait_until(at)
+    }
+
+    /// Whether the device must not be written: then all depends on reads that the cache does not answer.
+    pub(crate) fn only_reads(&self) -> bool {
+        !self.device.info().writable
+    }
+
+    /// Reads elsewhere, so that the cache holds nothing that was asked for before.
+    pub(crate) fn evict(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
+        let unit = self.unit();
+        for _ in 0..self.evictions {
+            let lba = self.below(self.sectors() / unit - 1) * unit;
+            let access = self.one(Mode::Read, lba);
+            self.take(key, Role::Prepare, access)?;
+        }
+        if self.evictions < 512 {
+            self.evictions *= 2;
+        }
+        Ok(())
+    }
+
+    /// Reads nearby until the cache of a device that is only read holds none of some sectors.
+    pub(crate) fn clear(&mut self, key: (u32, i64), lbas: &[u64]) -> Result<(), MeasureError> {
+        let unit = self.unit();
+        // Nearby, for short seeks; wide enough that hardly two meet.
+        let window = (self.sectors() / 8 / unit).max(1);
+        let from = (lbas[0] / unit).saturating_sub(window / 2).min(self.sectors() / unit - window);
+        for _ in 0..8 * self.memory.keeps.others {
+            if lbas.iter().all(|&lba| self.memory.missing(lba) == 0) {
+                break;
+            }
+            let lba = (from + self.below(window)) * unit;
+            let distance = self.memory.keeps.ahead.max(self.memory.keeps.before);
+            if lbas.iter().all(|&kept| lba.abs_diff(kept) > distance) && self.memory.missing(lba) == 0 {
+                self.take(key, Role::Prepare, self.one(Mode::Read, lba))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Before a read that the cache answered is taken again.
+    pub(crate) fn answered(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
+        if !self.only_reads() || self.memory.keeps.others == 0 {
+            return self.evict(key);
+        }
+        // Either the cache holds more than it showed, or the media took just as long by chance: another time, then.
+        for _ in 0..self.memory.keeps.others {
+            let lba = self.below(self.sectors() / self.unit() - 1) * self.unit();
+            self.take(key, Role::Prepare, self.one(Mode::Read, lba))?;
+        }
+        let turn_ns = self.spindle.map_or(10e6, |spindle| spindle.period_ns);
+        let pause = self.below(turn_ns as u64);
+        self.device.wait_until(self.device.now() + Nanos(pause))
+    }
+
+    /// One access that reaches the media: a read that the cache answered is taken again, behind others.
+    pub(crate) fn touch(
+        &mut self,
+        key: (u32, i64),
+        role: Role,
+        lba: u64,
+        issue: Option<f64>,
+    ) -> Result<Option<Window>, MeasureError> {
+        let access = self.one(self.mode, lba);
+        let mut issue = issue;
+        for _ in 0..8 {
+            if self.only_reads() {
+                self.clear(key, &[lba])?;
+            }
+            if let Some(phase) = issue {
+                self.wait_phase(phase)?;
+            }
+            let Some(window) = self.take(key, role, access)? else { return Ok(None) };
+            let latency_ms = (window.end - window.start).as_ms();
+            if access.mode.is_write() || !self.hits.contain(latency_ms) {
+                return Ok(Some(window));
+            }
+            self.answered(key)?;
+            if self.only_reads() {
+                issue = None;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The angle at which an access to a sector is complete, in turns; `None` where it cannot be accessed. With a guess, the
+    /// access is issued just in time, so that little time passes that could be mismeasured.
+    pub(crate) fn angle(
+        &mut self,
+        key: (u32, i64),
+        role: Role,
+        lba: u64,
+        guess: Option<f64>,
+    ) -> Result<Option<f64>, MeasureError> {
+        let spindle = self.spindle()?;
+        let mut phases = Vec::with_capacity(self.repetitions);
+        let mut guess = guess;
+        for _ in 0..self.repetitions {
+            // A first guess may be off by what it was misread.
+            let margin = 0.002_f64.max(4.0 * self.noise);
+            let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - margin);
+            if let Some(window) = self.touch(key, role, lba, issue)? {
+                phases.push(spindle.phase(window.end));
+                guess = Some(circular_median(&phases));
+            } else if phases.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(circular_median(&phases)))
+    }
+}

@@ -1,0 +1,306 @@
+//! Each value by itself, with its unit, its error and how it was found.
+
+use super::extraction::{Extraction, Parameter};
+use super::times::Times;
+use crate::angles::median::{median, spread};
+use crate::reading::known::Known;
+use crate::reading::least::Least;
+use crate::reading::order::TrackOrder;
+use crate::reading::rotation;
+use crate::record::{Record, Sample};
+
+pub(super) struct Parameters<'a> {
+    pub(super) record: &'a Record,
+    pub(super) known: &'a Known,
+    pub(super) times: &'a Times,
+    pub(super) found: &'a Extraction,
+}
+
+fn seen(
+    name: &'static str,
+    unit: &'static str,
+    value: f64,
+    ci95: Option<f64>,
+    method: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        value: Some(value),
+        unit,
+        ci95,
+        method,
+        observable: true,
+        lower: None,
+        upper: None,
+        note: String::new(),
+    }
+}
+
+impl Parameters<'_> {
+    pub(super) fn all(&self) -> Vec<Parameter> {
+        let mut all = Vec::new();
+        if self.found.rotating == Some(false) {
+            all.extend(self.latency());
+        }
+        self.rotation(&mut all);
+        self.tracks(&mut all);
+        self.times(&mut all);
+        self.controller(&mut all);
+        all
+    }
+
+    /// What a device shows that does not rotate.
+    fn latency(&self) -> Option<Parameter> {
+        let samples: Vec<&Sample> = rotation::last_stage(self.record).filter(|sample| sample.ok).collect();
+        let writes = samples.first()?.mode.is_write();
+        let mut all: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        let (name, method) = if writes {
+            ("write_latency_ms", "middle of writes of one sector, after random pauses")
+        } else {
+            ("read_latency_ms", "middle of reads of one sector, in many places")
+        };
+        let error = 1.96 * 1.2533 * spread(&all) / (all.len() as f64).sqrt();
+        let mut latency = seen(name, "ms", median(&all), Some(error), method);
+        latency.note = format!(
+            "nine of ten take between {:.4} and {:.4} ms",
+            all[all.len() / 20],
+            all[all.len() - 1 - all.len() / 20]
+        );
+        Some(latency)
+    }
+
+    fn rotation(&self, all: &mut Vec<Parameter>) {
+        if let Some(rotation) = rotation::rotation(self.record)
+            && self.known.spindle.is_some()
+        {
+            let method = "completions at one sector lie whole turns apart";
+            all.push(seen("rotation_ms", "ms", rotation.turn_ms, Some(rotation.ci95_ms), method));
+            all.push(seen("rotation_rpm", "rpm", 60_000.0 / rotation.turn_ms, None, method));
+        } else if let Some(sawtooth) = self.found.skippy.first() {
+            all.push(seen("rotation_ms", "ms", sawtooth.rotation_ms, None, "height of Skippy's drop"));
+        }
+    }
+
+    fn tracks(&self, all: &mut Vec<Parameter>) {
+        let start = self.found.zones.first();
+        if let Some(zone) = start {
+            let method = "addresses between jumps of the angle";
+            all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
+        } else if let Some(sawtooth) = self.found.skippy.first() {
+            let method = "a turn over the slope of Skippy's base line";
+            all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
+        }
+        let zones = &self.found.zones;
+        let heads = self.known.order.as_ref().map(|order: &TrackOrder| order.heads);
+        if let Some(heads) = heads {
+            let method = "tracks between changes of the rarer skew";
+            all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
+        } else if let Some(heads) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads) {
+            all.push(seen(
+                "heads",
+                "",
+                f64::from(heads),
+                None,
+                "Skippy's head switches between cylinder switches",
+            ));
+        }
+        for (name, value) in [
+            ("track_skew_sectors", start.and_then(|zone| zone.track_skew_sectors)),
+            ("cylinder_skew_sectors", start.and_then(|zone| zone.cylinder_skew_sectors)),
+        ] {
+            let ci95 = start.and_then(|zone| zone.skew_ci95_sectors);
+            if let Some(value) = value {
+                all.push(seen(
+                    name,
+                    "sectors",
+                    value,
+                    ci95,
+                    "jump of the angle from track to track, in the first zone",
+                ));
+            }
+        }
+        if let Some(last) = zones.last().and_then(|zone| zone.last_cylinder) {
+            let mut cylinders = seen(
+                "cylinders",
+                "",
+                (last + 1) as f64,
+                None,
+                "addresses over heads times sectors per track",
+            );
+            "cylinders without data are not seen".clone_into(&mut cylinders.note);
+            all.push(cylinders);
+        }
+        if self.known.actuators > 1 {
+            let method = "the second half of the addresses is like the first";
+            all.push(seen("actuators", "", self.known.actuators as f64, None, method));
+        }
+        if !zones.is_empty() {
+            all.push(seen("zones", "", zones.len() as f64, None, "runs of tracks with equally many sectors"));
+        }
+    }
+
+    fn times(&self, all: &mut Vec<Parameter>) {
+        let turn_ms = self.known.spindle.map_or(0.0, |spindle| spindle.ms(1.0));
+        let per_turn = self.found.zones.first().map_or(f64::INFINITY, |zone| zone.sectors_per_turn);
+        let method = "least time to a sector of the same track, its transfer taken off";
+        for (name, ways) in [("mtm_ms", &self.times.write), ("mtm_read_ms", &self.times.read)] {
+            if let Some(same) = ways.same {
+                all.push(seen(name, "ms", same.ms, Some(same.half_width_ms), method));
+            }
+        }
+        all.extend(self.skippy_mtm());
+        let by_surface = self.known.order.as_ref().is_some_and(|order| order.by_surface);
+        for (reads, ways) in [(false, &self.times.write), (true, &self.times.read)] {
+            let (head, cylinder) =
+                if by_surface { (ways.rare, ways.common) } else { (ways.common, ways.rare) };
+            let skews =
+                self.found.zones.first().map(|zone| (zone.track_skew_sectors, zone.cylinder_skew_sectors));
+            let (head_skew, cylinder_skew) = skews.unwrap_or((None, None));
+            for (word, least, skew) in [("head", head, head_skew), ("cylinder", cylinder, cylinder_skew)] {
+                let name = match (reads, word) {
+                    (true, "head") => "head_switch_ms",
+                    (true, _) => "cylinder_switch_ms",
+                    (false, "head") => "write_head_switch_ms",
+                    (false, _) => "write_cylinder_switch_ms",
+                };
+                let skew_ms = skew.map(|sectors| sectors * turn_ms / per_turn);
+                if let Some(parameter) = switch(name, ways.same, least, skew_ms) {
+                    all.push(parameter);
+                }
+            }
+        }
+        if self.times.read.same.is_none()
+            && let Some(sawtooth) = self.found.skippy.first()
+        {
+            for (name, level) in [
+                ("head_switch_ms", sawtooth.head_switch_ms),
+                ("cylinder_switch_ms", sawtooth.cylinder_switch_ms),
+            ] {
+                all.extend(level.map(|level| self.skippy_switch(name, level)));
+            }
+        }
+        if let Some(ms) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.head_positioning_ms) {
+            let mut width = seen(
+                "head_positioning_ms",
+                "ms",
+                ms,
+                None,
+                "width of the downward spikes before Skippy's drop",
+            );
+            "what the skew leaves beyond the switch; a multiple of a sector's time"
+                .clone_into(&mut width.note);
+            all.push(width);
+        }
+    }
+
+    /// Skippy's lowest point, where no least time of its kind was measured: of the writes, or, where there are none, of the
+    /// reads that nothing was read ahead of.
+    fn skippy_mtm(&self) -> Option<Parameter> {
+        let sawtooths = &self.found.skippy;
+        let (name, known, sawtooth) = match sawtooths.iter().find(|sawtooth| sawtooth.probe == "skippy-write")
+        {
+            Some(writes) => ("mtm_ms", self.times.write.same, writes),
+            None => ("mtm_read_ms", self.times.read.same, sawtooths.last()?),
+        };
+        let mut mtm = seen(name, "ms", sawtooth.mtm_ms, None, "Skippy's lowest point, a transfer taken off");
+        let sector_ms = sawtooth.rotation_ms / sawtooth.sectors_per_track;
+        mtm.lower = Some(sawtooth.mtm_ms - sector_ms);
+        mtm.upper = Some(sawtooth.mtm_ms);
+        known.is_none().then_some(mtm)
+    }
+
+    /// Skippy's lines show the skew, which hides the switch; only the formula has no skew.
+    fn skippy_switch(&self, name: &'static str, level: f64) -> Parameter {
+        let method = "height of Skippy's line over its base line";
+        if self.record.head.device.kind == "mock" {
+            return seen(name, "ms", level, None, method);
+        }
+        Parameter {
+            value: None,
+            observable: false,
+            lower: Some(0.0),
+            upper: Some(level),
+            note: "Skippy shows the skew, not the switch that it hides; the probe `switches` shows more"
+                .to_owned(),
+            ..seen(name, "ms", level, None, method)
+        }
+    }
+
+    fn controller(&self, all: &mut Vec<Parameter>) {
+        if let Some(ms) = self.found.seek.write_minus_read_ms {
+            let method = "seeks before writes less seeks before reads, middle over the distances";
+            all.push(seen("write_settle_difference_ms", "ms", ms, None, method));
+        }
+        if let Some(ms) = self.found.seek.inward_extra_ms {
+            let method = "seeks inwards less the mean of both ways, middle over the distances";
+            all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
+        }
+        let points =
+            if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
+        if let (Some(first), Some(last)) = (points.first(), points.last()) {
+            let method = "least time over the distance less that on the same track";
+            all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
+            all.push(seen("seek_longest_ms", "ms", last.ms, Some(last.ci95_ms), method));
+        }
+        let Some(cache) = &self.found.cache else { return };
+        let method = "reads that the cache answers, of several sizes";
+        if let Some(ms) = cache.hit_overhead_ms.or(cache.hit_ms) {
+            all.push(seen("hit_overhead_ms", "ms", ms, None, method));
+        }
+        if let Some(rate) = cache.bus_mb_per_s {
+            all.push(seen("bus_mb_per_s", "MB/s", rate, cache.bus_ci95_mb_per_s, method));
+        }
+        if let Some(segments) = cache.segments {
+            let mut value = seen(
+                "cache_segments",
+                "",
+                segments as f64,
+                None,
+                "places after which the first one still hits",
+            );
+            if cache.segments_are_more {
+                value = Parameter { value: None, observable: false, lower: Some(segments as f64), ..value };
+            }
+            all.push(value);
+        }
+        if let Some(least) = cache.segment_sectors_at_least {
+            all.push(Parameter {
+                value: None,
+                observable: false,
+                lower: Some(least as f64),
+                upper: cache.segment_sectors_at_most.map(|most| most as f64),
+                ..seen("cache_segment_sectors", "sectors", 0.0, None, "how far ahead reads hit")
+            });
+        }
+    }
+}
+
+/// The switch is what the way to the other track takes longer; no longer than the skew allows. What the overhead hides is
+/// bounded only.
+fn switch(
+    name: &'static str,
+    same: Option<Least>,
+    other: Option<Least>,
+    skew_ms: Option<f64>,
+) -> Option<Parameter> {
+    let (same, other) = (same?, other?);
+    let ms = other.ms - same.ms;
+    let error = f64::hypot(same.half_width_ms, other.half_width_ms);
+    let method = "least time to the other track less that on the same track";
+    let resolution = (2.0 * error).max(0.002);
+    if ms > resolution {
+        let mut value = seen(name, "ms", ms, Some(error), method);
+        "settle included, and less what passes beside the command's processing".clone_into(&mut value.note);
+        return Some(value);
+    }
+    Some(Parameter {
+        value: None,
+        observable: false,
+        lower: Some(0.0),
+        upper: Some(skew_ms.map_or(same.ms, |skew| skew.min(same.ms))),
+        ci95: None,
+        note: "hidden: the command's processing takes at least as long".to_owned(),
+        ..seen(name, "ms", ms, None, method)
+    })
+}

@@ -1,0 +1,105 @@
+//! What the reader of a measurement must know beside its values.
+
+use std::fmt;
+
+/// What the probe `write-cache` does in one of its series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteCase {
+    /// Writes the same sector again and again.
+    SameSector,
+    /// Writes a sector behind a write of the one before it.
+    BehindWrite,
+    /// Writes behind a read elsewhere.
+    BehindRead,
+    /// Writes a few sectors in any order.
+    HereAndThere,
+    /// Writes two places by turns.
+    TwoPlaces,
+}
+
+impl WriteCase {
+    /// The case of a series.
+    pub(super) fn of_series(series: u32) -> Self {
+        match series {
+            0 => Self::SameSector,
+            1 => Self::BehindWrite,
+            2 => Self::BehindRead,
+            3 => Self::HereAndThere,
+            _ => Self::TwoPlaces,
+        }
+    }
+}
+
+impl fmt::Display for WriteCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SameSector => "the same sector again",
+            Self::BehindWrite => "behind a write of the sector before",
+            Self::BehindRead => "behind a read",
+            Self::HereAndThere => "here and there",
+            Self::TwoPlaces => "two places by turns",
+        })
+    }
+}
+
+/// One warning; its sentence is its `Display`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Nothing rotates.
+    NotRotating,
+    /// Writes are reported complete before they are on the media.
+    EarlyWrites {
+        /// Where that showed.
+        cases: Vec<WriteCase>,
+    },
+    /// Tracks run along surfaces, so that Skippy cannot count heads.
+    TracksAlongSurfaces,
+    /// No second kind of skew recurs.
+    SurfacesNotCounted,
+    /// Some accesses failed.
+    FailedAccesses {
+        /// How many.
+        count: usize,
+    },
+}
+
+impl Warning {
+    /// A short name for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NotRotating => "not-rotating",
+            Self::EarlyWrites { .. } => "early-writes",
+            Self::TracksAlongSurfaces => "tracks-along-surfaces",
+            Self::SurfacesNotCounted => "surfaces-not-counted",
+            Self::FailedAccesses { .. } => "failed-accesses",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRotating => f.write_str(
+                "the device is not rotating: completions at one sector lie anyhow. What was measured is its latency",
+            ),
+            Self::EarlyWrites { cases } => {
+                let cases: Vec<String> = cases.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "writes are complete before they are on the media ({}): forced writes were used; where these are not \
+                     possible, `skippy-backwards` sees the media past the cache",
+                    cases.join(", ")
+                )
+            }
+            Self::TracksAlongSurfaces => f.write_str(
+                "tracks run along surfaces: Skippy's count of heads means nothing here; they were counted by angle and seek",
+            ),
+            Self::SurfacesNotCounted => f.write_str(
+                "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
+                 apart)",
+            ),
+            Self::FailedAccesses { count } => write!(f, "{count} accesses failed and were skipped"),
+        }
+    }
+}

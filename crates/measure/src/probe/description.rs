@@ -1,0 +1,103 @@
+//! What a probe is: its name, what it finds out, what it needs, how long it takes and how it runs.
+
+use crate::MeasureError;
+use crate::angles::session::Session;
+use crate::device::DeviceInfo;
+use crate::reading::known::Known;
+use crate::record::{ProbeName, Record};
+use std::collections::BTreeSet;
+
+/// Whether a probe writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// Never.
+    Never,
+    /// Where the device may be written; elsewhere it reads instead.
+    WhereAllowed,
+    /// Always: it cannot run where the device must not be written.
+    Always,
+}
+
+/// A probe.
+#[derive(Debug)]
+pub struct Probe {
+    /// Its name.
+    pub name: ProbeName,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Probes that must have run before.
+    pub needs: &'static [ProbeName],
+    /// Whether it writes.
+    pub writes: Writing,
+    /// Whether the paper's formula, which has no angles, can be probed with it.
+    pub(super) on_formula: bool,
+    /// Whether it goes on behind its last whole series when it was stopped; the others begin anew.
+    pub(crate) resumes: bool,
+    /// How long it takes on the device's clock, in s.
+    pub(super) expected_s: fn(&Outlook<'_>) -> f64,
+    /// Takes the samples.
+    pub(crate) run: fn(&mut Session<'_>, &Context) -> Result<(), MeasureError>,
+}
+
+impl Probe {
+    /// Whether it can run on a device.
+    pub(super) fn suits(&self, device: &DeviceInfo) -> bool {
+        match device.kind.as_str() {
+            "mock" => self.on_formula,
+            _ => device.writable || self.writes != Writing::Always,
+        }
+    }
+}
+
+/// What a probe is told beside its session.
+pub(crate) struct Context {
+    /// What the record says so far.
+    pub(crate) known: Known,
+    /// Series that are complete already.
+    pub(crate) done: BTreeSet<u32>,
+    /// Read all of the device.
+    pub(crate) whole_device: bool,
+}
+
+/// Reads elsewhere for each read of the media, and zones, where neither is known yet.
+const SOME_OTHERS: f64 = 4.0;
+const SOME_ZONES: f64 = 8.0;
+/// A revolution where none is known yet, in s.
+const SOME_REVOLUTION_S: f64 = 0.0083;
+
+/// What is known of how long accesses take.
+pub(crate) struct Outlook<'a> {
+    pub(super) device: &'a DeviceInfo,
+    pub(super) known: Known,
+    pub(super) whole_device: bool,
+    /// Time of a revolution, in s.
+    pub(super) revolution_s: f64,
+    /// Accesses for each angle.
+    pub(super) angles: f64,
+    /// Where the device is only read: reads elsewhere for each read of the media.
+    pub(super) others: f64,
+    /// Zones.
+    pub(super) zones: f64,
+}
+
+impl<'a> Outlook<'a> {
+    pub(super) fn of(record: &'a Record, whole_device: bool) -> Self {
+        let known = Known::of(record);
+        let seen =
+            |probe: ProbeName, value: f64, some: f64| if record.has_finished(probe) { value } else { some };
+        Self {
+            device: &record.head.device,
+            whole_device,
+            revolution_s: known.spindle.map_or(SOME_REVOLUTION_S, |spindle| spindle.period_ns / 1e9),
+            angles: known.repetitions as f64,
+            others: seen(ProbeName::Cache, known.keeps.others as f64, SOME_OTHERS),
+            zones: seen(ProbeName::Zones, known.zones.len() as f64, SOME_ZONES),
+            known,
+        }
+    }
+
+    /// `writing` revolutions where the device may be written, else `reading` ones, in s.
+    pub(super) fn revolutions(&self, writing: f64, reading: f64) -> f64 {
+        self.revolution_s * if self.device.writable { writing } else { reading }
+    }
+}

@@ -1,0 +1,106 @@
+//! From cylinders to addresses, by what was measured of zones and surfaces.
+
+use super::known::Known;
+use super::tracks;
+use crate::record::{ProbeName, Record};
+
+/// One zone in cylinders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ZoneCylinders {
+    /// First cylinder, counted over the tracks that hold data.
+    pub(crate) first_cylinder: u64,
+    /// Cylinders.
+    pub(crate) cylinders: u64,
+    /// Sectors on a track.
+    pub(crate) sectors_per_track: u64,
+    /// Sectors from one cylinder to the next, on average.
+    sectors_per_cylinder: f64,
+    /// A sector at which a cylinder begins, and which one, counted from the zone's first.
+    anchor: (u64, u64),
+    first_lba: u64,
+    end_lba: u64,
+}
+
+/// Cylinders of a drive. Where cylinders or tracks hold no data, they are not counted: their number cannot be seen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CylinderMap {
+    pub(crate) zones: Vec<ZoneCylinders>,
+    heads: u64,
+    /// Cylinders in a group, by surface.
+    group: Option<u64>,
+}
+
+impl CylinderMap {
+    pub(crate) fn of(record: &Record) -> Option<Self> {
+        let known = Known::of(record);
+        let (spindle, order) = (known.spindle?, known.order?);
+        let heads = u64::from(order.heads.max(1));
+        let mut zones = Vec::new();
+        let mut first_cylinder = 0;
+        for (series, zone) in known.zones.iter().enumerate() {
+            let per_cylinder = (zone.sectors_per_track * heads) as f64;
+            let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
+            let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
+            let borders = tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle);
+            let rare: Vec<u64> = borders.iter().filter(|b| b.rare).map(|b| b.first).collect();
+            let anchor = rare.first().copied().filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
+            let number = (anchor.saturating_sub(zone.first_lba) as f64 / per_cylinder).round() as u64;
+            zones.push(ZoneCylinders {
+                first_cylinder,
+                cylinders,
+                sectors_per_track: zone.sectors_per_track,
+                sectors_per_cylinder: per_cylinder,
+                anchor: (anchor, number),
+                first_lba: zone.first_lba,
+                end_lba: zone.end_lba,
+            });
+            first_cylinder += cylinders;
+        }
+        (!zones.is_empty()).then(|| Self {
+            zones,
+            heads,
+            group: order.by_surface.then_some(order.group_cylinders),
+        })
+    }
+
+    pub(crate) fn cylinders(&self) -> u64 {
+        self.zones.last().map_or(0, |zone| zone.first_cylinder + zone.cylinders)
+    }
+
+    /// A sector in the middle of a cylinder; by surface, in the middle of its first track.
+    pub(crate) fn middle_of(&self, cylinder: u64) -> Option<u64> {
+        let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;
+        let within = cylinder - zone.first_cylinder;
+        let lba = if let Some(group) = self.group {
+            let (number, along) = (within / group, within % group);
+            let tracks = number * group * self.heads + along;
+            zone.first_lba + tracks * zone.sectors_per_track + zone.sectors_per_track / 2
+        } else {
+            let ahead = within as f64 - zone.anchor.1 as f64;
+            let start = zone.anchor.0 as f64 + ahead * zone.sectors_per_cylinder;
+            let middle = (self.heads / 2 * zone.sectors_per_track + zone.sectors_per_track / 2) as f64;
+            (start + middle).max(0.0) as u64
+        };
+        (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
+    }
+
+    /// The first sector of the track that the middle of a cylinder lies on, and its sectors.
+    pub(crate) fn track_of(&self, cylinder: u64) -> Option<(u64, u64)> {
+        let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;
+        let sectors = zone.sectors_per_track;
+        Some((self.middle_of(cylinder)?.saturating_sub(sectors / 2), sectors))
+    }
+
+    /// Two cylinders at a distance: short ones within the largest zone, where it is known best; long ones in the middle.
+    pub(crate) fn pair(&self, distance: u64) -> (u64, u64) {
+        let largest = self.zones.iter().max_by_key(|zone| zone.cylinders);
+        if let Some(zone) = largest
+            && distance * 8 < zone.cylinders
+        {
+            let outer = zone.first_cylinder + zone.anchor.1.clamp(1, zone.cylinders - distance - 1);
+            return (outer, outer + distance);
+        }
+        let outer = (self.cylinders() - 1 - distance) / 2;
+        (outer, outer + distance)
+    }
+}

@@ -1,0 +1,94 @@
+//! What a record says so far, for the probes that come next.
+
+use super::hits::{hit_times, keeps};
+use super::order::{self, TrackOrder};
+use super::rotation;
+use super::tracks::{Border, tracks_at_start};
+use super::zones::{self, Zone};
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::circular_median;
+use crate::angles::spindle::Spindle;
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::memory::{HitTimes, Keeps};
+use crate::record::{Record, Sample};
+use std::collections::BTreeMap;
+
+/// What later probes build on.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) spindle: Option<Spindle>,
+    /// How often an angle is measured.
+    pub(crate) repetitions: usize,
+    /// Standard deviation of the phase of a completion, in turns.
+    pub(crate) noise_turns: f64,
+    /// Standard deviation of an angle measured that often, in turns.
+    pub(crate) angle_noise: f64,
+    /// Least time to a sector of the same track, in turns.
+    pub(crate) least_turns: Option<f64>,
+    /// What reads take that the cache answers.
+    pub(crate) hits: HitTimes,
+    /// How long the cache keeps what was read.
+    pub(crate) keeps: Keeps,
+    /// Sectors in a turn at the start.
+    pub(crate) sectors_per_track: Option<f64>,
+    /// The tracks at the start.
+    pub(crate) borders: Vec<Border>,
+    /// Those of the first actuator.
+    pub(crate) zones: Vec<Zone>,
+    /// Actuators with an equal share of the addresses each.
+    pub(crate) actuators: usize,
+    pub(crate) order: Option<TrackOrder>,
+}
+
+impl Known {
+    pub(crate) fn of(record: &Record) -> Self {
+        let rotation = rotation::rotation(record).filter(|r| r.coherence >= rotation::COHERENT);
+        let spindle = rotation::spindle(record);
+        let noise_turns = rotation.map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let repetitions = match noise_turns {
+            quiet if quiet < 2e-5 => 1,
+            slight if slight < 2e-4 => 3,
+            _ => 5,
+        };
+        let least_turns = spindle.and_then(|spindle| least_at_one_sector(record, spindle));
+        // Issued just in time, an access takes about the least time, and its error is a share of that.
+        let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
+        let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
+        let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
+        let order = spindle.and_then(|spindle| order::order(record, spindle));
+        let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
+        zones.truncate(zones.len() / actuators);
+        Self {
+            spindle,
+            repetitions,
+            noise_turns,
+            angle_noise,
+            least_turns,
+            hits: hit_times(record),
+            keeps: keeps(record),
+            sectors_per_track: borders.first().map(|border| border.per_turn),
+            actuators,
+            zones,
+            borders,
+            order,
+        }
+    }
+}
+
+/// Least time to a sector after random pauses, or from anywhere.
+fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
+    let mut places: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();
+    for sample in rotation::last_stage(record) {
+        places.entry(sample.lba).or_default().push(sample);
+    }
+    let landings = places.values().filter(|visits| visits.len() > 2).flat_map(|visits| {
+        let phases: Vec<f64> = visits.iter().map(|sample| spindle.phase(sample.end)).collect();
+        let angle = circular_median(&phases);
+        visits.iter().filter_map(move |sample| {
+            let latency = spindle.turns(sample.latency_ms());
+            Landing::of(spindle.phase(sample.start), angle, latency, OFF_ANGLE)
+        })
+    });
+    least_turns(&landings.collect::<Vec<_>>()).map(|(turns, _)| turns)
+}

@@ -1,0 +1,81 @@
+//! Least times from records of halving.
+
+use super::hits::hit_times;
+use super::tracks::tracks_at_start;
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::{circular_median, median};
+use crate::angles::spindle::{Spindle, wrap, wrap_signed};
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::record::series::switches::{READS, SAME_TRACK};
+use crate::record::{ProbeName, Record, Role, Sample};
+use std::collections::BTreeMap;
+
+/// A least time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Least {
+    /// In ms.
+    pub(crate) ms: f64,
+    /// Half width of what most accesses agree on, in ms.
+    pub(crate) half_width_ms: f64,
+}
+
+/// The least time that a group of accesses to one track shows: to one sector (writes), or to sectors a known angle apart.
+pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option<Least> {
+    let lba = samples.iter().map(|sample| sample.lba).max()?;
+    let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
+    // The angle, from all; then once more from those that took little time, where an error in proportion counts less.
+    let angle_of = |sample: &Sample| wrap(spindle.phase(sample.end) + home(sample));
+    let rough = circular_median(&samples.iter().map(|sample| angle_of(sample)).collect::<Vec<_>>());
+    let mut close: Vec<(f64, f64)> = samples
+        .iter()
+        .map(|sample| (sample.latency_ms(), wrap_signed(angle_of(sample) - rough)))
+        .filter(|(_, off)| off.abs() < OFF_ANGLE)
+        .collect();
+    close.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    close.truncate((close.len() / 2).max(3));
+    let angle = wrap(rough + median(&close.iter().map(|pair| pair.1).collect::<Vec<_>>()));
+    let landings: Vec<Landing> = samples
+        .iter()
+        .filter(|sample| sample.role == Role::Measure)
+        .filter_map(|sample| {
+            let latency = spindle.turns(sample.latency_ms());
+            Landing::of(spindle.phase(sample.start), wrap(angle - home(sample)), latency, OFF_ANGLE)
+        })
+        .collect();
+    let (turns, width) = least_turns(&landings)?;
+    (landings.len() >= 6).then(|| Least { ms: spindle.ms(turns), half_width_ms: spindle.ms(width) })
+}
+
+/// The least times of a probe's series, the transfer taken off, by `step`.
+pub(crate) fn by_step(
+    record: &Record,
+    (probe, series): (ProbeName, u32),
+    slope: impl Fn(u64) -> f64,
+    spindle: Spindle,
+) -> BTreeMap<i64, Least> {
+    let mut groups: BTreeMap<i64, Vec<&Sample>> = BTreeMap::new();
+    for sample in
+        record.of(probe).filter(|s| s.series == series && matches!(s.role, Role::Measure | Role::Angle))
+    {
+        groups.entry(sample.step).or_default().push(sample);
+    }
+    let hits = hit_times(record);
+    let unit = record.head.device.unit() as f64;
+    let found = groups.into_iter().filter_map(|(step, samples)| {
+        let lba = samples.first()?.lba;
+        // Hits would look like accesses that arrived early.
+        let media: Vec<&Sample> = samples.into_iter().filter(|sample| hits.leave(sample)).collect();
+        let found = least(&media, slope(lba), spindle)?;
+        let transfer_ms = spindle.ms(slope(lba) * unit);
+        Some((step, Least { ms: found.ms - transfer_ms, ..found }))
+    });
+    found.collect()
+}
+
+/// The least time between reads on the same track, in turns, by the probe `switches`.
+pub(crate) fn least_read_turns(record: &Record, spindle: Spindle) -> Option<f64> {
+    let slope = 1.0 / tracks_at_start(record, spindle).first()?.per_turn;
+    let found = by_step(record, (ProbeName::Switches, READS + SAME_TRACK), |_| slope, spindle);
+    let all: Vec<f64> = found.values().map(|least| spindle.turns(least.ms)).collect();
+    (!all.is_empty()).then(|| median(&all))
+}

@@ -1,0 +1,13 @@
+//! What a record says so far: the rotation, the cache's answers, tracks, zones, surfaces and least times. Probes read it to
+//! plan what comes next, extraction to tell what was found; neither knows the other.
+
+pub(crate) mod cylinders;
+pub(crate) mod drops;
+pub(crate) mod hits;
+pub(crate) mod known;
+pub(crate) mod least;
+pub(crate) mod order;
+pub(crate) mod rotation;
+pub(crate) mod tracks;
+pub(crate) mod writes;
+pub(crate) mod zones;

@@ -1,0 +1,109 @@
+//! The order of tracks: how many lie between changes of the rarer skew, and what that means.
+
+use super::hits::hit_times;
+use super::tracks::{Border, borders};
+use crate::angles::landing::{Landing, least_turns};
+use crate::angles::median::circular_median;
+use crate::angles::spindle::{Spindle, wrap};
+use crate::angles::tolerance::OFF_ANGLE;
+use crate::record::series::surfaces::{TRACKS, WAYS};
+use crate::record::{ProbeName, Record, Role, Sample};
+
+/// How the rarer skew recurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// Position of the first track behind a change of the rarer skew.
+    pub(crate) first_rare: usize,
+    /// Tracks from one to the next.
+    pub(crate) spacing: usize,
+    /// How often twice as many lie between.
+    pub(crate) double_gaps: usize,
+    /// Changes of the rarer skew from one such gap to the next.
+    pub(crate) between_double: usize,
+}
+
+/// The order of tracks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TrackOrder {
+    /// Along one surface for a group of cylinders, then along the next; otherwise cylinder by cylinder.
+    pub(crate) by_surface: bool,
+    /// Surfaces.
+    pub(crate) heads: u32,
+    /// Cylinders in a group; 1 by cylinder.
+    pub(crate) group_cylinders: u64,
+    /// First sectors of cylinders (by surface: of groups' surfaces) among the tracks that were followed.
+    pub(crate) starts: Vec<u64>,
+}
+
+/// The pattern of the rarer skew; `None` until three changes lie evenly.
+pub(crate) fn pattern(borders: &[Border]) -> Option<Pattern> {
+    let places: Vec<usize> = (0..borders.len()).filter(|&place| borders[place].rare).collect();
+    let gaps: Vec<usize> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // The gap that is seen most often; of equals the smallest.
+    let count = |gap: usize| gaps.iter().filter(|&&other| other == gap).count();
+    let spacing = gaps.iter().copied().max_by_key(|&gap| (count(gap), usize::MAX - gap))?;
+    if count(spacing) < 2 {
+        return None;
+    }
+    let even = gaps.iter().position(|&gap| gap == spacing)?;
+    let doubles: Vec<usize> = (0..gaps.len()).filter(|&place| gaps[place] == 2 * spacing).collect();
+    let between_double = doubles.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    Some(Pattern { first_rare: places[even], spacing, double_gaps: doubles.len(), between_double })
+}
+
+/// Whether the tracks between two changes of the rarer skew lie along one surface: then the way to the last of them is longer
+/// than that to the next, while within a cylinder all are head switches. `None` if that was not measured.
+pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bool> {
+    let spindle = spindle?;
+    let next = spindle.ms(way_turns(record, spindle, 0)?);
+    let last = spindle.ms(way_turns(record, spindle, 1)?);
+    Some((last - next).abs() > 0.02_f64.max(0.02 * next))
+}
+
+fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
+    let hits = hit_times(record);
+    let samples: Vec<_> = record
+        .of(ProbeName::Surfaces)
+        .filter(|s| s.series == WAYS && s.step == step && matches!(s.role, Role::Measure | Role::Angle))
+        .filter(|s| hits.leave(s))
+        .collect();
+    let lba = samples.iter().map(|sample| sample.lba).max()?;
+    let slope =
+        1.0 / borders(record, ProbeName::Tracks, 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);
+    let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
+    let angles: Vec<f64> = samples.iter().map(|s| wrap(spindle.phase(s.end) + home(s))).collect();
+    let angle = circular_median(&angles);
+    let landings: Vec<Landing> = samples
+        .iter()
+        .filter(|s| s.role == Role::Measure)
+        .filter_map(|s| {
+            Landing::of(
+                spindle.phase(s.start),
+                wrap(angle - home(s)),
+                spindle.turns(s.latency_ms()),
+                OFF_ANGLE,
+            )
+        })
+        .collect();
+    least_turns(&landings).map(|(turns, _)| turns)
+}
+
+/// The order of tracks, as far as the record shows it.
+pub(crate) fn order(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
+    let mut followed = borders(record, ProbeName::Surfaces, TRACKS, spindle);
+    if followed.is_empty() {
+        followed =
+            (0..8).map(|series| borders(record, ProbeName::Tracks, series, spindle)).find(|b| b.len() > 8)?;
+    }
+    let pattern = pattern(&followed)?;
+    let starts: Vec<u64> = followed.iter().filter(|border| border.rare).map(|border| border.first).collect();
+    if by_surface(record, Some(spindle)) == Some(true) {
+        return (pattern.between_double > 0).then(|| TrackOrder {
+            by_surface: true,
+            heads: pattern.between_double as u32 + 1,
+            group_cylinders: pattern.spacing as u64,
+            starts,
+        });
+    }
+    Some(TrackOrder { by_surface: false, heads: pattern.spacing as u32, group_cylinders: 1, starts })
+}

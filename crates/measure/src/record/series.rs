@@ -1,0 +1,53 @@
+//! What the series of a probe's samples mean: the part of a record's language that whoever takes samples and whoever reads
+//! them must share. Probes whose series only count have none here.
+
+/// Of the probe `cache`.
+pub(crate) mod cache {
+    /// The same sector again, after a random pause.
+    pub(crate) const AGAIN: u32 = 0;
+    /// The same with a write elsewhere between.
+    pub(crate) const AGAIN_AFTER_WRITE: u32 = 1;
+    /// `step` sectors farther on, after a pause long enough to read ahead.
+    pub(crate) const AHEAD: u32 = 2;
+    /// The same behind two reads that continue each other.
+    pub(crate) const AHEAD_SEQUENTIAL: u32 = 3;
+    /// The sector before, after a pause: a drive that reads whole tracks has it.
+    pub(crate) const BEFORE: u32 = 4;
+    /// The first of `step` places, after all of them were read.
+    pub(crate) const SEGMENTS: u32 = 5;
+}
+
+/// Of the probe `switches`: each kind of way, for writes; those for reads follow at `READS`.
+pub(crate) mod switches {
+    /// To the same track.
+    pub(crate) const SAME_TRACK: u32 = 0;
+    /// To the next track where the skew is the more common one.
+    pub(crate) const COMMON: u32 = 1;
+    /// To the next track where the skew is the rarer one.
+    pub(crate) const RARE: u32 = 2;
+    /// Series of reads.
+    pub(crate) const READS: u32 = 10;
+}
+
+/// Of the probe `surfaces`.
+pub(crate) mod surfaces {
+    /// The tracks that were followed.
+    pub(crate) const TRACKS: u32 = 0;
+    /// `step` 0: to the next track; 1: to the last track before the next change of the rarer kind.
+    pub(crate) const WAYS: u32 = 1;
+}
+
+/// Of the probe `seek-curve`; `step` is the distance in cylinders.
+pub(crate) mod seek_curve {
+    /// Writes towards higher cylinders.
+    pub(crate) const WRITES_INWARDS: u32 = 0;
+    /// Writes towards lower cylinders.
+    pub(crate) const WRITES_OUTWARDS: u32 = 1;
+    /// Reads towards higher cylinders.
+    pub(crate) const READS_INWARDS: u32 = 2;
+    /// Reads towards lower cylinders.
+    pub(crate) const READS_OUTWARDS: u32 = 3;
+}
+
+/// Of the probes that follow tracks: the `step` of a sample that is part of a search, not of a track that was found.
+pub(crate) const SEARCHING: i64 = -1;

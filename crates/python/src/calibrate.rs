@@ -1,0 +1,212 @@
+//! `calibrate`: a drive fitted to measured times, on threads of its own, with an ear for Python.
+
+use crate::convert::dict;
+use crate::error::{Error, guarded};
+use crate::phase::PhaseLock;
+use crate::poll::{Poll, Refusal};
+use crate::scores::scores_value;
+use crate::system::System;
+use crate::trace::Trace;
+use headstack_fit::{
+    Angles, BeforeAfter, Calibration, End, Interval, Known, MeasuredTrace, Monitor, Objective, Options,
+    Parameter, Row, Split,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long Python waits at most before it gets to run.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// Standard errors beyond this are told as this: JSON knows no infinity.
+const MOST_ERRORS: f64 = 1e6;
+
+/// What a calibration comes to.
+#[pyclass(frozen, module = "headstack._core")]
+pub(crate) struct CalibrationResult {
+    summary: Value,
+    drive: String,
+}
+
+#[pymethods]
+impl CalibrationResult {
+    /// Parameters and scores.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.summary)
+    }
+
+    /// The corrected drive, as the text of a drive file.
+    #[getter]
+    fn drive(&self) -> &str {
+        &self.drive
+    }
+}
+
+/// Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
+///
+/// The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
+/// others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+#[pyfunction]
+#[pyo3(signature = (
+    system, trace, *, share=0.5, folds=None, objective="mae_ms", parameters=Vec::new(), rounds=3, threads=None,
+    note=None, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn calibrate(
+    py: Python<'_>,
+    system: &Bound<'_, System>,
+    trace: &Bound<'_, Trace>,
+    share: f64,
+    folds: Option<usize>,
+    objective: &str,
+    parameters: Vec<String>,
+    rounds: u32,
+    threads: Option<usize>,
+    note: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<CalibrationResult> {
+    let (system, trace) = (system.get(), trace.get());
+    let options = Options {
+        name: system.system.config().name.clone(),
+        split: folds.map_or(Split::First(share), Split::KFold),
+        objective: objective_named(objective)?,
+        parameters,
+        rounds,
+        threads,
+        ..Options::default()
+    };
+    let (poll, refusal) = Poll::new(progress);
+    guarded(py, || {
+        let measured = MeasuredTrace::read(&trace.label().name, &mut trace.shaped(system.targets(), None)?)?;
+        let [drive] = system.system.config().drives.as_slice() else {
+            return Err(Error::input("a calibration fits one drive", "name a drive file"));
+        };
+        let monitor = Monitor::default();
+        let work = || headstack_fit::calibrate(&drive.spec, &measured, &options, &monitor);
+        let found = watched(work, &monitor, poll, &refusal, note.as_ref())?;
+        let summary = summary(&found, &options, measured.name());
+        Ok(CalibrationResult { summary, drive: found.drive.to_toml() })
+    })
+}
+
+fn objective_named(word: &str) -> Result<Objective, Error> {
+    let found = Objective::ALL.into_iter().find(|objective| objective.name() == word);
+    found.ok_or_else(|| {
+        let known = Objective::ALL.map(Objective::name).join(", ");
+        Error::input(format!("there is no objective `{word}`"), format!("known: {known}"))
+    })
+}
+
+/// Works on a thread of its own, while this one, on which Python's signals come, listens.
+fn watched<T: Send>(
+    work: impl FnOnce() -> Result<T, headstack_fit::FitError> + Send,
+    monitor: &Monitor,
+    mut poll: Poll,
+    refusal: &Refusal,
+    note: Option<&Py<PyAny>>,
+) -> Result<T, Error> {
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || drop(sender.send(work())));
+        let result = loop {
+            match receiver.recv_timeout(INTERVAL) {
+                Ok(result) => break result.map_err(|error| refusal.or(error)),
+                Err(RecvTimeoutError::Timeout) => {
+                    let told = tell(monitor, note);
+                    if told.is_err() || !poll.goes_on(monitor.evaluations(), 0.0) {
+                        monitor.stop();
+                        told?;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Err(Error::Internal("a fit panicked".to_owned()));
+                }
+            }
+        };
+        // A panic is told of already.
+        drop(worker.join());
+        tell(monitor, note)?;
+        result
+    })
+}
+
+/// Hands sentences on to Python.
+fn tell(monitor: &Monitor, note: Option<&Py<PyAny>>) -> Result<(), Error> {
+    let notes = monitor.take_notes();
+    let (Some(note), false) = (note, notes.is_empty()) else { return Ok(()) };
+    Python::attach(|py| notes.into_iter().try_for_each(|sentence| note.call1(py, (sentence,)).map(drop)))?;
+    Ok(())
+}
+
+fn summary(found: &Calibration, options: &Options, trace: &str) -> Value {
+    let (train, test) = found.requests;
+    let mut split = match options.split {
+        Split::First(share) => json!({ "share": share }),
+        Split::KFold(folds) => json!({ "folds": folds }),
+    };
+    split["train_requests"] = json!(train);
+    split["test_requests"] = json!(test);
+    let phase =
+        |angles: &Angles| PhaseLock::of(angles.fitted.clone()).value(angles.fitted_to, &angles.tracking);
+    json!({
+        "system": options.name,
+        "workload": trace,
+        "objective": options.objective.name(),
+        "split": split,
+        "parameters": found.rows.iter().map(row_value).collect::<Vec<_>>(),
+        "train": both(&found.train, scores_value),
+        "test": both(&found.test, scores_value),
+        "rounds": found.rounds,
+        "evaluations": found.evaluations,
+        "phase": both(&found.angles, phase),
+        "seed": options.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+    })
+}
+
+fn both<T>(pair: &BeforeAfter<T>, value: impl Fn(&T) -> Value) -> Value {
+    json!({ "before": value(&pair.before), "after": value(&pair.after) })
+}
+
+fn row_value(row: &Row) -> Value {
+    let mut value = json!({
+        "name": row.parameter.name(),
+        "path": row.parameter.path(),
+        "before": plain(&row.before),
+        "after": plain(&row.after),
+        "wrong": row.gain.is_clear,
+        "gain_ms": row.gain.ms,
+        "gain_percent": row.gain.percent,
+        "t": row.gain.t.clamp(-MOST_ERRORS, MOST_ERRORS),
+        "ci95": Value::Null,
+        "identifiable": row.known.is_identifiable(),
+    });
+    match &row.known {
+        Known::Number(known) => {
+            value["ci95"] = interval_value(&known.joint);
+            value["ci95_others_held"] = interval_value(&known.alone);
+        }
+        Known::Choice(as_good) => value["as_good"] = as_good.iter().map(plain).collect(),
+    }
+    if let Parameter::Number(number) = &row.parameter {
+        value["bounds"] = json!([number.low, number.high]);
+        if let Some(at) = number.at_cylinders {
+            value["at_cylinders"] = json!(at);
+        }
+    }
+    if !row.folds.is_empty() {
+        value["after_by_fold"] = row.folds.iter().map(plain).collect();
+    }
+    value
+}
+
+/// Both ends; nothing where neither is known.
+fn interval_value(interval: &Interval) -> Value {
+    let ends = [interval.low, interval.high];
+    if ends == [End::Open; 2] { Value::Null } else { json!(ends.map(End::value)) }
+}
+
+fn plain(value: &toml::Value) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

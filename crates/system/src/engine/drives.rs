@@ -1,0 +1,127 @@
+//! Drives and buses: what a drive announces is entered into the calendar, and the bus goes round.
+
+use headstack_drive::Drive;
+use headstack_drive::command::{Busy, Effect, Outcome, Ticket};
+use headstack_units::Nanos;
+
+use super::{Engine, Event, Hold, background, note_hold, recalibration_interval};
+use crate::bus::{Claim, Purpose};
+
+impl Engine {
+    /// Calls a drive, and enters what it announces.
+    pub(super) fn call_drive(
+        &mut self,
+        index: usize,
+        now: Nanos,
+        call: impl FnOnce(&mut Drive, &mut Vec<Effect>),
+    ) {
+        let mut effects = std::mem::take(&mut self.drive_effects);
+        call(&mut self.units[index].drive, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::NeedBus { ticket, at, .. } => {
+                    self.calendar.schedule(at.max(now), Event::WantsBus { unit: index, ticket });
+                }
+                Effect::ReleaseBus { at, .. } => {
+                    // Who holds the bus for a whole command lets go of it at the end of the command.
+                    if self.units[index].hold != Hold::Held {
+                        self.calendar.schedule(at.max(now), Event::BusFree(self.units[index].bus));
+                    }
+                }
+                Effect::WakeAt(at) => {
+                    self.calendar.schedule(at.max(now), Event::Wake(index));
+                }
+                Effect::Done(mut outcome) => {
+                    note_hold(self.buses[self.units[index].bus].timing(), &mut outcome);
+                    let sub = outcome.id as usize;
+                    self.subs[sub].outcome = self.outcomes.insert(outcome);
+                    self.calendar.schedule(outcome.finish.max(now), Event::Done(sub));
+                }
+                Effect::Background(work) => {
+                    self.ledger.units[index].work_in_background(&work.busy);
+                    self.background.push(background(&self.system, index, work));
+                }
+            }
+        }
+        self.drive_effects = effects;
+    }
+
+    pub(super) fn wants_bus(&mut self, now: Nanos, index: usize, ticket: Ticket) {
+        let unit = &self.units[index];
+        let claim = Claim { unit: index, purpose: Purpose::Transfer(ticket), since: now };
+        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim, &mut self.ledger.buses[unit.bus])
+        {
+            self.grant(now, claim);
+        }
+    }
+
+    fn grant(&mut self, now: Nanos, claim: Claim) {
+        match claim.purpose {
+            Purpose::Transfer(ticket) => {
+                let timing = *self.buses[self.units[claim.unit].bus].timing();
+                self.call_drive(claim.unit, now, |drive, effects| {
+                    drive.bus_granted(now, ticket, &timing, effects);
+                });
+                // The drive may have taken its next command in hand, and have room for another.
+                self.pump(now, claim.unit);
+            }
+            Purpose::Hold => {
+                self.units[claim.unit].hold = Hold::Held;
+                self.pump(now, claim.unit);
+            }
+        }
+    }
+
+    pub(super) fn release(&mut self, now: Nanos, bus: usize) {
+        if let Some(next) = self.buses[bus].release(now, &mut self.ledger.buses[bus]) {
+            self.grant(now, next);
+        }
+    }
+
+    /// A command of a drive is complete.
+    pub(super) fn done(&mut self, now: Nanos, first: usize) {
+        let index = self.subs[first].unit;
+        let outcome = self.outcomes.remove(self.subs[first].outcome);
+        let unit = &mut self.units[index];
+        unit.at_drive -= 1;
+        let bus = unit.bus;
+        self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.mechanism_busy());
+        self.ledger.buses[bus].complete(&outcome);
+        let had_hold = unit.hold == Hold::Held;
+        if had_hold {
+            unit.hold = Hold::None;
+        }
+        self.free_slot(index);
+        let mut next = self.subs[first].joined;
+        self.sub_done(now, first, &outcome);
+        while let Some(sub) = next {
+            next = self.subs[sub].joined;
+            // The work of joined requests is counted with the first.
+            self.sub_done(now, sub, &Outcome { busy: Busy::default(), ..outcome });
+        }
+        self.recalibrate_if_due(now, index);
+        if had_hold {
+            self.release(now, bus);
+        }
+        if self.slots[bus].is_some() {
+            self.pump_by_turns(now, index);
+        } else {
+            self.pump(now, index);
+        }
+    }
+
+    fn recalibrate_if_due(&mut self, now: Nanos, index: usize) {
+        let unit = &mut self.units[index];
+        if self.ledger.units[index].load() == 0 && unit.drive.wants_recalibration(now) {
+            unit.drive.recalibrate(now);
+        }
+    }
+
+    pub(super) fn look_at_recalibration(&mut self, now: Nanos, index: usize) {
+        // Otherwise it happens when the queue has run empty.
+        self.recalibrate_if_due(now, index);
+        if let Some(interval) = recalibration_interval(&self.system, self.system.units[index].drive) {
+            self.calendar.schedule(now.saturating_add(interval), Event::Recalibrate(index));
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The ledger: what was used of buses and units.
+//!
+//! Every way through the system books here, so that no two of them can count differently. Figures are of the time from the last
+//! restart (where warm-up ends) to the end asked for:
+//! - what lasts (the bus held, waiting for it, commands in the queue) is split at both instants;
+//! - what happens at an instant (a grant, an arrival) counts if that instant lies in between; of things at the restart's own
+//!   instant those count that the first counted request brings about;
+//! - work (of the mechanism, and data over the bus) counts with the completion of its command, background work with its
+//!   announcement.
+
+use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
+use headstack_drive::power::Active;
+use headstack_units::{Nanos, Op};
+
+use crate::gauge::Gauge;
+
+/// How a bus was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BusUse {
+    /// Time somebody had it.
+    pub(crate) held_ns: u128,
+    /// Time that the data of completed commands take at the bus's own rate.
+    pub(crate) data_ns: u128,
+    /// Number waiting × time.
+    pub(crate) queue_area_ns: u128,
+    /// Most that waited at a time.
+    pub(crate) queue_max: u64,
+    /// How often it was granted.
+    pub(crate) grants: u64,
+    /// Sum of the times from claim to grant.
+    pub(crate) waited_ns: u128,
+    /// The longest such time.
+    pub(crate) longest_wait: Nanos,
+}
+
+/// The account of a bus.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BusBook {
+    held: Gauge,
+    waiting: Gauge,
+    data: u128,
+    grants: u64,
+    waited: u128,
+    longest_wait: Nanos,
+}
+
+impl BusBook {
+    /// Somebody wants the bus, and must wait.
+    pub(crate) fn wait(&mut self, now: Nanos) {
+        self.waiting.rise(now);
+    }
+
+    /// Somebody gets the bus who did not have to wait.
+    pub(crate) fn grant(&mut self, now: Nanos) {
+        self.grants += 1;
+        self.held.rise(now);
+    }
+
+    /// Somebody gets the bus who waits since `since`.
+    pub(crate) fn grant_after(&mut self, since: Nanos, now: Nanos) {
+        self.waiting.fall(now);
+        let waited = now.saturating_sub(since);
+        self.waited += u128::from(waited.0);
+        self.longest_wait = self.longest_wait.max(waited);
+        self.grant(now);
+    }
+
+    /// The bus is free again.
+    pub(crate) fn release(&mut self, now: Nanos) {
+        self.held.fall(now);
+    }
+
+    /// A command is complete.
+    #[inline]
+    pub(crate) fn complete(&mut self, outcome: &Outcome) {
+        self.data += u128::from(outcome.bus_data.0);
+    }
+
+    pub(crate) fn restart(&mut self, now: Nanos) {
+        let Self { mut held, mut waiting, .. } = *self;
+        held.restart(now);
+        waiting.restart(now);
+        *self = Self { held, waiting, ..Self::default() };
+    }
+
+    /// What was used up to `end`.
+    pub(crate) fn used(&self, end: Nanos) -> BusUse {
+        BusUse {
+            held_ns: self.held.area_until(end),
+            data_ns: self.data,
+            queue_area_ns: self.waiting.area_until(end),
+            queue_max: self.waiting.max(),
+            grants: self.grants,
+            waited_ns: self.waited,
+            longest_wait: self.longest_wait,
+        }
+    }
+}
+
+/// Completes an outcome by what only the system knows: on a bus whose drives do not disconnect, a command holds the bus from
+/// hand-over to completion.
+#[inline]
+pub(crate) fn note_hold(bus: &BusTiming, outcome: &mut Outcome) {
+    if !bus.disconnects {
+        outcome.busy.bus = outcome.finish - outcome.submitted;
+        outcome.bus_transfers = 1;
+    }
+}
+
+/// Completes the outcome of a command that had the bus whenever it wanted it, and books the command but for its coming and
+/// going, where the instants do not matter.
+#[inline]
+pub(crate) fn book_alone(
+    (unit, bus): (&mut UnitBook, &mut BusBook),
+    timing: &BusTiming,
+    op: Op,
+    outcome: &mut Outcome,
+    works: &[Background],
+    mechanism: Nanos,
+) {
+    note_hold(timing, outcome);
+    bus.held.add(outcome.busy.bus);
+    bus.grants += u64::from(outcome.bus_transfers);
+    bus.complete(outcome);
+    unit.work(op, outcome, mechanism);
+    for work in works {
+        unit.work_in_background(&work.busy);
+    }
+}
+
+/// Work of a mechanism, in ns by kind; no more than there is time, so that 64 bits hold it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) seek: u64,
+    pub(crate) rotation: u64,
+    /// Media transfers: reads, writes.
+    transfers: [u64; 2],
+}
+
+impl Work {
+    #[inline]
+    fn add(&mut self, op: Op, busy: &Busy) {
+        self.seek += busy.seek.0;
+        self.rotation += busy.rotation.0;
+        self.transfers[op as usize] += busy.transfer.0;
+    }
+
+    pub(crate) fn transfer(&self) -> u64 {
+        self.transfers.iter().sum()
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.seek + self.rotation + self.transfer()
+    }
+}
+
+/// How a unit was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnitUse {
+    /// Commands that reached its queue.
+    pub(crate) commands: u64,
+    /// Time the mechanism worked.
+    pub(crate) mechanism: Nanos,
+    /// What it did for commands, and in the background.
+    pub(crate) work: Work,
+    pub(crate) background: Work,
+    /// Commands in the queue or at the drive × time.
+    pub(crate) load_area: u128,
+    /// Most of them at a time.
+    pub(crate) load_max: u64,
+    /// Commands that had to wait outside the scheduler, which saw as many as it may.
+    pub(crate) held_back: u64,
+}
+
+impl UnitUse {
+    /// What the arm did, for commands and in the background together. The gross work of a command may hold reading ahead
+    /// that the one before has counted, too: together the states take no longer than the mechanism worked.
+    pub(crate) fn active(&self) -> Active {
+        let gross = u128::from(self.work.total() + self.background.total()).max(1);
+        let worked = gross.min(self.mechanism.0.into());
+        let sum = |of: fn(&Work) -> u64| {
+            (u128::from(of(&self.work) + of(&self.background)) * worked / gross) as u64
+        };
+        Active {
+            seek: sum(|work| work.seek),
+            rotation: sum(|work| work.rotation),
+            read: sum(|work| work.transfers[Op::Read as usize]),
+            write: sum(|work| work.transfers[Op::Write as usize]),
+        }
+    }
+}
+
+/// A total that grows, counted from a restart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    now: u64,
+    before: u64,
+}
+
+impl Total {
+    fn restart(&mut self) {
+        self.before = self.now;
+    }
+
+    fn counted(self) -> u64 {
+        self.now.saturating_sub(self.before)
+    }
+}
+
+/// The account of a unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UnitBook {
+    load: Gauge,
+    commands: u64,
+    mechanism: Total,
+    held_back: Total,
+    work: Work,
+    background: Work,
+}
+
+impl UnitBook {
+    /// A command reaches the unit's queue.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Nanos) {
+        self.commands += 1;
+        self.load.rise(now);
+    }
+
+    /// The scheduler has had to leave so many commands outside, ever.
+    pub(crate) fn note_held_back(&mut self, total: u64) {
+        self.held_back.now = total;
+    }
+
+    /// A request's command is complete.
+    #[inline]
+    pub(crate) fn leave(&mut self, now: Nanos) {
+        self.load.fall(now);
+    }
+
+    /// A command of the drive is complete; its mechanism has worked for `mechanism`, ever.
+    #[inline]
+    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, mechanism: Nanos) {
+        self.work.add(op, &outcome.busy);
+        self.mechanism.now = self.mechanism.now.max(mechanism.0);
+    }
+
+    /// Work that no command waits for: data on their way to the media.
+    pub(crate) fn work_in_background(&mut self, busy: &Busy) {
+        self.background.add(Op::Write, busy);
+    }
+
+    /// Commands in the queue or at the drive.
+    pub(crate) fn load(&self) -> u64 {
+        self.load.value()
+    }
+
+    pub(crate) fn restart(&mut self, now: Nanos) {
+        self.load.restart(now);
+        self.mechanism.restart();
+        self.held_back.restart();
+        let Self { load, mechanism, held_back, .. } = *self;
+        *self = Self { load, mechanism, held_back, ..Self::default() };
+    }
+
+    /// What was used up to `end`.
+    pub(crate) fn used(&self, end: Nanos) -> UnitUse {
+        UnitUse {
+            commands: self.commands,
+            mechanism: Nanos(self.mechanism.counted()),
+            work: self.work,
+            background: self.background,
+            load_area: self.load.area_until(end),
+            load_max: self.load.max(),
+            held_back: self.held_back.counted(),
+        }
+    }
+}
+
+/// The accounts of a system's units and buses.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) units: Vec<UnitBook>,
+    pub(crate) buses: Vec<BusBook>,
+}
+
+/// How units and buses were used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) units: Vec<UnitUse>,
+    pub(crate) buses: Vec<BusUse>,
+}
+
+impl Ledger {
+    /// Nothing booked.
+    pub(crate) fn new(units: usize, buses: usize) -> Self {
+        Self { units: vec![UnitBook::default(); units], buses: vec![BusBook::default(); buses] }
+    }
+
+    /// Counts from `now` on.
+    pub(crate) fn restart(&mut self, now: Nanos) {
+        self.units.iter_mut().for_each(|book| book.restart(now));
+        self.buses.iter_mut().for_each(|book| book.restart(now));
+    }
+
+    /// What was used up to `end`.
+    pub(crate) fn used(&self, end: Nanos) -> Usage {
+        Usage {
+            units: self.units.iter().map(|book| book.used(end)).collect(),
+            buses: self.buses.iter().map(|book| book.used(end)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts_is_split_where_counting_begins_and_ends() {
+        let mut book = BusBook::default();
+        book.grant(Nanos(5));
+        book.wait(Nanos(7));
+        book.restart(Nanos(10));
+        book.release(Nanos(15));
+        book.grant_after(Nanos(7), Nanos(15));
+        let used = book.used(Nanos(18));
+        assert_eq!((used.held_ns, used.queue_area_ns, used.grants), (5 + 3, 5, 1));
+        assert_eq!((used.queue_max, used.waited_ns, used.longest_wait), (1, 8, Nanos(8)));
+    }
+
+    #[test]
+    fn a_drive_that_does_not_disconnect_holds_the_bus_to_the_end() {
+        let mut timing = BusTiming::new(&headstack_drive::spec::BusSpec {
+            kind: String::new(),
+            read_mb_per_s: 10.0,
+            write_mb_per_s: 10.0,
+            arbitration_us: 0.0,
+            reconnect_us: 0.0,
+            disconnects: true,
+        });
+        let busy = Busy { bus: Nanos(3), ..Busy::default() };
+        let outcome = Outcome { submitted: Nanos(10), finish: Nanos(50), busy, ..Outcome::default() };
+        let held = |timing: &BusTiming| {
+            let mut outcome = outcome;
+            note_hold(timing, &mut outcome);
+            outcome.busy.bus
+        };
+        assert_eq!(held(&timing), Nanos(3));
+        timing.disconnects = false;
+        assert_eq!(held(&timing), Nanos(40));
+    }
+}

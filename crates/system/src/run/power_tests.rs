@@ -1,0 +1,101 @@
+//! What drives drew: bounds, sums, and every way through the system alike.
+
+use std::sync::Arc;
+
+use headstack_trace::{InMemory, Op, Request};
+use headstack_units::{Lba, Nanos};
+
+use super::*;
+use crate::record::Keep;
+
+fn go(name: &str, set: &[(&str, &str)], requests: &[Request], options: &RunOptions) -> Summary {
+    let set: Vec<(String, String)> = set.iter().map(|&(path, value)| (path.into(), value.into())).collect();
+    let system = Arc::new(System::load(name, &set).unwrap_or_else(|error| panic!("{error}")));
+    let input = Input::Source(Box::new(InMemory::new(requests.to_vec())));
+    run(&system, input, options, &mut Keep::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The `i`-th of addresses all over a drive of so many sectors.
+fn anywhere(i: u64, sectors: u64) -> Lba {
+    Lba((crate::random::hash(&i.to_le_bytes()) >> 64) as u64 % (sectors - 8) / 8 * 8)
+}
+
+fn random(op: Op, count: u64, gap_ms: u64) -> Vec<Request> {
+    let at = |i: u64| Nanos(i * gap_ms * 1_000_000);
+    (0..count).map(|i| Request::new(at(i), op, anywhere(i, 35_000_000_000), 8)).collect()
+}
+
+#[test]
+fn states_add_up_and_lie_between_idle_and_the_most_a_state_draws() {
+    for (op, gap_ms) in [(Op::Read, 1), (Op::Read, 40), (Op::Write, 1), (Op::Write, 40)] {
+        for (name, idle, most) in [("nearline-18tb", 5.3, 11.6), ("dual-actuator-18tb", 7.9, 7.9 + 2.0 * 3.8)]
+        {
+            let power = go(name, &[], &random(op, 400, gap_ms), &RunOptions::default()).power.unwrap();
+            assert!((power.by_state_w.total() - power.average_w).abs() < 1e-9);
+            assert!((idle..=most).contains(&power.average_w), "{name}, {op:?}: {power:?}");
+        }
+    }
+}
+
+/// A drive that reads ahead is never more than one arm at work, though each read counts what was read ahead of it.
+#[test]
+fn a_sequential_read_draws_what_reading_draws() {
+    let requests: Vec<Request> =
+        (0..600).map(|i| Request::new(Nanos(i), Op::Read, Lba(i * 2_048), 2_048)).collect();
+    let power = go("nearline-18tb", &[], &requests, &RunOptions::default()).power.unwrap();
+    assert!((power.average_w - 9.4).abs() < 0.03 * 9.4, "{power:?}");
+}
+
+/// The figure of the data sheet that the watts of the library's drive were fitted to.
+#[test]
+fn random_reads_draw_the_published_watts() {
+    let power = go("nearline-18tb", &[], &random(Op::Read, 2_000, 1), &RunOptions::default()).power.unwrap();
+    assert!((power.average_w - 9.4).abs() < 0.05 * 9.4, "{power:?}");
+}
+
+/// The maker's specification: 16.91 W at 30 operations a second, of a sibling that draws 15.54 W idle.
+#[test]
+fn thirty_operations_a_second_draw_the_published_watts() {
+    let requests: Vec<Request> =
+        (0..600).map(|i| Request::new(Nanos(i * 33_333_333), Op::Read, anywhere(i, 17_000_000), 8)).collect();
+    let watts = go("ibm-ultrastar-xp", &[], &requests, &RunOptions::default()).power.unwrap().average_w;
+    assert!((watts - 16.91).abs() < 0.01 * 16.91, "{watts}");
+    assert!(((watts - 15.54) / (16.91 - 15.54) - 1.0).abs() < 0.1, "{watts}");
+}
+
+/// Section 4.4 of Sankar 2008: four drives that share 125 requests a second draw 61.4 W.
+#[test]
+fn the_thesis_drive_draws_the_thesis_watts() {
+    let requests: Vec<Request> = (0..3_000)
+        .map(|i| {
+            let op = if i % 5 < 3 { Op::Read } else { Op::Write };
+            Request::new(Nanos(i * 32_000_000), op, anywhere(i, 1_465_000_000), 8)
+        })
+        .collect();
+    let watts = go("hc-sd", &[], &requests, &RunOptions::default()).power.unwrap().average_w;
+    assert!((4.0 * watts - 61.4).abs() < 0.05 * 61.4, "{watts}");
+}
+
+#[test]
+fn no_watts_are_made_up() {
+    let requests = random(Op::Read, 20, 40);
+    let known = |set: &[(&str, &str)]| {
+        let summary = go("nearline-18tb", set, &requests, &RunOptions::default());
+        (summary.power.is_some(), summary.drives[0].power.is_some())
+    };
+    assert_eq!(known(&[]), (true, true));
+    // Slower disks drag less, which is known of disks that are described.
+    assert_eq!(known(&[("rotation_rpm", "5400")]), (true, true));
+    let near = [Request::new(Nanos(0), Op::Read, Lba(8), 8)];
+    assert!(go("hp-97560", &[], &near, &RunOptions::default()).power.is_none());
+}
+
+/// Energy follows the counted time: twice the pause, twice the joules.
+#[test]
+fn an_idle_drive_draws_by_the_clock() {
+    let energy = |pause_s: u64| {
+        let requests = [0, pause_s].map(|at| Request::new(Nanos(at * 1_000_000_000), Op::Read, Lba(0), 8));
+        go("nearline-18tb", &[], &requests, &RunOptions::default()).power.unwrap().energy_j
+    };
+    assert!((energy(2_000) - energy(1_000) - 5_300.0).abs() < 1e-6);
+}

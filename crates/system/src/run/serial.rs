@@ -1,0 +1,330 @@
+//! Replays of a trace one request after the other: closed, and on the measured clock.
+//!
+//! At most one request is under way, so every drive is served in closed form. The host's CPU and driver queue have no
+//! part: the instants are those at which the device got its requests.
+
+use std::sync::Arc;
+
+use headstack_drive::Drive;
+use headstack_drive::command::{Background, BusTiming, Command, Outcome};
+use headstack_trace::{Request, RequestSource};
+use headstack_units::Nanos;
+
+use super::arrivals::{Arrivals, InStartOrder};
+use super::{Output, Replay, RunEnd, RunOptions};
+use crate::SystemError;
+use crate::engine::{BusBook, Finished, Ledger, Observer, UnitBook, background, book_alone, row};
+use crate::layer::{AnyLayer, Below, Call, Completed, Effect, Layer, Target};
+use crate::phase::Lock;
+use crate::record::BackgroundRow;
+use crate::system::{System, UnitPlace};
+
+/// How many requests pass between two looks at the stop flag.
+const REQUESTS_PER_LOOK: u64 = 1024;
+
+/// Runs a trace in order of its measured starts.
+pub(super) fn run(
+    system: &Arc<System>,
+    source: Box<dyn RequestSource>,
+    options: &RunOptions,
+    output: &mut Output<'_>,
+) -> Result<RunEnd, SystemError> {
+    let mut requests = InStartOrder::new(Arrivals::new(source, options.requests));
+    let devices = system.volumes.len();
+    let drives = system.new_drives(options.seed);
+    let mut replay = Serial {
+        system,
+        replay: options.replay,
+        layers: system.new_layers(),
+        effects: Vec::new(),
+        last_ends: vec![0; system.units.len()],
+        until: options.until,
+        ledger: Ledger::new(system.units.len(), system.timings.len()),
+        observer: Observer::default(),
+        locks: locks(system, options, &drives),
+        drives,
+        previous: vec![None; if options.replay == Replay::Closed { 1 } else { devices }],
+        works: Vec::new(),
+        rows: Vec::new(),
+        end: RunEnd::default(),
+    };
+    let until = options.until.unwrap_or(Nanos::MAX);
+    let mut is_counting = false;
+    let mut count = 0_u64;
+    while let Some((id, request)) = requests.take()? {
+        count += 1;
+        if count.is_multiple_of(REQUESTS_PER_LOOK) && output.is_stopped() {
+            replay.end.interrupted = true;
+            break;
+        }
+        let issued = replay.issue(id, request)?;
+        if issued.at > until {
+            break;
+        }
+        if !is_counting && output.recorder.counts(id, issued.request.arrival) {
+            is_counting = true;
+            replay.restart(if count == 1 { Nanos::ZERO } else { issued.at });
+        }
+        replay.serve(id, &issued, until, output)?;
+    }
+    replay.finish(output)
+}
+
+/// The request before.
+#[derive(Clone, Copy, Debug)]
+struct Previous {
+    model_finish: Nanos,
+    measured_finish: Option<Nanos>,
+}
+
+/// A request with the instant the device gets it.
+struct Issued {
+    at: Nanos,
+    request: Request,
+}
+
+/// A command whose completion its layer does not know yet.
+struct SubRequest {
+    unit: usize,
+    tag: usize,
+    finished: Finished,
+}
+
+/// What a layer may know of the units.
+struct Units<'a> {
+    last_ends: &'a [u64],
+    sub_requests: &'a [SubRequest],
+}
+
+impl Below for Units<'_> {
+    fn load(&self, unit: usize) -> u64 {
+        self.sub_requests.iter().filter(|sub| sub.unit == unit).count() as u64
+    }
+
+    fn last_end(&self, unit: usize) -> u64 {
+        self.last_ends[unit]
+    }
+}
+
+struct Serial<'a> {
+    system: &'a System,
+    replay: Replay,
+    drives: Vec<Drive>,
+    /// Per unit; none without a phase lock.
+    locks: Vec<Option<Lock>>,
+    layers: Vec<AnyLayer>,
+    effects: Vec<Effect>,
+    /// Where the last command of each unit ended.
+    last_ends: Vec<u64>,
+    until: Option<Nanos>,
+    ledger: Ledger,
+    observer: Observer,
+    /// Per device in measured replay, one for all in closed replay.
+    previous: Vec<Option<Previous>>,
+    works: Vec<Background>,
+    rows: Vec<BackgroundRow>,
+    end: RunEnd,
+}
+
+impl Serial<'_> {
+    /// Decides when the device gets a request.
+    fn issue(&mut self, id: u64, mut request: Request) -> Result<Issued, SystemError> {
+        self.system.check(id, &request)?;
+        if self.replay == Replay::Closed {
+            let start = request.start.present().unwrap_or(request.arrival);
+            let at = match self.previous[0] {
+                None => start,
+                Some(Previous { model_finish, measured_finish: None }) => model_finish,
+                Some(Previous { model_finish, measured_finish: Some(measured) }) => {
+                    self.end.clamped += u64::from(start < measured);
+                    model_finish + start.saturating_sub(measured)
+                }
+            };
+            request.arrival = at;
+            return Ok(Issued { at, request });
+        }
+        let (Some(start), Some(_)) = (request.start.present(), request.finish.present()) else {
+            return Err(SystemError::Request {
+                id,
+                problem: "has no measured start and completion, which a measured replay needs".to_owned(),
+                hint: "use `--replay closed` or `--replay open`".to_owned(),
+            });
+        };
+        let earliest = self.previous[request.device as usize].and_then(|previous| previous.measured_finish);
+        let at = earliest.map_or(start, |earliest| earliest.max(start));
+        self.end.clamped += u64::from(at > start);
+        request.arrival = request.arrival.min(at);
+        Ok(Issued { at, request })
+    }
+
+    /// Serves a request, and all its layer makes of it.
+    fn serve(
+        &mut self,
+        id: u64,
+        issued: &Issued,
+        until: Nanos,
+        output: &mut Output<'_>,
+    ) -> Result<(), SystemError> {
+        let Issued { at, request } = issued;
+        let mut effects = std::mem::take(&mut self.effects);
+        let mut sub_requests: Vec<SubRequest> = Vec::new();
+        let layer = request.device as usize;
+        let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
+        self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
+        let mut last: Option<Finished> = None;
+        loop {
+            for effect in effects.drain(..) {
+                if let Effect::Send { tag, to: Target::Unit(unit), piece, .. } = effect {
+                    let now = last.map_or(*at, |last| last.finish);
+                    let finished = self.serve_command(unit, now, piece.command(id), issued);
+                    let finished = last.map_or(finished, |before| finished.after(&before));
+                    sub_requests.push(SubRequest { unit, tag, finished });
+                }
+            }
+            // Of equals the first sent.
+            let next = (0..sub_requests.len()).min_by_key(|&sub| sub_requests[sub].finished.finish);
+            let Some(SubRequest { tag, finished, .. }) = next.map(|next| sub_requests.remove(next)) else {
+                break;
+            };
+            last = Some(finished);
+            let child = Completed { call: Some(0), tag, left: sub_requests.len() as u32 };
+            let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
+            self.layers[layer].completed(finished.finish, &child, &below, &mut effects);
+        }
+        self.effects = effects;
+        let Some(finished) = last else { return Ok(()) };
+        let previous = if self.replay == Replay::Closed { 0 } else { request.device as usize };
+        // A request that the trace completes before the one ahead of it does not turn time back.
+        let measured_finish = request.finish.present().map(|finish| match self.replay {
+            Replay::Measured => finish.max(*at),
+            _ => finish,
+        });
+        self.previous[previous] = Some(Previous { model_finish: finished.finish, measured_finish });
+        output.push_background(self.rows.drain(..))?;
+        if finished.finish > until {
+            self.end.cut += 1;
+            self.end.at = until;
+            return Ok(());
+        }
+        self.end.at = self.end.at.max(finished.finish);
+        output.push(row(self.system, id, request, request.arrival, &finished))
+    }
+
+    /// Serves a command that its drive gets at `now`.
+    fn serve_command(&mut self, unit: usize, now: Nanos, command: Command, issued: &Issued) -> Finished {
+        let Issued { at, request } = issued;
+        let bus = self.system.units[unit].bus;
+        let timing = &self.system.timings[bus];
+        let drive = &mut self.drives[unit];
+        self.last_ends[unit] = command.lba.0 + u64::from(command.sectors);
+        let mut lock = self.locks.get_mut(unit).and_then(Option::as_mut);
+        if let Some(lock) = &mut lock {
+            lock.steer(drive, now, command.lba.0);
+        }
+        let mut account = Account { unit: &mut self.ledger.units[unit], bus: &mut self.ledger.buses[bus] };
+        let outcome = match self.until {
+            None => account.serve(drive, now, command, timing, &mut self.works),
+            Some(until) => {
+                let observer = &mut self.observer;
+                account.observe(drive, now, command, timing, until, observer, &mut self.works)
+            }
+        };
+        let works = self.works.drain(..);
+        self.rows.extend(works.map(|work| background(self.system, unit, work)));
+        if self.replay == Replay::Measured {
+            // The next command finds the drive as if this one had taken its measured time.
+            let measured = request.finish.max(*at);
+            match lock {
+                Some(lock) => lock.learn(drive, &outcome, measured),
+                None => drive.rebase(outcome.finish, measured),
+            }
+        }
+        // Where a replay takes requests when they were started, what was before is the queue.
+        let sent = if now == *at { request.arrival } else { now };
+        Finished::new(&outcome, sent, self.system.units[unit].drive as u32)
+    }
+
+    fn restart(&mut self, now: Nanos) {
+        self.end.counted_from = now;
+        self.ledger.restart(now);
+    }
+
+    fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
+        if self.end.cut == 0 {
+            for (unit, drive) in self.drives.iter_mut().enumerate() {
+                drive.drain(&mut self.works);
+                let system = self.system;
+                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
+            }
+        }
+        self.end.used = self.ledger.used(self.end.at);
+        self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
+        self.end.note_lateness(&self.drives);
+        Ok(self.end)
+    }
+}
+
+/// The accounts on which a command is booked that is alone in the system.
+struct Account<'a> {
+    unit: &'a mut UnitBook,
+    bus: &'a mut BusBook,
+}
+
+impl Account<'_> {
+    /// Serves a command and books all of it.
+    fn serve(
+        &mut self,
+        drive: &mut Drive,
+        at: Nanos,
+        command: Command,
+        timing: &BusTiming,
+        works: &mut Vec<Background>,
+    ) -> Outcome {
+        let mut outcome = drive.serve(at, command, timing, works);
+        let mechanism = drive.mechanism_busy();
+        book_alone((&mut *self.unit, &mut *self.bus), timing, command.op, &mut outcome, works, mechanism);
+        self.unit.arrive(at);
+        self.unit.leave(outcome.finish);
+        outcome
+    }
+
+    /// Serves a command and books what is of it up to `until`.
+    #[expect(clippy::too_many_arguments, reason = "what a command needs, and where it ends")]
+    fn observe(
+        &mut self,
+        drive: &mut Drive,
+        at: Nanos,
+        command: Command,
+        timing: &BusTiming,
+        until: Nanos,
+        observer: &mut Observer,
+        works: &mut Vec<Background>,
+    ) -> Outcome {
+        let outcome = observer.serve(drive, at, command, timing);
+        for &(from, to) in observer.holds.iter().filter(|(from, _)| *from <= until) {
+            self.bus.grant(from);
+            self.bus.release(to.min(until));
+        }
+        self.unit.arrive(at);
+        self.unit.leave(outcome.finish.min(until));
+        if outcome.finish <= until {
+            self.unit.work(command.op, &outcome, drive.mechanism_busy());
+            self.bus.complete(&outcome);
+        }
+        for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {
+            self.unit.work_in_background(&work.busy);
+            works.push(*work);
+        }
+        outcome
+    }
+}
+
+/// A lock for each unit that is a drive of its own; nothing without a phase lock.
+fn locks(system: &System, options: &RunOptions, drives: &[Drive]) -> Vec<Option<Lock>> {
+    let Some(zones) = &options.phase_lock else { return Vec::new() };
+    let lock = |(unit, drive): (&UnitPlace, &Drive)| {
+        let single = drive.model().actuators() == 1;
+        single.then(|| Lock::new(drive, zones.get(unit.drive).cloned().unwrap_or_default()))
+    };
+    system.units.iter().zip(drives).map(lock).collect()
+}

@@ -1,0 +1,211 @@
+//! One drive on the fast path, and its queue, of which only the instants matter.
+
+use std::collections::VecDeque;
+
+use headstack_drive::Drive;
+use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
+use headstack_units::{Nanos, Op};
+
+use crate::engine::{BusBook, Observer, UnitBook, book_alone};
+
+/// A drive and its queue.
+pub(super) struct Worker {
+    drive: Drive,
+    timing: BusTiming,
+    /// Nothing later is booked.
+    until: Nanos,
+    /// Where counting begins or ends in the middle of a run, all must be booked at its own instant: commands are served a
+    /// little slower then, in a way that tells the instants.
+    is_observing: bool,
+    observer: Observer,
+    /// When the last command is complete.
+    free_at: Nanos,
+    /// When commands leave that are booked but for that, in order.
+    leaving: VecDeque<Nanos>,
+    /// What will be booked of observed commands when its instant has passed, in order.
+    ahead: VecDeque<(Nanos, Entry)>,
+    /// Observed commands not known to be complete, in order, and what the mechanism has worked by then.
+    observed: VecDeque<(Op, Outcome, Nanos)>,
+    /// Their background work, as it will be announced.
+    observed_works: VecDeque<Busy>,
+    pub(super) unit: UnitBook,
+    pub(super) bus: BusBook,
+    shard: Shard,
+}
+
+/// What will be booked of an observed command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    /// The command is complete.
+    Complete,
+    Grant,
+    Release,
+    /// Its background work is announced.
+    Background,
+}
+
+/// Commands served away from the others, and how they went.
+#[derive(Default)]
+struct Shard {
+    commands: Vec<(Nanos, Command)>,
+    /// With each outcome, where its background work ends in `works`.
+    outcomes: Vec<(Outcome, usize)>,
+    works: Vec<Background>,
+    collected: usize,
+}
+
+impl Worker {
+    /// A worker that books what happens up to `until`, each thing at its instant if it `observes`.
+    pub(super) fn new(drive: Drive, timing: BusTiming, until: Nanos, is_observing: bool) -> Self {
+        Self {
+            drive,
+            timing,
+            until,
+            is_observing,
+            observer: Observer::default(),
+            free_at: Nanos::ZERO,
+            leaving: VecDeque::new(),
+            ahead: VecDeque::new(),
+            observed: VecDeque::new(),
+            observed_works: VecDeque::new(),
+            unit: UnitBook::default(),
+            bus: BusBook::default(),
+            shard: Shard::default(),
+        }
+    }
+
+    pub(super) fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
+    /// Books what has happened by `now`.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Nanos) {
+        while let Some(&at) = self.leaving.front()
+            && at <= now
+        {
+            self.leaving.pop_front();
+            self.unit.leave(at);
+        }
+        if !self.ahead.is_empty() {
+            self.pass_observed(now);
+        }
+    }
+
+    fn pass_observed(&mut self, now: Nanos) {
+        while let Some(&(at, entry)) = self.ahead.front()
+            && at <= now
+        {
+            self.ahead.pop_front();
+            match entry {
+                Entry::Complete => self.complete(at),
+                Entry::Grant => self.bus.grant(at),
+                Entry::Release => self.bus.release(at),
+                Entry::Background => self.announce(),
+            }
+        }
+    }
+
+    fn announce(&mut self) {
+        if let Some(busy) = self.observed_works.pop_front() {
+            self.unit.work_in_background(&busy);
+        }
+    }
+
+    fn complete(&mut self, at: Nanos) {
+        self.unit.leave(at);
+        if let Some((op, outcome, mechanism)) = self.observed.pop_front() {
+            self.unit.work(op, &outcome, mechanism);
+            self.bus.complete(&outcome);
+        }
+    }
+
+    /// Serves a command that arrives at `arrival`, not before the one before it.
+    #[inline]
+    pub(super) fn serve(
+        &mut self,
+        arrival: Nanos,
+        command: Command,
+        background: &mut Vec<Background>,
+        outcome: &mut Outcome,
+    ) {
+        self.pass(arrival);
+        let at = arrival.max(self.free_at);
+        self.unit.arrive(arrival);
+        if self.is_observing {
+            self.observe(at, command, background, outcome);
+        } else {
+            let known = background.len();
+            self.drive.serve_into(at, command, &self.timing, background, outcome);
+            let books = (&mut self.unit, &mut self.bus);
+            let mechanism = self.drive.mechanism_busy();
+            book_alone(books, &self.timing, command.op, outcome, &background[known..], mechanism);
+            self.leaving.push_back(outcome.finish);
+        }
+        self.free_at = outcome.finish;
+    }
+
+    #[inline(never)]
+    fn observe(
+        &mut self,
+        at: Nanos,
+        command: Command,
+        background: &mut Vec<Background>,
+        outcome: &mut Outcome,
+    ) {
+        *outcome = self.observer.serve(&mut self.drive, at, command, &self.timing);
+        let Observer { holds, works, .. } = &self.observer;
+        let ends = holds.iter().flat_map(|&(from, to)| [(from, Entry::Grant), (to, Entry::Release)]);
+        let announced = works.iter().map(|(announced, _)| (*announced, Entry::Background));
+        let mut entries: Vec<_> = ends.chain(announced).collect();
+        entries.sort_by_key(|&(at, _)| at);
+        self.ahead.extend(entries);
+        self.ahead.push_back((outcome.finish, Entry::Complete));
+        self.observed.push_back((command.op, *outcome, self.drive.mechanism_busy()));
+        // What is announced when the run is over is not of this run.
+        let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
+        background.extend(in_time.map(|(_, work)| work));
+        self.observed_works.extend(works.iter().map(|(_, work)| work.busy));
+    }
+
+    /// Takes a command for [`Worker::serve_shard`].
+    pub(super) fn take(&mut self, arrival: Nanos, command: Command) {
+        self.shard.commands.push((arrival, command));
+    }
+
+    /// Serves the commands it took since the last time.
+    pub(super) fn serve_shard(&mut self) {
+        let mut shard = std::mem::take(&mut self.shard);
+        shard.outcomes.clear();
+        shard.works.clear();
+        shard.collected = 0;
+        for (arrival, command) in shard.commands.drain(..) {
+            let mut outcome = Outcome::default();
+            self.serve(arrival, command, &mut shard.works, &mut outcome);
+            shard.outcomes.push((outcome, shard.works.len()));
+        }
+        self.shard = shard;
+    }
+
+    /// How the next of the commands of its shard went, with the background work done meanwhile.
+    pub(super) fn collect(&mut self) -> (Outcome, &[Background]) {
+        let at = self.shard.collected;
+        self.shard.collected += 1;
+        let begin = at.checked_sub(1).map_or(0, |before| self.shard.outcomes[before].1);
+        let (outcome, end) = self.shard.outcomes[at];
+        (outcome, &self.shard.works[begin..end])
+    }
+
+    /// Counting begins at `now`, but for what is on its way.
+    pub(super) fn restart(&mut self, now: Nanos, is_observing: bool) {
+        self.pass(now);
+        self.unit.restart(now);
+        self.bus.restart(now);
+        self.is_observing = is_observing;
+    }
+
+    /// What is buffered goes to the media.
+    pub(super) fn drain(&mut self, works: &mut Vec<Background>) {
+        self.drive.drain(works);
+    }
+}

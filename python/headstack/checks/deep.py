@@ -1,0 +1,376 @@
+"""Short runs of a drive, held against its own geometry: whether it does what a drive of its description does.
+
+Sequential reads and writes at the outer, middle and inner tracks against what the media and the bus allow; random reads and
+writes at queue depths 1 and 16, with the write cache on and off; the longest response of a mixed load; how long a full
+write cache takes to reach the media. Aims follow from physics, not from this model: where today's model misses one, the
+verdict says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import headstack
+
+MIB = 1 << 20
+# Sequential requests are as long as hosts of the drive's time make them: what fits a small buffer, and what a large one is for.
+SEQUENTIAL_KIB = {"small": 64, "large": 1024}
+LARGE_BUFFER_KIB = 8192
+# Enough tracks for every kind of switch, and enough requests for a mean.
+LEAST_TRACKS = 40
+LEAST_REQUESTS = 48
+RANDOM_KIB = 4
+RANDOM_REQUESTS = {1: 600, 16: 1600}
+MIXED_REQUESTS = 3000
+DEPTHS = (1, 16)
+
+SEQUENTIAL_SHARE = 0.95
+"""Of what media and bus allow, and of writes against reads where a cache takes them."""
+LONG_WAIT_MS = 1000.0
+"""A longer read is what drive makers call a long-latency read."""
+WRITE_THROUGH = ("drive.*.write_policy", "{ write-through = {} }")
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Sequential work at one place."""
+
+    place: str
+    op: str
+    zone: int
+    geometry_mb_per_s: float
+    """What the media give, or the bus and the command overhead if they are slower."""
+    mb_per_s: float
+    lost_per_track: float
+    """Revolutions beyond what geometry asks for."""
+    cause: str
+
+    @property
+    def share(self) -> float:
+        """Of what the geometry allows."""
+        return self.mb_per_s / self.geometry_mb_per_s
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A bound that a drive of the description meets."""
+
+    id: str
+    what: str
+    value: float
+    aim: float
+    unit: str
+    met: bool
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class DeepCheck:
+    """What the runs of one drive came to."""
+
+    drive: str
+    name: str
+    sequential: list[Sequential]
+    random_iops: dict[str, float]
+    longest_ms: dict[str, float]
+    flush_s: float
+    skews: list[str] = field(default_factory=list)
+    aims: list[Aim] = field(default_factory=list)
+
+    @property
+    def missed(self) -> list[Aim]:
+        """The aims that the drive misses."""
+        return [aim for aim in self.aims if not aim.met]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.missed:
+            share = min(row.share for row in self.sequential if row.op == "read")
+            return (
+                f"meets all {len(self.aims)} aims: sequential reads at {100 * share:.0f} % of its geometry or better, "
+                f"{self.random_iops['read_qd1']:.0f} random reads a second at queue depth 1, {self.random_iops['read_qd16']:.0f} at 16"
+            )
+        return "misses " + "; ".join(
+            f"{aim.what}: {_amount(aim.value)} instead of {_amount(aim.aim)} {aim.unit}"
+            + (f" ({aim.cause})" if aim.cause else "")
+            for aim in self.missed
+        )
+
+    def json(self) -> dict[str, Any]:
+        """All of it as a JSON object."""
+        return {
+            "drive": self.drive,
+            "name": self.name,
+            "ok": not self.missed,
+            "verdict": self.verdict,
+            "sequential": [asdict(row) | {"share": row.share} for row in self.sequential],
+            "random_iops": self.random_iops,
+            "longest_ms": self.longest_ms,
+            "flush_s": self.flush_s,
+            "skew_warnings": self.skews,
+            "aims": [asdict(aim) for aim in self.aims],
+        }
+
+
+def deep_check(drive: str) -> DeepCheck:
+    """Run a drive of the library, or a drive file, through the checks: about a second."""
+    from headstack.checks.skews import skew_sentences
+
+    bench = Bench(drive)
+    sequential = [bench.sequential(place, op) for place in ("outer", "middle", "inner") for op in ("read", "write")]
+    random = bench.random()
+    longest, flush = bench.mixed()
+    result = DeepCheck(drive, bench.model.name, sequential, random, longest, flush, skew_sentences(bench.model))
+    result.aims.extend(_aims(result, bench))
+    return result
+
+
+class Bench:
+    """A drive, and what is run on it."""
+
+    def __init__(self, drive: str, *, write_cache_mib: int | None = None, sequential_kib: int | None = None) -> None:
+        """`write_cache_mib` replaces the size of its write cache, `sequential_kib` the length of sequential requests."""
+        self.source = drive
+        self.own_sequential_kib = sequential_kib
+        values = (
+            [] if write_cache_mib is None else [("write_policy.write-back.size_kib", f"{1024.0 * write_cache_mib}")]
+        )
+        self.overrides = [(f"drive.*.{path}", value) for path, value in values]
+        self.model = headstack.Drive(drive, overrides=values)
+        self.spec = self.model.spec()
+        self.zones = self.model.zones()
+        self.sector_bytes = self.model.sector_bytes
+        self.actuators = self.spec.get("actuators", 1)
+
+    @property
+    def write_cache_kib(self) -> float:
+        """What the drive may hold of writes it has reported, all actuators together."""
+        (kind, values), *_ = self.spec["write_policy"].items()
+        held = {"write-back": values.get("size_kib", 0.0), "write-through": 0.0}.get(kind, self.segment_kib)
+        return held * self.actuators
+
+    @property
+    def segment_kib(self) -> float:
+        """The cache's segment: what immediate reporting may hold."""
+        return (self.spec.get("cache") or {}).get("segment_kib", self.spec["buffer"]["size_kib"])
+
+    @property
+    def sequential_kib(self) -> int:
+        """The length of a sequential request."""
+        if self.own_sequential_kib is not None:
+            return self.own_sequential_kib
+        return SEQUENTIAL_KIB["large" if self.spec["buffer"]["size_kib"] >= LARGE_BUFFER_KIB else "small"]
+
+    @property
+    def caches_writes(self) -> bool:
+        """Whether writes may be reported before they are on the media."""
+        return "write-through" not in self.spec["write_policy"]
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether the drive goes on reading between commands."""
+        return (self.spec.get("cache") or {}).get("read_ahead", "none") != "none"
+
+    def run(self, stream: str, requests: int, warmup: int = 0, *, through: bool = False) -> headstack.Run:
+        """A closed workload of one stream."""
+        return self.run_streams(f"[[stream]]\nthink.constant_ms = 0\n{stream}", requests, warmup, through=through)
+
+    def run_streams(self, streams: str, requests: int, warmup: int, *, through: bool = False) -> headstack.Run:
+        """A workload of several streams."""
+        text = f"seed = 1\nrequests = {requests + warmup}\n{streams}"
+        overrides = [WRITE_THROUGH] if through and self.caches_writes else self.overrides
+        system = headstack.System(self.source, overrides=overrides)
+        return headstack.simulate(system, headstack.Workload(toml=text), warmup_requests=warmup, threads=1)
+
+    # ---- sequential ----
+
+    def zone_at(self, place: str) -> int:
+        """The zone at the outer edge, at half of an actuator's addresses, or at the inner edge."""
+        if place == "outer":
+            return 0
+        held = [number for number, zone in enumerate(self.zones) if zone["sectors"] > 0]
+        if place == "inner":
+            return held[-1]
+        half = (self.zones[held[-1]]["first_lba"] + self.zones[held[-1]]["sectors"]) // 2
+        return max(number for number in held if self.zones[number]["first_lba"] <= half)
+
+    def sequential(self, place: str, op: str) -> Sequential:
+        """Long requests one behind the other, at queue depth 1, after the write cache is full."""
+        number = self.zone_at(place)
+        zone = self.zones[number]
+        track_bytes = zone["sectors_per_track"] * self.sector_bytes
+        zone_bytes = zone["sectors"] * self.sector_bytes
+        # The last request must not reach beyond the zone.
+        size = min(self.sequential_kib * 1024, max(zone_bytes // 8, self.sector_bytes))
+        sectors = max(size // self.sector_bytes, 1)
+        size = sectors * self.sector_bytes
+        warmup = int(2 * self.write_cache_kib * 1024 / size) + 4 if op == "write" else 4
+        requests = max(LEAST_REQUESTS, int(LEAST_TRACKS * track_bytes / size))
+        first, last = zone["first_lba"], zone["first_lba"] + zone["sectors"] - 1
+        # From the zone's beginning: a range of one request to begin in, then on from there.
+        stream = (
+            f"read_fraction = {float(op == 'read')}\nsequential_fraction = 1.0\nrange_lba = [{first}, {last}]\n"
+            f"size.fixed_kib = {size / 1024!r}\nalign_kib = {size / 1024!r}\n"
+        )
+        summary = self.run(stream, requests, warmup).summary
+        rate = requests * size / _span_s(summary, requests) / 1e6
+        bus_s = size / 1e6 / self.spec["bus"][f"{op}_mb_per_s"] + self._overhead_ms(op) / 1e3
+        geometry = min(zone["media_mb_per_s"], size / 1e6 / bus_s)
+        seconds = size / (rate * 1e6) - size / (geometry * 1e6)
+        lost = seconds / (self.model.rotation_ms / 1e3) * track_bytes / size
+        row = Sequential(place, op, number, geometry, rate, lost, "")
+        return (
+            row
+            if row.share >= SEQUENTIAL_SHARE
+            else Sequential(place, op, number, geometry, rate, lost, self._cause(op, zone, lost, size))
+        )
+
+    def _overhead_ms(self, op: str) -> float:
+        """What a sequential command costs beside its data: while it is worked on, the bus rests."""
+        controller = self.spec["controller"]
+        history = controller.get("by_history")
+        if op == "read":
+            plain = controller.get("hit_overhead_ms", controller["read_overhead_ms"])
+            return (history["read_hit_ms"][0] if history else plain) + controller["read_completion_ms"]
+        # Data may cross the bus beside the overhead.
+        plain = controller.get("write_data_after_ms", controller["write_overhead_ms"])
+        return (history["write_hit_ms"][1] if history else plain) + controller["write_completion_ms"]
+
+    def _cause(self, op: str, zone: dict[str, Any], lost: float, size: int) -> str:
+        """Why sequential work falls short."""
+        media, reached = zone["media_mb_per_s"], zone[f"sequential_{op}_mb_per_s"]
+        if reached < SEQUENTIAL_SHARE * media:
+            return f"skews shorter than the switch: {reached:.3g} of {media:.3g} MB/s from the media"
+        per_request = lost * size / (zone["sectors_per_track"] * self.sector_bytes)
+        if op == "write" and not self.caches_writes:
+            return f"no write cache: {per_request:.2f} revolutions between one command and the next"
+        if op == "write":
+            return f"{lost:.2f} revolutions a track lost between destaged pieces, not to skews: the write cache's doing"
+        if not self.reads_ahead:
+            return f"no read-ahead: {per_request:.2f} revolutions between one command and the next"
+        fence = self.spec["buffer"].get("read_fence_fraction") or 0.0
+        if fence > 0.5:
+            return f"a read asks for the bus when {100 * fence:.0f} % of it are in the buffer: {lost:.2f} revolutions a track"
+        if zone["media_mb_per_s"] > self.spec["bus"]["read_mb_per_s"]:
+            return f"the media outrun the bus, and the buffer runs full: {lost:.2f} revolutions a track"
+        return f"read-ahead ends between commands: {per_request:.2f} revolutions a command"
+
+    # ---- random ----
+
+    def random(self) -> dict[str, float]:
+        """IOPS of random requests: reads, writes as the drive is set, and writes without the write cache."""
+        found = {}
+        for depth in DEPTHS:
+            found[f"read_qd{depth}"] = self.iops("read", depth)
+            found[f"write_cached_qd{depth}"] = self.iops("write", depth)
+            if self.caches_writes:
+                found[f"write_uncached_qd{depth}"] = self.iops("write", depth, through=True)
+        return found
+
+    def iops(self, op: str, depth: int, *, through: bool = False) -> float:
+        """Random requests a second in a closed loop, after the write cache is full; `through` turns it off."""
+        fills = op == "write" and not through
+        warmup = int(1.5 * self.write_cache_kib / RANDOM_KIB) + 100 if fills else 100
+        requests = max(RANDOM_REQUESTS[depth], warmup // 4)
+        stream = f"read_fraction = {float(op == 'read')}\nusers = {depth}\n{self._small()}"
+        summary = self.run(stream, requests, warmup, through=through).summary
+        return requests / _span_s(summary, requests)
+
+    def watts(self, *, idle: bool) -> float | None:
+        """What the drive draws at rest, or with random reads one after another; `None` where its file does not tell."""
+        budget = headstack.power_budget(self.model).drives[0]["power"]
+        if budget is None:
+            return None
+        if idle:
+            return budget[0]["by_state_w"]["idle"]
+        stream = f"read_fraction = 1.0\nusers = 1\n{self._small()}"
+        return self.run(stream, RANDOM_REQUESTS[1], 100).summary["power"]["average_w"]
+
+    def _small(self) -> str:
+        kib = max(RANDOM_KIB, self.sector_bytes / 1024)
+        return f"size.fixed_kib = {kib!r}\nalign_kib = {kib!r}\n"
+
+    # ---- the longest wait, and the flush ----
+
+    def mixed(self) -> tuple[dict[str, float], float]:
+        """The longest read and write of a mixed load that keeps the write cache full, and the time to empty it after."""
+        import polars as pl
+
+        filled = int(2 * self.write_cache_kib / RANDOM_KIB)
+        run = self.run(f"read_fraction = 0.5\nusers = 4\n{self._small()}", MIXED_REQUESTS + 2 * filled)
+        rows = pl.DataFrame(run.completions)
+        times = rows.select("op", ms=(pl.col("finish_ns") - pl.col("arrival_ns")) / 1e6)
+        longest = {
+            op: float(times.filter(pl.col("op").cast(pl.String) == op)["ms"].max() or 0.0)  # pyright: ignore[reportArgumentType]
+            for op in ("read", "write")
+        }
+        background = pl.DataFrame(run.background)
+        last = int(rows["finish_ns"].max() or 0)  # pyright: ignore[reportArgumentType]
+        drained = int(background["finish_ns"].max() or last) if len(background) else last  # pyright: ignore[reportArgumentType]
+        return longest, max(0.0, (drained - last) / 1e9)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
+
+
+def _span_s(summary: dict[str, Any], requests: int) -> float:
+    """The time in which the counted requests completed."""
+    return requests / summary["iops"]
+
+
+def _aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+    return [*_sequential_aims(found, bench), *_random_aims(found, bench), _wait_aim(found)]
+
+
+def _sequential_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+    """Reads keep up with the geometry where the drive reads ahead, and writes with reads where a write cache takes them."""
+    aims = []
+    for op, applies in (("read", bench.reads_ahead), ("write", bench.caches_writes)):
+        rows = [row for row in found.sequential if row.op == op]
+        worst = min(rows, key=lambda row: row.share)
+        if applies:
+            what = f"sequential {op}s of {bench.sequential_kib} KiB at the {worst.place} tracks, share of what media, bus and overhead allow"
+            aim = Aim(
+                f"sequential-{op}",
+                what,
+                worst.share,
+                SEQUENTIAL_SHARE,
+                "times",
+                worst.share >= SEQUENTIAL_SHARE,
+                worst.cause,
+            )
+            aims.append(aim)
+    return aims
+
+
+def _random_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+    """A deeper queue and a write cache never make a drive slower; a large write cache pays."""
+    iops = found.random_iops
+    # A tenth for chance: the two runs draw other rotations.
+    aims = [
+        _at_least(
+            "queue", "random reads at queue depth 16 against 1", iops["read_qd16"] / iops["read_qd1"], 0.9, "times"
+        )
+    ]
+    if not bench.caches_writes:
+        return aims
+    pays = bench.write_cache_kib >= 16 * 1024
+    for depth in DEPTHS:
+        gain = iops[f"write_cached_qd{depth}"] / iops[f"write_uncached_qd{depth}"]
+        least = 2.0 if pays and depth == 1 else 0.9
+        what = f"random writes at queue depth {depth} with the write cache against without"
+        aims.append(_at_least(f"write-cache-qd{depth}", what, gain, least, "times"))
+    return aims
+
+
+def _wait_aim(found: DeepCheck) -> Aim:
+    longest = found.longest_ms["read"]
+    what = "longest read of a mixed load at queue depth 4"
+    return Aim("longest-read", what, longest, LONG_WAIT_MS, "ms", longest <= LONG_WAIT_MS)
+
+
+def _at_least(id_: str, what: str, value: float, aim: float, unit: str) -> Aim:
+    return Aim(id_, what, value, aim, unit, value >= aim)

@@ -1,0 +1,163 @@
+"""What makers publish about a drive, beside what the model of it does."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from headstack.checks.deep import MIB, Bench
+
+WITHIN = {"MB/s": 0.02, "IOPS": 0.10, "ms": 0.05, "W": 0.05}
+"""How near the model has to come, as a share of the published figure."""
+
+WHAT = {
+    "outer-rate": ("sequential reads, outer tracks", "MB/s"),
+    "inner-rate": ("sequential reads, inner tracks", "MB/s"),
+    "both-rate": ("sequential reads, all actuators at once", "MB/s"),
+    "read-iops": ("random 4 KiB reads, queue depth 16", "IOPS"),
+    "write-iops": ("random 4 KiB writes, queue depth 16, write cache off", "IOPS"),
+    "latency": ("half a revolution", "ms"),
+    "read-seek": ("average seek", "ms"),
+    "idle-power": ("power, idle", "W"),
+    "operating-power": ("power, random reads", "W"),
+}
+
+# Why a figure is out of the model's reach.
+WRITES_NEED_A_LOG = "more than positioning allows at this depth: the drive logs writes to a reserved zone or flash, which the model has not"
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """A published figure, and the model's."""
+
+    drive: str
+    sheet: str
+    what: str
+    published: float
+    model: float | None
+    unit: str
+    kind: Literal["read", "remembered"]
+    source: str
+    is_input: bool = False
+    """The drive file was made so that the figure comes out."""
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """The model's figure against the published one, as a share."""
+        return None if self.model is None else self.model / self.published - 1
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the model comes near enough; nothing where it has no such figure."""
+        return None if self.difference is None else abs(self.difference) <= WITHIN[self.unit]
+
+    def json(self) -> dict[str, Any]:
+        """The row as a JSON object."""
+        return asdict(self) | {"difference": self.difference, "met": self.met}
+
+
+@cache
+def figures() -> tuple[dict[str, Any], ...]:
+    """All published figures."""
+    text = files("headstack.checks").joinpath("data_sheets.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["figure"])
+
+
+def published_drives() -> list[str]:
+    """The drives of the library that have published figures, in their order."""
+    return list(dict.fromkeys(figure["drive"] for figure in figures()))
+
+
+def sheet_rows(drive: str) -> list[SheetRow]:
+    """The published figures of a drive of the library beside its model's."""
+    bench = Bench(drive)
+    rows = []
+    for figure in figures():
+        if figure["drive"] != drive:
+            continue
+        what, unit = WHAT[figure["what"]]
+        value = _model(figure["what"], bench)
+        row = SheetRow(
+            drive,
+            figure["sheet"],
+            what,
+            float(figure["value"]),
+            value,
+            unit,
+            figure["kind"],
+            figure["source"],
+            figure.get("input", False),
+        )
+        rows.append(_explained(row, figure["what"]))
+    return rows
+
+
+def _explained(row: SheetRow, what: str) -> SheetRow:
+    if row.met:
+        note = "read back: the drive file was made from it" if row.is_input else ""
+    elif row.model is None:
+        note = "the drive file does not tell its watts"
+    elif what == "write-iops":
+        note = WRITES_NEED_A_LOG
+    elif what.endswith("-power"):
+        note = "watts of the class, from the data sheet of an 18 TB drive"
+    elif what == "read-iops":
+        note = "the seek curve and the scheduler are assumed, not the maker's"
+    else:
+        note = "layout and seek curve are assumed, not the maker's"
+    return replace(row, note=note)
+
+
+def _model(what: str, bench: Bench) -> float | None:
+    if what in {"outer-rate", "inner-rate"}:
+        return bench.sequential(what.removesuffix("-rate"), "read").mb_per_s
+    if what == "both-rate":
+        return all_actuators_mb_per_s(bench)
+    if what == "read-iops":
+        return bench.iops("read", 16)
+    if what == "write-iops":
+        return bench.iops("write", 16, through=True)
+    if what == "latency":
+        return bench.model.rotation_ms / 2
+    if what == "read-seek":
+        # Random seeks, as makers measure them.
+        return bench.model.seek_averages()["distance_weighted_ms"]
+    return bench.watts(idle=what == "idle-power")
+
+
+COLUMNS = ["drive", "data sheet", "figure", "published", "model", "difference", "basis", "note"]
+
+
+def table(rows: list[SheetRow]) -> list[list[str]]:
+    """The cells of a table of rows, with [`COLUMNS`]."""
+    return [
+        [
+            row.drive,
+            row.sheet,
+            row.what,
+            f"{row.published:g} {row.unit}",
+            "–" if row.model is None else f"{row.model:.4g}",
+            "–" if row.difference is None else f"{100 * row.difference:+.1f} %",
+            row.kind,
+            row.note,
+        ]
+        for row in rows
+    ]
+
+
+def all_actuators_mb_per_s(bench: Bench, kib: int = 1024) -> float:
+    """Sequential reads at the beginning of every actuator's addresses at once."""
+    part = bench.model.capacity_sectors // bench.actuators
+    zone = bench.zones[0]["sectors"]
+    streams = "".join(
+        f"[[stream]]\nread_fraction = 1.0\nsequential_fraction = 1.0\nthink.constant_ms = 0\nsize.fixed_kib = {kib}\n"
+        f"align_kib = {kib}\nrange_lba = [{arm * part}, {arm * part + zone - 1}]\n"
+        for arm in range(bench.actuators)
+    )
+    requests = 400 * bench.actuators
+    summary = bench.run_streams(streams, requests, warmup=8 * bench.actuators).summary
+    return summary["mib_per_s"] * MIB / 1e6

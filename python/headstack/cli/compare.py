@@ -1,0 +1,72 @@
+"""`headstack compare`: two or more of a kind side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from headstack.cli import DONE, IN_PART, output
+from headstack.cli.options import OUTPUT, RUN, Json, TraceOptions
+
+if TYPE_CHECKING:
+    from headstack import Comparison
+
+
+def compare(
+    *files: Annotated[
+        Path,
+        Parameter(
+            help="Runs (`simulate --out`, `--json`), traces with measured times, validations (`--json`), measurements "
+            "(`--json`) or drive files; the first is what the others are compared with."
+        ),
+    ],
+    time: Annotated[
+        Literal["response", "service"],
+        Parameter(group=RUN, help="Which time of runs and traces: from arrival, or from the start at the drive."),
+    ] = "response",
+    fail_if: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=RUN,
+            help="Exit with 1 if this holds of any of the others: a change `p99 > +5%`, `mean > +0.5ms`, or a value "
+            "`p99 > 20ms`. Repeatable.",
+        ),
+    ] = (),
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    seed: Annotated[int, Parameter(group=RUN, help="Seed of the resampling that the intervals come from.")] = 1,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the comparison.")] = None,
+    json: Json = False,
+) -> int:
+    """Compare runs, traces, validations or measurements, with 95 % intervals of what changed.
+
+    Where both hold the same requests, they are compared request by request. Exit code 1: a limit of `--fail-if` is broken.
+    """
+    from headstack import compare
+    from headstack.files import check_report
+
+    if report is not None:
+        check_report(report)
+    found = compare(files, time=time, fail_if=fail_if, seed=seed, open_trace=how.open)
+    if report is not None:
+        found.report(report)
+    output.print_json(found.summary) if json else _show(found)
+    if report is not None:
+        output.note(f"wrote {report}")
+    for failed in found.failed:
+        output.note(f"limit broken: {failed}")
+    return IN_PART if found.failed else DONE
+
+
+def _show(found: Comparison) -> None:
+    from headstack.report.comparison import COLUMNS, cells
+
+    for each in found.differences:
+        output.table(
+            f"{each.name} against {found.sources[0].name}",
+            COLUMNS,
+            [cells(name, metric) for name, metric in each.metrics.items()],
+            text_columns=(0, 3, 6, 7),
+        )
+    output.facts("", [("answer", found.answer())])

@@ -1,0 +1,19 @@
+"""`headstack completion`: what a shell needs to complete verbs and options."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+
+
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that is to complete.")],
+) -> int:
+    """Print a completion script for a shell."""
+    from headstack.cli import command_line
+
+    output.line(command_line().generate_completion(prog_name="headstack", shell=shell).rstrip())
+    return 0

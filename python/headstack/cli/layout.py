@@ -1,0 +1,312 @@
+"""How tables and facts become lines of text: no number and no name is ever cut.
+
+A table that is too wide for the terminal is tried in turn: with headers and prose on several lines, with rows and columns
+exchanged, without the columns that matter least (a line says which), and row by row. A word that is longer than a line
+runs over its end.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+GAP = 2
+"""Blanks between two columns."""
+PROSE = 24
+"""A column of prose is not made narrower than this while another arrangement fits."""
+FEW = 8
+"""A table of at most so many rows may become one of so many columns."""
+
+_ASCII = {
+    "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "±": "+/-", "≤": "<=", "≥": ">=", "→": "->", "√": "sqrt ",
+    "µ": "u", "²": "^2", "·": ".", "─": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "█": "#", "▌": "-", "\u00a0": " ",
+}  # fmt: skip
+_KEPT_TOGETHER = re.compile(r"(?<=\d) (?=(?:%|±|B|[KMGT]i?B|[KMG]iB/s|s|ms|µs|us|min|h|days|rpm|IOPS)\b|%)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def ascii_signs(problem: UnicodeError) -> tuple[str, int]:
+    """What stands for the characters that an encoding lacks: the error handler `headstack.signs` of codecs."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    lacking = problem.object[problem.start : problem.end]
+    return "".join(_ASCII.get(sign, "?") for sign in lacking), problem.end
+
+
+codecs.register_error("headstack.signs", ascii_signs)
+
+
+def writable(text: str, encoding: str) -> str:
+    """The text with signs that the encoding has."""
+    if text.isascii():
+        return text
+    return text.encode(encoding, "headstack.signs").decode(encoding)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a table says, before anything is known of the width it gets.
+
+    `prose` are the columns whose cells may take several lines; `spare` are the columns that can be left out, the least
+    important first.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    prose: frozenset[int] = frozenset()
+    caption: str = ""
+    spare: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What the lines are for: a width (`None`: as long as they need), an encoding, and how a title stands out."""
+
+    width: int | None
+    encoding: str = "utf-8"
+    title: Callable[[str], str] = str
+
+
+def table_lines(table: Table, screen: Screen) -> list[str]:
+    """The lines of a table."""
+    cells = _Cells.of(table, screen)
+    lines = _wrapped(table.title, screen) if table.title else []
+    lines = [screen.title(line) for line in lines]
+    rule = writable("─", screen.encoding)
+    if not cells.rows:
+        return [*lines, "none"]
+    body, left_out = _arranged(cells, table.spare, screen.width, rule)
+    lines += body
+    if table.caption:
+        lines += _wrapped(table.caption, screen)
+    if left_out:
+        names = ", ".join(cells.columns[index] or "(no name)" for index in sorted(left_out))
+        lines += _wrapped(f"not shown at {screen.width} columns: {names} (--csv and --json have them)", screen)
+    return lines
+
+
+def fact_lines(title: str, pairs: Iterable[tuple[str, str]], screen: Screen) -> list[str]:
+    """Names and values, one pair below the other."""
+    shown = [tuple(_clean(word, screen.encoding) for word in pair) for pair in pairs]
+    lines = [screen.title(line) for line in _wrapped(title, screen)] if title else []
+    return [*lines, *_record(shown, screen.width)]
+
+
+def csv_rows(table: Table) -> list[list[str]]:
+    """The header and the rows for other programs: numbers without thousands commas, their unit in the header."""
+    rows = [[_csv_cell(cell) for cell in row] for row in table.rows]
+    header = []
+    for index, name in enumerate(table.columns):
+        units = {row[index][1] for row in rows if row[index][0]}
+        unit = units.pop() if len(units) == 1 else ""
+        for row in rows:
+            number, own = row[index]
+            row[index] = (number if own == unit else f"{number} {own}", "")
+        header.append(
+            " ".join(filter(None, (name, f"({unit})" if unit else ""))) or ("name" if index == 0 else "value")
+        )
+    return [header, *([cell for cell, _ in row] for row in rows)]
+
+
+_NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?: (%|ms|s|B|[KMGT]i?B))?")
+
+
+def _csv_cell(cell: str) -> tuple[str, str]:
+    found = _NUMBER.fullmatch(cell)
+    if found:
+        return found[1].replace(",", ""), found[2] or ""
+    return ("" if cell == "–" else cell), ""
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A table's words as they are written; `fixed` columns hold no prose."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    prose: frozenset[int]
+
+    @classmethod
+    def of(cls, table: Table, screen: Screen) -> _Cells:
+        columns = [_clean(name, screen.encoding) for name in table.columns]
+        rows = [[_clean(cell, screen.encoding) for cell in row] for row in table.rows]
+        return cls(columns, rows, table.prose)
+
+    def without(self, left_out: set[int]) -> _Cells:
+        kept = [index for index in range(len(self.columns)) if index not in left_out]
+        return _Cells(
+            [self.columns[index] for index in kept],
+            [[row[index] for index in kept] for row in self.rows],
+            frozenset(place for place, index in enumerate(kept) if index in self.prose),
+        )
+
+    def exchanged(self) -> _Cells:
+        """Rows as columns; the first column, which names the rows, becomes the header."""
+        header, *rows = [list(column) for column in zip(self.columns, *self.rows, strict=True)]
+        return _Cells(header, rows, frozenset({0}))
+
+
+def _arranged(cells: _Cells, spare: Sequence[int], width: int | None, rule: str) -> tuple[list[str], set[int]]:
+    """The table in the first arrangement that fits, and the columns left out of it."""
+    widths = _natural(cells)
+    if width is None or _total(widths) <= width:
+        return _grid(cells, widths, rule), set()
+    if widths := _fitted(cells, width, PROSE):
+        return _grid(cells, widths, rule), set()
+    if len(cells.rows) <= FEW and not cells.prose - {0}:
+        turned = cells.exchanged()
+        if widths := _fitted(turned, width, PROSE):
+            return _grid(turned, widths, rule), set()
+    left_out: set[int] = set()
+    for index in spare:
+        left_out.add(index)
+        part = cells.without(left_out)
+        if widths := _fitted(part, width, PROSE):
+            return _grid(part, widths, rule), left_out
+    return _records(cells, width), set()
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _natural(cells: _Cells) -> list[int]:
+    """The widths at which nothing is wrapped."""
+    return [
+        max(_length(name), *(_length(row[index]) for row in cells.rows)) for index, name in enumerate(cells.columns)
+    ]
+
+
+def _fitted(cells: _Cells, width: int, prose: int) -> list[int] | None:
+    """Widths that fit, with headers and prose on several lines; `None` where there are none."""
+    natural = _natural(cells)
+    least = []
+    for index, name in enumerate(cells.columns):
+        column = [row[index] for row in cells.rows]
+        word = max(_longest_word(text) for text in (name, *column))
+        whole = max(_length(cell) for cell in column)
+        least.append(max(word, min(whole, prose)) if index in cells.prose else max(word, whole))
+    if _total(least) > width:
+        return None
+    # The headers of numbers wrap before prose does; of several, the widest column gives way first.
+    widths = natural
+    while _total(widths) > width:
+        wide = [index for index in range(len(widths)) if widths[index] > least[index]]
+        index = max(wide, key=lambda index: (index not in cells.prose, widths[index]))
+        widths[index] -= 1
+    return widths
+
+
+def _grid(cells: _Cells, widths: Sequence[int], rule: str) -> list[str]:
+    lines = _row(cells.columns, widths, cells.prose, bottom=True) if any(cells.columns) else []
+    lines.append(rule * _total(widths))
+    for row in cells.rows:
+        lines += _row(row, widths, cells.prose)
+    return lines
+
+
+def _row(row: Sequence[str], widths: Sequence[int], prose: frozenset[int], *, bottom: bool = False) -> list[str]:
+    """A row as one or more lines; `bottom` lets short cells stand on the last of them."""
+    cells = [_wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
+    if bottom:
+        tallest = max(map(len, cells))
+        cells = [[""] * (tallest - len(cell)) + cell for cell in cells]
+    return [
+        (" " * GAP).join(_padded(text, width, left=index in prose) for index, (text, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        for line in zip_longest(*cells, fillvalue="")
+    ]  # fmt: skip
+
+
+def _padded(text: str, width: int, *, left: bool) -> str:
+    blanks = " " * (width - _length(text))
+    return text + blanks if left else blanks + text
+
+
+def _records(cells: _Cells, width: int) -> list[str]:
+    """Row by row: a line for every column."""
+    lines: list[str] = []
+    for row in cells.rows:
+        if lines:
+            lines.append("")
+        pairs = [(name, cell) for name, cell in zip(cells.columns, row, strict=True) if cell]
+        lines += _record(pairs, width)
+    return lines
+
+
+def _record(pairs: Sequence[tuple[str, ...]], width: int | None) -> list[str]:
+    """Names on the left, values on the right of them; below them where a name takes too much room."""
+    label = max((_length(name) for name, _ in pairs), default=0)
+    lines = []
+    for name, value in pairs:
+        indent = label + GAP
+        if width is None:
+            parts = [value]
+        else:
+            beside = width - indent
+            if max(beside, 0) < min(_longest_word(value), width - 2) or beside < min(PROSE // 2, _length(value)):
+                lines.append(name.rstrip())
+                lines += ["  " + part for part in _wrap(value, max(width - 2, 1))]
+                continue
+            parts = _wrap(value, beside)
+        lines.append((_padded(name, indent, left=True) + parts[0]).rstrip())
+        lines += [" " * indent + part for part in parts[1:]]
+    return lines
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def _clean(text: str, encoding: str) -> str:
+    """Without what could move the cursor, in signs that the encoding has."""
+    return writable(_CONTROL.sub(lambda found: " " if found[0] in "\n\t" else "?", text), encoding)
+
+
+@cache
+def _length(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii() or all(ord(sign) < 0x300 or 0x2000 <= ord(sign) < 0x2600 for sign in text):
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _words(text: str) -> list[str]:
+    """What may stand on lines of its own: words, a number with its unit."""
+    return [word.replace("\u00a0", " ") for word in _KEPT_TOGETHER.sub("\u00a0", text).split(" ")]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(_length, _words(text)))
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Lines of whole words, each as long as the width lets it be."""
+    if _length(text) <= width:
+        return [text]
+    lines: list[str] = []
+    current: str | None = None
+    for word in _words(text):
+        longer = word if current is None else f"{current} {word}"
+        if current is None or _length(longer) <= width:
+            current = longer
+        else:
+            lines.append(current.rstrip())
+            current = word
+    return [*lines, current or ""]
+
+
+def _wrapped(text: str, screen: Screen) -> list[str]:
+    shown = _clean(text, screen.encoding)
+    return [shown] if screen.width is None else _wrap(shown, screen.width)

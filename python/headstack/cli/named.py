@@ -1,0 +1,66 @@
+"""The files that a command line names: what will be written, and what is read."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from cyclopts import Parameter
+
+from headstack.cli.options import OUTPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Named = list[tuple[str, Path]]
+
+# Written, although it does not stand among the options of the output: it can be gone on with.
+_RECORD = "record"
+
+
+def files(command: Callable[..., Any], bound: inspect.BoundArguments) -> tuple[Named, Named]:
+    """Outputs and inputs, each with the option that names it."""
+    outputs: Named = []
+    inputs: Named = []
+    if not command.__module__.startswith("headstack."):
+        # `--help` and `--version`, which name no files.
+        return outputs, inputs
+    hints = get_type_hints(command, include_extras=True)
+    for name, value in bound.arguments.items():
+        parameter = _parameter(hints.get(name))
+        is_output = name == _RECORD or parameter.group in (OUTPUT, (OUTPUT,))
+        option = next(iter(parameter.name or ()), _option(bound.signature.parameters[name]))
+        if is_output:
+            outputs += [(option, path) for path in _paths(value) if not path.is_dir()]
+        else:
+            inputs += [(option, path) for path in _read(value) if path.exists()]
+    return outputs, inputs
+
+
+def _parameter(hint: Any) -> Parameter:
+    found = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Parameter)]
+    return found[0] if found else Parameter()
+
+
+def _option(parameter: inspect.Parameter) -> str:
+    name = parameter.name.strip("_").replace("_", "-")
+    return "--" + name if parameter.kind is inspect.Parameter.KEYWORD_ONLY else name.upper()
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    for each in value if isinstance(value, (tuple, list)) else [value]:
+        if isinstance(each, Path):
+            yield each
+
+
+def _read(value: Any) -> Iterator[Path]:
+    """Paths, and words that may be one: a system, a workload or a device is named by its file or otherwise."""
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from _paths(getattr(value, field.name))
+        return
+    if isinstance(value, str) and len(value) < 4096 and "\0" not in value:
+        yield Path(value.removeprefix("sim:"))
+    yield from _paths(value)

@@ -1,0 +1,133 @@
+"""The verbs: where each lives, what it does in a line, and how it is typed. Loads nothing, so that `--help` is fast."""
+
+from __future__ import annotations
+
+VERBS: dict[str, tuple[str, str]] = {
+    "drives": ("headstack.cli.drives:app", "The drive library; show, check and import drive files."),
+    "trace": ("headstack.cli.trace:app", "Describe a trace; convert, pair, analyse, capture and make traces."),
+    "simulate": ("headstack.cli.simulate:simulate", "Run a workload or a trace on a drive or a system."),
+    "validate": (
+        "headstack.cli.validate:validate",
+        "Replay a trace that has measured times, and score the model against them.",
+    ),
+    "measure": (
+        "headstack.cli.measure:measure",
+        "Run probes on a disk, a file or a simulated drive, and report what they show.",
+    ),
+    "calibrate": (
+        "headstack.cli.calibrate:calibrate",
+        "Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.",
+    ),
+    "explain": ("headstack.cli.explain:explain", "Show one request, or a few, as a timeline, phase by phase."),
+    "compare": (
+        "headstack.cli.compare:compare",
+        "Compare runs, traces, validations or measurements, with 95 % intervals of what changed.",
+    ),
+    "cost": (
+        "headstack.cli.cost:cost",
+        "List what a drive is made of and what that costs, for any number of actuators.",
+    ),
+    "power": (
+        "headstack.cli.power:power",
+        "Show what drives draw, by state, spindle speed and number of arms.",
+    ),
+    "schedulers": (
+        "headstack.cli.schedulers:schedulers",
+        "List the scheduling algorithms that hosts and drives can have.",
+    ),
+    "study": ("headstack.cli.study:app", "Reproduce a paper: its numbers beside ours."),
+    "completion": ("headstack.cli.completion:completion", "Print a completion script for bash, zsh or fish."),
+}
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "drives": ("headstack drives list", "headstack drives show hp-97560"),
+    "drives list": ("headstack drives list --csv",),
+    "drives show": ("headstack drives show hp-97560", "headstack drives show hp-97560 --toml"),
+    "drives check": ("headstack drives check my-drive.toml", "headstack drives check nearline-22tb --deep"),
+    "drives sheet": ("headstack drives sheet nearline-18tb",),
+    "drives import": ("headstack drives import cheetah9LP.diskspecs -o cheetah.toml",),
+    "trace": ("headstack trace info host.trace", "headstack trace analyze host.trace --report trace.html"),
+    "trace info": ("headstack trace info host.trace", "headstack trace info host.srt --device 0"),
+    "trace convert": ("headstack trace convert host.srt host.parquet --from 1h --to 2h",),
+    "trace formats": ("headstack trace formats",),
+    "trace match": ("headstack trace match ticks.txt --histogram histogram.txt",),
+    "trace ticks": ("headstack trace ticks histogram.txt",),
+    "trace analyze": ("headstack trace analyze host.trace --report trace.html",),
+    "trace iostat": ("headstack trace iostat iostat.txt",),
+    "trace capture": ("headstack trace capture /dev/sda host.parquet --for 10m",),
+    "trace make": ("headstack trace make more.parquet --like host.trace --requests 1000000",),
+    "simulate": (
+        "headstack simulate hp-97560 --workload unix-like --report run.html",
+        "headstack simulate cheetah-9lp --trace host.trace --fit-lba wrap --out run.parquet",
+        "headstack simulate hp-97560 --workload unix-like --set rotation_rpm=7200 --scheduler c-look",
+    ),
+    "validate": (
+        "headstack validate hp-c2200a --trace host.srt --device 0 --report scores.html",
+        "headstack validate hp-c2200a --trace host.srt --device 0 --phase-lock",
+    ),
+    "measure": (
+        "headstack measure sim:hp-97560 skippy",
+        "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml --report sdb.html",
+    ),
+    "calibrate": ("headstack calibrate hp-c2247a --trace host.trace --save fitted.toml",),
+    "explain": (
+        "headstack explain hp-97560 --lba 0 --then 1000000",
+        "headstack explain hp-97560 --from run.parquet --id 1234 --report request.html",
+    ),
+    "compare": (
+        "headstack compare before.parquet after.parquet --report compare.html",
+        "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
+    ),
+    "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
+    "power": ("headstack power nearline-18tb",),
+    "schedulers": ("headstack schedulers",),
+    "study": ("headstack study list", "headstack study skippy --report skippy.html"),
+    "study list": ("headstack study list",),
+    "completion": ("headstack completion bash > ~/.local/share/bash-completion/completions/headstack",),
+}
+
+ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
+EVERY_VERB = "Every verb takes --json, --csv and --plain (ASCII, no line is wrapped)."
+
+
+def examples(verb: str) -> str:
+    """The examples of a verb, as the end of its help."""
+    known = EXAMPLES.get(verb, ())
+    return "\n\n".join([f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)]) if known else ""
+
+
+def overview(width: int) -> str:
+    """The text of `headstack --help`."""
+    from textwrap import wrap
+
+    column = max(map(len, VERBS)) + 4
+    options = {
+        "-h, --help": "This text; `headstack VERB --help` lists a verb's options.",
+        "-V, --version": "The version.",
+    }
+
+    def listed(rows: dict[str, str]) -> list[str]:
+        lines = []
+        for name, about in rows.items():
+            first, *rest = wrap(about, max(width - column - 2, 20))
+            lines += [f"  {name:<{column}}{first}", *(" " * (column + 2) + part for part in rest)]
+        return lines
+
+    return "\n".join(
+        [
+            "Usage: headstack VERB …",
+            "",
+            *wrap(ABOUT, width),
+            "",
+            "Verbs:",
+            *listed({name: about for name, (_, about) in VERBS.items()}),
+            "",
+            "Options:",
+            *listed(options),
+            "",
+            *wrap(EVERY_VERB, width),
+            "",
+            "Example:",
+            f"  {EXAMPLES['simulate'][0]}",
+        ]
+    )

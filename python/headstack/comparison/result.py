@@ -1,0 +1,242 @@
+"""Two or more of a kind side by side; the first is what the others are compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from headstack import _core
+from headstack.comparison import resampling
+from headstack.comparison.limits import Limit
+from headstack.comparison.sources import Source, Value, read
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+SCHEMA_VERSION = 1
+
+
+def compare(
+    files: Sequence[str | Path],
+    *,
+    time: Literal["response", "service"] = "response",
+    fail_if: Sequence[str] = (),
+    seed: int = 1,
+    open_trace: Callable[[Path], _core.Trace] = _core.Trace,
+) -> Comparison:
+    """Compare runs, traces, validations or measurements; the first file is what the others are compared with.
+
+    Parameters
+    ----------
+    files
+        Completions of runs (Parquet) or their summaries (JSON), traces with measured times, scores of validations (JSON),
+        measurements (JSON) or drive files: two or more of a kind.
+    time
+        Which time of runs and traces: the response (from arrival) or the service (from the start at the drive).
+    fail_if
+        Limits such as "p99 > +5%"; those that are broken are in `Comparison.failed`.
+    seed
+        Seed of the resampling that the intervals come from.
+    open_trace
+        How a trace is opened.
+    """
+    limits = [Limit.parse(text) for text in fail_if]
+    if len(files) < 2:
+        raise InputError("there is nothing to compare", "name two files or more: headstack compare A B")
+    sources = [read(Path(file), time, open_trace) for file in files]
+    first = sources[0]
+    for file, other in zip(files[1:], sources[1:], strict=True):
+        if other.kind != first.kind or (other.times is None) != (first.times is None):
+            raise InputError(
+                f"`{files[0]}` is a {first.kind} and `{file}` a {other.kind}"
+                if other.kind != first.kind
+                else f"`{files[0]}` and `{file}`: one has times of requests, the other a summary only",
+                "compare two of a kind",
+            )
+    names = _apart([Path(file) for file in files])
+    made = [Source(name, each.kind, each.values, each.times) for name, each in zip(names, sources, strict=True)]
+    differences = [_difference(made[0], other, seed) for other in made[1:]]
+    failed = [
+        f"{limit.text}: {difference.name}"
+        for limit in limits
+        for difference in differences
+        if _is_broken(limit, difference)
+    ]
+    return Comparison(made, time, differences, failed)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A value in the first and in the other, and the 95 % interval of the difference where it is known."""
+
+    first: float
+    second: float
+    unit: str
+    ci95: tuple[float, float] | None
+
+    @property
+    def change(self) -> float:
+        """How much larger the second is."""
+        return self.second - self.first
+
+    @property
+    def change_percent(self) -> float | None:
+        """The same in percent of the first."""
+        return 100 * self.change / abs(self.first) if self.first else None
+
+    @property
+    def is_clear(self) -> bool | None:
+        """Whether the interval leaves out zero."""
+        return None if self.ci95 is None else not self.ci95[0] <= 0 <= self.ci95[1]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One of the others against the first."""
+
+    name: str
+    metrics: dict[str, Metric]
+    paired: pl.DataFrame | None
+    demerit_ms: float | None
+
+
+class Comparison:
+    """Things of a kind side by side.
+
+    Attributes
+    ----------
+    sources
+        What is compared; the first is what the others are compared with.
+    time
+        Which time of runs and traces.
+    differences
+        One for each of the others.
+    failed
+        The limits that are broken, and by which.
+    """
+
+    def __init__(self, sources: list[Source], time: str, differences: list[Difference], failed: list[str]) -> None:
+        self.sources, self.time, self.differences, self.failed = sources, time, differences, failed
+
+    @property
+    def kind(self) -> str:
+        """What is compared: run, trace, validation or measurement."""
+        return self.sources[0].kind
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `headstack compare --json` prints."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": self.kind,
+            "time": self.time if self.sources[0].times is not None else None,
+            "first": self.sources[0].name,
+            "answer": self.answer(),
+            "compared": [
+                {
+                    "name": each.name,
+                    "requests_paired": None if each.paired is None else len(each.paired),
+                    "demerit_ms": each.demerit_ms,
+                    "metrics": {
+                        name: {
+                            "first": metric.first, "second": metric.second, "unit": metric.unit, "change": metric.change,
+                            "change_percent": metric.change_percent,
+                            "change_ci95": None if metric.ci95 is None else list(metric.ci95),
+                        }
+                        for name, metric in each.metrics.items()
+                    },
+                }
+                for each in self.differences
+            ],
+            "failed": self.failed,
+        }  # fmt: skip
+
+    def answer(self) -> str:
+        """What differs most, in a sentence for each of the others."""
+        return " ".join(_sentence(self.sources[0].name, each) for each in self.differences)
+
+    def report(self, path: str | Path) -> None:
+        """Write the page: distributions over each other, differences, all values."""
+        from headstack.report.comparison import comparison_page
+
+        comparison_page(self).write(Path(path))
+
+    def __repr__(self) -> str:
+        return f"Comparison({[source.name for source in self.sources]!r})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(self.answer())}</p>"
+
+
+def _apart(paths: list[Path]) -> list[str]:
+    """Names that tell the files apart: as short as that allows."""
+    if len({path.stem for path in paths}) == len(paths):
+        return [path.stem for path in paths]
+    return [str(path) for path in paths]
+
+
+def _difference(first: Source, other: Source, seed: int) -> Difference:
+    if first.times is None or other.times is None:
+        shared = [name for name in first.values if name in other.values]
+        if not shared:
+            raise InputError(f"`{first.name}` and `{other.name}` have no value in common")
+        metrics = {name: _of_values(first.values[name], other.values[name]) for name in shared}
+        return Difference(other.name, metrics, None, None)
+    joined = _paired(first.times, other.times)
+    one, two = (first.times["ms"], other.times["ms"]) if joined is None else (joined["first_ms"], joined["second_ms"])
+    intervals = resampling.intervals(one, two, paired=joined is not None, seed=seed)
+    before, after = (resampling.statistics(source.times["ms"]) for source in (first, other) if source.times is not None)
+    metrics = {name: Metric(before[name], after[name], "ms", intervals.get(name)) for name in before}
+    distance = _core.demerit(first.times["ms"].to_list(), other.times["ms"].to_list())
+    return Difference(other.name, metrics, joined, distance["demerit_ms"])
+
+
+def _of_values(first: Value, second: Value) -> Metric:
+    change = second.value - first.value
+    if first.ci95 is None or second.ci95 is None:
+        return Metric(first.value, second.value, first.unit, None)
+    half = (first.ci95**2 + second.ci95**2) ** 0.5
+    return Metric(first.value, second.value, first.unit, (change - half, change + half))
+
+
+def _paired(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame | None:
+    """The times of the same requests in both, where nearly all requests are the same."""
+    joined = first.join(second, on="key", maintain_order="left", suffix="_second")
+    if len(joined) < 0.99 * max(len(first), len(second)):
+        return None
+    return joined.select("key", first_ms="ms", second_ms="ms_second")
+
+
+def _is_broken(limit: Limit, difference: Difference) -> bool:
+    limit.check(difference.metrics)
+    metric = difference.metrics[limit.metric]
+    return limit.is_broken(metric.first, metric.second, metric.unit)
+
+
+def _sentence(first: str, each: Difference) -> str:
+    names = [name for name in ("mean", "p99", "demerit", "mae") if name in each.metrics]
+    if not names:
+        # Of values in different units, the two that differ most in percent.
+        changes = {name: abs(metric.change_percent or 0.0) for name, metric in each.metrics.items()}
+        names = sorted((name for name, change in changes.items() if change), key=lambda name: -changes[name])[:2]
+    if all(each.metrics[name].change == 0 for name in names):
+        return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
+    parts = [f"{name} {_words(each.metrics[name])}" for name in names]
+    how = "" if each.paired is None else f", request by request over the same {len(each.paired):,}"
+    return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
+
+
+def _words(metric: Metric) -> str:
+    unit = f" {metric.unit}" if metric.unit else ""
+    text = f"goes from {metric.first:,.6g} to {metric.second:,.6g}{unit}"
+    if metric.change_percent is not None and metric.unit != "%":
+        text += f" ({metric.change_percent:+.3g} %)"
+    if metric.is_clear is False:
+        text += ", which may be chance"
+    return text

@@ -1,0 +1,138 @@
+"""What can be compared, read from files: times request by request, or named values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+KINDS = {
+    "run": "the completions of a run (`simulate --out`) or its summary (`simulate --json`)",
+    "trace": "a trace with measured times",
+    "validation": "the scores of a model (`validate --json`)",
+    "measurement": "what probes found (`measure --json`) or a drive file",
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with the half width of its 95 % interval, where that is known."""
+
+    value: float
+    unit: str
+    ci95: float | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """One of the things that are compared.
+
+    `times`, where it has them, are one row a request, in the order of arrival: `key` (what makes two requests the same)
+    and `ms`. `values` are what is known by name.
+    """
+
+    name: str
+    kind: str
+    values: dict[str, Value] = field(default_factory=dict)
+    times: pl.DataFrame | None = None
+
+
+def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
+    """Read a file; `time` is `response` or `service`, for those that have times."""
+    if not path.is_file():
+        raise InputError(f"cannot read `{path}`: no such file", f"name {'; '.join(KINDS.values())}")
+    if path.suffix == ".toml":
+        return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()))
+    if path.suffix == ".json":
+        return _document(path, time)
+    return _requests(path, time, open_trace)
+
+
+def _document(path: Path, time: str) -> Source:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise InputError(f"`{path}` is no JSON: {problem}") from None
+    if isinstance(document, dict) and "demerit_percent" in document:
+        return Source(path.name, "validation", _scores(document))
+    if isinstance(document, dict) and f"{time}_ms" in document and "phases_ms" in document:
+        return Source(path.name, "run", _summary(document[f"{time}_ms"]))
+    if isinstance(document, dict) and isinstance(document.get("parameters"), list) and "rotating" in document:
+        found = (each for each in document["parameters"] if each["value"] is not None)
+        values = {each["name"]: Value(float(each["value"]), each["unit"], each["ci95"]) for each in found}
+        return Source(path.name, "measurement", values)
+    raise InputError(f"`{path}` holds nothing that can be compared", f"name {'; '.join(KINDS.values())}")
+
+
+def _summary(times: dict[str, Any]) -> dict[str, Value]:
+    names = ("mean", "p50", "p90", "p99", "p999", "max")
+    known = {name: times[name] for name in names if times[name] is not None}
+    return {name: Value(value, "ms", times["mean_ci95"] if name == "mean" else None) for name, value in known.items()}
+
+
+def _scores(document: dict[str, Any]) -> dict[str, Value]:
+    values = {
+        "demerit": Value(document["demerit_percent"], "%"),
+        "demerit_ms": Value(document["demerit_ms"], "ms"),
+        "model_mean": Value(document["model_mean_ms"], "ms"),
+        "measured_mean": Value(document["measured_mean_ms"], "ms"),
+    }
+    for kind in ("", "reads", "writes"):
+        scores = document[kind] if kind else document
+        if scores["requests"]:
+            values[f"{kind}_mae".lstrip("_")] = Value(scores["per_request"]["mae_ms"], "ms")
+            if kind:
+                values[f"{kind}_demerit"] = Value(scores["demerit_percent"], "%")
+    return values
+
+
+def _drive_values(about: dict[str, Any]) -> dict[str, Value]:
+    seek = about["seek"]
+    return {
+        "capacity_sectors": Value(about["capacity_sectors"], "sectors"),
+        "rotation_ms": Value(about["rotation_ms"], "ms"),
+        "rotation_rpm": Value(about["rotation_rpm"], "rpm"),
+        "cylinders": Value(about["cylinders"], ""),
+        "heads": Value(about["heads"], ""),
+        "zones": Value(len(about["zones"]), ""),
+        "sectors_per_track": Value(about["zones"][0]["sectors_per_track"], "sectors"),
+        "head_switch_ms": Value(about["head_switch_ms"], "ms"),
+        "seek_single_ms": Value(seek["single_cylinder_ms"], "ms"),
+        "seek_mean_ms": Value(seek["distance_weighted_ms"], "ms"),
+        "seek_longest_ms": Value(seek["full_stroke_ms"], "ms"),
+    }
+
+
+def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
+    import polars as pl
+
+    is_run = False
+    if path.suffix == ".parquet":
+        try:
+            is_run = "queue_ns" in pl.read_parquet_schema(path)
+        except (OSError, pl.exceptions.PolarsError) as problem:
+            raise InputError(f"cannot read `{path}`: {' '.join(str(problem).split())}") from None
+    frame = pl.read_parquet(path) if is_run else pl.DataFrame(open_trace(path))
+    begin = "arrival_ns" if time == "response" else "start_ns"
+    if not {begin, "finish_ns"} <= set(frame.columns):
+        raise InputError(f"`{path}` has no measured times", "compare traces that have them, or runs")
+    measured = frame.filter(pl.col("finish_ns").is_not_null() & pl.col(begin).is_not_null())
+    if measured.is_empty():
+        raise InputError(
+            f"`{path}` has no measured times", f"no request has a {time} time: compare runs, or other traces"
+        )
+    number = pl.col("id") if is_run else pl.int_range(pl.len(), dtype=pl.UInt64)
+    times = measured.sort("arrival_ns", maintain_order=True).select(
+        key=pl.struct(number.alias("id"), "lba", "sectors", pl.col("op").cast(pl.String)),
+        ms=(pl.col("finish_ns").cast(pl.Int64) - pl.col(begin).cast(pl.Int64)) / 1e6,
+    )
+    return Source(path.name, "run" if is_run else "trace", times=times)

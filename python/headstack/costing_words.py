@@ -1,0 +1,59 @@
+"""Bills and comparisons as tables of words, for the command line and for pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headstack.costing import Cost
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def price(entry: dict[str, Any]) -> str:
+    """Write a range of dollars; one number where both ends are equal."""
+    low, high = f"{entry['low_usd']:,.2f}", f"{entry['high_usd']:,.2f}"
+    return low if low == high else f"{low}–{high}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count and what is counted."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def system_name(system: dict[str, Any]) -> str:
+    """Name a system by its drives."""
+    return f"{plural(system['drives'], 'drive')} of {plural(system['actuators'], 'actuator')}"
+
+
+def bill_rows(found: Cost) -> Table:
+    """A row a component: how many, and the price of all of them, for each number of actuators; the total last."""
+    columns = ["component"]
+    for bill in found.designs:
+        columns += ["count", plural(bill["actuators"], "actuator")]
+    rows = []
+    for index, component in enumerate(found.designs[0]["components"]):
+        row = [component["name"]]
+        for bill in found.designs:
+            entry = bill["components"][index]
+            row += [f"{entry['count']:,}", price(entry)]
+        rows.append(row)
+    total = ["total"]
+    for bill in found.designs:
+        total += ["", price(bill)]
+    return columns, [*rows, total]
+
+
+def system_rows(found: Cost) -> Table:
+    """A row a system: its price, the mean of the range, and what it saves against the first."""
+    systems = [] if found.iso_performance is None else found.iso_performance["systems"]
+    rows = [
+        [
+            system_name(system),
+            price(system),
+            f"{system['mean_usd']:,.2f}",
+            "–" if index == 0 else f"{system['saving_percent']:.1f} %",
+        ]
+        for index, system in enumerate(systems)
+    ]
+    return ["system", "price", "mean", "saving"], rows

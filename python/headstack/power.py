@@ -1,0 +1,52 @@
+"""`power_budget`: what the drives of a system draw, by state, spindle speed and number of arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.run import as_system
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class PowerBudget:
+    """What drives draw."""
+
+    system: str
+    """Name of the system."""
+    drives: list[dict[str, Any]]
+    """For each drive its `name`, its `model` and `power`: one budget a speed and number of arms, or `None` where the drive's
+    file does not tell its watts."""
+    totals: list[dict[str, float]]
+    """`idle_w` and `all_seeking_w` of all drives together, in the same order; empty where one is not known."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as `headstack power --json` prints it."""
+        return dict(vars(self))
+
+
+def power_budget(
+    system: str | Path | _core.Drive | _core.System,
+    *,
+    overrides: dict[str, Any] | None = None,
+    rpm: Sequence[float] = (),
+    actuators: Sequence[int] = (),
+) -> PowerBudget:
+    """List what the drives of a system draw in each state.
+
+    Parameters
+    ----------
+    system
+        A library name, the path of a drive or system file, a `Drive` or a `System`.
+    overrides
+        Values to replace, by dotted path.
+    rpm, actuators
+        A budget for each of these spindle speeds and numbers of actuators; without them, as each drive is described.
+    """
+    built = as_system(system, overrides)
+    return PowerBudget(**_core.power_budget(built, rpm=list(rpm), actuators=list(actuators)))

@@ -1,0 +1,95 @@
+"""The page of a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headstack import __version__
+from headstack.comparison.resampling import BLOCKS, DRAWS
+from headstack.report import charts, style
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from headstack.comparison.result import Comparison, Difference, Metric
+
+COLUMNS = ("", "first", "second", "unit", "change", "change (%)", "95 % of the change", "clear")
+COLOURS = (style.GREY, style.BLUE, style.VERMILLION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
+
+
+def comparison_page(comparison: Comparison) -> Page:
+    """The page: the answer, distributions over each other, differences request by request, all values."""
+    first = comparison.sources[0].name
+    sections = [] if comparison.sources[0].times is None else [_distributions(comparison)]
+    for each in comparison.differences:
+        if each.paired is not None:
+            sections.append(_paired(each, comparison.time))
+        text = "" if each.demerit_ms is None else (
+            f"The distributions are {number(each.demerit_ms, 3)} ms apart (demerit). Intervals: {DRAWS} resamples of "
+            f"{BLOCKS} blocks of neighbouring requests{', the same in both' if each.paired is not None else ''}."
+        )  # fmt: skip
+        rows = [list(cells(name, metric)) for name, metric in each.metrics.items()]
+        sections.append(Section(f"{each.name} against {first}", text, columns=list(COLUMNS), rows=rows))
+    numbers = [
+        Number(f"{name}, {each.name}", _change(metric), f"{number(metric.second, 3)} {metric.unit}")
+        for each in comparison.differences[:2]
+        for name, metric in list(each.metrics.items())[:4]
+    ]
+    return Page(
+        title=f"{' and '.join(each.name for each in comparison.differences)} against {first}",
+        subtitle=f"{comparison.kind}s compared"
+        + (f", {comparison.time} time" if sections[0].chart is not None else ""),
+        answer=comparison.answer(),
+        notices=[f"Limit broken: {failed}" for failed in comparison.failed],
+        numbers=numbers,
+        sections=sections,
+        cite=[("tool", f"headstack {__version__}"), *(("compared", each.name) for each in comparison.sources)],
+    )
+
+
+def cells(name: str, metric: Metric) -> tuple[str, ...]:
+    """A row for a metric, as `COLUMNS` names the cells."""
+    percent = metric.change_percent
+    interval = "–" if metric.ci95 is None else f"{metric.ci95[0]:+,.3f} to {metric.ci95[1]:+,.3f}"
+    clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
+    return (
+        name, _value(metric.first), _value(metric.second), metric.unit,
+        f"{metric.change:+,.3f}" if metric.change else "0",
+        "–" if percent is None else f"{percent:+.2f}", interval, clear,
+    )  # fmt: skip
+
+
+def _value(value: float) -> str:
+    return number(int(value)) if float(value).is_integer() else number(float(value), 3)
+
+
+def _change(metric: Metric) -> str:
+    if metric.change_percent is None or metric.unit == "%":
+        return f"{metric.change:+,.3g} {metric.unit}"
+    return f"{metric.change_percent:+.1f} %"
+
+
+def _distributions(comparison: Comparison) -> Section:
+    curves = {each.name: each.times["ms"] for each in comparison.sources if each.times is not None}
+    colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(curves)}
+    return Section(
+        f"How long requests take: {comparison.time}",
+        "For every time, the share of requests that take no longer.",
+        charts.cdf(curves, colours, f"{comparison.time} time (ms)", wide=comparison.sources[0].name),
+    )
+
+
+def _paired(each: Difference, time: str) -> Section:
+    import polars as pl
+
+    assert each.paired is not None  # noqa: S101 (asked for by the caller)
+    change = each.paired["second_ms"] - each.paired["first_ms"]
+    slower, faster = (int(found.sum()) for found in (change > 1e-6, change < -1e-6))
+    count = len(change)
+    return Section(
+        f"Request by request: {each.name}",
+        f"The change of the {time} time of the same request: {100 * slower / count:.1f} % take longer, "
+        f"{100 * faster / count:.1f} % less long, {100 * (count - slower - faster) / count:.1f} % as long.",
+        charts.cdf({each.name: pl.Series(change)}, {each.name: style.BLUE}, "change (ms)"),
+        half=False,
+    )

@@ -1,0 +1,277 @@
+"""Drives of today: what makers and others published of them, beside the library's models of the class.
+
+The schedulers are those of the drive files: a drive that gets a better one is scored with it.
+"""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+from headstack.checks.deep import Bench
+from headstack.checks.sheets import COLUMNS, WITHIN, all_actuators_mb_per_s, published_drives, sheet_rows, table
+from headstack.report.page import Section
+from headstack.studies.framework import Row, about, at_least, at_most, data_file, not_testable
+from headstack.studies.repeats import Case, estimate, run_all
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headstack.checks.sheets import SheetRow
+    from headstack.studies.framework import Progress
+
+TITLE = "Do the drives of today behave as their makers and users measured them?"
+PAPER = (
+    "The queue-depth curve of a 22 TB drive in WD's cdl-tools, 2023; data sheets of the Exos X18, X20, X24 and 2X18; "
+    "tomshw.it on write caches; press on dual actuators"
+)
+
+CURVE_FILE = "published/cdl-22tb-randread-128k.csv"
+CURVE_DRIVE = "nearline-22tb"
+CACHE_DRIVE = "nearline-18tb"
+DUAL_DRIVE = "dual-actuator-18tb"
+DEPTHS = (1, 2, 4, 8, 16, 24, 32)
+SEEDS = range(1, 5)
+CURVE_REQUESTS = 6000
+WARMUP = 400
+# The published figures are digitised, 0.3 IOPS and 1 ms.
+IOPS_WITHIN, P99_WITHIN = 0.03, 0.10
+OTHER_SCHEDULERS = ("fcfs", "sptf")
+
+CACHE_MIB = (4, 16, 64, 96, 192)
+# 4 KiB random writes, write cache on: drives of 8 and 10 TB, and the data sheets.
+LEAST_WRITES, MOST_WRITES = 315.0, 550.0
+SEQUENTIAL_KIB = (64, 1024, 16384)
+LONG_READ_MS = 1000.0
+NO_LIMITS = "command duration limits are not modelled"
+
+
+def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
+    """Compare; the curve and its chart need the data."""
+    say = progress or (lambda _: None)
+    rows: list[Row] = []
+    sections: list[Section] = []
+    curve = data_file(data, CURVE_FILE)
+    for what, part in (
+        ("queue depth", lambda: _curve(curve)),
+        ("data sheets", _sheets),
+        ("write cache", _write_cache),
+        ("two actuators", _actuators),
+    ):
+        say(what)
+        found, shown = part()
+        rows += found
+        sections += shown
+    return rows, sections
+
+
+# ---- a maker's own curve ----
+
+
+def _depth_workload(depth: int) -> str:
+    return (
+        f"requests = {CURVE_REQUESTS + WARMUP}\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 128\nalign_kib = 128\n"
+        f"think.constant_ms = 0\nusers = {depth}\n"
+    )
+
+
+def _curves(schedulers: tuple[str | None, ...]) -> dict[str | None, dict[int, tuple[tuple[float, float], ...]]]:
+    """For each scheduler (none: the drive's own) and depth: IOPS and p99, each with the half-width of its interval."""
+    over = {name: () if name is None else (("drive.*.controller.scheduler", name),) for name in schedulers}
+    cases = {
+        (name, depth): [Case(CURVE_DRIVE, _depth_workload(depth), over[name], seed, WARMUP) for seed in SEEDS]
+        for name in schedulers
+        for depth in DEPTHS
+    }
+    done = run_all(case for cell in cases.values() for case in cell)
+    return {
+        name: {
+            depth: (
+                estimate([1000 / done[case].per_request for case in cases[name, depth]]),
+                estimate([done[case].p99 for case in cases[name, depth]]),
+            )
+            for depth in DEPTHS
+        }
+        for name in schedulers
+    }
+
+
+def _curve(file: Path | None) -> tuple[list[Row], list[Section]]:
+    curves = _curves((None, *OTHER_SCHEDULERS))
+    if file is None:
+        note = f"needs {CURVE_FILE} of the data"
+        rows = [
+            not_testable(
+                f"curve-{what}-{depth}", f"22 TB, 128 KiB random reads, queue depth {depth}: {what}", None, unit, note
+            )
+            for depth in DEPTHS
+            for what, unit in (("iops", "IOPS"), ("p99", "ms"))
+        ]
+        return rows, _curve_sections(curves, None)
+    with file.open(encoding="utf-8", newline="") as text:
+        published = {
+            int(row["queue_depth"]): row for row in csv.DictReader(line for line in text if not line.startswith("#"))
+        }
+    rows = []
+    for depth in DEPTHS:
+        (iops, iops_ci), (p99, p99_ci) = curves[None][depth]
+        theirs = published[depth]
+        claim = f"22 TB, 128 KiB random reads, queue depth {depth}"
+        target, wait = float(theirs["baseline_iops"]), float(theirs["baseline_p99_ms"])
+        rows.append(
+            about(
+                f"curve-iops-{depth}", f"{claim}: IOPS", target, iops, "IOPS", within=IOPS_WITHIN * target, ci95=iops_ci
+            )
+        )
+        rows.append(
+            about(f"curve-p99-{depth}", f"{claim}: p99", wait, p99, "ms", within=P99_WITHIN * wait, ci95=p99_ci)
+        )
+        for key, what, unit in (
+            ("cdl50_total_iops", "total IOPS", "IOPS"),
+            ("cdl50_nolimit_p99_ms", "p99 of the others", "ms"),
+            ("cdl50_limited_p99_ms", "p99 of the limited", "ms"),
+        ):
+            limited = f"{claim}, 20 % limited to 50 ms: {what}"
+            rows.append(
+                not_testable(
+                    f"{key.removesuffix('_ms').replace('_', '-')}-{depth}", limited, float(theirs[key]), unit, NO_LIMITS
+                )
+            )
+    return rows, _curve_sections(curves, published)
+
+
+def _curve_sections(
+    curves: dict[str | None, dict[int, tuple[tuple[float, float], ...]]], published: dict[int, dict[str, str]] | None
+) -> list[Section]:
+    from headstack.report.curves import lines
+
+    sections = []
+    for index, (title, column) in enumerate((("IOPS", "baseline_iops"), ("p99 (ms)", "baseline_p99_ms"))):
+        shown: dict[str, list[tuple[float, float]]] = {}
+        if published is not None:
+            shown["published"] = [(depth, float(published[depth][column])) for depth in DEPTHS]
+        for name, points in curves.items():
+            shown[name or "the drive file's scheduler"] = [(depth, points[depth][index][0]) for depth in DEPTHS]
+        text = (
+            f"Random 128 KiB reads of all of a 22 TB drive in a closed loop, model {CURVE_DRIVE}. Its seek curve was scaled to "
+            "the published IOPS at depth 1; nothing was fitted to the rest."
+        )
+        sections.append(Section(f"{title} against queue depth", text, lines(shown, "queue depth", title), half=True))
+    return sections
+
+
+# ---- data sheets ----
+
+
+def _sheets() -> tuple[list[Row], list[Section]]:
+    found = [row for drive in published_drives() for row in sheet_rows(drive)]
+    rows = [_sheet_row(row) for row in found]
+    return rows, [
+        Section("Data sheets beside the models", SHEET_TEXT, columns=COLUMNS, rows=table(found), text_columns=3)
+    ]
+
+
+SHEET_TEXT = (
+    "Rates within 2 %, IOPS within 10 %, times within 5 %. A figure that is remembered was not checked against the data sheet. "
+    "One that is read back went into the drive file."
+)
+
+
+def _sheet_row(row: SheetRow) -> Row:
+    id_ = f"sheet-{row.drive}-{row.what.replace(',', '').replace(' ', '-')}"
+    claim = f"{row.sheet}: {row.what} (model {row.drive})"
+    source = f"{row.source}, {row.kind}" + (f"; {row.note}" if row.note else "")
+    if row.model is None:
+        return not_testable(id_, claim, row.published, row.unit, source)
+    return about(id_, claim, row.published, row.model, row.unit, within=WITHIN[row.unit] * row.published, note=source)
+
+
+# ---- write caches ----
+
+
+def _write_cache() -> tuple[list[Row], list[Section]]:
+    bench = Bench(CACHE_DRIVE)
+    rows, iops = [], {}
+    for depth in (1, 16):
+        iops[depth] = bench.iops("write", depth)
+        off = bench.iops("write", depth, through=True)
+        claim = f"18 TB, write cache on, 4 KiB random writes, queue depth {depth}"
+        rows.append(
+            at_least(
+                f"write-least-{depth}", claim, LEAST_WRITES, iops[depth], "IOPS", note="tomshw.it: He8, WD Gold 8 TB"
+            )
+        )
+        rows.append(
+            at_most(f"write-most-{depth}", claim, MOST_WRITES, iops[depth], "IOPS", note="data sheets of the class")
+        )
+        rows.append(
+            at_least(
+                f"write-on-off-{depth}",
+                f"{claim}: against the cache off",
+                1.0,
+                iops[depth] / off,
+                "times",
+                note="own aim",
+            )
+        )
+    by_size = {size: Bench(CACHE_DRIVE, write_cache_mib=size).iops("write", 1) for size in CACHE_MIB}
+    smallest, largest = CACHE_MIB[0], CACHE_MIB[-1]
+    claim = f"18 TB, 4 KiB random writes, queue depth 1: {largest} MiB of write cache against {smallest}"
+    rows.append(
+        at_least(
+            "write-more-cache",
+            claim,
+            1.2,
+            by_size[largest] / by_size[smallest],
+            "times",
+            note="own aim: more cache helps",
+        )
+    )
+    for kib in SEQUENTIAL_KIB:
+        sized = Bench(CACHE_DRIVE, sequential_kib=kib)
+        write, read = (sized.sequential("outer", op).mb_per_s for op in ("write", "read"))
+        claim = f"18 TB, sequential writes of {kib} KiB against reads, write cache on"
+        rows.append(at_least(f"write-sequential-{kib}", claim, 0.95, write / read, "times", note="own aim"))
+    longest, _ = bench.mixed()
+    claim = "18 TB, half reads, half writes at queue depth 4: longest read"
+    rows.append(
+        at_most(
+            "longest-read",
+            claim,
+            LONG_READ_MS,
+            longest["read"],
+            "ms",
+            note="QNAP and ULINK call longer ones long-latency reads",
+        )
+    )
+    rows.append(not_testable("scrub-longest-read", "14 TB, single reads during a scrub: longest", 4000.0, "ms",
+                             "firmware that prefers sequential reads is not modelled"))  # fmt: skip
+    rows.append(not_testable("sync-writes", "HGST 7K6000, 4 KiB synchronous random writes, cache on", 96.0, "IOPS",
+                             "each is followed by a flush; a workload's flushes go before a request"))  # fmt: skip
+    from headstack.report.curves import lines
+
+    chart = lines({"queue depth 1": list(by_size.items())}, "write cache (MiB)", "IOPS")
+    text = f"4 KiB random writes in a closed loop after the write cache is full, model {CACHE_DRIVE}; published: 315 to 550."
+    return rows, [Section("Random writes against the size of the write cache", text, chart)]
+
+
+# ---- two actuators ----
+
+
+def _actuators() -> tuple[list[Row], list[Section]]:
+    bench = Bench(DUAL_DRIVE)
+    both, one = all_actuators_mb_per_s(bench), bench.sequential("outer", "read").mb_per_s
+    halves = [_random_32(bench, percent) for percent in (100, 50)]
+    rows = [
+        about("dual-sequential", "two actuators against one, sequential reads", 1.95, both / one, "times", within=0.05,
+              note="press and a user's report: 1.9 to 2.0"),
+        about("dual-random", "two actuators against one, random 4 KiB reads, queue depth 32", 1.85, halves[0] / halves[1],
+              "times", within=0.10, note="Microsoft, in the press: 1.75 to 1.95; one: only the first half of the addresses"),
+    ]  # fmt: skip
+    return rows, []
+
+
+def _random_32(bench: Bench, percent: int) -> float:
+    """Random reads a second over the first so many percent of the addresses."""
+    stream = f"read_fraction = 1.0\nusers = 32\nsize.fixed_kib = 4\nalign_kib = 4\nrange_percent = [0, {percent}]\n"
+    return bench.run(stream, 6000, WARMUP).summary["iops"]

@@ -1,0 +1,103 @@
+"""Arrays, as a user writes and runs them."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headstack as package
+from conftest import data_file, headstack, refused
+from headstack._core import import_disksim_simulation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOAD = ("--workload", "thesis-4ms", "--requests", "2000")
+
+
+def commands(*more: str) -> list[int]:
+    summary = headstack("simulate", "raid5-4x-cheetah-9lp", *LOAD, *more, "--json").json()
+    assert summary["requests"] == 2000
+    return [drive["commands"] for drive in summary["drives"]]
+
+
+def test_the_library_s_array_runs_whole_and_degraded() -> None:
+    whole = commands()
+    assert min(whole) > 0.8 * max(whole)
+    degraded = commands("--set", "volume.data.failed_drives=[0]")
+    assert degraded[0] == 0
+    # What the failed drive held is worked out from the three others.
+    assert all(after > before for after, before in zip(degraded[1:], whole[1:], strict=True))
+
+
+def test_levels_cost_what_they_say(tmp_path: Path) -> None:
+    per_request = {}
+    for level in ("raid-0", "raid-10", "raid-5", "raid-6"):
+        path = tmp_path / f"{level}.toml"
+        drives = ", ".join(['"cheetah-9lp"'] * 6)
+        path.write_text(f'[volume.data]\nlevel = "{level}"\nstripe_unit_kib = 64\ndrives = [{drives}]\n')
+        summary = headstack("simulate", path, *LOAD, "--json").json()
+        sent = sum(drive["commands"] for drive in summary["drives"])
+        writes = summary["writes"]["requests"] / summary["requests"]
+        per_request[level] = (sent / summary["requests"] - (1 - writes)) / writes
+    expected = {"raid-0": 1, "raid-10": 2, "raid-5": 4, "raid-6": 6}
+    assert per_request == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("failed_drives=[0,1]", "data are lost"),
+        ("failed_drives=[7]", "7 is not one of the 4 drives"),
+        ("stripe_unit_kib=0.3", "is not a positive multiple"),
+        ("read_choice=first", "means nothing to level"),
+        ("level=raid-7", "raid-5"),
+    ],
+)
+def test_arrays_that_cannot_be(setting: str, says: str) -> None:
+    assert says in refused("simulate", "raid5-4x-cheetah-9lp", *LOAD, "--set", f"volume.data.{setting}")
+
+
+def host_requests(name: str, last_device: int, path: Path) -> None:
+    """Write the requests that DiskSim's generators made; left out are writes that waited for reads, noted as arrivals, too."""
+    with gzip.open(data_file(f"disksim-runs/{name}.completions.csv.gz"), "rt") as lines:
+        completions = {round(float(line.split(",")[0]), 3) for line in lines if line[0].isdigit()}
+    with gzip.open(data_file(f"disksim-runs/{name}.arrivals.gz"), "rt") as lines, path.open("w") as out:
+        for line in lines:
+            at, device, *_ = line.split()
+            near = (round(float(at) + shift, 3) for shift in (-0.001, 0.0, 0.001))
+            if int(device) <= last_device and not any(time in completions for time in near):
+                out.write(line)
+
+
+def imported(name: str, folder: Path) -> package.System:
+    found = import_disksim_simulation(
+        data_file(f"validate/{name}.parv"), folders=[data_file("drives/ibm18es.diskspecs").parent]
+    )
+    for file, text in found["drives"]:
+        (folder / file).write_text(text, encoding="utf-8")
+    (folder / "system.toml").write_text(found["system"], encoding="utf-8")
+    return package.System(str(folder / "system.toml"))
+
+
+def commands_of_disksim(name: str, drives: int) -> list[int]:
+    counts = [0] * drives
+    with gzip.open(data_file(f"disksim-runs/{name}.completions.csv.gz"), "rt") as lines:
+        for line in lines:
+            if line[0].isdigit():
+                counts[int(line.split(",")[1])] += 1
+    return counts
+
+
+def test_raid_5_goes_as_in_disksim(tmp_path: Path) -> None:
+    system = imported("synthraid5", tmp_path)
+    assert "raid-5" in (tmp_path / "system.toml").read_text()
+    trace = tmp_path / "arrivals.ascii"
+    host_requests("synthraid5", 0, trace)
+    summary = package.simulate(system, package.Trace(trace)).summary
+    ours = [drive["commands"] for drive in summary["drives"]]
+    # DiskSim makes one request of neighbours with up to 16 KiB between them; here they stay two.
+    assert ours == pytest.approx(commands_of_disksim("synthraid5", 9), rel=0.02)
+    assert summary["response_ms"]["mean"] == pytest.approx(35.749, rel=0.02)

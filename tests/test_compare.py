@@ -1,0 +1,186 @@
+"""`compare`: what changed between runs, traces, validations and measurements, and whether it may be chance."""
+
+from __future__ import annotations
+
+import json
+import math
+from random import Random
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import headstack
+from conftest import headstack as run_cli
+from conftest import refused
+from headstack.comparison import Limit, resampling
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same requests on a drive, on a faster one, and others on the first."""
+    folder = tmp_path_factory.mktemp("runs")
+    changes = {"a": {}, "faster": {"overrides": {"rotation_rpm": 8004}}, "other": {"seed": 9}}
+    for name, change in changes.items():
+        run = headstack.simulate("hp-97560", "unix-like", limit=3000, out=folder / f"{name}.parquet", **change)
+        (folder / f"{name}.json").write_text(json.dumps(run.summary))
+    return folder
+
+
+def test_two_runs_are_compared_request_by_request(runs: Path) -> None:
+    found = headstack.compare([runs / "a.parquet", runs / "faster.parquet"])
+    summaries = [json.loads((runs / f"{name}.json").read_text())["response_ms"] for name in ("a", "faster")]
+    metrics = found.differences[0].metrics
+    for name in ("mean", "p50", "p90", "p99", "p999", "max"):
+        # The same figure as the run's own summary.
+        assert metrics[name].first == pytest.approx(summaries[0][name], rel=1e-9)
+        assert metrics[name].second == pytest.approx(summaries[1][name], rel=1e-9)
+    mean = metrics["mean"]
+    assert found.summary["compared"][0]["requests_paired"] == 3000
+    assert mean.ci95 is not None
+    assert mean.ci95[0] < mean.change < mean.ci95[1] < 0
+    assert "goes from" in found.answer()
+    assert f"{mean.change_percent:+.3g} %" in found.answer()
+
+
+def test_other_requests_are_not_paired_and_their_interval_is_wider(runs: Path) -> None:
+    paired = headstack.compare([runs / "a.parquet", runs / "faster.parquet"]).differences[0]
+    other = headstack.compare([runs / "a.parquet", runs / "other.parquet"]).differences[0]
+    assert other.paired is None
+    low, high = other.metrics["mean"].ci95 or (0.0, 0.0)
+    assert low < 0 < high
+    close, far = paired.metrics["mean"].ci95 or (0.0, 0.0)
+    assert high - low > far - close
+
+
+def test_a_run_against_itself_is_the_same(runs: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.parquet"
+    again.write_bytes((runs / "a.parquet").read_bytes())
+    found = headstack.compare([runs / "a.parquet", again])
+    assert found.answer() == "again is the same as a in all 6 values."
+    assert all(metric.change == 0 for metric in found.differences[0].metrics.values())
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.8])
+def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "DRAWS", 120)
+    random = Random(11)
+
+    def sample() -> pl.Series:
+        level, times = 0.0, []
+        for _ in range(1500):
+            level = memory * level + random.gauss(0, 1)
+            times.append(10 * math.exp(level / 2))
+        return pl.Series(times)
+
+    held = 0
+    for number in range(12):
+        low, high = resampling.intervals(sample(), sample(), paired=False, seed=number)["mean"]
+        held += low <= 0 <= high
+    assert held >= 9
+
+
+def test_an_interval_finds_a_change_that_is_there() -> None:
+    random = Random(3)
+    times = pl.Series([random.expovariate(0.1) for _ in range(3000)])
+    found = resampling.intervals(times, times * 1.1, paired=True)
+    assert found["mean"][0] > 0
+    assert found["p99"][0] > 0
+    assert resampling.intervals(times[:20], times[:20], paired=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second", "is_broken"),
+    [
+        ("p99 > +5%", 100.0, 106.0, True),
+        ("p99 > +5%", 100.0, 104.0, False),
+        ("p99 > +5%", 0.0, 1.0, True),
+        ("p99 > +5%", 0.0, 0.0, False),
+        ("p99 < -5%", 100.0, 94.0, True),
+        ("p99 > +0.5ms", 10.0, 10.6, True),
+        ("p99 > 20ms", 30.0, 19.0, False),
+        ("p99>20", 10.0, 21.0, True),
+    ],
+)
+def test_limits(text: str, first: float, second: float, *, is_broken: bool) -> None:
+    assert Limit.parse(text).is_broken(first, second, "ms") is is_broken
+
+
+def test_a_share_changes_in_points() -> None:
+    assert not Limit.parse("demerit > +1%").is_broken(2.0, 2.9, "%")
+    assert Limit.parse("demerit > +1%").is_broken(2.0, 3.1, "%")
+
+
+def test_a_unit_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match="is in ms"):
+        Limit.parse("p99 > 3s").is_broken(1.0, 2.0, "ms")
+
+
+def test_a_broken_limit_ends_with_1(runs: Path) -> None:
+    words = ("compare", runs / "faster.parquet", runs / "a.parquet")
+    assert run_cli(*words).code == 0
+    done = run_cli(*words, "--fail-if", "mean > +1%", "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["failed"] == ["mean > +1%: a"]
+    assert "limit broken: mean > +1%: a" in done.err
+    assert run_cli(*words, "--fail-if", "mean > +900%").code == 0
+
+
+def test_summaries_drive_files_and_traces(runs: Path, tmp_path: Path, ascii_trace: Path) -> None:
+    known = run_cli("compare", runs / "a.json", runs / "faster.json", "--json").json()
+    assert (known["schema_version"], known["kind"]) == (1, "run")
+    assert known["compared"][0]["metrics"]["mean"]["change_ci95"][1] < 0 or known["compared"][0]["metrics"]["mean"]
+    drive = tmp_path / "fast.toml"
+    drive.write_text(run_cli("drives", "show", "hp-97560", "--toml", "--set", "rotation_rpm=8004").out)
+    plain = tmp_path / "plain.toml"
+    plain.write_text(run_cli("drives", "show", "hp-97560", "--toml").out)
+    metrics = run_cli("compare", plain, drive, "--json").json()["compared"][0]["metrics"]
+    assert metrics["rotation_rpm"]["change"] == pytest.approx(4002)
+    assert metrics["heads"]["change"] == 0
+    assert "has no measured times" in refused("compare", ascii_trace, ascii_trace)
+    rows = "arrival_ns,start_ns,finish_ns,lba,sectors,device,op,flags\n"
+    for name, late in (("one", 0), ("two", 1)):
+        (tmp_path / f"{name}.csv").write_text(
+            rows + "".join(f"{n}000000,{n}000000,{n + 5 + late}000000,{n * 8},8,0,read,0\n" for n in range(50))
+        )
+    mean = run_cli("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--json").json()["compared"][0]
+    assert mean["metrics"]["mean"]["change"] == pytest.approx(1.0)
+    assert mean["requests_paired"] == 50
+
+
+def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) -> None:
+    for name, change in (("same", ()), ("slow", ("--set", "rotation_rpm=3900"))):
+        scores = run_cli("validate", "hp-97560", "--trace", runs / "a.parquet", "--replay", "closed", "--json", *change)
+        (tmp_path / f"{name}.json").write_text(scores.out)
+    done = run_cli("compare", tmp_path / "same.json", tmp_path / "slow.json", "--fail-if", "demerit > +0.1%", "--json")
+    assert done.code == 1
+    metrics = json.loads(done.out)["compared"][0]["metrics"]
+    assert metrics["demerit"]["second"] > metrics["demerit"]["first"]
+
+
+def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
+    one = runs / "a.parquet"
+    assert "two files or more" in refused("compare", one)
+    assert "no such file" in refused("compare", one, tmp_path / "none.parquet")
+    assert "compare two of a kind" in refused("compare", one, runs / "a.json")
+    assert "did you mean `p99`" in refused("compare", one, runs / "other.parquet", "--fail-if", "p9 > +5%")
+    assert "is not a limit" in refused("compare", one, runs / "other.parquet", "--fail-if", "p99 5%")
+    (tmp_path / "odd.json").write_text('{"a": 1}')
+    assert "nothing that can be compared" in refused("compare", tmp_path / "odd.json", tmp_path / "odd.json")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    assert "cannot read" in refused("compare", tmp_path / "bad.parquet", one)
+
+
+def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "compare.html"
+    found = headstack.compare([runs / "a.parquet", runs / "faster.parquet", runs / "other.parquet"])
+    found.report(path)
+    page = path.read_text()
+    assert page.count('<div class="chart"') == 2
+    assert '<p class="answer">From a to faster' in page
+    assert "95 % of the change" in page
+    assert found._repr_html_().startswith("<p>From a")

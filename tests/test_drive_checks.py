@@ -1,0 +1,166 @@
+"""Checks of drives: skews too short for their switch, short runs against the geometry, data sheets beside the models."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import headstack
+from conftest import ROOT, refused
+from conftest import headstack as command
+from headstack.checks import deep, deep_check, sheets, skew_sentences
+from headstack.studies import nearline
+
+# Aims that a drive of the library misses, and why. A drive that meets one of them may be taken off.
+WRITE_CACHE = "destaging is serial with the bus, and not sorted from where the arm is"
+KNOWN = {
+    **{
+        (drive, aim): WRITE_CACHE
+        for drive in (
+            "archive-8tb", "dual-actuator-18tb", "laptop-1tb", "nearline-18tb", "nearline-20tb", "nearline-22tb", "nearline-24tb",
+        )
+        for aim in ("sequential-write", "write-cache-qd1", "write-cache-qd16", "longest-read")
+    },
+    ("atlas-iii-fitted", "sequential-read"): "the media outrun the bus",
+    ("cheetah-4lp", "sequential-read"): "the media outrun the bus",
+    ("dec-rz26", "sequential-read"): "long overheads between commands",
+    ("hp-c2490a", "sequential-read"): "long overheads between commands",
+    ("hp-c3323a", "sequential-read"): "DiskSim's fence: all of a read in the buffer first",
+    ("ibm-dnes-309170w", "sequential-read"): "the media outrun the bus",
+    ("seagate-st32171w", "sequential-read"): "the media outrun the bus",
+    ("seagate-st41601n", "sequential-read"): "read-ahead ends between commands",
+}  # fmt: skip
+
+
+def short_skews(tmp_path: Path, drive: str = "nearline-18tb") -> Path:
+    """A drive whose cylinder skew in the outer zone is shorter than a write's switch."""
+    lines, zone = [], -1
+    for line in (ROOT / "drives" / f"{drive}.toml").read_text().splitlines():
+        zone += line == "[[layout.zone]]"
+        lines.append("cylinder_skew_sectors = 200.0" if zone == 0 and line.startswith("cylinder_skew") else line)
+    path = tmp_path / "short.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_short_skew_is_a_warning_that_names_zone_cost_and_cure(tmp_path: Path) -> None:
+    path = short_skews(tmp_path)
+    outcome = command("drives", "check", path)
+    assert outcome.code == 0
+    assert "is sound, with 1 warning" in outcome.out
+    text = " ".join(outcome.err.split())
+    assert text.startswith(f"warning: {path}: `layout.zone.N.cylinder_skew_sectors`: zone 0: ")
+    # 200 of 4,576 sectors, and 0.28 + 0.0191 + 0.1 ms.
+    assert f"gives {200 / 4576 * 60e3 / 7200:.4f} ms for a write switch of 0.3991 ms" in text
+    assert "lose a revolution (8.33 ms)" in text
+    enough = math.ceil(0.3991 / (60e3 / 7200) * 4576 / 8) * 8
+    assert f"at least {enough} in zone 0 would do" in text
+    mended = tmp_path / "mended.toml"
+    mended.write_text(
+        path.read_text().replace("cylinder_skew_sectors = 200.0", f"cylinder_skew_sectors = {enough}.0", 1)
+    )
+    assert command("drives", "check", mended).err == ""
+
+
+def test_rates_of_zones_follow_from_sectors_revolutions_and_skews() -> None:
+    zone = headstack.Drive("nearline-18tb").zones()[0]
+    spec = headstack.Drive("nearline-18tb").spec()["layout"]["zone"][0]
+    slots = spec["sectors_per_track"]
+    expected = slots * 512 / (60 / 7200 * (1 + spec["cylinder_skew_sectors"] / slots)) / 1e6
+    # Once in 64 tracks it is the track skew.
+    assert zone["media_mb_per_s"] == pytest.approx(expected, rel=1e-3)
+    assert zone["sequential_write_mb_per_s"] == pytest.approx(zone["media_mb_per_s"], rel=2e-3)
+
+
+def test_revolutions_lost_to_a_short_skew_are_laid_to_the_skew(tmp_path: Path) -> None:
+    found = deep_check(str(short_skews(tmp_path)))
+    outer = next(row for row in found.sequential if (row.place, row.op) == ("outer", "write"))
+    assert outer.cause.startswith("skews shorter than the switch")
+    assert outer.lost_per_track > 0.9
+    assert found.skews
+    read = next(row for row in found.sequential if (row.place, row.op) == ("outer", "read"))
+    assert read.share > 0.99
+    assert "skews shorter than the switch" in found.verdict
+
+
+def test_the_whole_library_meets_its_aims_but_for_what_is_known() -> None:
+    outcome = command("drives", "check", "--deep", "--json")
+    found = json.loads(outcome.out)
+    assert [drive["drive"] for drive in found["drives"]] == headstack.library_drives()
+    missed = {(drive["drive"], aim["id"]): aim for drive in found["drives"] for aim in drive["aims"] if not aim["met"]}
+    assert not {key: aim for key, aim in missed.items() if key not in KNOWN}
+    assert outcome.code == (1 if missed else 0)
+    assert found["missed"] == len({drive for drive, _ in missed})
+    for drive in found["drives"]:
+        assert drive["verdict"].startswith("meets all" if drive["ok"] else "misses ")
+        # Nothing is faster than its media and bus.
+        assert all(row["share"] < 1.02 for row in drive["sequential"]), drive["drive"]
+        assert drive["random_iops"]["read_qd1"] > 15
+
+
+def test_a_drive_without_a_write_cache_is_not_asked_for_one() -> None:
+    found = deep_check("dec-rz26")
+    assert {aim.id for aim in found.aims} == {"sequential-read", "queue", "longest-read"}
+    assert "write_uncached_qd1" not in found.random_iops
+
+
+def test_a_name_that_is_no_drive() -> None:
+    assert "nonesuch" in refused("drives", "sheet", "nonesuch")
+    outcome = command("drives", "check", "--deep", "nonesuch")
+    assert outcome.code == 2
+    assert "headstack drives list" in outcome.err
+
+
+def test_every_published_figure_is_of_a_drive_of_the_library_and_has_a_source() -> None:
+    for figure in sheets.figures():
+        assert figure["drive"] in headstack.library_drives()
+        assert figure["what"] in sheets.WHAT
+        assert figure["kind"] in {"read", "remembered"}
+        assert figure["source"]
+
+
+@pytest.mark.parametrize("drive", sheets.published_drives())
+def test_the_model_comes_near_the_data_sheet_or_says_why_not(drive: str) -> None:
+    for row in sheets.sheet_rows(drive):
+        assert row.met or row.note, row
+        if row.unit == "MB/s" or (row.unit == "IOPS" and "reads" in row.what):
+            assert row.met, row
+
+
+def test_the_two_ranges_of_a_dual_actuator_are_those_of_a_real_one() -> None:
+    drive = headstack.Drive("dual-actuator-18tb")
+    assert drive.capacity_sectors == 2 * 17_578_328_064
+    assert drive.locate(17_578_328_063).actuator == 0
+    assert drive.locate(17_578_328_064).actuator == 1
+    assert drive.locate(35_156_656_127).actuator == 1
+
+
+@pytest.mark.parametrize("terabytes", [18, 20, 22, 24])
+def test_capacities_are_those_that_drives_report(terabytes: int) -> None:
+    # IDEMA LBA1-03: rounded up to a whole 2^30 B; 22 TB is what the published curve's drive reports.
+    sectors = headstack.Drive(f"nearline-{terabytes}tb").capacity_sectors
+    assert sectors == math.ceil(terabytes * 10**12 / 2**30) * 2**21
+    if terabytes == 22:
+        assert sectors == 42_970_644_480
+
+
+def test_the_library_gives_warnings_only_where_they_are_explained() -> None:
+    told = {name for name in headstack.library_drives() if skew_sentences(headstack.Drive(name))}
+    assert told == {"cheetah-9lp-fitted"}
+
+
+def test_the_study_has_a_row_for_every_published_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearline, "CURVE_REQUESTS", 300)
+    monkeypatch.setattr(nearline, "SEEDS", range(1, 3))
+    rows, sections = nearline.run(None, None)
+    ids = [row.id for row in rows]
+    assert len(set(ids)) == len(ids)
+    curve = [row for row in rows if row.id.startswith("curve-")]
+    assert len(curve) == 2 * len(nearline.DEPTHS)
+    assert {row.verdict for row in curve} == {"not-testable"}
+    assert next(row for row in rows if row.id == "dual-sequential").verdict == "holds"
+    assert len(sections) == 4
+    assert deep.LONG_WAIT_MS == nearline.LONG_READ_MS

@@ -1,0 +1,152 @@
+"""Help, examples, completion, manual pages, and hints at what a misspelt word was meant to be."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT, headstack
+from headstack.cli import command_line, hints, main, output, verbs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = [("drives", "list", "show", "check", "sheet", "import"), ("study", "list")]
+COMMANDS += [("trace", "info", "convert", "formats", "match", "ticks", "analyze", "iostat", "capture", "make")]
+
+
+def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    below = {f"{group} {name}" for group, *names in COMMANDS for name in names}
+    assert set(verbs.EXAMPLES) == set(verbs.VERBS) | below
+    for verb in verbs.EXAMPLES:
+        assert main([*verb.split(), "--help"]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        for example in verbs.EXAMPLES[verb]:
+            assert example in text
+            assert example.startswith(f"headstack {verb}")
+
+
+@pytest.mark.parametrize("example", [line for lines in verbs.EXAMPLES.values() for line in lines])
+def test_examples_are_commands(example: str) -> None:
+    words = output.choose(shlex.split(example.partition(" > ~")[0])[1:])
+    verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False)
+    assert callable(verb)
+    assert bound.signature
+
+
+def test_help_and_version_load_no_parser() -> None:
+    check = (
+        "import sys\nfrom headstack.cli import main\n"
+        "assert main(['--help']) == 0 and main(['-h']) == 0 and main([]) == 0\n"
+        "heavy = {'cyclopts', 'rich', 'polars'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True, stdout=subprocess.DEVNULL)
+    assert headstack("-V").out == headstack("--version").out
+
+
+def test_the_overview_names_every_verb(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(["--help"]) == 0
+        text = capsys.readouterr().out
+        assert all(re.search(rf"^  {verb} ", text, re.MULTILINE) for verb in verbs.VERBS)
+        assert max(map(len, text.splitlines())) <= max(width, 72)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_help_breaks_no_option(width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for verb in verbs.EXAMPLES:
+        monkeypatch.setenv("COLUMNS", "300")
+        main([*verb.split(), "--help"])
+        wanted = set(re.findall(r"(?<![\w-])--[a-z-]+\b", capsys.readouterr().out))
+        monkeypatch.setenv("COLUMNS", str(width))
+        main([*verb.split(), "--help"])
+        text = capsys.readouterr().out
+        assert wanted <= set(re.findall(r"(?<![\w-])--[a-z-]+\b", text)), verb
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_verbs_and_options(shell: str, tmp_path: Path) -> None:
+    script = headstack("completion", shell).out
+    for word in (*verbs.VERBS, "phase-lock"):
+        assert word in script
+    if shell == "bash":
+        path = tmp_path / "headstack"
+        path.write_text(script)
+        subprocess.run(["bash", "-n", path], check=True)
+
+
+def test_manual_pages(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "docs" / "man.py", tmp_path], check=True, capture_output=True)
+    pages = {path.name: path.read_text() for path in tmp_path.glob("*.1")}
+    assert {f"headstack-{verb.replace(' ', '-')}.1" for verb in verbs.EXAMPLES} | {"headstack.1"} == set(pages)
+    assert "--phase-lock" in pages["headstack-validate.1"]
+    assert not re.search("[╭│╰]", "".join(pages.values()))
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("simulat", "hp-97560"), "simulate"),
+        (("drives", "show", "hp-97561"), "hp-97560"),
+        (("drives", "show", "hp-97560", "--set", "rotaton_rpm=5400"), "rotation_rpm"),
+        (("study", "jonson"), "johnson"),
+        (("measure", "mock:", "skipy-read"), "skippy-read"),
+        (("simulate", "hp-97560", "--workload", "unixlike"), "unix-like"),
+    ],
+)
+def test_a_misspelt_word_gets_the_word_that_was_meant(
+    words: tuple[str, ...], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(list(words)) == 2
+    assert re.search(rf"[Dd]id you mean `?{meant}`?", capsys.readouterr().err)
+
+
+def test_a_misspelt_key_of_a_file_gets_the_key_that_was_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "drive.toml"
+    path.write_text((ROOT / "drives" / "hp-97560.toml").read_text().replace("rotation_rpm =", "rotaton_rpm =", 1))
+    assert main(["drives", "check", str(path)]) == 2
+    message = capsys.readouterr().err
+    assert "did you mean `rotation_rpm`?" in message
+    assert "write_policy" not in message
+
+
+def test_a_word_far_from_all_gets_all() -> None:
+    message, hint = hints.improved("unknown field `zzz`, expected one of `a_key`, `b_key`", None)
+    assert (message, hint) == ("unknown field `zzz`", "known: a_key, b_key")
+
+
+def test_studies_are_listed_without_the_packages_of_pages() -> None:
+    code = (
+        "import sys\nfor name in ('altair', 'polars', 'jinja2', 'vl_convert'): sys.modules[name] = None\n"
+        "from headstack.cli import main\nsys.exit(main(['study', 'list']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "johnson" in done.stdout
+
+
+def test_a_missing_package_is_named_as_the_index_names_it() -> None:
+    code = (
+        "import sys\nsys.modules['altair'] = None\n"
+        "import headstack.files as files\nfind = files.find_spec\n"
+        "files.find_spec = lambda name: None if name in ('altair', 'vl_convert') else find(name)\n"
+        "from headstack.cli import main\n"
+        "sys.exit(main(['simulate', 'hp-97560', '--workload', 'unix-like', '--report', 'x.html']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install altair vl-convert-python" in done.stderr
+
+
+def test_the_reference_pages_list_every_verb() -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT / 'docs')!r}); import generate; print(*map(' '.join, generate.verbs(generate.command_line())), sep=chr(10))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.splitlines()) == set(verbs.EXAMPLES)

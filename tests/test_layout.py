@@ -1,0 +1,250 @@
+"""What is printed in a terminal: at any width, every number and every name is there in full."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import headstack
+from headstack.cli import layout, main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WIDTHS = (60, 80, 100, 120)
+RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "2000")
+# Every verb that prints tables, with what it needs; `{…}` are files of the fixture.
+VERBS = [
+    ("drives", "list"),
+    ("drives", "show", "hp-c2200a"),
+    ("drives", "show", "atlas-10k-fitted"),
+    ("drives", "check", "{drive}"),
+    ("trace", "formats"),
+    ("trace", "info", "{trace}"),
+    ("trace", "info", "{run}"),
+    ("trace", "analyze", "{run}", "--ticks", "60"),
+    ("trace", "match", "{ticks}"),
+    ("trace", "ticks", "{histogram}"),
+    ("trace", "iostat", "{iostat}"),
+    ("trace", "convert", "{trace}", "{out}"),
+    ("trace", "make", "{out}", "--like", "{run}"),
+    RUN,
+    ("simulate", "hplajw", "--workload", "unix-like", "--requests", "500"),
+    ("validate", "hp-97560", "--trace", "{run}", "--ladder"),
+    ("validate", "hp-97560", "--trace", "{run}", "--phase-lock"),
+    ("calibrate", "hp-97560", "--trace", "{run}", "--parameters", "controller", "--rounds", "1"),
+    ("explain", "hp-97560", "--lba", "0", "--then", "1000000"),
+    ("schedulers",),
+    ("compare", "{run}", "{other}"),
+    ("compare", "{drive}", "{drive}"),
+    ("measure", "--probes"),
+    ("measure", "mock:", "skippy", "zoned"),
+    ("measure", "sim:hp-97560", "tracks", "random"),
+    ("study", "list"),
+]
+IOSTAT = """Linux 6.1 (host)  11/22/2026  _x86_64_  (2 CPU)
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
+nvme0n1-very-long-name 10123.00 123456.00 0.00 0.00 10.25 12.00 20.00 240.00 0.00 0.00 100.50 12.00 12.22 99.90
+
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
+nvme0n1-very-long-name 10123.00 123456.00 0.00 0.00 10.25 12.00 20.00 240.00 0.00 0.00 100.50 12.00 12.22 99.90
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("files")
+    paths = {name: folder / name for name in ("trace", "ticks", "histogram", "iostat")}
+    paths |= {"run": folder / "run.parquet", "out": folder / "out.parquet", "drive": folder / "drive.toml"}
+    lines = (f"{10 * number}.0 0 {(number * 7919) % 2_000_000} 8 {number % 2}" for number in range(300))
+    paths["trace"].write_text("\n".join(lines) + "\n")
+    pairs = (
+        f"S: (32,0x6):2:R:{number}:{3 * number}\nR: (32,0x6):2:R:{number}:{3 * number + 1}\n" for number in range(90)
+    )
+    paths["ticks"].write_text("".join(pairs) + "S: (32,0x6):2:R:1984000:900\n")
+    paths["histogram"].write_text("".join(f"{100 - n} responses took {n} ticks.\n" for n in range(9)))
+    paths["iostat"].write_text(IOSTAT)
+    paths["other"] = folder / "other-run-with-a-long-name.parquet"
+    assert headstack(*RUN, "--out", paths["run"]).code == 0
+    assert headstack(*RUN, "--seed", "2", "--out", paths["other"]).code == 0
+    paths["drive"].write_text(headstack("drives", "show", "hp-97560", "--toml").out)
+    return {name: str(path) for name, path in paths.items()}
+
+
+def recorded(monkeypatch: pytest.MonkeyPatch) -> tuple[list[layout.Table], list[list[tuple[str, str]]]]:
+    """Tables and facts as the verbs hand them over, while these run."""
+    tables: list[layout.Table] = []
+    facts: list[list[tuple[str, str]]] = []
+    table_lines, fact_lines = layout.table_lines, layout.fact_lines
+
+    def note_table(table: layout.Table, screen: layout.Screen) -> list[str]:
+        tables.append(table)
+        return table_lines(table, screen)
+
+    def note_facts(title: str, pairs: list[tuple[str, str]], screen: layout.Screen) -> list[str]:
+        facts.append(list(pairs))
+        return fact_lines(title, facts[-1], screen)
+
+    monkeypatch.setattr(layout, "table_lines", note_table)
+    monkeypatch.setattr(layout, "fact_lines", note_facts)
+    return tables, facts
+
+
+def too_long(lines: list[str], width: int) -> list[str]:
+    """Lines past the width, other than a single word that cannot be broken."""
+    return [line for line in lines if len(line) > width and " " in line.strip()]
+
+
+class Words:
+    """The words of some lines, and what stands in a row on one of them."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.single = {word for line in lines for word in line.split()}
+        self.text = "\n".join(f" {line} " for line in lines)
+
+    def __contains__(self, cell: str) -> bool:
+        return cell in self.single or f" {cell} " in self.text
+
+
+def check_table(table: layout.Table, width: int) -> None:
+    lines = layout.table_lines(table, layout.Screen(width))
+    text, words = "\n".join(lines), Words(lines)
+    assert not too_long(lines, width), text
+    named = re.search(r"not shown at \d+ columns: (.*) \(--csv", text.replace("\n", " "))
+    left_out = named[1].split(", ") if named else []
+    assert len(left_out) < len(table.columns)
+    for index, name in enumerate(table.columns):
+        if name in left_out:
+            continue
+        for row in table.rows:
+            cell = row[index]
+            for word in cell.split() if index in table.prose else [cell]:
+                assert word in words, (width, name, cell, text)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_no_verb_cuts_a_number_or_a_name(
+    verb: tuple[str, ...], files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables, facts = recorded(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "60")
+    words = [word.format(**files) for word in verb]
+    code = main(words)
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    assert tables or facts or printed.out
+    assert tables or not facts or not too_long(printed.out.splitlines(), 60), printed.out
+    monkeypatch.undo()
+    for width in WIDTHS:
+        for table in list(tables):
+            check_table(table, width)
+        for pairs in list(facts):
+            lines = layout.fact_lines("", pairs, layout.Screen(width))
+            assert not too_long(lines, width)
+            assert {word for pair in pairs for part in pair for word in part.split()} <= Words(lines).single
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_wide_table_keeps_its_rows_apart(width: int) -> None:
+    columns = ["name", *(f"a column number {n}" for n in range(9))]
+    rows = [[f"row-{n}", *(f"{n * 1_234_567 + m:,}" for m in range(9))] for n in range(20)]
+    check_table(layout.Table("Wide", columns, rows, frozenset({0})), width)
+    check_table(layout.Table("Wide", columns, rows, frozenset({0}), "", (3, 4, 5, 6, 7, 8)), width)
+    check_table(layout.Table("Few", columns, rows[:3], frozenset({0})), width)
+
+
+def test_a_word_longer_than_the_line_runs_over_its_end() -> None:
+    path = "/very/long/" + "x" * 90
+    table = layout.Table("", ["file", "requests"], [[path, "1,234"]], frozenset({0}))
+    assert path in "\n".join(layout.table_lines(table, layout.Screen(60)))
+    assert f"  {path}" in layout.fact_lines("", [("file", path)], layout.Screen(60))
+
+
+def test_columns_that_are_left_out_are_named() -> None:
+    table = layout.Table(
+        "", ["name", "one", "two"], [[f"row {n}", "1" * 30, "2" * 30] for n in range(20)], frozenset({0}), "", (2,)
+    )
+    text = "\n".join(layout.table_lines(table, layout.Screen(60)))
+    assert "not shown at 60 columns: two" in text
+    assert "22" not in text
+
+
+def test_a_pipe_gets_lines_as_long_as_they_are() -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    command = [sys.executable, "-m", "headstack", "drives", "list"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert max(map(len, done.stdout.splitlines())) > 100
+    assert "not shown" not in done.stdout
+
+
+def test_names_from_files_cannot_move_the_cursor() -> None:
+    table = layout.Table("a\x1b[2Jb", ["x"], [["c\x1b]0;title\x07d\n"]], frozenset({0}))
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f]", "".join(layout.table_lines(table, layout.Screen(80))))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
+@pytest.mark.parametrize(
+    "verb", [("explain", "hp-97560", "--lba", "0"), ("drives", "list"), ("--help",), ("simulate", "-h")]
+)
+def test_an_encoding_without_our_signs_gets_others(encoding: str, verb: tuple[str, ...]) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+    done = subprocess.run([sys.executable, "-m", "headstack", *verb], capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode(encoding)
+    assert "?" not in text
+    assert not too_long(text.splitlines(), 80)
+
+
+def test_json_in_any_encoding_is_the_same_object() -> None:
+    import json
+
+    command = [sys.executable, "-m", "headstack", "drives", "show", "hp-97560", "--json"]
+    shown = [
+        json.loads(
+            subprocess.run(
+                command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": name}, check=True
+            ).stdout
+        )
+        for name in ("ascii", "utf-8")
+    ]
+    assert shown[0] == shown[1]
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    def run(*words: str | Path) -> str:
+        assert main([str(word) for word in words]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_csv_is_what_the_tables_say_in_plain_numbers(printed: Callable[..., str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed("drives", "list", "--csv"))))
+    atlas = next(row for row in rows if row["name"] == "atlas-10k")
+    assert (atlas["cylinders"], atlas["average seek (ms)"], atlas["assumed (%)"]) == ("10042", "5.60", "22")
+    blocks = printed(*RUN, "--csv").split("\n\n")
+    assert [block.split(",")[0] for block in blocks] == ["name", "name", "drive", "name"]
+
+
+def test_plain_is_ascii_and_never_wraps(printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = printed("explain", "hp-97560", "--lba", "5", "--plain")
+    assert text.isascii()
+    assert "->" in text
+    assert max(map(len, text.splitlines())) > 60
+
+
+def test_one_way_to_print_at_a_time() -> None:
+    done = headstack("drives", "list", "--json", "--csv")
+    assert done.code == 2
+    assert "--json and --csv" in done.err

@@ -1,0 +1,152 @@
+"""What pages say first, whom they credit, and how they look on paper and in the dark."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import headstack
+from conftest import data_file
+from conftest import headstack as run_cli
+from headstack.report import charts, origin
+from headstack.report.study import row_cells, study_page
+from headstack.residuals import residual_frame
+from headstack.studies.framework import Row, StudyResult, about, at_most, not_testable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = [
+    about("printed", "a number of the source", 10.0, 10.1, "ms", within=0.5),
+    about("other", "another one", 10.0, 12.0, "ms", within=0.5, note="it was another drive"),
+    at_most("aim", "our own bound", 5.0, 4.0, "%", kind="aim"),
+    about("given", "what the model was given", 7.0, 7.0, "ms", within=0.1, kind="input"),
+    not_testable("none", "needs data", 1.0, "ms", "no data"),
+]
+
+
+def answer(page: str) -> str:
+    found = re.search(r'<p class="answer">(.*?)</p>', page, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def study(rows: list[Row] = ROWS) -> StudyResult:
+    return StudyResult("a-study", "Does it hold?", "A source", rows, finding="It does.")
+
+
+def test_a_study_page_answers_first_and_keeps_aims_apart() -> None:
+    page = study_page(study()).html()
+    assert (
+        answer(page)
+        == "It does. 1 of 2 printed numbers reproduced; 1 of 1 aims of ours met; inputs read back: 1; not testable here: 1."
+    )
+    assert [row_cells(row)[2:4] for row in ROWS[:3]] == [("10.00", "–"), ("10.00", "–"), ("–", "5.00")]
+    assert [row.word for row in ROWS] == ["reproduced", "not reproduced", "met", "input read back", "not testable"]
+    # The sign before the verdict is there without colour, and in print nothing is cut off.
+    assert '.not-reproduced::before, .missed::before { content: "✗ "; }' in page
+    assert ".scroll { overflow: visible; }" in page
+
+
+def test_a_study_finds_its_answer_in_our_numbers() -> None:
+    from headstack.studies import ruemmler_wilkes
+
+    ours = {"fig4a-m0": 36.3, "fig4b-m1": 15.2, "fig4c-m2": 6.3, "fig4d-m3": 2.03}
+    assert "2.03 %" in ruemmler_wilkes.finding(ours)
+    assert ruemmler_wilkes.finding({}) == ""
+
+
+def test_the_timeline_begins_where_the_request_does(tmp_path: Path) -> None:
+    rows = tmp_path / "run.parquet"
+    run = headstack.simulate("hp-97560", "unix-like", limit=2000, out=rows)
+    assert run.summary["simulated_s"] > 100
+    found = headstack.explain_completion("hp-97560", rows, 1500)
+    path = tmp_path / "page.html"
+    found.report(path)
+    page = path.read_text()
+    data = [float(each) for each in re.findall(r'"end_ms":([0-9.]+)', page)]
+    span = max(story["finish_ms"] for story in found.stories) - min(story["arrival_ms"] for story in found.stories)
+    assert 0 < max(data) <= max(span * 3, 200)
+    assert f"{found.stories[-1]['response_ms']:.3f} ms" in answer(page)
+
+
+def test_steps_at_the_same_time_lie_in_lanes() -> None:
+    steps = pl.DataFrame(
+        {"row": ["a", "a", "a", "b"], "label": ["seek", "bus", "rotation", "seek"], "note": [""] * 4,
+         "start_ms": [0.0, 1.0, 5.0, 0.0], "end_ms": [5.0, 3.0, 6.0, 1.0]}
+    )  # fmt: skip
+    data = next(iter(charts.timeline(steps).to_dict()["datasets"].values()))
+    assert [step["lane"] for step in data] == [0, 1, 0, 0]
+    assert charts.timeline(steps).to_dict()["encoding"]["x"]["scale"]["zero"] is False
+
+
+def test_the_error_is_that_of_the_highest_rung() -> None:
+    table = pl.DataFrame(
+        {"id": [0], "op": ["read"], "lba": [0], "sectors": [8], "measured_ms": [10.0], "M4_ms": [12.0], "M5_ms": [11.0],
+         "cache": ["miss"]}
+    )  # fmt: skip
+    assert residual_frame(table, None)["error_ms"].to_list() == [1.0]  # type: ignore[arg-type]
+
+
+def test_a_validation_says_what_was_fitted_and_how_it_is_without_the_lock(tmp_path: Path) -> None:
+    trace = headstack.Trace(data_file("hp/ajw.1week.srt"), devices=[(0, None)])
+    validation = headstack.validate("hp-c2200a", trace, phase_lock=True, limit=4000)
+    path = tmp_path / "lock.html"
+    validation.report(path)
+    page = path.read_text()
+    unlocked = validation.summary["without_phase_lock"]["per_request"]["mae_ms"]
+    assert f"{unlocked:.2f} ms" in answer(page)
+    assert "not phase-locked" in page
+    assert "11 of them to parts of this very trace" in page
+    assert "are fitted to the first 2,000 requests" in page
+
+
+def test_a_page_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    trace, page = tmp_path / "a b.trace", tmp_path / "run.html"
+    trace.write_text("0.0 0 0 8 1\n10.0 0 5000 8 1\n")
+    assert run_cli("simulate", "hp-97560", "--trace", trace, "--report", page).code == 0
+    text = page.read_text().replace("&#39;", "'")
+    assert f"headstack simulate hp-97560 --trace '{trace}' --report {page}" in text
+    assert "sha256 " in text
+    assert "1970-01-01T00:00+00:00" in text
+
+
+def test_a_program_that_imports_headstack_has_no_command() -> None:
+    assert "command" not in dict(origin.rows())
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1100])
+def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -> None:
+    path = tmp_path / "run.html"
+    headstack.simulate("hp-97560", "unix-like", limit=500, sample=True).report(path)
+    colours = ["--blink-settings=preferredColorScheme=0"] if look == "dark" else []
+    shown = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--enable-logging=stderr",
+         f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}", *colours, "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=90, check=True,
+    )  # fmt: skip
+    assert "CONSOLE" not in shown.stderr
+    assert shown.stdout.count("<svg") >= 4
+
+
+def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
+    shown = headstack.Drive("hp-97560")._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "4,002 rpm" in shown
+    assert "1,962 cylinders" in shown
+    odd = tmp_path / "<b>.trace"
+    odd.write_bytes(ascii_trace.read_bytes())
+    trace = headstack.Trace(odd)._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "&lt;b&gt;.trace" in trace
+    assert "<b>.trace" not in trace
+    rows = tmp_path / "run.parquet"
+    headstack.simulate("hp-97560", "unix-like", limit=200, out=rows)
+    validation = headstack.validate("hp-97560", rows, replay="closed")
+    assert f"{validation.summary['demerit_percent']:.2f} %" in validation._repr_html_()

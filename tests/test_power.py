@@ -1,0 +1,69 @@
+"""Watts: the verb, the summary of a run, and what is not known."""
+
+from __future__ import annotations
+
+import pytest
+
+import headstack as package
+from conftest import headstack, refused
+
+LOAD = ("--workload", "light-million", "--requests", "500")
+
+
+def test_a_budget_by_speed_and_arms() -> None:
+    found = headstack("power", "nearline-18tb", "--rpm", "7200,5400", "--actuators", "1,2", "--json").json()
+    (drive,) = found["drives"]
+    budgets = drive["power"]
+    assert [(each["rpm"], each["actuators"]) for each in budgets] == [(7200, 1), (7200, 2), (5400, 1), (5400, 2)]
+    assert budgets[0]["by_state_w"]["idle"] == 5.3
+    assert budgets[1]["all_seeking_w"] > budgets[0]["all_seeking_w"]
+    assert budgets[2]["drag_w"] < budgets[0]["drag_w"]
+    assert len(found["totals"]) == 4
+    outcome = headstack("power", "nearline-18tb")
+    assert "5.30" in outcome.out
+
+
+def test_python_says_the_same() -> None:
+    found = package.power_budget("nearline-18tb", actuators=[1, 2])
+    assert found.as_dict() == headstack("power", "nearline-18tb", "--actuators", "1,2", "--json").json()
+
+
+def test_drives_without_watts_say_so() -> None:
+    outcome = headstack("power", "hp-97560")
+    assert outcome.code == 0
+    assert "power: not known" in outcome.out
+    assert headstack("power", "hp-97560", "--json").json()["drives"][0]["power"] is None
+    assert "power" not in headstack("simulate", "hp-97560", *LOAD, "--json").json()
+
+
+def test_a_run_tells_what_it_drew() -> None:
+    summary = headstack("simulate", "nearline-18tb", *LOAD, "--json").json()
+    power = summary["power"]
+    assert sum(power["by_state_w"].values()) == pytest.approx(power["average_w"])
+    assert power["energy_j"] == pytest.approx(power["average_w"] * summary["simulated_s"])
+    assert power == summary["drives"][0]["power"]
+    assert 5.3 < power["average_w"] < 11.6
+    assert "W on average" in headstack("simulate", "nearline-18tb", *LOAD).out
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--rpm", "0"], ["`rpm` cannot be 0", "60 to 1000000"]),
+        (["--rpm", "fast"], ["--rpm `fast` is not a list of numbers", "7200,5400"]),
+        (["--actuators", "0"], ["`actuators` cannot be 0", "1 to 16"]),
+        (["--set", "power.seek_w=1"], ["`power.seek_w`", "less than the drive draws idle"]),
+        (["--set", "power.standby_w=99"], ["`power.standby_w`", "more than the drive draws idle"]),
+        (["--set", "power.spindle.diameter_in=14"], ["`power.spindle`", "such disks alone draw"]),
+    ],
+)
+def test_bad_input(options: list[str], parts: list[str]) -> None:
+    message = refused("power", "nearline-18tb", *options)
+    for part in parts:
+        assert part in message
+
+
+def test_another_speed_needs_the_disks() -> None:
+    message = refused("power", "ibm-ultrastar-xp", "--rpm", "5400")
+    assert "its watts hold at 7200 rpm" in message
+    assert "power.spindle.platters" in message
