@@ -214,9 +214,8 @@ impl Trace {
                     "leave it out here, and give it to `simulate` or `validate`",
                 ));
             }
-            // As many devices as a trace may have, each as large as addresses go.
-            let anywhere = Target { sector_bytes: self.sector_bytes, sectors: u64::MAX };
-            let source = self.shaped(vec![anywhere; 4096], None)?;
+            let reader = open(&self.path, &self.options)?;
+            let source = Shaped::anywhere(reader, self.sector_bytes, self.shaping.clone())?;
             let mut source = Polled::new(source, poll);
             convert(&mut source, self.sector_bytes, &out, format).map_err(|error| refusal.or(error))
         })

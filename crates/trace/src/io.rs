@@ -61,6 +61,23 @@ impl Io {
         }
     }
 
+    /// Counts its instants from `zero`, which is not after its arrival.
+    pub(crate) fn rebase(&mut self, zero: Nanos) {
+        let request = &mut self.request;
+        let instants = [
+            &mut request.arrival,
+            &mut request.start,
+            &mut request.finish,
+            &mut self.got,
+            &mut self.inserted,
+        ];
+        for instant in instants {
+            if *instant != Nanos::MAX {
+                *instant = instant.saturating_sub(zero);
+            }
+        }
+    }
+
     /// Arrival to finish, where the trace has both.
     pub fn response(&self) -> Option<Nanos> {
         if !self.response_known {

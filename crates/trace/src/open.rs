@@ -9,6 +9,7 @@ use arrow::record_batch::RecordBatch;
 use headstack_units::Nanos;
 
 use crate::event;
+use crate::filter::{Chosen, Filter};
 use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
 use crate::format::{self, Decoder, Format, IoDecoder, IologUnit};
 use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
@@ -45,6 +46,8 @@ pub struct OpenOptions {
     pub blkparse_format: Option<String>,
     /// For traces of events: what is made of halves where events are missing.
     pub pairing: event::PairingRule,
+    /// The part of the trace to look at.
+    pub filter: Filter,
     /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
     pub slices: Option<SliceTable>,
 }
@@ -112,8 +115,7 @@ impl OpenOptions {
 /// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
     if event::open::is_set(path) {
-        let decoder = event::EventIos::new(event::open::open_set(path, options)?, options.pairing);
-        let decoder = IoDecoder::new(decoder);
+        let decoder = IoDecoder::new(event::open::paired(event::open_events(path, options)?, options));
         let format = event::open::BLKTRACE.name;
         options.check(format)?;
         return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));
@@ -173,11 +175,16 @@ pub struct TraceReader {
     suspected: Option<&'static str>,
     in_order: bool,
     delivery: Delivery,
+    /// For traces of requests; events are chosen before they are paired.
+    chosen: Option<Chosen>,
 }
 
 impl TraceReader {
     fn new(path: Arc<Path>, format: &'static str, decoder: Box<dyn Decoder>, options: &OpenOptions) -> Self {
         let rebase = options.rebase || decoder.absolute_clock();
+        let zero = if decoder.absolute_clock() { None } else { Some(Nanos::ZERO) };
+        let chooses = !options.filter.is_open() && !event::is_event_trace(format);
+        let chosen = chooses.then(|| Chosen::new(&options.filter, zero, decoder.kernel_devices()));
         let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
         Self {
             gate: if options.tolerant { gate.tolerant() } else { gate },
@@ -190,6 +197,7 @@ impl TraceReader {
             suspected: None,
             in_order: true,
             delivery: Delivery::default(),
+            chosen,
         }
     }
 
@@ -242,8 +250,22 @@ impl TraceReader {
         self.in_order
     }
 
-    /// The next requests in the order of the file.
+    /// The next requests that are to be looked at, in the order of the file.
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        loop {
+            self.decode_any(batch)?;
+            let Some(chosen) = &mut self.chosen else { return Ok(()) };
+            if batch.is_empty() {
+                return chosen.verdict();
+            }
+            batch.retain(|request| chosen.takes_request(request));
+            if !batch.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn decode_any(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         let result = self.decoder.decode(batch, &mut self.gate);
         if !batch.is_empty() && result.is_ok() {
             self.suspected = None;

@@ -128,6 +128,17 @@ impl<S: RequestSource> Shaped<S> {
         Ok(Self { source, selection, extents, batch: Vec::new(), moved: 0, delivery: Delivery::default() })
     }
 
+    /// Shapes `source` without a system to fit it to: every device it names has as many sectors as there are addresses.
+    ///
+    /// # Errors
+    /// If the shaping contradicts itself.
+    pub fn anywhere(source: S, sector_bytes: u32, shaping: Shaping) -> Result<Self, TraceError> {
+        let target = Target { sector_bytes, sectors: u64::MAX };
+        let mut shaped = Self::new(source, sector_bytes, shaping, vec![target])?;
+        shaped.selection.elsewhere = Some(target);
+        Ok(shaped)
+    }
+
     /// The source.
     pub fn source(&self) -> &S {
         &self.source
@@ -160,7 +171,7 @@ impl<S: RequestSource> Shaped<S> {
             }
             for &request in &self.batch {
                 let Some(mut request) = self.selection.choose(request)? else { continue };
-                let target = self.selection.targets[request.device as usize];
+                let target = self.selection.target(request.device).unwrap_or(NOWHERE);
                 let fit = self.selection.shaping.fit;
                 let lba = address::fit(
                     fit,
@@ -238,11 +249,16 @@ pub fn shape_file(
     Shaped::with_extents(source, sector_bytes, shaping, targets, extents)
 }
 
+/// A device without a sector.
+const NOWHERE: Target = Target { sector_bytes: 512, sectors: 0 };
+
 /// Everything up to, but not including, the fit.
 struct Selection {
     shaping: Shaping,
     sector_bytes: u32,
     targets: Vec<Target>,
+    /// What other devices are like, where there are others.
+    elsewhere: Option<Target>,
     seen: u64,
     kept: u64,
     done: bool,
@@ -254,7 +270,11 @@ impl Selection {
             return Err(TraceError::unusable(problem, hint));
         }
         let done = shaping.limit == Some(0);
-        Ok(Self { shaping, sector_bytes, targets, seen: 0, kept: 0, done })
+        Ok(Self { shaping, sector_bytes, targets, elsewhere: None, seen: 0, kept: 0, done })
+    }
+
+    fn target(&self, device: u32) -> Option<Target> {
+        self.targets.get(device as usize).copied().or(self.elsewhere)
     }
 
     /// Whether the shaping changes nothing but what does not fit.
@@ -283,7 +303,7 @@ impl Selection {
             return false;
         }
         let stays = |request: &Request| {
-            self.targets.get(request.device as usize).is_some_and(|target| {
+            self.target(request.device).is_some_and(|target| {
                 target.sector_bytes == self.sector_bytes
                     && u64::from(request.sectors) <= target.sectors
                     && request.lba.0 <= target.sectors - u64::from(request.sectors)
@@ -316,7 +336,7 @@ impl Selection {
             Devices::Map(map) => map.iter().find(|(from, _)| *from == request.device).map(|&(_, to)| to),
         };
         let Some(device) = device.filter(|_| request.arrival >= start) else { return Ok(None) };
-        let Some(target) = self.targets.get(device as usize) else { return Err(self.no_such_device(device)) };
+        let Some(target) = self.target(device) else { return Err(self.no_such_device(device)) };
         let placed = address::convert(request.lba.0, request.sectors, self.sector_bytes, target.sector_bytes)
             .and_then(|(lba, sectors)| {
                 Ok((address::move_by(lba, self.shaping.lba_scale, self.shaping.lba_offset)?, sectors))
@@ -374,7 +394,7 @@ impl Selection {
     /// The request just seen cannot be where the trace says. Its device is the system's.
     #[cold]
     fn beyond(&self, request: &Request, unplaced: Unplaced) -> TraceError {
-        let Target { sectors, sector_bytes } = self.targets[request.device as usize];
+        let Target { sectors, sector_bytes } = self.target(request.device).unwrap_or(NOWHERE);
         let device =
             format!("device {}, which has {sectors} sectors of {sector_bytes} bytes", request.device);
         let number = self.seen;

@@ -104,9 +104,13 @@ fn check(name: &str, whole: &Path) {
         let (found, summary) = read(folder.path(), &options());
         let what = format!("{name}, {how}");
         let max = found.iter().filter_map(Io::response).max().unwrap_or_default();
-        assert!(max <= longest, "{what}: a response of {max}, truly at most {longest}");
+        // A flush whose first completion was lost ends with its second, microseconds later.
+        assert!(max.0 <= longest.0 + 5_000, "{what}: a response of {max}, truly at most {longest}");
         let max = found.iter().filter_map(|io| io.request.measured_service()).max().unwrap_or_default();
-        assert!(max <= longest_service, "{what}: a service of {max}, truly at most {longest_service}");
+        assert!(
+            max.0 <= longest_service.0 + 5_000,
+            "{what}: a service of {max}, truly at most {longest_service}"
+        );
         let pairs: Vec<(f64, f64)> = by_start(&found)
             .iter()
             .filter_map(|(place, io)| Some((service(io), service(true_by_start.get(place)?))))
@@ -129,7 +133,7 @@ fn check(name: &str, whole: &Path) {
         );
         // Not by throwing everything away: completions that are left with their dispatch are paired.
         let counts = &summary.counts;
-        assert!(counts.doubtful * 10 <= counts.pairs + 20, "{what}: {counts:?}");
+        assert!(counts.doubtful * 5 <= counts.pairs + 20, "{what}: {counts:?}");
     }
 }
 
@@ -179,7 +183,7 @@ fn events(seed: u64, count: u64, cpus: u64, queueing: bool) -> Vec<Vec<Event>> {
         let completed = dispatched + 100_000 + random.below(12_000_000);
         let letters: &[u8] = if flush {
             b"FWS"
-        } else if place % 3 == 0 {
+        } else if place.is_multiple_of(3) {
             b"WS"
         } else {
             b"R"
@@ -244,7 +248,7 @@ fn intact_sets_are_paired_alike_by_both_rules() {
     let (btt, _) = read(folder.path(), &OpenOptions { pairing: PairingRule::Btt, ..options() });
     assert_eq!(strict, btt);
     assert_eq!((strict.len(), summary.counts.orphans(), summary.counts.doubtful), (6000, 0, 0));
-    assert!(!summary.loss.is_known());
+    assert!(!summary.loss.is_certain());
 }
 
 #[test]
@@ -257,5 +261,6 @@ fn btts_rule_makes_up_what_the_strict_one_leaves_out() {
         assert_eq!(summary.loss.empty_cpus, [1]);
         ios.iter().filter_map(Io::response).max().unwrap().as_ms()
     };
-    assert!(longest(PairingRule::Btt) > 1000.0 && longest(PairingRule::Strict) < 13.0);
+    assert!(longest(PairingRule::Btt) > 1000.0);
+    assert!(longest(PairingRule::Strict) < 13.0);
 }

@@ -92,7 +92,7 @@ class TraceOptions:
         tuple[str, ...],
         Parameter(
             group=TRACE,
-            help="Take only this device of the trace. Repeatable; `N=M` sends device N of the trace to volume M.",
+            help="Take only this device of the trace: its number, or MAJOR,MINOR. Repeatable; `N=M` sends device N to volume M.",
         ),
     ] = ()
     time_scale: Annotated[float | None, Parameter(group=TRACE, help="Multiply all times between requests by this.")] = (
@@ -194,10 +194,20 @@ def seconds(word: str, option: str) -> float:
 
 def _device(word: str) -> tuple[int, int | None]:
     source, equals, target = word.partition("=")
+    major, comma, minor = source.partition(",")
     try:
-        return int(source), int(target) if equals else None
+        device = _kernel_device(int(major), int(minor)) if comma else int(source)
+        return device, int(target) if equals else None
     except ValueError:
-        raise InputError(f"--device `{word}` is not a device number", "a number, or N=M") from None
+        hint = "a number, MAJOR,MINOR as in `8,52`, or N=M"
+        raise InputError(f"--device `{word}` is not a device number", hint) from None
+
+
+def _kernel_device(major: int, minor: int) -> int:
+    """Number a device as Linux does."""
+    if not (0 <= major < 1 << 12 and 0 <= minor < 1 << 20):
+        raise ValueError
+    return major << 20 | minor
 
 
 def warmup(word: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use headstack_units::Nanos;
 
-use super::blktrace::BlktraceFile;
+use super::blktrace::{BlktraceFile, last_time};
 use super::{Event, EventSource, Loss};
 use crate::input::Input;
 use crate::text::BATCH;
@@ -60,6 +60,7 @@ pub(crate) struct BlktraceSet {
     files: Vec<Stream>,
     missing: Vec<u32>,
     empty: Vec<u32>,
+    short: Vec<u32>,
     unreadable: Notes,
 }
 
@@ -67,9 +68,6 @@ pub(crate) struct BlktraceSet {
 const SHORT: Nanos = Nanos(1_000_000_000);
 
 struct Stream {
-    cpu: u32,
-    /// The last event that was read.
-    last: Nanos,
     file: BlktraceFile,
     batch: Vec<Event>,
     at: usize,
@@ -79,7 +77,6 @@ impl Stream {
     fn refill(&mut self) -> Result<bool, TraceError> {
         self.at = 0;
         self.file.next_events(&mut self.batch)?;
-        self.last = self.batch.last().map_or(self.last, |event| event.time);
         Ok(!self.batch.is_empty())
     }
 }
@@ -89,6 +86,7 @@ impl BlktraceSet {
     pub(crate) fn open(files: &[(u32, PathBuf)], tolerant: bool) -> Result<Self, TraceError> {
         let mut streams = Vec::new();
         let (mut empty, mut unreadable) = (Vec::new(), Notes::default());
+        let mut ends = Vec::new();
         for (cpu, path) in files {
             if std::fs::metadata(path).is_ok_and(|about| about.len() == 0) {
                 empty.push(*cpu);
@@ -96,7 +94,8 @@ impl BlktraceSet {
             }
             match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
                 Ok(file) => {
-                    streams.push(Stream { cpu: *cpu, last: Nanos::ZERO, file, batch: Vec::new(), at: 0 });
+                    ends.extend(last_time(path, file.layout()).map(|end| (*cpu, end)));
+                    streams.push(Stream { file, batch: Vec::new(), at: 0 });
                 }
                 Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
                 Err(error) => return Err(error),
@@ -105,7 +104,10 @@ impl BlktraceSet {
         let last = files.last().map_or(0, |(cpu, _)| *cpu);
         let there: Vec<u32> = files.iter().map(|(cpu, _)| *cpu).collect();
         let missing = (0..last.min(0xffff)).filter(|cpu| there.binary_search(cpu).is_err()).collect();
-        let mut set = Self { files: streams, missing, empty, unreadable };
+        let end = ends.iter().map(|(_, end)| *end).max().unwrap_or_default();
+        let short = ends.iter().filter(|(_, last)| end.saturating_sub(*last) > SHORT);
+        let short = short.map(|(cpu, _)| *cpu).collect();
+        let mut set = Self { files: streams, missing, empty, short, unreadable };
         set.drop_ended()?;
         Ok(set)
     }
@@ -163,13 +165,10 @@ impl EventSource for BlktraceSet {
 
     fn loss(&self) -> Loss {
         let losses: Vec<Loss> = self.files.iter().map(|stream| stream.file.loss()).collect();
-        let now = self.files.iter().map(|stream| stream.last).max().unwrap_or_default();
-        let ended = self.files.iter().filter(|stream| stream.at == stream.batch.len());
-        let short = ended.filter(|stream| now.saturating_sub(stream.last) > SHORT);
         Loss {
             missing_cpus: self.missing.clone(),
             empty_cpus: self.empty.clone(),
-            short_cpus: short.map(|stream| stream.cpu).collect(),
+            short_cpus: self.short.clone(),
             lost_events: losses.iter().map(|loss| loss.lost_events).sum(),
             damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
                 + self.unreadable.bad_records,

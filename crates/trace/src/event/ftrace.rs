@@ -64,7 +64,7 @@ fn event_name(line: &[u8]) -> Result<Option<(usize, usize)>, Problem> {
         let at = from + found;
         let word = line[at..].iter().position(|byte| byte.is_ascii_whitespace() || *byte == b':');
         let before = &line[..at];
-        let own = before.last().is_none_or(|byte| byte.is_ascii_whitespace()) || before.ends_with(b" block:");
+        let own = before.last().is_none_or(u8::is_ascii_whitespace) || before.ends_with(b" block:");
         match word.map(|end| at + end) {
             Some(end) if own && line[end] == b':' => return Ok(Some((at, end))),
             _ => unended |= own,

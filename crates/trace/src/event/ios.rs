@@ -34,11 +34,15 @@ pub struct PairingSummary {
 
 impl<S: EventSource> EventIos<S> {
     /// Pairs what `source` gives, by `rule`.
-    pub fn new(source: S, rule: PairingRule) -> Self {
+    pub fn new(mut source: S, rule: PairingRule) -> Self {
+        let pairing = match source.take_survey() {
+            Some(survey) => Pairing::surveyed(rule, survey),
+            None => Pairing::new(rule),
+        };
         Self {
             source,
             batch: Vec::new(),
-            pairing: Pairing::new(rule),
+            pairing,
             btt: Btt::default(),
             tally: Tally::default(),
             ended: false,
@@ -67,7 +71,7 @@ impl<S: EventSource> IoSource for EventIos<S> {
         out.clear();
         while out.is_empty() && !self.ended {
             let read = self.source.next_events(&mut self.batch);
-            if self.source.loss().is_known() {
+            if self.source.loss().is_certain() {
                 self.pairing.events_are_missing();
             }
             for event in &self.batch {

@@ -6,8 +6,8 @@
 pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
+mod mispairs;
 pub mod pairing;
-mod patience;
 pub mod rwbs;
 pub mod tally;
 
@@ -25,7 +25,7 @@ use crate::{Notes, TraceError};
 
 pub use ios::{EventIos, PairingSummary};
 pub use open::{EventReader, IoReader, is_event_trace, open_events, open_ios};
-pub use pairing::PairingRule;
+pub use pairing::{PairingRule, Survey};
 pub use rwbs::Marks;
 
 /// What happened.
@@ -165,10 +165,14 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Whether anything is known, or likely, to be absent.
-    pub fn is_known(&self) -> bool {
+    /// Whether events are missing for certain.
+    pub fn is_certain(&self) -> bool {
+        self.lost_events + self.damaged_places > 0
+    }
+
+    /// Whether a processor was idle, or its events are missing.
+    pub fn is_suspected(&self) -> bool {
         !(self.missing_cpus.is_empty() && self.empty_cpus.is_empty() && self.short_cpus.is_empty())
-            || self.lost_events + self.damaged_places > 0
     }
 }
 
@@ -186,6 +190,11 @@ pub trait EventSource: Send {
     /// What is known to be absent so far.
     fn loss(&self) -> Loss {
         Loss::default()
+    }
+
+    /// What an earlier reading of the same events told of losses.
+    fn take_survey(&mut self) -> Option<Survey> {
+        None
     }
 
     /// Names of processes by their number, where the trace tells.

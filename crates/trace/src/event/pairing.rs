@@ -16,26 +16,30 @@
 //! - What is not completed within [`LOST_AFTER`] is an orphan: its completion was not traced.
 //!
 //! Where events are missing, a dispatch whose completion was lost would take the completion of a later I/O of the same
-//! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides from the moment a loss is known
-//! ([`Pairing::events_are_missing`], or a place that was asked for twice without an end):
+//! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides in a trace with losses
+//! ([`Pairing::events_are_missing`], or so many halves stay alone that a wrong pair is to be expected):
 //!
-//! - A new `Q` or `D` of the same first sector and direction ends what is older there than [`Patience`] allows. What is
-//!   younger could be meant by the next completion as well as the new one: both are *contested*.
-//! - A completion that meets a contested dispatch, or one older than patience allows, is counted as *doubtful* and makes no
-//!   I/O. The same holds for flushes, of which a device has one at a time.
-//! - Where the device's queueing is traced and that of a dispatch is not, only its service is known.
+//! - A new `Q` or `D` of the same first sector and direction ends what is there; a new `D` of a flush, the flushes at the
+//!   device.
+//! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
+//!   a doubtful queueing keeps its service, and its response is not known.
+//! - So it is with a dispatch without queueing, on a device whose queueing is traced. A completion without a dispatch, on a
+//!   device whose dispatches are traced, is doubtful.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
 
-use super::patience::Patience;
+use super::mispairs::Mispairs;
 use super::{Action, Event, Marks};
 use crate::{Io, Request};
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
+
+/// Events between two looks whether many halves stay alone.
+const LOOK: u64 = 1 << 8;
 
 /// Events between two looks for lost ones.
 const SWEEP: u64 = 1 << 16;
@@ -62,8 +66,6 @@ struct Piece {
     inserted: Nanos,
     pid: u32,
     marks: Marks,
-    /// Another of the same place has come since, or was there before: a completion could mean either.
-    contested: bool,
 }
 
 /// A request at the device, or given back by it.
@@ -74,8 +76,6 @@ struct Active {
     next: u64,
     end: u64,
     marks: Marks,
-    /// As of [`Piece`].
-    contested: bool,
 }
 
 impl Active {
@@ -126,6 +126,55 @@ impl PairingCounts {
     }
 }
 
+/// What losses made of the steps of I/Os.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    /// From dispatch to completion.
+    services: Mispairs,
+    /// From queueing to dispatch.
+    waits: Mispairs,
+    /// From dispatch to completion of flushes.
+    flushes: Mispairs,
+}
+
+impl Losses {
+    /// Whether a wrong pair is to be expected.
+    fn matter(&self) -> bool {
+        self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
+    }
+
+    /// All of the trace has been seen.
+    fn survey(self) -> Self {
+        let Self { services, waits, flushes } = self;
+        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey() }
+    }
+}
+
+/// What is known of losses from a trace seen as a whole.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    lossy: bool,
+    losses: Losses,
+}
+
+/// A few devices.
+#[derive(Debug, Default)]
+struct Devices(Vec<u32>);
+
+impl Devices {
+    #[inline]
+    fn contains(&self, device: u32) -> bool {
+        self.0.contains(&device)
+    }
+
+    #[inline]
+    fn insert(&mut self, device: u32) {
+        if !self.contains(device) {
+            self.0.push(device);
+        }
+    }
+}
+
 /// Pairs a stream of events, in memory that grows with what is outstanding.
 #[derive(Debug, Default)]
 pub struct Pairing {
@@ -134,13 +183,12 @@ pub struct Pairing {
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     requeued: BTreeMap<(u32, u64, bool), Active>,
-    /// Devices whose queueing is traced.
-    queueing: BTreeSet<u32>,
+    /// Devices whose queueing is traced, and those whose dispatches are.
+    queueing: Devices,
+    dispatching: Devices,
     rule: PairingRule,
     lossy: bool,
-    services: Patience,
-    responses: Patience,
-    flush_services: Patience,
+    losses: Losses,
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -157,9 +205,25 @@ impl Pairing {
         Self { rule, ..Self::default() }
     }
 
+    /// A pairing of a trace that was seen as a whole before.
+    pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
+        Self { rule, lossy: survey.lossy, losses: survey.losses, ..Self::default() }
+    }
+
     /// Events are known to be missing, from here on.
     pub fn events_are_missing(&mut self) {
         self.lossy = self.rule == PairingRule::Strict;
+    }
+
+    /// Whether events are known to be missing.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.lossy
+    }
+
+    /// What is known of losses: from all of the trace, or its beginning.
+    pub(crate) fn survey(self, whole: bool) -> Survey {
+        let lossy = self.losses.matter();
+        Survey { lossy, losses: if whole { self.losses.survey() } else { self.losses } }
     }
 
     /// Takes the next event.
@@ -187,6 +251,9 @@ impl Pairing {
         }
         if self.seen.is_multiple_of(SWEEP) {
             self.sweep(self.now.saturating_sub(LOST_AFTER));
+        }
+        if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses.matter() {
+            self.events_are_missing();
         }
     }
 
@@ -227,9 +294,12 @@ impl Pairing {
             return self.queue_flush(event);
         }
         let write = event.marks.has(Marks::WRITE);
-        let contested = self.rule == PairingRule::Strict && self.supersede(event, write);
+        if self.lossy {
+            self.supersede((event.device, event.sector, write));
+        }
+        self.losses.waits.begin();
+        self.supersede_queued(event, write);
         let piece = Piece {
-            contested,
             end: event.end(),
             write,
             queued: event.time,
@@ -242,69 +312,33 @@ impl Pairing {
     }
 
     fn queue_flush(&mut self, event: &Event) {
-        let limit = self.flush_services.limit();
         let held = self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
-        if self.lossy && event.time.saturating_sub(held.0) > limit {
+        if self.lossy && held.0 != event.time {
             *held = (event.time, event.pid);
             self.counts.orphan_queued += 1;
         }
     }
 
-    /// A place is asked for again: ends what is too old there, and says whether something is left that a completion
-    /// could mean as well. Whatever was asked for twice since proves that events are missing.
-    fn supersede(&mut self, event: &Event, write: bool) -> bool {
-        let key = (event.device, event.sector, write);
-        let left = self.supersede_dispatched(key, event.time);
-        let Some(pieces) = self.queued.get_mut(&(event.device, event.sector)) else { return left };
-        let (lossy, limit) = (self.lossy, self.responses.limit());
-        let (mut proof, mut ended, mut open) = (false, 0, left);
-        pieces.retain_mut(|piece| {
-            if piece.write != write {
-                return true;
-            }
-            proof |= piece.contested && event.time.saturating_sub(piece.queued) > limit;
-            let old = lossy && event.time.saturating_sub(piece.queued) > limit;
-            ended += u64::from(old);
-            piece.contested = true;
-            open |= !old;
-            !old
-        });
-        self.counts.orphan_queued += ended;
-        self.lossy |= proof;
-        open
-    }
-
-    /// A place is dispatched again: whether the next completion there could mean what is at the device as well. Without
-    /// queueing in the trace there is no telling; the latest is the likeliest, and the others are given up.
-    fn dispatched_again(&mut self, key: (u32, u64, bool), now: Nanos) -> bool {
-        if self.queueing.contains(&key.0) {
-            return self.supersede_dispatched(key, now) && self.lossy;
-        }
-        if self.lossy
-            && let Some(left) = self.active.remove(&key)
-        {
-            self.counts.orphan_dispatches += left.len() as u64;
-        }
-        false
-    }
-
-    /// The same for what is at the device.
-    fn supersede_dispatched(&mut self, key: (u32, u64, bool), now: Nanos) -> bool {
-        let (lossy, limit) = (self.lossy, self.services.limit());
-        let Some(list) = self.active.get_mut(&key) else { return false };
-        let (mut proof, before) = (false, list.len());
-        list.retain_mut(|active| {
-            proof |= active.contested && active.age(now) > limit;
-            active.contested = true;
-            !(lossy && active.age(now) > limit)
-        });
-        self.counts.orphan_dispatches += (before - list.len()) as u64;
-        let open = !list.is_empty();
-        if !open {
+    /// A place is asked for again: what is at the device there lost its completion, if there are losses.
+    fn supersede(&mut self, key: (u32, u64, bool)) {
+        let Some(left) = self.active.get(&key) else { return };
+        let left = left.len() as u64;
+        self.losses.services.supersede(left);
+        if self.lossy {
             self.active.remove(&key);
+            self.counts.orphan_dispatches += left;
         }
-        self.lossy |= proof && self.rule == PairingRule::Strict;
-        open
+    }
+
+    /// The same for what is queued there.
+    fn supersede_queued(&mut self, event: &Event, write: bool) {
+        let Some(pieces) = self.queued.get_mut(&(event.device, event.sector)) else { return };
+        let before = pieces.iter().filter(|piece| piece.write == write).count() as u64;
+        self.losses.waits.supersede(before);
+        if self.lossy {
+            pieces.retain(|piece| piece.write != write);
+            self.counts.orphan_queued += before;
+        }
     }
 
     fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
@@ -315,8 +349,8 @@ impl Pairing {
         pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
     }
 
-    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace with
-    /// loss, those that have waited longer than patience allows are given up instead.
+    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace
+    /// with losses, those that are doubtful are given up instead.
     fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
         let mut taken: Vec<Piece> = Vec::new();
         let mut rest = None;
@@ -348,17 +382,20 @@ impl Pairing {
         if let Some(rest) = rest {
             self.queued.entry((device, end)).or_default().push(rest);
         }
+        for piece in &taken {
+            self.losses.waits.record(self.now.saturating_sub(piece.queued));
+        }
         if self.lossy {
-            let (limit, before) = (self.responses.limit(), taken.len());
+            let (limit, before) = (self.losses.waits.limit(), taken.len());
             taken.retain(|piece| self.now.saturating_sub(piece.queued) <= limit);
             self.counts.orphan_queued += (before - taken.len()) as u64;
         }
         let earliest = taken.iter().min_by_key(|piece| piece.queued).copied()?;
-        let contested = taken.iter().any(|piece| piece.contested);
-        Some((Piece { contested, ..earliest }, taken.len() as u32 - 1))
+        Some((earliest, taken.len() as u32 - 1))
     }
 
     fn issue(&mut self, event: &Event) {
+        self.dispatching.insert(event.device);
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         if let Some(mut active) = self.requeued.remove(&key) {
@@ -375,9 +412,9 @@ impl Pairing {
         io.kind = kind;
         io.pid = event.pid;
         let mut marks = event.marks;
-        let mut contested = false;
         if event.bytes == 0 {
-            contested = self.lossy && self.outlived_flushes(event);
+            self.losses.flushes.begin();
+            self.supersede_flushes(event.device);
             if let Some((queued, pid)) = self.queued_flushes.remove(&event.device) {
                 io.request.arrival = queued.min(event.time);
                 io.pid = pid;
@@ -386,28 +423,29 @@ impl Pairing {
             io.request.arrival = piece.queued.min(event.time);
             (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
             marks = marks.with(piece.marks);
-            io.response_known = !(self.lossy && piece.contested);
         } else {
-            io.response_known = !(self.lossy && self.queueing.contains(&event.device));
+            let lost = self.queueing.contains(event.device);
+            if lost {
+                self.losses.waits.unbegun();
+            }
+            io.response_known = !(self.lossy && lost);
         }
-        if event.bytes > 0 && self.rule == PairingRule::Strict {
-            contested = self.dispatched_again(key, event.time);
+        if event.bytes > 0 {
+            self.losses.services.begin();
+            self.supersede(key);
         }
         io.sync = marks.has(Marks::SYNC);
-        self.begin(key, Active { io, next: event.sector, end: event.end(), marks, contested });
+        self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
     }
 
-    /// Ends flushes that are too old, as a device has one at a time; whether others are left.
-    fn outlived_flushes(&mut self, event: &Event) -> bool {
-        let limit = self.flush_services.limit();
-        let Some(list) = self.flushing.get_mut(&event.device) else { return false };
-        let before = list.len();
-        list.retain(|flush| flush.age(event.time) <= limit);
-        self.counts.orphan_dispatches += (before - list.len()) as u64;
-        for flush in list.iter_mut() {
-            flush.contested = true;
+    /// The same for flushes, of which a device has one at a time.
+    fn supersede_flushes(&mut self, device: u32) {
+        let Some(list) = self.flushing.get_mut(&device) else { return };
+        self.losses.flushes.supersede(list.len() as u64);
+        if self.lossy {
+            self.counts.orphan_dispatches += list.len() as u64;
+            list.clear();
         }
-        !list.is_empty()
     }
 
     fn begin(&mut self, key: (u32, u64, bool), active: Active) {
@@ -450,11 +488,12 @@ impl Pairing {
             self.active.entry((event.device, active.next, write)).or_default().push(active);
             return;
         }
-        if self.lossy && (active.contested || active.age(event.time) > self.services.limit()) {
+        let age = active.age(event.time);
+        self.losses.services.record(age);
+        if self.lossy && (event.end() > active.end || age > self.losses.services.limit()) {
             self.counts.doubtful += 1;
             return;
         }
-        self.services.record(active.age(event.time));
         self.end(active.io, event.time);
     }
 
@@ -463,31 +502,34 @@ impl Pairing {
         if let Some(active) = flush {
             *self.last_flush.entry(event.device).or_default() += 1;
             let age = active.age(event.time);
-            if self.lossy && (active.contested || age > self.flush_services.limit()) {
+            self.losses.flushes.record(age);
+            if self.lossy && age > self.losses.flushes.limit() {
                 self.counts.doubtful += 1;
                 return;
             }
-            self.flush_services.record(age);
             self.counts.flushes += u64::from(active.marks.has(Marks::FLUSH));
             return self.end(active.io, event.time);
         }
-        match self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
-            Some(ended) => {
-                *ended -= 1;
-                self.counts.double_flush_completions += 1;
-            }
-            None => self.counts.orphan_completions += 1,
+        if let Some(ended) = self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
+            *ended -= 1;
+            self.counts.double_flush_completions += 1;
+        } else {
+            self.counts.orphan_completions += 1;
+            self.losses.flushes.unbegun();
         }
     }
 
     /// A completion without a dispatch.
     fn complete_piece(&mut self, event: &Event, write: bool) {
+        let lost = self.dispatching.contains(event.device);
+        if lost {
+            self.losses.services.unbegun();
+        }
         let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) else {
             self.counts.orphan_completions += 1;
             return;
         };
-        let response = event.time.saturating_sub(piece.queued);
-        if self.lossy && (piece.contested || response > self.responses.limit()) {
+        if self.lossy && lost {
             self.counts.doubtful += 1;
             return;
         }
@@ -507,9 +549,6 @@ impl Pairing {
         io.request.finish = time.max(begun);
         self.counts.pairs += 1;
         self.counts.without_queueing += u64::from(!io.response_known);
-        if let Some(response) = io.response() {
-            self.responses.record(response);
-        }
         self.counts.discards += u64::from(io.kind == crate::Kind::Discard);
         self.number += 1;
         self.done.push(Reverse((io.request.arrival, self.number)));

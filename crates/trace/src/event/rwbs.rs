@@ -80,7 +80,7 @@ impl Marks {
         if let Some((b'Z', command)) = word.split_first() {
             // ZA appends; ZR, ZRA, ZO, ZC and ZF reset, open, close and finish.
             return Some(match command {
-                [b'A', marks @ ..] if marks.is_empty() => Self::WRITE,
+                [b'A'] => Self::WRITE,
                 [b'A', marks @ ..] => Self::WRITE.with(Self::of_letters(marks)?),
                 _ => Self::ZONE,
             });

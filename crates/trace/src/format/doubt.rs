@@ -5,8 +5,8 @@ use crate::TraceError;
 use crate::input::Input;
 use crate::text::Fields;
 
-/// With a longer time between requests on average, a trace of milliseconds would be none of a disk: 100 s.
-const IDLE_MS: u64 = 100_000;
+/// With a longer time between requests on average, a trace of milliseconds would be none of a disk: 30 s.
+const IDLE_MS: u64 = 30_000;
 
 /// Seconds since 1970 of the years 2000 to 2099.
 const THIS_CENTURY: std::ops::Range<u64> = 946_684_800..4_102_444_800;

@@ -7,6 +7,7 @@
 mod arrow_ipc;
 mod biosnoop;
 pub(crate) mod columns;
+pub(crate) mod columns_io;
 mod completions;
 pub(crate) mod csv;
 mod disksim_ascii;
@@ -101,6 +102,11 @@ pub(crate) trait Decoder: Send {
 
     /// Whether instants count from an epoch (1601, 1970) rather than from the start of the trace.
     fn absolute_clock(&self) -> bool {
+        false
+    }
+
+    /// Whether device numbers are the kernel's, major × 2^20 + minor.
+    fn kernel_devices(&self) -> bool {
         false
     }
 
