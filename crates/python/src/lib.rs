@@ -27,6 +27,7 @@ mod stepper;
 mod system;
 mod table;
 mod trace;
+mod trace_convert;
 mod trace_tools;
 mod validate;
 mod watch;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use headstack_units::{Nanos, Op};
 
-use crate::event::{Event, EventSource, Loss, device_numbers};
+use crate::event::{Event, EventSource, Loss, device_name};
 use crate::{Io, IoSource, Notes, Request, TraceError};
 
 /// The part of a trace to look at; the default is all of it.
@@ -37,13 +37,12 @@ pub(crate) struct Chosen {
     zero: Option<Nanos>,
     seen: BTreeSet<u32>,
     met: bool,
-    kernel_devices: bool,
 }
 
 impl Chosen {
     /// `zero`: the start of the trace on its own clock, or `None` where its first record says.
-    pub(crate) fn new(filter: &Filter, zero: Option<Nanos>, kernel_devices: bool) -> Self {
-        Self { filter: filter.clone(), zero, seen: BTreeSet::new(), met: false, kernel_devices }
+    pub(crate) fn new(filter: &Filter, zero: Option<Nanos>) -> Self {
+        Self { filter: filter.clone(), zero, seen: BTreeSet::new(), met: false }
     }
 
     /// Whether what happened then on that device is to be looked at.
@@ -70,12 +69,8 @@ impl Chosen {
         if self.filter.devices.is_empty() || self.met || self.seen.is_empty() {
             return Ok(());
         }
-        let name = |device: &u32| {
-            let (major, minor) = device_numbers(*device);
-            if self.kernel_devices { format!("{major},{minor}") } else { device.to_string() }
-        };
         let names = |devices: &mut dyn Iterator<Item = &u32>| {
-            devices.take(16).map(name).collect::<Vec<_>>().join(" ")
+            devices.take(16).map(|device| device_name(*device)).collect::<Vec<_>>().join(" ")
         };
         Err(TraceError::unusable(
             format!("the trace holds nothing of device {}", names(&mut self.filter.devices.iter())),

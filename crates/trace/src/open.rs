@@ -11,6 +11,7 @@ use headstack_units::Nanos;
 use crate::event;
 use crate::filter::{Chosen, Filter};
 use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
+use crate::format::preset::{TableWords, expanded};
 use crate::format::{self, Decoder, Format, IoDecoder, IologUnit};
 use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
 use crate::input::Input;
@@ -35,6 +36,8 @@ pub struct OpenOptions {
     pub gap: Option<Gap>,
     /// For `csv`: pairs (column name, field), in addition to the columns named like fields.
     pub columns: Vec<(String, String)>,
+    /// For `csv`: how its lines are read beside the columns.
+    pub words: TableWords,
     /// Let the first arrival be zero, also where the trace counts from its own zero.
     pub rebase: bool,
     /// Leave out records that make no sense, and let those out of order pass, instead of an error; both are counted in
@@ -114,6 +117,7 @@ impl OpenOptions {
 /// # Errors
 /// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
+    let options = &expanded(options)?;
     if event::open::is_set(path) {
         let decoder = IoDecoder::new(event::open::paired(event::open_events(path, options)?, options));
         let format = event::open::BLKTRACE.name;
@@ -184,7 +188,7 @@ impl TraceReader {
         let rebase = options.rebase || decoder.absolute_clock();
         let zero = if decoder.absolute_clock() { None } else { Some(Nanos::ZERO) };
         let chooses = !options.filter.is_open() && !event::is_event_trace(format);
-        let chosen = chooses.then(|| Chosen::new(&options.filter, zero, decoder.kernel_devices()));
+        let chosen = chooses.then(|| Chosen::new(&options.filter, zero));
         let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
         Self {
             gate: if options.tolerant { gate.tolerant() } else { gate },
@@ -236,6 +240,11 @@ impl TraceReader {
     /// Records passed over so far: those that are no I/O, and requests of length zero where they are skipped.
     pub fn records_skipped(&self) -> u64 {
         self.decoder.records_skipped() + self.gate.skipped()
+    }
+
+    /// Where the first arrival lies on its clock: a tolerant reader leaves room for earlier ones.
+    pub fn lead(&self) -> Nanos {
+        self.gate.lead()
     }
 
     /// What was passed over so far because it made no sense; always clean unless [`OpenOptions::tolerant`].

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use headstack_units::{Lba, Nanos};
 
+use crate::event::device_name;
 use crate::gate::LAST_INSTANT;
 use crate::source::Delivery;
 use crate::{OpenOptions, Request, RequestSource, TraceError, TraceReader, open};
@@ -380,14 +381,14 @@ impl Selection {
 
     #[cold]
     fn no_such_device(&self, device: u32) -> TraceError {
-        let count = self.targets.len();
+        let (count, name) = (self.targets.len(), device_name(device));
         let plural = if count == 1 { "" } else { "s" };
         TraceError::unusable(
             format!(
-                "request {} is for device {device}, but the system has {count} device{plural} (numbered from 0)",
+                "request {} is for device {name}, but the system has {count} device{plural} (numbered from 0)",
                 self.seen
             ),
-            format!("choose one device of the trace with --device {device}, or map several to the system's"),
+            format!("choose one device of the trace with --device {name}, or map several to the system's"),
         )
     }
 

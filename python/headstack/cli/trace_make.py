@@ -9,8 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions, WrittenAs
-from headstack.cli.trace import refuse_shaping
+from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
 from headstack.errors import InputError
 from headstack.files import write_whole
 
@@ -26,7 +25,7 @@ def make(
     seed: Annotated[int, Parameter(group=RUN, help="Seed of all that is random.")] = 0,
     as_: WrittenAs = None,
     save_model: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the fitted model, as JSON.")] = None,
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
     json: Json = False,
 ) -> int:
@@ -49,7 +48,6 @@ def make(
         except ValueError as problem:
             raise InputError(f"`{model}` is no workload model: {problem}") from None
     elif like is not None:
-        refuse_shaping(how, "make")
         fitted = fit_workload(how.open(like), strict=strict)
         text = js.dumps(fitted)
     count = requests or fitted.get("requests", 0)

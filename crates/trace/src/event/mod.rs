@@ -144,6 +144,12 @@ pub fn device_numbers(device: u32) -> (u32, u32) {
     (device >> 20, device & 0xf_ffff)
 }
 
+/// What users call a device: MAJOR,MINOR where it has the kernel's number, which no plain count reaches.
+pub fn device_name(device: u32) -> String {
+    let (major, minor) = device_numbers(device);
+    if major > 0 { format!("{major},{minor}") } else { device.to_string() }
+}
+
 /// A device from its major and minor number.
 pub fn device_of(major: u32, minor: u32) -> u32 {
     major << 20 | minor & 0xf_ffff

@@ -10,6 +10,7 @@ use super::pairing::{Pairing, PairingRule, Survey};
 use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace};
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
+use crate::format::preset::expanded;
 use crate::format::{self, Format, IoDecoder};
 use crate::input::Input;
 use crate::{Io, IoSource, Notes, OpenOptions, Request, RequestSource, TraceError, TraceReader};
@@ -78,7 +79,7 @@ impl EventReader {
         let filter = &options.filter;
         let mut source = source;
         if !filter.devices.is_empty() || filter.from.is_some() || filter.to.is_some() {
-            source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None, true) });
+            source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None) });
         }
         Self { source, survey: None, ahead: VecDeque::new(), failure: None, format }
     }
@@ -270,6 +271,11 @@ impl IoReader {
         }
     }
 
+    /// Whether it knows kinds, layers or processes.
+    pub fn knows_more_than_requests(&self) -> bool {
+        matches!(self.kind, Source::Events(_) | Source::Table(_))
+    }
+
     /// Whether device numbers are the kernel's, major × 2^20 + minor.
     pub fn kernel_devices(&self) -> bool {
         match &self.kind {
@@ -336,6 +342,7 @@ impl IoSource for IoReader {
 /// # Errors
 /// As [`crate::open`].
 pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceError> {
+    let options = &expanded(options)?;
     if is_set(path) {
         let events = open_events(path, options)?;
         let kind = Source::Events(Box::new(paired(events, options)));
@@ -349,13 +356,13 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
     } else if format.name.starts_with("tick-") {
         match crate::tick::source::ios(input, options, format.name) {
             Some(ios) => {
-                let chosen = Chosen::new(&options.filter, None, false);
+                let chosen = Chosen::new(&options.filter, None);
                 Source::Ticks(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
             }
             None => return open_ios(path, options),
         }
     } else if let Some(ios) = TableIos::open(path, format.name, options)? {
-        let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO), ios.kernel_devices());
+        let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO));
         Source::Table(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
     } else {
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))

@@ -21,6 +21,7 @@
 
 use headstack_units::{Lba, Nanos};
 
+use crate::format::preset::TableWords;
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
@@ -111,7 +112,7 @@ const REQUIRED: [&str; 4] =
 
 fn sniff(sample: Sample<'_>) -> bool {
     let first = sample.lines().next();
-    first.is_some_and(|header| Parser::from_header(header, &[], 512).is_ok())
+    first.is_some_and(|header| Parser::from_header(header, &[], &TableWords::default(), 512).is_ok())
 }
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
@@ -129,9 +130,9 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         }
         let sector_bytes = options.agreed_sector_bytes(&path, stated)?.unwrap_or(512);
         let parser = if by_position(&options.columns) {
-            Parser::by_position(line, &options.columns, sector_bytes)
+            Parser::by_position(line, &options.columns, &options.words, sector_bytes)
         } else {
-            Parser::from_header(line, &options.columns, sector_bytes)
+            Parser::from_header(line, &options.columns, &options.words, sector_bytes)
         };
         let parser = parser.map_err(|Problem(problem)| TraceError::Record {
             path: path.to_path_buf(),
@@ -174,24 +175,36 @@ struct Parser {
     columns: Vec<Option<Field>>,
     fields: [Option<Field>; SLOTS],
     sector_bytes: u32,
+    words: TableWords,
     /// The first line is no header.
     begins_with_data: bool,
 }
 
 impl Parser {
     /// Columns by their places; the first line is a header if its time begins with no digit.
-    fn by_position(line: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
-        let separator = separator_of(line);
+    fn by_position(
+        line: &[u8],
+        mapping: &[(String, String)],
+        words: &TableWords,
+        sector_bytes: u32,
+    ) -> Result<Self, Problem> {
+        let separator = words.separator.unwrap_or_else(|| separator_of(line));
         let names: Vec<String> = (0..Cells::new(line, separator).count()).map(|at| at.to_string()).collect();
-        let parser = Self::from_header(names.join(",").as_bytes(), mapping, sector_bytes)?;
+        let numbered = TableWords { separator: Some(b','), ..words.clone() };
+        let parser = Self::from_header(names.join(",").as_bytes(), mapping, &numbered, sector_bytes)?;
         let is_arrival = |field: &Option<Field>| matches!(field, Some(Field::Time(Time::Arrival, _)));
         let at = parser.columns.iter().position(is_arrival).unwrap_or(0);
         let time = Cells::new(line, separator).nth(at).and_then(|cell| cell.first());
         Ok(Self { begins_with_data: time.is_some_and(u8::is_ascii_digit), separator, ..parser })
     }
 
-    fn from_header(header: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
-        let separator = separator_of(header);
+    fn from_header(
+        header: &[u8],
+        mapping: &[(String, String)],
+        words: &TableWords,
+        sector_bytes: u32,
+    ) -> Result<Self, Problem> {
+        let separator = words.separator.unwrap_or_else(|| separator_of(header));
         let names: Vec<String> =
             Cells::new(header, separator).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let mut columns: Vec<_> = names.iter().map(|name| Field::named(name)).collect();
@@ -224,7 +237,7 @@ impl Parser {
         while columns.last().is_some_and(Option::is_none) {
             columns.pop();
         }
-        Ok(Self { separator, columns, fields, sector_bytes, begins_with_data: false })
+        Ok(Self { separator, columns, fields, sector_bytes, words: words.clone(), begins_with_data: false })
     }
 
     /// First sector and number of sectors.
@@ -259,7 +272,7 @@ impl LineParser for Parser {
         let arrival = self.time(0, cells[0])?.ok_or_else(|| Problem::field("arrival", b"", "missing"))?;
         let (lba, sectors) = self.extent(cells[1], cells[2])?;
         let op = if self.fields[3] == Some(Field::IsRead) { truth(cells[3]) } else { operation(cells[3]) };
-        let op = op.ok_or_else(|| {
+        let op = op.or_else(|| self.other_word(cells[3])).ok_or_else(|| {
             Problem::field("op", cells[3], "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0)")
         })?;
         let mut request = Request::new(arrival, op, Lba(lba), sectors);
@@ -283,6 +296,13 @@ impl LineParser for Parser {
 }
 
 impl Parser {
+    /// What a word of the table's own means.
+    #[cold]
+    fn other_word(&self, cell: &[u8]) -> Option<Op> {
+        let among = |words: &[String]| words.iter().any(|word| word.as_bytes() == cell);
+        if among(&self.words.reads) { Some(Op::Read) } else { among(&self.words.writes).then_some(Op::Write) }
+    }
+
     /// The time in a cell, if its column exists and the cell is not empty.
     #[inline]
     fn time(&self, slot: usize, cell: &[u8]) -> Result<Option<Nanos>, Problem> {
@@ -356,6 +376,10 @@ impl<'a> Iterator for Cells<'a> {
         }
         let end = rest.iter().position(|&byte| byte == self.separator);
         self.rest = end.map(|end| &rest[end + 1..]);
+        if self.separator == b' ' {
+            // Several blanks are one.
+            self.rest = self.rest.map(<[u8]>::trim_ascii_start);
+        }
         Some(trim(&rest[..end.unwrap_or(rest.len())]))
     }
 }

@@ -1,4 +1,4 @@
-//! fio's latency logs (`--write_lat_log`): `TIME_MS, LATENCY_NS, DIRECTION, BLOCK_SIZE, OFFSET[, PRIORITY]`, direction 0
+//! fio's latency logs (`--write_lat_log`): `TIME_MS, LATENCY_NS, DIRECTION, BLOCK_SIZE[, OFFSET[, PRIORITY[, ISSUE]]]`, direction 0
 //! read, 1 write, 2 trim (left out). A line is written at the completion, so the arrival is the time less the latency, and
 //! the time is known to a millisecond only. The offset is that of the I/O with `--log_offset=1`, 0 otherwise.
 
@@ -36,10 +36,13 @@ fn parse(line: &[u8], sector_bytes: u32) -> Result<Option<Request>, Problem> {
         other => return Err(Problem::field("direction", other, "expected 0 (read), 1 (write) or 2 (trim)")),
     };
     let bytes = fields.integer("block size")?;
-    let offset = fields.integer("offset")?;
+    // Older versions write no offset.
+    let offset = if fields.rest().is_some() { fields.integer("offset")? } else { 0 };
     let (lba, sectors) = sectors_of(offset, bytes, sector_bytes)?;
-    if fields.rest().is_some() {
-        number::integer(fields.word("priority")?, "priority")?;
+    for more in ["priority", "issue time"] {
+        if fields.rest().is_some() {
+            number::integer(fields.word(more)?, more)?;
+        }
     }
     fields.end()?;
     // The first milliseconds may be stamped earlier than the latency allows.

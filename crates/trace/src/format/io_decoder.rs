@@ -30,10 +30,6 @@ impl<S: IoSource> crate::format::Decoder for IoDecoder<S> {
         self.source.notes()
     }
 
-    fn kernel_devices(&self) -> bool {
-        true
-    }
-
     fn absolute_clock(&self) -> bool {
         true
     }

@@ -22,6 +22,7 @@ mod io_decoder;
 mod mqsim;
 mod msr;
 mod parquet;
+pub mod preset;
 mod spc;
 mod srt;
 mod ssdsim;
@@ -105,11 +106,6 @@ pub(crate) trait Decoder: Send {
         false
     }
 
-    /// Whether device numbers are the kernel's, major × 2^20 + minor.
-    fn kernel_devices(&self) -> bool {
-        false
-    }
-
     /// Puts a few thousand more requests into `batch` by way of `gate`; none at the end.
     fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError>;
 }
@@ -122,7 +118,11 @@ pub fn named(name: &str) -> Result<&'static Format, TraceError> {
     FORMATS.iter().copied().find(|format| format.name == name).ok_or_else(|| {
         TraceError::unusable(
             format!("there is no trace format `{name}`"),
-            format!("known formats: {}", names(FORMATS)),
+            format!(
+                "known formats: {}, {}; or a file of your own, NAME.toml",
+                names(FORMATS),
+                preset::names()
+            ),
         )
     })
 }
