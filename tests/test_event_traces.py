@@ -96,17 +96,17 @@ def test_a_cut_file_is_read_as_far_as_it_goes_unless_strict(tmp_path: Path) -> N
 
 def test_losses_are_said_and_left_out(tmp_path: Path) -> None:
     folder = keks(tmp_path)
-    (folder / "keks.blktrace.4").write_bytes(b"")
+    (folder / "keks.blktrace.6").write_bytes(b"")
     about = headstack("trace", "match", folder, "--json").json()
-    assert about["loss"]["empty_cpus"] == [4]
+    assert about["loss"]["empty_cpus"] == [6]
     assert about["doubtful"] > 0
     as_btt = headstack("trace", "match", folder, "--pairing", "btt", "--json").json()
     assert as_btt["doubtful"] == 0
     assert as_btt["pairs"] > about["pairs"]
-    assert "an empty file of processor 4" in headstack("trace", "match", folder).out
+    assert "an empty file of processor 6" in headstack("trace", "match", folder).out
     page = tmp_path / "page.html"
     headstack("trace", "analyze", folder, "--report", page)
-    assert "an empty file of processor 4" in page.read_text()
+    assert "an empty file of processor 6" in page.read_text()
 
 
 def test_options_that_shape_are_not_offered_by_verbs_that_look(events: Path) -> None:

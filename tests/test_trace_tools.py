@@ -164,7 +164,7 @@ def test_a_made_trace_is_like_the_original(tmp_path: Path) -> None:
     again = tmp_path / "again.parquet"
     headstack("trace", "make", again, "--model", model, "--requests", "8000").out  # noqa: B018
     assert again.read_bytes() == copy.read_bytes()
-    broken = json.loads(model.read_text()) | {"gap_quantiles_ns": [1]}
+    broken = json.loads(model.read_text()) | {"gap_quantiles": [1]}
     model.write_text(json.dumps(broken))
     assert "65 ascending numbers" in refused("trace", "make", again, "--model", model)
     assert "one of them" in refused("trace", "make", again)

@@ -785,6 +785,11 @@ def tick_histogram(path: str | PathLike[str]) -> dict:
     Reads a histogram of ticks: lines `N responses took T ticks.`
     """
 
+def trace_likeness(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
+    """
+
 def trace_formats() -> list[tuple[str, str]]:
     """
     Names and descriptions of the trace formats.

@@ -136,14 +136,7 @@ impl<const KINDS: usize> Matched<KINDS> {
 
     fn settle_first(&mut self) {
         let Some(pending) = self.pending.pop_front() else { return };
-        let (Some(inside), Some(around)) = (pending.inside.mean(), pending.around.mean()) else { return };
-        let differences = &mut self.differences[pending.kind];
-        let difference = inside - around;
-        differences.count += 1;
-        differences.reads += pending.inside.count;
-        differences.reads_around += pending.around.count;
-        differences.sum += difference;
-        differences.squares += difference * difference;
+        self.differences[pending.kind].add(pending.inside, pending.around);
     }
 
     /// The effects, by kind.
@@ -155,7 +148,71 @@ impl<const KINDS: usize> Matched<KINDS> {
     }
 }
 
+/// Reads in a window of a [`Contrast`].
+const WINDOW: u64 = 200;
+
+/// Each side of a window must hold so many.
+const FEWEST_READS: u64 = 5;
+
+/// Compares reads of which something is true with the others of the same stretch of the trace: each stretch is one
+/// observation.
+#[derive(Debug)]
+pub(crate) struct Contrast<const KINDS: usize> {
+    reads: u64,
+    /// The others, and those of which it is true.
+    sides: [[Logs; 2]; KINDS],
+    differences: [Differences; KINDS],
+}
+
+impl<const KINDS: usize> Default for Contrast<KINDS> {
+    fn default() -> Self {
+        Self { reads: 0, sides: [[Logs::default(); 2]; KINDS], differences: [Differences::default(); KINDS] }
+    }
+}
+
+impl<const KINDS: usize> Contrast<KINDS> {
+    /// A read, and what is true of it; `None` where it is on neither side.
+    pub(crate) fn push(&mut self, is: [Option<bool>; KINDS], response: Nanos) {
+        let log = log(response);
+        for (sides, is) in self.sides.iter_mut().zip(is) {
+            if let Some(is) = is {
+                sides[usize::from(is)].add(log);
+            }
+        }
+        self.reads += 1;
+        if self.reads.is_multiple_of(WINDOW) {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        for (sides, differences) in self.sides.iter_mut().zip(&mut self.differences) {
+            let [others, those] = std::mem::take(sides);
+            if others.count >= FEWEST_READS && those.count >= FEWEST_READS {
+                differences.add(those, others);
+            }
+        }
+    }
+
+    /// The effects, by kind.
+    pub(crate) fn finish(mut self, causes: [&'static str; KINDS]) -> Vec<Effect> {
+        self.settle();
+        causes.into_iter().zip(&self.differences).map(|(cause, sums)| sums.effect(cause)).collect()
+    }
+}
+
 impl Differences {
+    /// One observation.
+    fn add(&mut self, inside: Logs, around: Logs) {
+        let (Some(within), Some(without)) = (inside.mean(), around.mean()) else { return };
+        let difference = within - without;
+        self.count += 1;
+        self.reads += inside.count;
+        self.reads_around += around.count;
+        self.sum += difference;
+        self.squares += difference * difference;
+    }
+
     fn effect(&self, cause: &'static str) -> Effect {
         let unknown = Effect {
             cause,

@@ -5,6 +5,7 @@ use crate::error::{Error, guarded};
 use crate::poll::Poll;
 use crate::range::{RequestCount, Seed, TicksPerS};
 use crate::trace::{Trace, process_names};
+use headstack_analysis::likeness::likeness;
 use headstack_analysis::model::WorkloadModel;
 use headstack_analysis::{AnalysisOptions, analyse};
 use headstack_trace::event::{EventIos, IoReader, PairingSummary, is_event_trace, open_events, open_ios};
@@ -120,6 +121,23 @@ pub(crate) fn fit_workload<'py>(
         let mut reader = open_ios(&trace.path, &options(trace, strict))?;
         let model = WorkloadModel::fit(&mut reader)?;
         serde_json::to_value(&model).map_err(|error| Error::Internal(error.to_string()))
+    })?;
+    dict(py, &value)
+}
+
+/// What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
+#[pyfunction]
+#[pyo3(signature = (trace, *, strict=false))]
+pub(crate) fn trace_likeness<'py>(
+    py: Python<'py>,
+    trace: Bound<'py, Trace>,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let trace = trace.get();
+    let value = guarded(py, || {
+        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
+        let found = likeness(&mut reader)?;
+        serde_json::to_value(&found).map_err(|error| Error::Internal(error.to_string()))
     })?;
     dict(py, &value)
 }

@@ -6,7 +6,14 @@ from typing import Any
 
 from headstack.report.tables import number
 
-_WORDS = {"flush": "writes are flushed", "mixed": "writes come in bursts"}
+_WORDS = {
+    "flush": "writes are flushed",
+    "mixed": "writes come in bursts",
+    "cache-flush": "the cache is flushed",
+    "discard": "sectors are discarded",
+    "after-write": "a write came just before, and nothing waits",
+    "queue": "others are in the queue",
+}
 
 
 def sentence(about: dict[str, Any]) -> str:
@@ -37,7 +44,7 @@ COLUMNS = ["when", "occurrences", "reads then", "reads around", "times as long",
 
 
 def _effects(about: dict[str, Any]) -> list[dict[str, Any]]:
-    return about["bursts"]["effects"] if about["bursts"] else []
+    return [*(about["bursts"]["effects"] if about["bursts"] else []), *about["effects"]]
 
 
 def _said(effect: dict[str, Any], bursts: dict[str, Any]) -> str:

@@ -71,12 +71,21 @@ struct Stream {
     file: BlktraceFile,
     batch: Vec<Event>,
     at: usize,
+    failure: Option<TraceError>,
 }
 
 impl Stream {
+    /// The next events; what was read before an error is given out first.
     fn refill(&mut self) -> Result<bool, TraceError> {
         self.at = 0;
-        self.file.next_events(&mut self.batch)?;
+        if let Some(failure) = self.failure.take() {
+            self.batch.clear();
+            return Err(failure);
+        }
+        match self.file.next_events(&mut self.batch) {
+            Err(failure) if !self.batch.is_empty() => self.failure = Some(failure),
+            result => result?,
+        }
         Ok(!self.batch.is_empty())
     }
 }
@@ -95,7 +104,7 @@ impl BlktraceSet {
             match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
                 Ok(file) => {
                     ends.extend(last_time(path, file.layout()).map(|end| (*cpu, end)));
-                    streams.push(Stream { file, batch: Vec::new(), at: 0 });
+                    streams.push(Stream { file, batch: Vec::new(), at: 0, failure: None });
                 }
                 Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
                 Err(error) => return Err(error),
@@ -221,6 +230,32 @@ mod tests {
             let expected: Vec<_> = expected.into_iter().map(|(_, _, event)| event).collect();
             prop_assert_eq!(all, expected);
         }
+    }
+
+    #[test]
+    fn a_cut_file_gives_its_events_before_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = Vec::new();
+        for time in [5, 9] {
+            let event = Event {
+                time: Nanos(time),
+                sector: 8,
+                bytes: 4096,
+                pid: 1,
+                device: 7,
+                cpu: 0,
+                action: crate::event::Action::Issue,
+                marks: crate::event::Marks::READ,
+            };
+            push_record(&mut bytes, LAYOUTS[0], 0, &event);
+        }
+        std::fs::write(folder.path().join("sdx.blktrace.0"), &bytes[..bytes.len() - 9]).unwrap();
+        let files = files_of(folder.path()).unwrap();
+        let mut set = BlktraceSet::open(&files, false).unwrap();
+        let mut batch = Vec::new();
+        let error = set.next_events(&mut batch).unwrap_err();
+        assert_eq!(batch.iter().map(|event| event.time.0).collect::<Vec<_>>(), [5]);
+        assert!(error.to_string().contains("the file ends after"), "{error}");
     }
 
     #[test]
