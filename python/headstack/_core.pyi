@@ -427,11 +427,13 @@ class Trace:
     Parameters
     ----------
     path
-        The file; gzip and zstd unpack by themselves.
+        The file, a pipe, or `-` for standard input; gzip and zstd unpack by themselves.
     format
         Its format, one of `trace_formats()`; recognised from the contents if absent.
     columns
         For CSV: pairs of a column's name and the field it holds.
+    table
+        For any table: which column holds what, as `time:0:us,op:2,offset:3:bytes,size:4`.
     gap
         For disksim-validate: whether the gap on a line comes "after" or "before" its request.
     sector_bytes
@@ -456,6 +458,12 @@ class Trace:
         For fio's iolog of version 3: the unit of its stamps, "us" or "ms".
     slices
         For tick traces: a file that says where the slices of the drives lie.
+    pairing
+        For traces of events: "strict" leaves out what lost events may have made up, "btt" pairs as btt does.
+    op
+        Only "read"s or "write"s.
+    processes
+        For traces that know processes: only these, by name or number.
     """
     def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
         """
@@ -465,12 +473,16 @@ class Trace:
         """
         What `pickle` opens it with in another process: the path and the options.
         """
-    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None) -> Trace: ...
+    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., table: str | None = None, gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None, pairing: str | None = None, op: str | None = None, processes: SupportsGetItem[int, str] = ...) -> Trace: ...
     def __repr__(self, /) -> str: ...
-    def convert(self, /, out: str | PathLike[str], *, format: str | None = None, progress: Any | None = None) -> int:
+    def convert(self, /, out: str | PathLike[str], *, format: str | None = None, strict: bool = True, progress: Any | None = None) -> int:
         """
         Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
-        format named, one of `written_formats()`.
+        format named, one of `written_formats()`. A record that makes no sense is an error, or with `strict=False` left out.
+        """
+    def convert_all(self, /, out: str | PathLike[str], *, format: str | None = None, strict: bool = True, progress: Any | None = None) -> dict:
+        """
+        The same, and tells what became of the rest: `requests`, `others` (flushes, discards) and `notes`.
         """
     @property
     def format(self, /) -> str:
@@ -482,9 +494,10 @@ class Trace:
         """
         Whether it has gaps, and nobody has said which request they belong to: "auto" or nothing was given.
         """
-    def info(self, /, *, progress: Any | None = None) -> dict:
+    def info(self, /, *, strict: bool = True, progress: Any | None = None) -> dict:
         """
-        Reads the trace through and tells what is in it; the shaping does not apply.
+        Reads the trace through and tells what is in the chosen part of it: devices, time, direction, processes. A record
+        that makes no sense is an error, or with `strict=False` left out and counted.
         """
     @property
     def path(self, /) -> Path:
@@ -770,6 +783,11 @@ def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex 
 def tick_histogram(path: str | PathLike[str]) -> dict:
     """
     Reads a histogram of ticks: lines `N responses took T ticks.`
+    """
+
+def trace_likeness(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
     """
 
 def trace_formats() -> list[tuple[str, str]]:

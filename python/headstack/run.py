@@ -30,7 +30,11 @@ def as_system(
 
 
 def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Workload | _core.Trace:
-    """Make a workload of a library name or a `.toml` path, and a trace of any other path."""
+    """Make a workload of a library name or a `.toml` path, and a trace of any other path, but of fio's jobs."""
+    if isinstance(requests, Path) and requests.suffix == ".fio":
+        from headstack.fio import workload_of_job
+
+        return workload_of_job(requests)
     if isinstance(requests, Path) and requests.suffix != ".toml":
         return _core.Trace(requests)
     return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests

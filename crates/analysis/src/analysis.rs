@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use crate::arrivals::{ArrivalBin, Arrivals};
 use crate::bursts::{BurstFinder, Bursts};
+use crate::causes::CauseFinder;
 use crate::depth::Outstanding;
+use crate::effect::Effect;
 use crate::groups::{GroupSummary, Groups};
 use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
@@ -87,6 +89,8 @@ pub struct Analysis {
     pub hot_regions: Vec<Region>,
     /// Bursts of writes.
     pub bursts: Option<Bursts>,
+    /// What else may delay reads: cache flushes, discards, a write just before, others in the queue.
+    pub effects: Vec<Effect>,
     /// Sequential runs and strides.
     pub runs: Runs,
     /// By process, the most bytes first; only where the trace tells.
@@ -214,6 +218,7 @@ struct Recorder {
     depth_max: u64,
     depth_idle: u64,
     bursts: BurstFinder,
+    causes: CauseFinder,
     runs: RunFinder,
     processes: Groups,
     quantiser: Option<Quantiser>,
@@ -248,6 +253,7 @@ impl Recorder {
             depth_max: 0,
             depth_idle: 0,
             bursts: BurstFinder::new(sector_bytes),
+            causes: CauseFinder::default(),
             runs: RunFinder::default(),
             processes: Groups::default(),
             quantiser: options.ticks_per_s.map(Quantiser::new),
@@ -274,6 +280,8 @@ impl Recorder {
             *count += 1;
         }
         self.bursts.push(io);
+        let outstanding = self.outstanding.at(request.arrival);
+        self.causes.push(io, outstanding);
         if io.kind != Kind::Data {
             return;
         }
@@ -293,8 +301,14 @@ impl Recorder {
         }
         self.runs.push(io);
         self.place(io, response);
+        if let Some(service) = request.measured_service() {
+            self.service.record(service);
+            if response.is_some() {
+                self.wait.record(request.start.saturating_sub(request.arrival));
+            }
+        }
         if let Some(response) = response {
-            self.respond(io, response);
+            self.respond(io, response, outstanding);
         }
     }
 
@@ -307,17 +321,12 @@ impl Recorder {
         }
     }
 
-    fn respond(&mut self, io: &Io, response: Nanos) {
+    fn respond(&mut self, io: &Io, response: Nanos, found: u64) {
         let request = &io.request;
         self.response.record(response);
-        if let Some(service) = request.measured_service() {
-            self.service.record(service);
-            self.wait.record(request.start.saturating_sub(request.arrival));
-        }
         self.histogram.record(response);
         self.start.record(request.arrival.0, response);
         self.heat.record(request.arrival.0, response);
-        let found = self.outstanding.at(request.arrival);
         self.outstanding.add(request.finish);
         self.depth_sum += found;
         self.depth_max = self.depth_max.max(found + 1);
@@ -387,6 +396,7 @@ impl Recorder {
                 over_time: bins(&self.depths, true),
             },
             bursts: (responses > 0).then(|| self.bursts.finish()),
+            effects: if responses > 0 { self.causes.finish() } else { Vec::new() },
             runs: self.runs.finish(),
             by_process,
             quantised: self.quantiser.and_then(Quantiser::finish),

@@ -1,16 +1,17 @@
-//! Bursts of writes, and the reads they delay.
+//! Bursts of writes, and what they do to reads.
 //!
 //! A burst begins with the write that comes when at most [`LOW`] writes are outstanding and ends when it is so again; it
 //! counts if at least [`HIGH`] were outstanding at a time between. A burst is a *flush*, the trace of a `sync` or of a cache
 //! written back, if at least four fifths of what arrived until the most were outstanding are writes, and nobody waited for
-//! most of its writes, where the trace says who waits. A read is *delayed* by it if it arrives in it and takes longer than three quarters of the reads that
-//! arrived outside of any burst so far.
+//! most of its writes, where the trace says who waits. Reads in bursts are compared with those around them: see
+//! [`crate::effect`].
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
 use crate::depth::Outstanding;
+use crate::effect::{Effect, Matched};
 use crate::times::{Times, TimesSummary};
 
 /// A burst is over when so few writes are outstanding.
@@ -38,8 +39,6 @@ pub struct Burst {
     pub peak_outstanding: u64,
     /// Reads that arrived in it.
     pub reads: u64,
-    /// Of them delayed.
-    pub delayed_reads: u64,
     /// Mean response of the reads in it, ms.
     pub read_mean_ms: Option<f64>,
     /// The longest.
@@ -61,8 +60,8 @@ pub struct Bursts {
     pub reads_inside: Option<TimesSummary>,
     /// Reads that did not.
     pub reads_outside: Option<TimesSummary>,
-    /// Reads delayed.
-    pub delayed_reads: u64,
+    /// What bursts do to reads, flushes and mixed ones apart.
+    pub effects: Vec<Effect>,
     /// The largest ones, in order of time.
     pub largest: Vec<Burst>,
 }
@@ -77,7 +76,6 @@ struct Current {
     /// Writes and reads that had arrived when the peak was reached.
     at_peak: (u64, u64),
     reads: u64,
-    delayed: u64,
     read_sum: u128,
     read_max: Nanos,
 }
@@ -97,12 +95,9 @@ pub(crate) struct BurstFinder {
     burst_writes: u64,
     inside: Times,
     outside: Times,
-    /// Upper quartile of the reads outside, and at how many it was taken.
-    usual: (Nanos, u64),
-    outside_quartile: headstack_stats::Quantiles,
-    delayed: u64,
-    /// Reads of the current burst, not yet known to be one.
-    held: Vec<Nanos>,
+    matched: Matched<2>,
+    /// Arrival and response of the reads in the current burst, not yet known to be one.
+    held: Vec<(Nanos, Nanos)>,
 }
 
 impl BurstFinder {
@@ -120,9 +115,7 @@ impl BurstFinder {
             burst_writes: 0,
             inside: Times::default(),
             outside: Times::default(),
-            usual: (Nanos::MAX, 0),
-            outside_quartile: headstack_stats::Quantiles::with_limit(1_000_000),
-            delayed: 0,
+            matched: Matched::default(),
             held: Vec::new(),
         }
     }
@@ -132,8 +125,8 @@ impl BurstFinder {
         if io.kind != Kind::Data {
             return;
         }
-        let Some(finish) = io.request.finish.present() else { return };
-        let now = io.request.arrival;
+        let Some(response) = io.response() else { return };
+        let (now, finish) = (io.request.arrival, io.request.finish);
         let over = self.writes.over_at(now, LOW as usize);
         let outstanding = self.writes.at(now);
         // One that only begins has not grown beyond the end of one.
@@ -153,45 +146,38 @@ impl BurstFinder {
                 current.at_peak = (current.writes, current.reads);
             }
         } else {
-            self.read(finish.saturating_sub(now));
+            self.read(now, response);
         }
     }
 
-    fn read(&mut self, response: Nanos) {
-        let Some(current) = &mut self.current else { return self.read_outside(response) };
-        self.held.push(response);
+    fn read(&mut self, arrival: Nanos, response: Nanos) {
+        let Some(current) = &mut self.current else { return self.read_outside(arrival, response) };
+        self.held.push((arrival, response));
         current.reads += 1;
-        current.delayed += u64::from(response > self.usual.0);
         current.read_sum += u128::from(response.0);
         current.read_max = current.read_max.max(response);
     }
 
-    fn read_outside(&mut self, response: Nanos) {
+    fn read_outside(&mut self, arrival: Nanos, response: Nanos) {
         self.outside.record(response);
-        self.outside_quartile.record(response);
-        let (_, taken_at) = self.usual;
-        let count = self.outside.count();
-        // Often at first, then each time there are a tenth more.
-        if count >= 4 && count > taken_at + taken_at / 10 {
-            self.usual = (self.outside_quartile.quantile(0.75).unwrap_or(Nanos::MAX), count);
-        }
+        self.matched.outside(arrival, response);
     }
 
     fn close(&mut self, end: Nanos) {
         let Some(current) = self.current.take() else { return };
         let held = std::mem::take(&mut self.held);
         if current.peak < HIGH {
-            for response in held {
-                self.read_outside(response);
+            for (arrival, response) in held {
+                self.read_outside(arrival, response);
             }
             return;
         }
-        for response in held {
-            self.inside.record(response);
+        let inside: Vec<Nanos> = held.into_iter().map(|(_, response)| response).collect();
+        for response in &inside {
+            self.inside.record(*response);
         }
         self.count += 1;
         self.burst_writes += current.writes;
-        self.delayed += current.delayed;
         let (writes, reads) = current.at_peak;
         let mostly_writes = writes >= 4 * reads;
         let flush = mostly_writes && 2 * current.waited_for <= current.writes;
@@ -201,6 +187,7 @@ impl BurstFinder {
                 self.periods.record(current.start.saturating_sub(last));
             }
         }
+        self.matched.occurrence(usize::from(!flush), current.start, end, &inside);
         self.found.push(Burst {
             kind: if flush { "flush" } else { "mixed" },
             start_s: current.start.as_s(),
@@ -209,7 +196,6 @@ impl BurstFinder {
             bytes_written: current.bytes,
             peak_outstanding: current.peak,
             reads: current.reads,
-            delayed_reads: current.delayed,
             read_mean_ms: (current.reads > 0).then(|| current.read_sum as f64 / current.reads as f64 / 1e6),
             read_max_ms: (current.reads > 0).then(|| current.read_max.as_ms()),
         });
@@ -235,7 +221,7 @@ impl BurstFinder {
             flush_period_s: self.periods.summary().map(|periods| periods.p50_ms / 1000.0),
             reads_inside: self.inside.summary(),
             reads_outside: self.outside.summary(),
-            delayed_reads: self.delayed,
+            effects: self.matched.finish(["flush", "mixed"]),
             largest: self.found,
         }
     }
@@ -253,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_every_thirty_seconds_is_named_with_the_reads_it_delays() {
+    fn a_sync_every_thirty_seconds_is_named() {
         let mut finder = BurstFinder::new(512);
         for second in 0..95 {
             let at = second * 1000;
@@ -268,7 +254,9 @@ mod tests {
         }
         let bursts = finder.finish();
         // The read a second later comes in the burst, too, but is not held up.
-        assert_eq!((bursts.count, bursts.flushes, bursts.delayed_reads), (3, 3, 3));
+        assert_eq!((bursts.count, bursts.flushes), (3, 3));
+        // Three occurrences are too few to say anything.
+        assert!(bursts.effects.iter().all(|effect| effect.times_as_long.is_none() && !effect.found));
         assert_eq!(bursts.reads_inside.as_ref().map(|reads| reads.count), Some(6));
         assert_eq!(bursts.flush_period_s, Some(30.0));
         assert_eq!(bursts.share_of_writes, 1.0);
@@ -280,6 +268,59 @@ mod tests {
         // All but one are done 20 ms before the last.
         assert_eq!(first.length_ms, 20.0 * 49.0);
         assert_eq!(bursts.reads_outside.unwrap().max_ms, 10.0);
+    }
+
+    /// Reads as a Poisson process whose responses vary, slowly over the hours too, and every five seconds a burst of thirty
+    /// writes, in which reads take `times` as long.
+    fn made(seed: u64, times: f64) -> Effect {
+        use rand::{RngExt, SeedableRng};
+        use rand_distr::{Distribution, Exp, LogNormal};
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, responses) = (Exp::new(0.02).unwrap(), LogNormal::new(1.0, 0.8).unwrap());
+        let mut ios = Vec::new();
+        let mut now_ms = 0.0;
+        for burst in 0..60 {
+            let at = 5000 * burst + 700;
+            for write in 0..30 {
+                ios.push(io(at, at + 60 + 10 * write, Op::Write));
+            }
+        }
+        while now_ms < 300_000.0 {
+            now_ms += gaps.sample(&mut random);
+            let drift = 1.0 + (now_ms / 300_000.0 * std::f64::consts::TAU).sin() / 2.0;
+            let since = (now_ms - 700.0).rem_euclid(5000.0);
+            // The burst is over when its last write but one is done.
+            let slowed = if since < 340.0 { times } else { 1.0 };
+            let response: f64 =
+                drift * slowed * responses.sample(&mut random) * random.random_range(0.9..1.1);
+            let request = Request::new(Nanos::from_ms(now_ms), Op::Read, Lba(0), 8);
+            ios.push(Io::new(Request { finish: Nanos::from_ms(now_ms + response), ..request }));
+        }
+        ios.sort_by_key(|io| io.request.arrival);
+        let mut finder = BurstFinder::new(512);
+        for io in &ios {
+            finder.push(io);
+        }
+        let bursts = finder.finish();
+        assert_eq!((bursts.count, bursts.flushes), (60, 60));
+        bursts.effects[0].clone()
+    }
+
+    #[test]
+    fn bursts_without_an_effect_are_not_named() {
+        let named = (0..200).filter(|&seed| made(seed, 1.0).found).count();
+        assert!(named <= 10, "{named} of 200");
+    }
+
+    #[test]
+    fn a_planted_effect_is_named_and_its_size_lies_in_the_interval() {
+        let effects: Vec<Effect> = (1000..1200).map(|seed| made(seed, 1.5)).collect();
+        let named = effects.iter().filter(|effect| effect.found).count();
+        assert!(named >= 180, "{named} of 200");
+        let holds = |effect: &&Effect| effect.low.unwrap() <= 1.5 && 1.5 <= effect.high.unwrap();
+        // 95 % of 200 are 190; three standard deviations of that many are 9.
+        let held = effects.iter().filter(holds).count();
+        assert!((181..=199).contains(&held), "{held} of 200");
     }
 
     #[test]

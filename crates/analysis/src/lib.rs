@@ -7,20 +7,25 @@
 //! | how long, how often, in which groups | [`times`], [`histogram`] |
 //! | what arrives when | [`arrivals`] |
 //! | when and where requests are slow | [`heat`] |
-//! | which bursts of writes delay whom | [`bursts`] |
+//! | bursts of writes, and what they do to reads | [`bursts`], [`effect`] |
+//! | what else delays reads | [`effect`] |
 //! | runs and strides | [`runs`] |
 //! | a workload like this one | [`model`] |
+//! | how like it is | [`likeness`] |
 
 pub mod arrivals;
 pub mod bursts;
+pub mod effect;
 pub mod heat;
 pub mod histogram;
+pub mod likeness;
 pub mod model;
 pub mod order;
 pub mod runs;
 pub mod times;
 
 mod analysis;
+mod causes;
 mod depth;
 mod groups;
 

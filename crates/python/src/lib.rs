@@ -27,6 +27,7 @@ mod stepper;
 mod system;
 mod table;
 mod trace;
+mod trace_convert;
 mod trace_tools;
 mod validate;
 mod watch;
@@ -75,7 +76,7 @@ mod _core {
     use crate::trace::{Trace, trace_formats, written_formats};
     #[pymodule_export]
     use crate::trace_tools::{
-        analyse_trace, fit_workload, make_trace, match_trace, read_iostat, tick_histogram,
+        analyse_trace, fit_workload, make_trace, match_trace, read_iostat, tick_histogram, trace_likeness,
     };
     #[pymodule_export]
     use crate::validate::{ValidationResult, validate};

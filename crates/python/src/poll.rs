@@ -1,7 +1,7 @@
 //! Long work listens: to Ctrl-C, and to the caller's progress function.
 
 use crate::error::Error;
-use headstack_trace::{Request, RequestSource, TraceError};
+use headstack_trace::{Io, IoSource, Notes, Request, RequestSource, TraceError};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -85,17 +85,37 @@ impl<S> Polled<S> {
     pub(crate) fn inner(&self) -> &S {
         &self.source
     }
+
+    fn go_on(&mut self, at_s: f64) -> Result<(), TraceError> {
+        if self.poll.goes_on(self.requests, at_s) {
+            Ok(())
+        } else {
+            Err(TraceError::Unusable { problem: "stopped".to_owned(), hint: None })
+        }
+    }
+}
+
+impl<S: IoSource> IoSource for Polled<S> {
+    fn next_ios(&mut self, batch: &mut Vec<Io>) -> Result<(), TraceError> {
+        self.source.next_ios(batch)?;
+        self.requests += batch.len() as u64;
+        let at = batch.last().map_or(0.0, |io| io.request.arrival.as_s());
+        self.go_on(at)
+    }
+
+    fn notes(&self) -> Notes {
+        self.source.notes()
+    }
+
+    fn sector_bytes(&self) -> u32 {
+        self.source.sector_bytes()
+    }
 }
 
 impl<S: RequestSource> RequestSource for Polled<S> {
     fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         self.source.next_batch(batch)?;
         self.requests += batch.len() as u64;
-        let at = batch.last().map_or(0.0, |request| request.arrival.as_s());
-        if self.poll.goes_on(self.requests, at) {
-            Ok(())
-        } else {
-            Err(TraceError::Unusable { problem: "stopped".to_owned(), hint: None })
-        }
+        self.go_on(batch.last().map_or(0.0, |request| request.arrival.as_s()))
     }
 }

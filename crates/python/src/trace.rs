@@ -5,24 +5,29 @@ use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
 use crate::range::{Device, FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
 use crate::spool::Spool;
+use crate::trace_convert;
+use crate::trace_tools::{extend, notes as notes_value};
 use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use headstack_system::WorkloadLabel;
-use headstack_trace::atomic_file::check_apart;
+use headstack_trace::event::{PairingRule, open_ios};
+use headstack_trace::format::preset;
 use headstack_trace::info::{DeviceInfo, TimeSummary};
 use headstack_trace::shape::shape_file;
 use headstack_trace::tick::SliceTable;
 use headstack_trace::{
-    Devices, FORMATS, FitLba, Gap, IologUnit, OpenOptions, OutputFormat, Request, RequestSource, Shaped,
-    Shaping, Target, TraceError, TraceInfo, TraceReader, convert, open, record_batch, request_schema,
+    Devices, FORMATS, Filter, FitLba, Gap, IoSource, IologUnit, Op, OpenOptions, OutputFormat, Request,
+    RequestSource, Shaped, Shaping, Target, TraceError, TraceInfo, TraceReader, open, record_batch,
+    request_schema,
 };
 use headstack_units::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatchReader;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A trace of requests in a file.
 ///
@@ -33,11 +38,13 @@ use std::path::PathBuf;
 /// Parameters
 /// ----------
 /// path
-///     The file; gzip and zstd unpack by themselves.
+///     The file, a pipe, or `-` for standard input; gzip and zstd unpack by themselves.
 /// format
 ///     Its format, one of `trace_formats()`; recognised from the contents if absent.
 /// columns
 ///     For CSV: pairs of a column's name and the field it holds.
+/// table
+///     For any table: which column holds what, as `time:0:us,op:2,offset:3:bytes,size:4`.
 /// gap
 ///     For disksim-validate: whether the gap on a line comes "after" or "before" its request.
 /// sector_bytes
@@ -62,6 +69,12 @@ use std::path::PathBuf;
 ///     For fio's iolog of version 3: the unit of its stamps, "us" or "ms".
 /// slices
 ///     For tick traces: a file that says where the slices of the drives lie.
+/// pairing
+///     For traces of events: "strict" leaves out what lost events may have made up, "btt" pairs as btt does.
+/// op
+///     Only "read"s or "write"s.
+/// processes
+///     For traces that know processes: only these, by name or number.
 #[pyclass(frozen, module = "headstack._core")]
 pub(crate) struct Trace {
     pub(crate) path: PathBuf,
@@ -81,16 +94,18 @@ pub(crate) struct Trace {
 impl Trace {
     #[new]
     #[pyo3(signature = (
-        path, *, format=None, columns=Vec::new(), gap=None, sector_bytes=None, sort=false, skip_zero_length=false,
+        path, *, format=None, columns=Vec::new(), table=None, gap=None, sector_bytes=None, sort=false, skip_zero_length=false,
         devices=Vec::new(), time_scale=None, inter_arrival_ms=None, lba_offset=None, lba_scale=None, fit_lba=None,
-        from_s=None, to_s=None, blkparse_format=None, iolog_unit=None, slices=None
+        from_s=None, to_s=None, blkparse_format=None, iolog_unit=None, slices=None, pairing=None, op=None,
+        processes=Vec::new()
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         format: Option<String>,
-        columns: Vec<(String, String)>,
+        mut columns: Vec<(String, String)>,
+        table: Option<&str>,
         gap: Option<&str>,
         sector_bytes: Option<SectorBytes>,
         sort: bool,
@@ -106,11 +121,20 @@ impl Trace {
         blkparse_format: Option<String>,
         iolog_unit: Option<&str>,
         slices: Option<PathBuf>,
+        pairing: Option<&str>,
+        op: Option<&str>,
+        processes: Vec<String>,
     ) -> PyResult<Self> {
+        let path = if path.as_os_str() == "-" { "/dev/stdin".into() } else { path };
         let spool = Spool::of(py, &path)?;
         let path = spool.as_ref().map_or(path, Spool::path);
-        let options = OpenOptions {
+        if let Some(words) = table {
+            columns.extend(preset::columns(words).map_err(Error::from)?);
+        }
+        let mut options = OpenOptions {
             format,
+            pairing: pairing.map_or(Ok(PairingRule::Strict), pairing_named)?,
+            filter: Filter { op: op.map(op_named).transpose()?, ..Filter::default() },
             sort,
             skip_zero_length,
             sector_bytes: sector_bytes.map(|bytes| bytes.0),
@@ -132,6 +156,10 @@ impl Trace {
             end: to_s.map(|to| Nanos::from_s(to.0)),
             limit: None,
         };
+        if !processes.is_empty() {
+            let pids = guarded(py, || pids_of(&path, &options, &processes))?;
+            options.filter.pids = Some(pids);
+        }
         let reader = open(&path, &options).map_err(Error::from)?;
         let format = reader.format();
         if gap == Some("auto") && format != GAPPED {
@@ -180,46 +208,67 @@ impl Trace {
         self.sector_bytes
     }
 
-    /// Reads the trace through and tells what is in it; the shaping does not apply.
-    #[pyo3(signature = (*, progress=None))]
-    fn info<'py>(&self, py: Python<'py>, progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    /// Reads the trace through and tells what is in the chosen part of it: devices, time, direction, processes. A record
+    /// that makes no sense is an error, or with `strict=False` left out and counted.
+    #[pyo3(signature = (*, strict=true, progress=None))]
+    fn info<'py>(
+        &self,
+        py: Python<'py>,
+        strict: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let (poll, refusal) = Poll::new(progress);
-        let info = guarded(py, || {
-            let reader = open(&self.path, &self.options)?;
-            let mut source = Polled::new(reader, poll);
-            let info = TraceInfo::of_source(&mut source, self.sector_bytes).map_err(|e| refusal.or(e))?;
-            let (skipped, in_order) = (source.inner().records_skipped(), source.inner().in_order());
-            Ok(TraceInfo { format: self.format, records_skipped: skipped, in_order, ..info })
+        let (info, notes) = guarded(py, || {
+            leniently(strict, |tolerant| {
+                let reader = open(&self.path, &OpenOptions { tolerant, ..self.chosen_part() })?;
+                let lead = reader.lead();
+                let mut source = Polled::new(reader, poll.sibling());
+                let info = TraceInfo::of_source(&mut source, self.sector_bytes).map_err(|e| refusal.or(e))?;
+                let (skipped, in_order) = (source.inner().records_skipped(), source.inner().in_order());
+                let first_arrival_s = info.first_arrival_s - lead.as_s();
+                let info = TraceInfo {
+                    format: self.format,
+                    records_skipped: skipped,
+                    in_order,
+                    first_arrival_s,
+                    ..info
+                };
+                Ok((info, source.inner().notes()))
+            })
         })?;
-        dict(py, &info_value(&info))
+        let mut value = info_value(&info);
+        extend(&mut value, json!({ "notes": notes_value(&notes) }));
+        dict(py, &value)
     }
 
     /// Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
-    /// format named, one of `written_formats()`.
-    #[pyo3(signature = (out, *, format=None, progress=None))]
+    /// format named, one of `written_formats()`. A record that makes no sense is an error, or with `strict=False` left out.
+    #[pyo3(signature = (out, *, format=None, strict=true, progress=None))]
     fn convert(
         &self,
         py: Python<'_>,
         out: PathBuf,
         format: Option<&str>,
+        strict: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<u64> {
         let (poll, refusal) = Poll::new(progress);
-        guarded(py, || {
-            check_apart(&[("out", &out)], &[("the trace", &self.path)])?;
-            let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
-            if self.shaping.fit != FitLba::None {
-                return Err(Error::input(
-                    "--fit-lba fits a trace to a system, and a conversion has none",
-                    "leave it out here, and give it to `simulate` or `validate`",
-                ));
-            }
-            // As many devices as a trace may have, each as large as addresses go.
-            let anywhere = Target { sector_bytes: self.sector_bytes, sectors: u64::MAX };
-            let source = self.shaped(vec![anywhere; 4096], None)?;
-            let mut source = Polled::new(source, poll);
-            convert(&mut source, self.sector_bytes, &out, format).map_err(|error| refusal.or(error))
-        })
+        Ok(guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?.requests)
+    }
+
+    /// The same, and tells what became of the rest: `requests`, `others` (flushes, discards) and `notes`.
+    #[pyo3(signature = (out, *, format=None, strict=true, progress=None))]
+    fn convert_all<'py>(
+        &self,
+        py: Python<'py>,
+        out: PathBuf,
+        format: Option<&str>,
+        strict: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (poll, refusal) = Poll::new(progress);
+        let written = guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?;
+        dict(py, &written.value())
     }
 
     /// The requests as an Arrow stream, in constant memory.
@@ -269,6 +318,10 @@ impl Trace {
         keywords.set_item("blkparse_format", &options.blkparse_format)?;
         keywords.set_item("iolog_unit", options.iolog_unit.map(unit_word))?;
         keywords.set_item("slices", self.slices.as_deref().map(std::path::absolute).transpose()?)?;
+        keywords.set_item("pairing", if options.pairing == PairingRule::Btt { "btt" } else { "strict" })?;
+        keywords.set_item("op", options.filter.op.map(|op| if op == Op::Read { "read" } else { "write" }))?;
+        let pids = options.filter.pids.iter().flatten();
+        keywords.set_item("processes", pids.map(ToString::to_string).collect::<Vec<_>>())?;
         keywords.set_item("devices", devices)?;
         keywords.set_item("time_scale", shaping.time_scale)?;
         keywords.set_item("inter_arrival_ms", shaping.constant_inter_arrival.map(Nanos::as_ms))?;
@@ -278,6 +331,32 @@ impl Trace {
         keywords.set_item("from_s", shaping.start.map(Nanos::as_s))?;
         keywords.set_item("to_s", shaping.end.map(Nanos::as_s))?;
         Ok(keywords)
+    }
+
+    /// How to read the chosen part of it, without what changes its requests.
+    pub(crate) fn chosen_part(&self) -> OpenOptions {
+        let devices = match &self.shaping.devices {
+            Devices::Keep => Vec::new(),
+            Devices::Only(device) => vec![*device],
+            Devices::Map(pairs) => pairs.iter().map(|(from, _)| *from).collect(),
+        };
+        let (from, to) = (self.shaping.start, self.shaping.end);
+        let filter = Filter { devices, from, to, ..self.options.filter.clone() };
+        OpenOptions { filter, ..self.options.clone() }
+    }
+
+    /// Whether its shaping chooses requests, and changes none.
+    pub(crate) fn only_chooses(&self) -> bool {
+        let Shaping { time_scale, constant_inter_arrival, lba_scale, lba_offset, .. } = &self.shaping;
+        let chooses = !matches!(self.shaping.devices, Devices::Map(_));
+        chooses
+            && constant_inter_arrival.is_none()
+            && (*time_scale, *lba_scale, *lba_offset) == (1.0, 1.0, 0)
+            && !self.options.sort
+    }
+
+    pub(crate) fn shaping(&self) -> &Shaping {
+        &self.shaping
     }
 
     /// What results call it, and what makes it what it is.
@@ -325,8 +404,9 @@ impl Trace {
 
 /// Names and descriptions of the trace formats.
 #[pyfunction]
-pub(crate) fn trace_formats() -> Vec<(&'static str, &'static str)> {
-    FORMATS.iter().map(|format| (format.name, format.about)).collect()
+pub(crate) fn trace_formats() -> Vec<(String, String)> {
+    let own = FORMATS.iter().map(|format| (format.name.to_owned(), format.about.to_owned()));
+    own.chain(preset::presets().into_iter().map(|preset| (preset.name, preset.about))).collect()
 }
 
 /// Names of the formats that can be written.
@@ -370,6 +450,69 @@ fn chosen(devices: &[(Device, Option<Device>)]) -> Devices {
         several => {
             Devices::Map(several.iter().map(|&(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
         }
+    }
+}
+
+fn pairing_named(word: &str) -> Result<PairingRule, Error> {
+    match word {
+        "strict" => Ok(PairingRule::Strict),
+        "btt" => Ok(PairingRule::Btt),
+        _ => Err(Error::input(format!("there is no pairing `{word}`"), "use `strict` or `btt`")),
+    }
+}
+
+fn op_named(word: &str) -> Result<Op, Error> {
+    match word {
+        "read" => Ok(Op::Read),
+        "write" => Ok(Op::Write),
+        _ => Err(Error::input(format!("there is no operation `{word}`"), "use `read` or `write`")),
+    }
+}
+
+/// The numbers of the processes `wanted` by name or number; names stand anywhere in a trace.
+fn pids_of(path: &Path, options: &OpenOptions, wanted: &[String]) -> Result<BTreeSet<u32>, Error> {
+    let names = process_names(path, options)?;
+    let (mut pids, mut unknown) = (BTreeSet::new(), Vec::new());
+    for word in wanted {
+        let before = pids.len();
+        pids.extend(names.iter().filter(|(_, name)| *name == word).map(|(pid, _)| *pid));
+        pids.extend(word.parse::<u32>().ok());
+        if pids.len() == before {
+            unknown.push(word.as_str());
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(pids);
+    }
+    let known: BTreeSet<&str> = names.values().map(String::as_str).take(16).collect();
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let hint = if known.is_empty() {
+        "this trace names none; give a number, or leave it out".to_owned()
+    } else {
+        format!("processes in it: {known}")
+    };
+    let problem = format!("the trace knows no process `{}`", unknown.join("`, `"));
+    Err(Error::Input(problem, Some(hint)))
+}
+
+/// The names of processes, which stand anywhere in a trace: all of it is read.
+pub(crate) fn process_names(path: &Path, options: &OpenOptions) -> Result<BTreeMap<u32, String>, Error> {
+    let options = OpenOptions { tolerant: true, pairing: PairingRule::Btt, ..options.clone() };
+    let mut reader = open_ios(path, &options)?;
+    let mut batch = Vec::new();
+    loop {
+        reader.next_ios(&mut batch)?;
+        if batch.is_empty() {
+            return Ok(reader.processes());
+        }
+    }
+}
+
+/// Runs `work` on the trace as it stands; what makes no sense is left out in a second run, unless `strict`.
+pub(crate) fn leniently<T>(strict: bool, work: impl Fn(bool) -> Result<T, Error>) -> Result<T, Error> {
+    match work(false) {
+        Err(first @ Error::Input(..)) if !strict => work(true).map_err(|_| first),
+        result => result,
     }
 }
 

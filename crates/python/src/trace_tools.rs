@@ -4,7 +4,8 @@ use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::Poll;
 use crate::range::{RequestCount, Seed, TicksPerS};
-use crate::trace::Trace;
+use crate::trace::{Trace, process_names};
+use headstack_analysis::likeness::likeness;
 use headstack_analysis::model::WorkloadModel;
 use headstack_analysis::{AnalysisOptions, analyse};
 use headstack_trace::event::{EventIos, IoReader, PairingSummary, is_event_trace, open_events, open_ios};
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 
 /// How a trace is opened by verbs that read what is sound: bad records are left out and counted, unless `strict`.
 fn options(trace: &Trace, strict: bool) -> OpenOptions {
-    OpenOptions { tolerant: !strict, ..trace.options.clone() }
+    OpenOptions { tolerant: !strict, ..trace.chosen_part() }
 }
 
 /// Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
@@ -38,7 +39,7 @@ pub(crate) fn match_trace<'py>(
         let options = options(trace, strict);
         if is_event_trace(format) {
             let events = open_events(&trace.path, &options)?;
-            let mut ios = EventIos::new(events);
+            let mut ios = EventIos::new(events, options.pairing);
             let mut batch = Vec::new();
             loop {
                 ios.next_ios(&mut batch)?;
@@ -75,9 +76,9 @@ pub(crate) fn analyse_trace<'py>(
         let mut reader = open_ios(&trace.path, &options(trace, strict))?;
         let format = reader.format();
         let mut how =
-            AnalysisOptions { kernel_devices: is_event_trace(format), ticks_per_s, ..Default::default() };
-        if is_event_trace(format) {
-            how.processes = process_names(trace, strict)?;
+            AnalysisOptions { kernel_devices: reader.kernel_devices(), ticks_per_s, ..Default::default() };
+        if reader.knows_more_than_requests() {
+            how.processes = process_names(&trace.path, &trace.options)?;
         }
         let analysis =
             analyse(&mut reader, &how, &mut |seen| poll.goes_on(seen, 0.0)).map_err(|e| refusal.or(e))?;
@@ -96,19 +97,6 @@ pub(crate) fn analyse_trace<'py>(
         Ok(value)
     })?;
     dict(py, &value)
-}
-
-/// The names of processes stand anywhere in a trace of events: they are gathered before.
-fn process_names(trace: &Trace, strict: bool) -> Result<std::collections::BTreeMap<u32, String>, Error> {
-    use headstack_trace::event::EventSource;
-    let mut events = open_events(&trace.path, &options(trace, strict))?;
-    let mut batch = Vec::new();
-    loop {
-        events.next_events(&mut batch)?;
-        if batch.is_empty() {
-            return Ok(events.processes());
-        }
-    }
 }
 
 /// What pairing or matching came to, where there was any.
@@ -133,6 +121,23 @@ pub(crate) fn fit_workload<'py>(
         let mut reader = open_ios(&trace.path, &options(trace, strict))?;
         let model = WorkloadModel::fit(&mut reader)?;
         serde_json::to_value(&model).map_err(|error| Error::Internal(error.to_string()))
+    })?;
+    dict(py, &value)
+}
+
+/// What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
+#[pyfunction]
+#[pyo3(signature = (trace, *, strict=false))]
+pub(crate) fn trace_likeness<'py>(
+    py: Python<'py>,
+    trace: Bound<'py, Trace>,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let trace = trace.get();
+    let value = guarded(py, || {
+        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
+        let found = likeness(&mut reader)?;
+        serde_json::to_value(&found).map_err(|error| Error::Internal(error.to_string()))
     })?;
     dict(py, &value)
 }
@@ -201,13 +206,13 @@ pub(crate) fn read_iostat(
 }
 
 /// Adds the keys of one object to another.
-fn extend(value: &mut Value, more: Value) {
+pub(crate) fn extend(value: &mut Value, more: Value) {
     if let (Some(object), Value::Object(more)) = (value.as_object_mut(), more) {
         object.extend(more);
     }
 }
 
-fn notes(notes: &Notes) -> Value {
+pub(crate) fn notes(notes: &Notes) -> Value {
     json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "first": notes.first })
 }
 
@@ -312,6 +317,8 @@ fn events_value(summary: &PairingSummary) -> Value {
         "orphan_completions": counts.orphan_completions,
         "orphan_queued": counts.orphan_queued,
         "undispatched": counts.undispatched,
+        "doubtful": counts.doubtful,
+        "without_queueing": counts.without_queueing,
         "merges": counts.merges,
         "splits": counts.splits,
         "requeues": counts.requeues,
@@ -324,6 +331,9 @@ fn events_value(summary: &PairingSummary) -> Value {
         },
         "btt": rows,
         "btt_overhead_percent": overhead,
-        "loss": { "missing_cpus": loss.missing_cpus, "lost_events": loss.lost_events },
+        "loss": {
+            "missing_cpus": loss.missing_cpus, "empty_cpus": loss.empty_cpus, "short_cpus": loss.short_cpus,
+            "lost_events": loss.lost_events, "damaged_places": loss.damaged_places,
+        },
     })
 }

@@ -49,6 +49,12 @@ impl Buffer {
         &self.data[start..self.start]
     }
 
+    /// Puts back what was taken last, before anything more is read.
+    pub(crate) fn put_back(&mut self, count: usize) {
+        self.start -= count;
+        self.consumed -= count as u64;
+    }
+
     /// Reads on until at least `wanted` bytes are at hand; false if the stream ends before.
     pub(crate) fn ensure(&mut self, wanted: usize) -> Result<bool, TraceError> {
         while self.end - self.start < wanted {

@@ -119,6 +119,11 @@ impl Gate {
         Self { tolerant: true, skip_empty: true, ..self }
     }
 
+    /// What the first arrival becomes, where the clock is not the trace's own.
+    pub(crate) fn lead(&self) -> Nanos {
+        if self.tolerant && !matches!(self.clock, Clock::Trace) { SLACK } else { Nanos::ZERO }
+    }
+
     /// What a tolerant gate left out so far.
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes

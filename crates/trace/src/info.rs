@@ -430,7 +430,8 @@ mod tests {
     #[test]
     fn a_sorted_file_says_that_it_was_not() {
         let file = crate::testing::text_file("5 0 0 1 1\n4 0 0 1 1\n");
-        let options = OpenOptions { sort: true, ..OpenOptions::default() };
+        let format = Some("mqsim".to_owned());
+        let options = OpenOptions { format, sort: true, ..OpenOptions::default() };
         let info = TraceInfo::of_file(file.path(), &options).unwrap();
         assert_eq!((info.format, info.in_order, info.requests), ("mqsim", false, 2));
     }

@@ -11,6 +11,9 @@ use crate::buffer::Buffer;
 /// How many decompressed bytes are looked at to recognise a format.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
+/// What some programs put before UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// An opened file whose beginning has been read.
 pub(crate) struct Input {
     path: Arc<Path>,
@@ -55,13 +58,16 @@ impl Input {
         };
         let mut head = Vec::new();
         rest.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut head).map_err(reading)?;
+        let complete = head.len() < SAMPLE_BYTES;
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
         if head.is_empty() {
             return Err(TraceError::unusable(
                 format!("`{}` is empty", path.display()),
                 "a trace holds at least a header or one request".into(),
             ));
         }
-        let complete = head.len() < SAMPLE_BYTES;
         Ok(Self { path: path.into(), head, complete, rest, compression })
     }
 

@@ -38,6 +38,8 @@ pub struct Io {
     pub sync: bool,
     /// Whether it went through the character (raw) device, where the trace says.
     pub raw: bool,
+    /// Whether it arrived when [`Self::request`] says. Where its queueing was lost, only the service is known.
+    pub response_known: bool,
 }
 
 impl Io {
@@ -55,11 +57,32 @@ impl Io {
             merges: 0,
             sync: false,
             raw: false,
+            response_known: true,
+        }
+    }
+
+    /// Counts its instants from `zero`, which is not after its arrival.
+    pub(crate) fn rebase(&mut self, zero: Nanos) {
+        let request = &mut self.request;
+        let instants = [
+            &mut request.arrival,
+            &mut request.start,
+            &mut request.finish,
+            &mut self.got,
+            &mut self.inserted,
+        ];
+        for instant in instants {
+            if *instant != Nanos::MAX {
+                *instant = instant.saturating_sub(zero);
+            }
         }
     }
 
     /// Arrival to finish, where the trace has both.
     pub fn response(&self) -> Option<Nanos> {
+        if !self.response_known {
+            return None;
+        }
         self.request.finish.present().map(|finish| finish.saturating_sub(self.request.arrival))
     }
 }

@@ -9,7 +9,9 @@ use arrow::record_batch::RecordBatch;
 use headstack_units::Nanos;
 
 use crate::event;
+use crate::filter::{Chosen, Filter};
 use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
+use crate::format::preset::{TableWords, expanded};
 use crate::format::{self, Decoder, Format, IoDecoder, IologUnit};
 use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
 use crate::input::Input;
@@ -34,6 +36,8 @@ pub struct OpenOptions {
     pub gap: Option<Gap>,
     /// For `csv`: pairs (column name, field), in addition to the columns named like fields.
     pub columns: Vec<(String, String)>,
+    /// For `csv`: how its lines are read beside the columns.
+    pub words: TableWords,
     /// Let the first arrival be zero, also where the trace counts from its own zero.
     pub rebase: bool,
     /// Leave out records that make no sense, and let those out of order pass, instead of an error; both are counted in
@@ -43,6 +47,10 @@ pub struct OpenOptions {
     pub iolog_unit: Option<IologUnit>,
     /// For `blkparse`: the format blkparse was given with `-f`.
     pub blkparse_format: Option<String>,
+    /// For traces of events: what is made of halves where events are missing.
+    pub pairing: event::PairingRule,
+    /// The part of the trace to look at.
+    pub filter: Filter,
     /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
     pub slices: Option<SliceTable>,
 }
@@ -109,8 +117,9 @@ impl OpenOptions {
 /// # Errors
 /// If the file cannot be read, is empty, is of no known format (or could be of two), or its header makes no sense.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
+    let options = &expanded(options)?;
     if event::open::is_set(path) {
-        let decoder = IoDecoder::new(event::EventIos::new(event::open::open_set(path, options)?));
+        let decoder = IoDecoder::new(event::open::paired(event::open_events(path, options)?, options));
         let format = event::open::BLKTRACE.name;
         options.check(format)?;
         return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));
@@ -170,11 +179,16 @@ pub struct TraceReader {
     suspected: Option<&'static str>,
     in_order: bool,
     delivery: Delivery,
+    /// For traces of requests; events are chosen before they are paired.
+    chosen: Option<Chosen>,
 }
 
 impl TraceReader {
     fn new(path: Arc<Path>, format: &'static str, decoder: Box<dyn Decoder>, options: &OpenOptions) -> Self {
         let rebase = options.rebase || decoder.absolute_clock();
+        let zero = if decoder.absolute_clock() { None } else { Some(Nanos::ZERO) };
+        let chooses = !options.filter.is_open() && !event::is_event_trace(format);
+        let chosen = chooses.then(|| Chosen::new(&options.filter, zero));
         let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
         Self {
             gate: if options.tolerant { gate.tolerant() } else { gate },
@@ -187,6 +201,7 @@ impl TraceReader {
             suspected: None,
             in_order: true,
             delivery: Delivery::default(),
+            chosen,
         }
     }
 
@@ -227,6 +242,11 @@ impl TraceReader {
         self.decoder.records_skipped() + self.gate.skipped()
     }
 
+    /// Where the first arrival lies on its clock: a tolerant reader leaves room for earlier ones.
+    pub fn lead(&self) -> Nanos {
+        self.gate.lead()
+    }
+
     /// What was passed over so far because it made no sense; always clean unless [`OpenOptions::tolerant`].
     pub fn notes(&self) -> Notes {
         let mut notes = self.gate.notes().clone();
@@ -239,8 +259,22 @@ impl TraceReader {
         self.in_order
     }
 
-    /// The next requests in the order of the file.
+    /// The next requests that are to be looked at, in the order of the file.
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        loop {
+            self.decode_any(batch)?;
+            let Some(chosen) = &mut self.chosen else { return Ok(()) };
+            if batch.is_empty() {
+                return chosen.verdict();
+            }
+            batch.retain(|request| chosen.takes_request(request));
+            if !batch.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn decode_any(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         let result = self.decoder.decode(batch, &mut self.gate);
         if !batch.is_empty() && result.is_ok() {
             self.suspected = None;

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use headstack_units::{Lba, Nanos};
 
+use crate::event::device_name;
 use crate::gate::LAST_INSTANT;
 use crate::source::Delivery;
 use crate::{OpenOptions, Request, RequestSource, TraceError, TraceReader, open};
@@ -128,6 +129,17 @@ impl<S: RequestSource> Shaped<S> {
         Ok(Self { source, selection, extents, batch: Vec::new(), moved: 0, delivery: Delivery::default() })
     }
 
+    /// Shapes `source` without a system to fit it to: every device it names has as many sectors as there are addresses.
+    ///
+    /// # Errors
+    /// If the shaping contradicts itself.
+    pub fn anywhere(source: S, sector_bytes: u32, shaping: Shaping) -> Result<Self, TraceError> {
+        let target = Target { sector_bytes, sectors: u64::MAX };
+        let mut shaped = Self::new(source, sector_bytes, shaping, vec![target])?;
+        shaped.selection.elsewhere = Some(target);
+        Ok(shaped)
+    }
+
     /// The source.
     pub fn source(&self) -> &S {
         &self.source
@@ -160,7 +172,7 @@ impl<S: RequestSource> Shaped<S> {
             }
             for &request in &self.batch {
                 let Some(mut request) = self.selection.choose(request)? else { continue };
-                let target = self.selection.targets[request.device as usize];
+                let target = self.selection.target(request.device).unwrap_or(NOWHERE);
                 let fit = self.selection.shaping.fit;
                 let lba = address::fit(
                     fit,
@@ -238,11 +250,16 @@ pub fn shape_file(
     Shaped::with_extents(source, sector_bytes, shaping, targets, extents)
 }
 
+/// A device without a sector.
+const NOWHERE: Target = Target { sector_bytes: 512, sectors: 0 };
+
 /// Everything up to, but not including, the fit.
 struct Selection {
     shaping: Shaping,
     sector_bytes: u32,
     targets: Vec<Target>,
+    /// What other devices are like, where there are others.
+    elsewhere: Option<Target>,
     seen: u64,
     kept: u64,
     done: bool,
@@ -254,7 +271,11 @@ impl Selection {
             return Err(TraceError::unusable(problem, hint));
         }
         let done = shaping.limit == Some(0);
-        Ok(Self { shaping, sector_bytes, targets, seen: 0, kept: 0, done })
+        Ok(Self { shaping, sector_bytes, targets, elsewhere: None, seen: 0, kept: 0, done })
+    }
+
+    fn target(&self, device: u32) -> Option<Target> {
+        self.targets.get(device as usize).copied().or(self.elsewhere)
     }
 
     /// Whether the shaping changes nothing but what does not fit.
@@ -283,7 +304,7 @@ impl Selection {
             return false;
         }
         let stays = |request: &Request| {
-            self.targets.get(request.device as usize).is_some_and(|target| {
+            self.target(request.device).is_some_and(|target| {
                 target.sector_bytes == self.sector_bytes
                     && u64::from(request.sectors) <= target.sectors
                     && request.lba.0 <= target.sectors - u64::from(request.sectors)
@@ -316,7 +337,7 @@ impl Selection {
             Devices::Map(map) => map.iter().find(|(from, _)| *from == request.device).map(|&(_, to)| to),
         };
         let Some(device) = device.filter(|_| request.arrival >= start) else { return Ok(None) };
-        let Some(target) = self.targets.get(device as usize) else { return Err(self.no_such_device(device)) };
+        let Some(target) = self.target(device) else { return Err(self.no_such_device(device)) };
         let placed = address::convert(request.lba.0, request.sectors, self.sector_bytes, target.sector_bytes)
             .and_then(|(lba, sectors)| {
                 Ok((address::move_by(lba, self.shaping.lba_scale, self.shaping.lba_offset)?, sectors))
@@ -360,21 +381,21 @@ impl Selection {
 
     #[cold]
     fn no_such_device(&self, device: u32) -> TraceError {
-        let count = self.targets.len();
+        let (count, name) = (self.targets.len(), device_name(device));
         let plural = if count == 1 { "" } else { "s" };
         TraceError::unusable(
             format!(
-                "request {} is for device {device}, but the system has {count} device{plural} (numbered from 0)",
+                "request {} is for device {name}, but the system has {count} device{plural} (numbered from 0)",
                 self.seen
             ),
-            format!("choose one device of the trace with --device {device}, or map several to the system's"),
+            format!("choose one device of the trace with --device {name}, or map several to the system's"),
         )
     }
 
     /// The request just seen cannot be where the trace says. Its device is the system's.
     #[cold]
     fn beyond(&self, request: &Request, unplaced: Unplaced) -> TraceError {
-        let Target { sectors, sector_bytes } = self.targets[request.device as usize];
+        let Target { sectors, sector_bytes } = self.target(request.device).unwrap_or(NOWHERE);
         let device =
             format!("device {}, which has {sectors} sectors of {sector_bytes} bytes", request.device);
         let number = self.seen;

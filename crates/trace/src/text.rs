@@ -83,11 +83,13 @@ pub(crate) fn understands(sample: Sample<'_>, mut parser: impl LineParser) -> bo
 pub(crate) struct Lines {
     buffer: Buffer,
     number: u64,
+    /// Bytes of the line given last, its end included.
+    last: usize,
 }
 
 impl Lines {
     pub(crate) fn new(buffer: Buffer) -> Self {
-        Self { buffer, number: 0 }
+        Self { buffer, number: 0, last: 0 }
     }
 
     /// The next line without its end, and its number; `None` at the end of the file.
@@ -108,11 +110,19 @@ impl Lines {
                     return Ok(None);
                 }
                 self.number += 1;
+                self.last = searched;
                 return Ok(Some((self.buffer.take(searched), self.number)));
             }
         };
         self.number += 1;
+        self.last = length + 1;
         Ok(Some((&self.buffer.take(length + 1)[..length], self.number)))
+    }
+
+    /// Gives the last line once more.
+    pub(crate) fn put_back(&mut self) {
+        self.buffer.put_back(std::mem::take(&mut self.last));
+        self.number -= 1;
     }
 
     #[cold]

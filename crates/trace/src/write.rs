@@ -5,17 +5,22 @@ mod others;
 mod records;
 mod steps;
 
-use std::io::Write as _;
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use arrow::ipc::writer::FileWriter;
+use arrow::record_batch::RecordBatch;
 use headstack_units::Nanos;
 
 use crate::atomic_file::AtomicFile;
 use crate::format::columns::{record_batch, request_schema};
+use crate::format::columns_io::{io_batch, io_schema};
 use crate::format::csv::SECTOR_BYTES_COMMENT;
 use crate::table::ParquetSink;
-use crate::{Op, Request, RequestSource, TraceError};
+use crate::{IoSource, Kind, Op, Request, RequestSource, TraceError};
 
 /// What a trace is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,38 +98,98 @@ pub fn convert(
     format: OutputFormat,
 ) -> Result<u64, TraceError> {
     match format {
-        OutputFormat::Parquet => write_parquet(source, sector_bytes, path),
+        OutputFormat::Parquet | OutputFormat::Arrow => write_table(source, sector_bytes, path, format),
         OutputFormat::Csv => write_csv(source, sector_bytes, path),
-        OutputFormat::Arrow => write_arrow(source, sector_bytes, path),
         OutputFormat::Other(name) => others::write(source, sector_bytes, path, name),
     }
 }
 
-fn write_parquet(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path) -> Result<u64, TraceError> {
-    let schema = request_schema(sector_bytes);
-    let mut sink = ParquetSink::create(path, &schema)?;
-    let count = for_each_batch(source, |batch| sink.push(&record_batch(batch, &schema)?))?;
-    sink.finish()?;
-    Ok(count)
+/// Writes all of a stream of I/Os, its clock begun at the first, to `path` as Parquet or Arrow: with kinds, processes and
+/// the instants of each layer. The number of reads and writes, and of others.
+///
+/// # Errors
+/// As [`convert`]; and if `format` is another one, which holds requests and no I/Os.
+pub fn convert_ios(
+    source: &mut dyn IoSource,
+    kernel_devices: bool,
+    processes: &BTreeMap<u32, String>,
+    path: &Path,
+    format: OutputFormat,
+) -> Result<(u64, u64), TraceError> {
+    let schema = io_schema(source.sector_bytes(), kernel_devices);
+    let mut table = TableSink::create(path, &schema, format)?;
+    let (mut batch, mut zero, mut counts) = (Vec::new(), None, (0, 0));
+    loop {
+        source.next_ios(&mut batch)?;
+        let Some(first) = batch.first() else { break };
+        let zero = *zero.get_or_insert(first.request.arrival);
+        for io in &mut batch {
+            io.rebase(zero);
+            let count = if io.kind == Kind::Data { &mut counts.0 } else { &mut counts.1 };
+            *count += 1;
+        }
+        table.push(&io_batch(&batch, processes, &schema)?)?;
+    }
+    table.finish()?;
+    Ok(counts)
 }
 
-fn write_arrow(source: &mut dyn RequestSource, sector_bytes: u32, path: &Path) -> Result<u64, TraceError> {
-    let failed = |error: arrow::error::ArrowError| TraceError::Io {
-        action: "write",
-        path: path.into(),
-        source: std::io::Error::other(error),
-    };
+/// A columnar file being written.
+enum TableSink {
+    Parquet(Box<ParquetSink>),
+    Arrow(Box<FileWriter<BufWriter<AtomicFile>>>, PathBuf),
+}
+
+impl TableSink {
+    fn create(path: &Path, schema: &SchemaRef, format: OutputFormat) -> Result<Self, TraceError> {
+        match format {
+            OutputFormat::Parquet => Ok(Self::Parquet(Box::new(ParquetSink::create(path, schema)?))),
+            OutputFormat::Arrow => {
+                let writer = FileWriter::try_new_buffered(AtomicFile::create(path)?, schema);
+                Ok(Self::Arrow(Box::new(writer.map_err(|error| arrow_failed(path, error))?), path.into()))
+            }
+            _ => Err(TraceError::unusable(
+                "this format holds requests, not events".into(),
+                "parquet and arrow keep everything".into(),
+            )),
+        }
+    }
+
+    fn push(&mut self, batch: &RecordBatch) -> Result<(), TraceError> {
+        match self {
+            Self::Parquet(sink) => sink.push(batch),
+            Self::Arrow(writer, path) => writer.write(batch).map_err(|error| arrow_failed(path, error)),
+        }
+    }
+
+    fn finish(self) -> Result<(), TraceError> {
+        match self {
+            Self::Parquet(sink) => sink.finish(),
+            Self::Arrow(writer, path) => {
+                let file = writer.into_inner().map_err(|error| arrow_failed(&path, error))?;
+                let file = file.into_inner();
+                file.map_err(|error| TraceError::Io { action: "write", path, source: error.into_error() })?
+                    .commit()
+            }
+        }
+    }
+}
+
+fn arrow_failed(path: &Path, error: ArrowError) -> TraceError {
+    TraceError::Io { action: "write", path: path.into(), source: std::io::Error::other(error) }
+}
+
+/// Requests as a table.
+fn write_table(
+    source: &mut dyn RequestSource,
+    sector_bytes: u32,
+    path: &Path,
+    format: OutputFormat,
+) -> Result<u64, TraceError> {
     let schema = request_schema(sector_bytes);
-    let file = AtomicFile::create(path)?;
-    let mut writer = FileWriter::try_new_buffered(file, &schema).map_err(failed)?;
-    let count = for_each_batch(source, |batch| writer.write(&record_batch(batch, &schema)?).map_err(failed))?;
-    let file = writer.into_inner().map_err(failed)?;
-    let file = file.into_inner().map_err(|error| TraceError::Io {
-        action: "write",
-        path: path.into(),
-        source: error.into_error(),
-    })?;
-    file.commit()?;
+    let mut table = TableSink::create(path, &schema, format)?;
+    let count = for_each_batch(source, |batch| table.push(&record_batch(batch, &schema)?))?;
+    table.finish()?;
     Ok(count)
 }
 
@@ -305,7 +370,9 @@ mod tests {
             let count = convert(&mut InMemory::new(requests.clone()), 512, &path, format).unwrap();
             assert_eq!(count, 200);
             let read = name.strip_suffix("-v8").unwrap_or(name);
-            let mut reader = open(&path, &OpenOptions::default()).unwrap();
+            // Its times are seconds since 1970, and these are of 1970.
+            let named = (name == "tencent").then(|| name.to_owned());
+            let mut reader = open(&path, &OpenOptions { format: named, ..OpenOptions::default() }).unwrap();
             assert_eq!(reader.format(), read);
             let back = drain(&mut reader).unwrap();
             assert_eq!(back.len(), requests.len(), "{name}");
@@ -433,7 +500,7 @@ mod tests {
     #[test]
     fn a_failing_source_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let bad = crate::testing::text_file("1 0 0 1 0\n2 0 0 1 0\n1 0 0 1 0\n");
+        let bad = crate::testing::text_file("1 0 0 1 0\n2000000 0 0 1 0\n1 0 0 1 0\n");
         for name in ["t.csv", "t.parquet", "t.arrow"] {
             let path = directory.path().join(name);
             let mut source = open(bad.path(), &OpenOptions::default()).unwrap();

@@ -18,7 +18,7 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
         srt.extend(words.iter().flat_map(|word: &u32| word.to_be_bytes()));
     }
     let lines = |line: fn(u64) -> String| (0..20).map(line).collect::<String>().into_bytes();
-    let mqsim = lines(|k| format!("{} 0 {} 8 {}\n", k * 1000, k * 64, k % 2));
+    let mqsim = lines(|k| format!("{} 0 {} 8 {}\n", k * 1_000_000, k * 64, k % 2));
     let mut specimens = vec![
         ("srt", srt),
         ("disksim-ascii", lines(|k| format!("{k}.5 0 {} 8 {}\n", k * 64, k % 2))),
@@ -123,7 +123,8 @@ fn ipc(mqsim: &[u8]) -> Vec<u8> {
 }
 
 fn file(bytes: &[u8]) -> NamedTempFile {
-    let mut file = NamedTempFile::new().unwrap();
+    // By its name a log of latencies, should it be fio's.
+    let mut file = tempfile::Builder::new().suffix("_lat.log").tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -52,17 +52,28 @@ Replay = Literal["open", "closed", "measured"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TraceOptions:
-    """How a trace is read, and fitted to the system it is run on."""
+class ReadOptions:
+    """How a trace is read, and which part of it."""
 
     format: Annotated[
         str | None,
-        Parameter(group=TRACE, help="Format of the trace; recognised from its contents if absent."),
+        Parameter(
+            group=TRACE,
+            help="Format of the trace, or a file NAME.toml that describes a table; recognised from its contents if absent.",
+        ),
     ] = None
     column: Annotated[
         tuple[str, ...],
         Parameter(group=TRACE, help="For CSV: `NAME=FIELD`, the column called NAME holds FIELD. Repeatable."),
     ] = ()
+    columns: Annotated[
+        str | None,
+        Parameter(
+            group=TRACE,
+            help="For any table, with a header or without: which column holds what, as FIELD:COLUMN[:UNIT],… "
+            "(`time:0:us,op:2,offset:3:bytes,size:4`).",
+        ),
+    ] = None
     gap: Annotated[
         Literal["after", "before", "auto"] | None,
         Parameter(
@@ -92,9 +103,79 @@ class TraceOptions:
         tuple[str, ...],
         Parameter(
             group=TRACE,
-            help="Take only this device of the trace. Repeatable; `N=M` sends device N of the trace to volume M.",
+            help="Take only this device of the trace: its number, or MAJOR,MINOR. Repeatable; where the trace is run or "
+            "converted, `N=M` sends device N to volume M.",
         ),
     ] = ()
+    from_: Annotated[
+        str | None,
+        Parameter(name="--from", group=TRACE, help="Leave out what arrives before: `90`, `90s`, `15m`, `6h`, `3d`."),
+    ] = None
+    to: Annotated[str | None, Parameter(group=TRACE, help="Leave out what arrives at or after this.")] = None
+    op: Annotated[Literal["read", "write"] | None, Parameter(group=TRACE, help="Take only reads, or only writes.")] = (
+        None
+    )
+    process: Annotated[
+        tuple[str, ...],
+        Parameter(group=TRACE, help="Take only what this process asked for: its name or number. Repeatable."),
+    ] = ()
+    pairing: Annotated[
+        Literal["strict", "btt"] | None,
+        Parameter(
+            group=TRACE,
+            help="For traces of events: `strict`, the default, leaves out pairs that lost events may have made up; `btt` "
+            "pairs whatever is left, as btt does.",
+        ),
+    ] = None
+
+    def given(self) -> list[str]:
+        """The options that were given, as typed."""
+        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
+
+    def open(self, path: Path) -> Trace:
+        """Open the trace with these options."""
+        from headstack import Trace
+
+        for word in self.device:
+            if "=" in word:
+                raise InputError(
+                    f"--device `{word}` sends a device to a volume, and there is none here",
+                    f"--device {word.partition('=')[0]} takes the device alone",
+                )
+        return Trace(path, **self.keywords())
+
+    def keywords(self) -> dict[str, Any]:
+        """What `Trace` is opened with."""
+        if self.gap == "auto":
+            raise InputError(
+                "`--gap auto` compares a disksim-validate trace with a drive, which only validate and calibrate do",
+                "`headstack validate DRIVE --trace …` tells; then give `--gap after` or `--gap before`",
+            )
+        return {
+            "format": self.format,
+            "columns": pairs(self.column, "--column"),
+            "table": self.columns,
+            "gap": self.gap,
+            "sector_bytes": self.sector_bytes,
+            "sort": self.sort,
+            "skip_zero_length": self.skip_zero_length,
+            "devices": [_device(word) for word in self.device],
+            "from_s": None if self.from_ is None else seconds(self.from_, "--from"),
+            "to_s": None if self.to is None else seconds(self.to, "--to"),
+            "op": self.op,
+            "processes": list(self.process),
+            "pairing": self.pairing,
+            "blkparse_format": self.blkparse_format,
+            "iolog_unit": self.iolog_unit,
+            "slices": self.slices,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions(ReadOptions):
+    """How a trace is read, and fitted to the system it is run on."""
+
     time_scale: Annotated[float | None, Parameter(group=TRACE, help="Multiply all times between requests by this.")] = (
         None
     )
@@ -107,45 +188,23 @@ class TraceOptions:
         Literal["wrap", "scale", "offset"] | None,
         Parameter(group=TRACE, help="What to do about addresses past the end of the system."),
     ] = None
-    from_: Annotated[
-        str | None,
-        Parameter(name="--from", group=TRACE, help="Leave out what arrives before: `90`, `90s`, `15m`, `6h`, `3d`."),
-    ] = None
-    to: Annotated[str | None, Parameter(group=TRACE, help="Leave out what arrives at or after this.")] = None
-
-    def given(self) -> list[str]:
-        """The options that were given, as typed."""
-        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
-        return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
 
     def open(self, path: Path, *, settles_gap: bool = False) -> Trace:
         """Open the trace with these options; `settles_gap` says that the caller can let the measured times tell."""
         from headstack import Trace
 
-        if self.gap == "auto" and not settles_gap:
-            raise InputError(
-                "`--gap auto` compares a disksim-validate trace with a drive, which only validate and calibrate do",
-                "`headstack validate DRIVE --trace …` tells; then give `--gap after` or `--gap before`",
-            )
+        read = replace(self, gap=None) if settles_gap and self.gap == "auto" else self
         return Trace(
             path,
-            format=self.format,
-            columns=pairs(self.column, "--column"),
-            gap=self.gap,
-            sector_bytes=self.sector_bytes,
-            sort=self.sort,
-            skip_zero_length=self.skip_zero_length,
-            devices=[_device(word) for word in self.device],
-            time_scale=self.time_scale,
-            inter_arrival_ms=self.inter_arrival_ms,
-            lba_offset=self.lba_offset,
-            lba_scale=self.lba_scale,
-            fit_lba=self.fit_lba,
-            from_s=None if self.from_ is None else seconds(self.from_, "--from"),
-            to_s=None if self.to is None else seconds(self.to, "--to"),
-            blkparse_format=self.blkparse_format,
-            iolog_unit=self.iolog_unit,
-            slices=self.slices,
+            **{
+                **read.keywords(),
+                "gap": self.gap,
+                "time_scale": self.time_scale,
+                "inter_arrival_ms": self.inter_arrival_ms,
+                "lba_offset": self.lba_offset,
+                "lba_scale": self.lba_scale,
+                "fit_lba": self.fit_lba,
+            },
         )
 
 
@@ -194,10 +253,20 @@ def seconds(word: str, option: str) -> float:
 
 def _device(word: str) -> tuple[int, int | None]:
     source, equals, target = word.partition("=")
+    major, comma, minor = source.partition(",")
     try:
-        return int(source), int(target) if equals else None
+        device = _kernel_device(int(major), int(minor)) if comma else int(source)
+        return device, int(target) if equals else None
     except ValueError:
-        raise InputError(f"--device `{word}` is not a device number", "a number, or N=M") from None
+        hint = "a number, MAJOR,MINOR as in `8,52`, or N=M"
+        raise InputError(f"--device `{word}` is not a device number", hint) from None
+
+
+def _kernel_device(major: int, minor: int) -> int:
+    """Number a device as Linux does."""
+    if not (0 <= major < 1 << 12 and 0 <= minor < 1 << 20):
+        raise ValueError
+    return major << 20 | minor
 
 
 def warmup(word: str | None) -> dict[str, Any]:

@@ -271,3 +271,13 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int, float], No
         yield report
     finally:
         bar.stop()
+
+
+def trace_notes(notes: dict[str, Any]) -> None:
+    """Warn of what was left out of a trace."""
+    if notes["bad_records"]:
+        warning(f"{notes['bad_records']:,} records make no sense and were left out; the first:")
+        for line in notes["first"][:3]:
+            note(f"  {line}")
+    if notes["out_of_order"]:
+        warning(f"{notes['out_of_order']:,} records stand before an earlier one")

@@ -32,7 +32,9 @@ def simulate(
     *,
     workload: Annotated[
         str | None,
-        Parameter(group=RUN, help="Library name or workload file; `headstack simulate` needs this or --trace."),
+        Parameter(
+            group=RUN, help="Library name, workload file or fio job file; `headstack simulate` needs this or --trace."
+        ),
     ] = None,
     trace: Annotated[Path | None, Parameter(group=RUN, help="Trace to run instead of a workload.")] = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
@@ -63,6 +65,10 @@ def simulate(
             "are the same.",
         ),
     ] = None,
+    fio_json: Annotated[
+        Path | None,
+        Parameter(group=RUN, help="What `fio --output-format=json` measured, to be shown beside the run."),
+    ] = None,
     scheduler: Scheduler = None,
     set_: Overrides = (),
     out: Annotated[
@@ -91,6 +97,7 @@ def simulate(
     """Run a workload or a trace on a drive or a system."""
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
+    from headstack.fio import results
 
     for path in (out, driver_out, background_out, save):
         if path is not None:
@@ -99,6 +106,7 @@ def simulate(
         check_report(report)
     built = System(system, overrides=model_overrides(set_, scheduler))
     source = _source(workload, trace, how)
+    measured = [] if fio_json is None else results(fio_json)
     saved = built.drive_toml() if save is not None else ""
     if requests is not None and requests < 1:
         raise InputError(f"--requests {requests} leaves nothing to do", "give at least 1")
@@ -126,7 +134,11 @@ def simulate(
         write_whole(save, saved)
     if report is not None:
         run.report(report)
-    output.print_json(run.summary) if json else _show(run.summary)
+    if json:
+        output.print_json({**run.summary, "fio": measured} if measured else run.summary)
+    else:
+        _show(run.summary)
+        _show_measured(run.summary, measured)
     written = (out, driver_out, background_out, report, save)
     _say_beside(built, run.summary, [path for path in written if path is not None])
     return 0
@@ -157,7 +169,29 @@ def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Work
             f"{how.given()[0]} is about traces, and --workload {workload} makes its requests",
             "leave it out, or run a trace with --trace",
         )
+    if workload.endswith(".fio"):
+        from headstack.fio import workload_of_job
+
+        return workload_of_job(Path(workload))
     return Workload(workload)
+
+
+def _show_measured(summary: dict[str, Any], measured: list[dict[str, Any]]) -> None:
+    """Print what fio measured beside what the run came to."""
+    if not measured:
+        return
+    number, keys = output.number, ("mean_ms", "std_ms", "max_ms")
+    rows = [
+        (f"fio, {each['job']}, {each['op']}", number(each["iops"], 1), number(each["mib_per_s"], 2),
+         *(number(each[key]) for key in keys))
+        for each in measured
+    ]  # fmt: skip
+    response = summary["response_ms"]
+    simulated = ("simulated", number(summary["iops"], 1), number(summary["mib_per_s"], 2),
+                 number(response["mean"]), number(response["std"]), number(response["max"]))  # fmt: skip
+    output.line()
+    columns = ["", "IOPS", "MiB/s", "mean (ms)", "std (ms)", "max (ms)"]
+    output.table("Measured by fio, and simulated", columns, [*rows, simulated])
 
 
 def _show(summary: dict[str, Any]) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, Json, TraceOptions, WrittenAs
+from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples
-from headstack.errors import InputError
 from headstack.report.tables import size, span
 
 app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
@@ -52,33 +50,19 @@ app.command(
     help_epilogue=examples("trace make"),
 )
 
-SHAPING = (
-    "device", "time_scale", "inter_arrival_ms", "lba_offset", "lba_scale", "fit_lba", "from_", "to",
-)  # fmt: skip
-
-
-def refuse_shaping(how: TraceOptions, verb: str) -> None:
-    """Refuse options that change a trace, for verbs that tell what is in the file."""
-    plain = replace(how, **{name: getattr(TraceOptions(), name) for name in SHAPING})
-    shaping = [name for name in how.given() if name not in plain.given()]
-    if shaping:
-        raise InputError(
-            f"{shaping[0]} changes a trace, and `trace {verb}` tells what is in the file",
-            "convert it first: headstack trace convert TRACE OUT.parquet, with these options",
-        )
-
 
 @app.command(help_epilogue=examples("trace info"))
 def info(
     trace: Path,
     *,
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
+    strict: Strict = False,
     json: Json = False,
 ) -> int:
     """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
-    refuse_shaping(how, "info")
     with output.progress("reading", None) as progress:
-        about = how.open(trace).info(progress=progress)
+        about = how.open(trace).info(strict=strict, progress=progress)
+    output.trace_notes(about["notes"])
     if json:
         output.print_json({"trace": str(trace), **about})
     else:
@@ -96,15 +80,20 @@ def convert(
     *,
     as_: WrittenAs = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    strict: Strict = False,
     json: Json = False,
 ) -> int:
     """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet and Arrow."""
     with output.progress("converting", None) as progress:
-        requests = how.open(trace).convert(out, format=as_, progress=progress)
+        written = how.open(trace).convert_all(out, format=as_, strict=strict, progress=progress)
+    output.trace_notes(written["notes"])
+    requests, others = written["requests"], written["others"]
+    if not requests + others:
+        output.warning("nothing of the trace was chosen: the file holds no request")
     if json:
-        output.print_json({"trace": str(trace), "out": str(out), "requests": requests})
+        output.print_json({"trace": str(trace), "out": str(out), **written})
     else:
-        output.line(f"{out}: {requests:,} requests")
+        output.line(f"{out}: {requests:,} requests" + (f", {others:,} flushes, discards and others" if others else ""))
     return 0
 
 
@@ -122,6 +111,12 @@ def formats(*, json: Json = False) -> int:
     return 0
 
 
+def _device(device: int) -> str:
+    """What users call a device: MAJOR,MINOR where it has the kernel's number."""
+    major, minor = device >> 20, device & 0xFFFFF
+    return f"{major},{minor}" if major else str(device)
+
+
 def _show(trace: Path, about: dict[str, Any]) -> None:
     number, sizes = output.number, about["sizes"]
     touched = about["footprint_sectors"] * about["sector_bytes"]
@@ -136,7 +131,7 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
                   + ", ".join(f"{number(common['requests'])} × {size(common['bytes'])}" for common in sizes["common"][:4])),
         ("footprint", f"{bound}{size(touched)} in sectors up to {number(about['highest_lba'])}"),
         ("sequential", f"{100 * about['sequential_fraction']:.1f} % begin where the one before ended"),
-        ("devices", ", ".join(f"{one['device']} ({number(one['requests'])})" for one in about["devices"])),
+        ("devices", ", ".join(f"{_device(one['device'])} ({number(one['requests'])})" for one in about["devices"])),
     ]  # fmt: skip
     if about["records_skipped"]:
         pairs.append(("skipped", f"{number(about['records_skipped'])} records that are no request"))

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions
-from headstack.cli.trace import refuse_shaping
-from headstack.cli.trace_match import show_notes
+from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
+from headstack.report import causes
+from headstack.report.losses import lost_words
 from headstack.report.tables import size, span
 
 
 def analyze(
     trace: Path,
     *,
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
     ticks: Annotated[
         int | None,
@@ -29,7 +29,6 @@ def analyze(
     """Analyse a trace in one pass: responses by time, drive, address, size, kind and start; depth, bursts, runs."""
     from headstack._core import analyse_trace
 
-    refuse_shaping(how, "analyze")
     with output.progress("analysing", None) as progress:
         about = analyse_trace(how.open(trace), strict=strict, ticks_per_s=ticks, progress=progress)
     if report is not None:
@@ -39,7 +38,7 @@ def analyze(
     if json:
         output.print_json({"trace": str(trace), **about})
         return 0
-    show_notes(about["notes"])
+    output.trace_notes(about["notes"])
     _show(trace, about)
     if report is not None:
         output.note(f"report: {report}")
@@ -64,7 +63,12 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
                                      f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
     if "pairs" in about:
         pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} events unpaired"))
+    if lost := lost_words(about):
+        pairs.append(("lost", "; ".join(lost)))
     output.facts(str(trace), pairs)
+    if about["response"]:
+        output.line()
+        output.line(causes.sentence(about))
     named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
     groups = [(group["name"], group["response"]) for group in about["by_kind"]]
     _times("Times (ms)", [(name.replace("_", " "), times) for name, times in named] + groups)
@@ -107,16 +111,15 @@ def _bursts(bursts: dict[str, Any] | None) -> None:
     output.line(
         f"{number(bursts['count'])} bursts of writes, {number(bursts['flushes'])} of them flushes"
         + (f" every {period:.1f} s" if period else "")
-        + f", with {100 * bursts['share_of_writes']:.1f} % of the writes; they delay {number(bursts['delayed_reads'])} reads."
+        + f", with {100 * bursts['share_of_writes']:.1f} % of the writes."
     )
     largest = sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:5]
     rows = [
         (burst["kind"], f"{burst['start_s']:.3f}", number(burst["length_ms"], 1), number(burst["writes"]),
-         number(burst["peak_outstanding"]), number(burst["reads"]), number(burst["delayed_reads"]),
-         number(burst["read_max_ms"], 1))
+         number(burst["peak_outstanding"]), number(burst["reads"]), number(burst["read_max_ms"], 1))
         for burst in largest
     ]  # fmt: skip
-    columns = ["", "start (s)", "length (ms)", "writes", "outstanding", "reads", "delayed", "longest read (ms)"]
+    columns = ["", "start (s)", "length (ms)", "writes", "outstanding", "reads", "longest read (ms)"]
     output.table("The largest bursts", columns, rows)
 
 

@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import RUN, Json, Strict
-from headstack.cli.trace_match import show_notes
 
 
 def iostat(
@@ -33,7 +32,7 @@ def iostat(
     if json:
         output.print_json({"iostat": str(reports), **about})
         return 0
-    show_notes(about["notes"])
+    output.trace_notes(about["notes"])
     output.table(
         f"{about['reports']} reports" + (", without the first" if about["first_left_out"] else ""),
         [

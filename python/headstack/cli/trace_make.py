@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json as js
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, Strict, TraceOptions, WrittenAs
-from headstack.cli.trace import refuse_shaping
+from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
 from headstack.errors import InputError
 from headstack.files import write_whole
+
+if TYPE_CHECKING:
+    from headstack import Trace
 
 
 def make(
@@ -26,7 +30,7 @@ def make(
     seed: Annotated[int, Parameter(group=RUN, help="Seed of all that is random.")] = 0,
     as_: WrittenAs = None,
     save_model: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the fitted model, as JSON.")] = None,
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
     json: Json = False,
 ) -> int:
@@ -49,16 +53,91 @@ def make(
         except ValueError as problem:
             raise InputError(f"`{model}` is no workload model: {problem}") from None
     elif like is not None:
-        refuse_shaping(how, "make")
         fitted = fit_workload(how.open(like), strict=strict)
         text = js.dumps(fitted)
     count = requests or fitted.get("requests", 0)
     written = make_trace(text, out, requests=count, seed=seed, format=as_) if out is not None else 0
     if save_model is not None:
         write_whole(save_model, js.dumps(fitted, indent=1) + "\n")
+    compared: list[dict[str, Any]] = []
+    if like is not None and out is not None:
+        # In a thread of its own a file appears at once, where those of the command wait for its end.
+        with TemporaryDirectory() as folder, ThreadPoolExecutor(1) as other:
+            copy = Path(folder) / "made.parquet"
+            other.submit(make_trace, text, copy, requests=count, seed=seed).result()
+            compared = _compared(how.open(like), copy, fitted, strict=strict)
     if json:
         files = {"out": out and str(out), "model": save_model and str(save_model)}
-        output.print_json({**files, "requests": written, "fitted_to": fitted.get("requests"), "seed": seed})
+        about = {**files, "requests": written, "fitted_to": fitted.get("requests"), "seed": seed}
+        output.print_json({**about, "likeness": compared})
     elif out is not None:
         output.line(f"{out}: {written:,} requests")
+        _show(compared)
     return 0
+
+
+DRIVES = ("nearline-18tb", "cheetah-9lp")
+SIMULATED = 50_000
+
+
+def _compared(original: Trace, copy: Path, fitted: dict[str, Any], *, strict: bool) -> list[dict[str, Any]]:
+    """What original and made trace come to: rows of a name, both values and their ratio."""
+    from headstack import Trace
+    from headstack._core import trace_likeness
+
+    made = Trace(copy)
+    pair = [trace_likeness(original, strict=strict), trace_likeness(made)]
+    names = (
+        "requests_per_s",
+        "read_fraction",
+        "mean_bytes",
+        "hurst",
+        "seek_median_bytes",
+        "sequential_fraction",
+        "again_fraction",
+    )
+    values = [(name, *(each[name] for each in pair)) for name in names]
+    scales = [{each["scale_s"]: each["index"] for each in one["dispersion"]} for one in pair]
+    values += [(f"dispersion_{scale}_s", scales[0][scale], scales[1].get(scale)) for scale in scales[0]]
+    devices = [(each["device"], 0) for each in fitted["devices"]]
+    for drive in DRIVES:
+        values += _simulated(drive, (original, made), devices)
+    return [
+        {
+            "what": name,
+            "original": first,
+            "made": second,
+            "ratio": second / first if first and second is not None else None,
+        }
+        for name, first, second in values
+    ]
+
+
+def _simulated(
+    drive: str, traces: tuple[Trace, Trace], devices: list[tuple[int, int | None]]
+) -> list[tuple[str, float, float]]:
+    """Mean and p99 of both on a drive, all devices on it, addresses wrapped."""
+    from headstack import Trace, simulate
+
+    runs = []
+    for trace in traces:
+        (path,), keywords = trace.__getnewargs_ex__()
+        whole = Trace(path, **{**keywords, "devices": devices, "fit_lba": "wrap"})
+        runs.append(simulate(drive, whole, replay="open", limit=SIMULATED, keep=False).summary["response_ms"])
+    return [(f"{drive}_{key}_ms", runs[0][key], runs[1][key]) for key in ("mean", "p99")]
+
+
+def _show(compared: list[dict[str, Any]]) -> None:
+    if not compared:
+        return
+    words = [
+        (each["what"].replace("_", " "), *(_word(each[key]) for key in ("original", "made", "ratio")))
+        for each in compared
+    ]
+    output.line()
+    caption = f"Simulated: the first {SIMULATED:,} requests, as they arrive, all devices on one drive."
+    output.table("The original, and the trace made after it", ["", "original", "made", "ratio"], words, caption=caption)
+
+
+def _word(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.4g}"

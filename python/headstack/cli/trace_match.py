@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, Json, Strict, TraceOptions
-from headstack.cli.trace import refuse_shaping
+from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
+from headstack.report.losses import lost_words
 
 
 def match(
     trace: Path,
     *,
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
     histogram: Annotated[
         Path | None,
@@ -26,14 +26,13 @@ def match(
     """Pair the events of a trace of clock ticks, or the events of a block trace, and list those that are unpaired."""
     from headstack._core import match_trace
 
-    refuse_shaping(how, "match")
     about = match_trace(how.open(trace), strict=strict)
     if histogram is not None:
         _write_histogram(histogram, about)
     if json:
         output.print_json({"trace": str(trace), **about})
         return 0
-    show_notes(about["notes"])
+    output.trace_notes(about["notes"])
     if "btt" in about:
         show_events(trace, about)
     else:
@@ -53,21 +52,9 @@ def ticks(histogram: Path, *, json: Json = False) -> int:
     return 0
 
 
-def show_notes(notes: dict[str, Any]) -> None:
-    """Warn of what was left out."""
-    if notes["bad_records"]:
-        output.warning(f"{notes['bad_records']:,} records make no sense and were left out; the first:")
-        for line in notes["first"][:3]:
-            output.note(f"  {line}")
-    if notes["out_of_order"]:
-        output.warning(f"{notes['out_of_order']:,} records stand before an earlier one")
-
-
 def show_events(trace: Path, about: dict[str, Any]) -> None:
     """Print what pairing a trace of events came to, with btt's table."""
     number, events = output.number, about["events"]
-    loss = about["loss"]
-    missing = ", ".join(map(str, loss["missing_cpus"]))
     done = (
         f"{number(count['reads'])} reads, {number(count['writes'])} writes "
         f"({count['read_bytes'] >> 10:,} and {count['write_bytes'] >> 10:,} KiB)"
@@ -87,9 +74,8 @@ def show_events(trace: Path, about: dict[str, Any]) -> None:
                     f"{number(about['requeues'])} requeues, "
                     f"{number(about['partial_completions'])} partial completions"),
     ]  # fmt: skip
-    if missing or loss["lost_events"]:
-        what = f"no file of processor {missing}" if missing else "no file"
-        pairs.append(("lost", f"{what}; {number(loss['lost_events'])} events by their running numbers"))
+    if lost := lost_words(about):
+        pairs.append(("lost", "; ".join(lost)))
     output.facts(str(trace), pairs)
     if about["btt"]:
         rows = [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.report import causes
 from headstack.report import trace_charts as charts
+from headstack.report.losses import lost_words
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import large, number, size, span
 
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
 
 def trace_page(name: str, about: dict[str, Any]) -> Page:
     """The page: key numbers, notices of what is missing, the views."""
+    notices = [*_notices(about)]
+    if about["response"]:
+        notices.insert(0, causes.sentence(about))
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,
         subtitle=f"{about['requests']:,} requests in {span(about['span_s'])}, read as {about['format']}",
-        notices=list(_notices(about)),
+        notices=notices,
         numbers=_numbers(about),
         sections=sections,
         cite=_cite(name, about),
@@ -39,7 +44,7 @@ def _numbers(about: dict[str, Any]) -> list[Number]:
         ]
     if about["bursts"] and about["bursts"]["count"]:
         bursts = about["bursts"]
-        numbers.append(Number("bursts", number(bursts["count"]), f"{number(bursts['delayed_reads'])} reads delayed"))
+        numbers.append(Number("bursts", number(bursts["count"]), f"{number(bursts['flushes'])} of them flushes"))
     numbers.append(Number("sequential", f"{100 * about['runs']['sequential_fraction']:.1f} %"))
     return numbers
 
@@ -50,10 +55,8 @@ def _notices(about: dict[str, Any]) -> Iterable[str]:
         yield f"{notes['bad_records']:,} records make no sense and were left out. The first: {notes['first'][0]}"
     if notes["out_of_order"]:
         yield f"{notes['out_of_order']:,} records stand before an earlier one; they were put into order."
-    loss = about.get("loss") or {"missing_cpus": [], "lost_events": 0}
-    if loss["missing_cpus"] or loss["lost_events"]:
-        missing = ", ".join(map(str, loss["missing_cpus"])) or "none"
-        yield f"Files of processors that are missing: {missing}. Events lost: {loss['lost_events']:,}."
+    if lost := lost_words(about):
+        yield f"Lost: {'; '.join(lost)}."
     if about.get("orphans"):
         share = 100 * about["orphans"] / (about["orphans"] + about["pairs"])
         yield f"{about['orphans']:,} halves of requests ({share:.2g} %) stayed without the other and are not shown."
@@ -96,6 +99,7 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
             "How many requests each arrival finds outstanding: mean and maximum.",
             charts.depth(about["depth"]["over_time"]),
         )
+    yield _causes(about)
     yield from _bursts(about["bursts"])
     yield from _load(about)
     yield _layers(about)
@@ -126,6 +130,16 @@ def _load(about: dict[str, Any]) -> Iterable[Section]:
         )
 
 
+def _causes(about: dict[str, Any]) -> Section:
+    return Section(
+        "What reads wait for",
+        "Reads while it happens against reads shortly before and after: the ratio of geometric means, each occurrence counted "
+        "once. Named is what the 99 % interval sets apart from 1.",
+        columns=causes.COLUMNS,
+        rows=causes.rows(about),
+    )
+
+
 def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
     if not bursts or not bursts["count"]:
         return
@@ -133,14 +147,14 @@ def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
     period = f" every {bursts['flush_period_s']:.1f} s" if bursts["flush_period_s"] else ""
     lead = (
         f"{bursts['count']:,} bursts of writes, {bursts['flushes']:,} of them flushes{period}, hold "
-        f"{100 * bursts['share_of_writes']:.1f} % of the writes and delay {bursts['delayed_reads']:,} reads."
+        f"{100 * bursts['share_of_writes']:.1f} % of the writes."
     )
     if inside and outside:
         lead += f" A read in a burst takes {inside['mean_ms']:.3g} ms on average, outside {outside['mean_ms']:.3g} ms."
     rows = [
         [burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
          number(burst["bytes_written"] / 2**20, 1), number(burst["peak_outstanding"]), number(burst["reads"]),
-         number(burst["delayed_reads"]), "–" if burst["read_max_ms"] is None else number(burst["read_max_ms"], 1)]
+         "–" if burst["read_max_ms"] is None else number(burst["read_max_ms"], 1)]
         for burst in sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:12]
     ]  # fmt: skip
     columns = [
@@ -151,13 +165,11 @@ def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
         "MiB",
         "outstanding",
         "reads",
-        "delayed",
         "longest read (ms)",
     ]
     yield Section(
         "Bursts of writes",
-        "A burst: at least 8 writes outstanding at a time. A flush: mostly writes nobody waits for. Delayed: longer than "
-        "three quarters of the reads outside of bursts.",
+        "A burst: at least 8 writes outstanding at a time. A flush: mostly writes nobody waits for.",
         columns=columns,
         rows=rows,
         lead=lead,

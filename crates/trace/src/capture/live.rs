@@ -8,7 +8,7 @@ use headstack_units::Nanos;
 use super::tracefs::Instance;
 use crate::event::ftrace::Parser;
 use crate::event::lines::{EventLineParser, Line};
-use crate::event::{Event, EventIos, EventSource, Loss};
+use crate::event::{Event, EventIos, EventSource, Loss, PairingRule};
 use crate::{Io, IoSource, Kind, Notes, Request, RequestSource, TraceError};
 
 /// How long the pipe is left alone when it is empty. Shorter wastes time, longer needs larger buffers.
@@ -100,7 +100,7 @@ impl EventSource for LiveEvents<'_> {
     }
 
     fn loss(&self) -> Loss {
-        Loss { missing_cpus: Vec::new(), lost_events: self.lost }
+        Loss { lost_events: self.lost, ..Loss::default() }
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) struct LiveRequests<'a> {
 
 impl<'a> LiveRequests<'a> {
     pub(super) fn new(events: LiveEvents<'a>) -> Self {
-        Self { ios: EventIos::new(events), batch: Vec::new(), zero: None, others: 0 }
+        Self { ios: EventIos::new(events, PairingRule::Strict), batch: Vec::new(), zero: None, others: 0 }
     }
 }
 

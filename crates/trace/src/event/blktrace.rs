@@ -18,6 +18,9 @@
 //! A notify record (category `0x400`) names a process, gives the time of day or holds a message.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 use std::sync::Arc;
 
 use headstack_units::Nanos;
@@ -120,9 +123,23 @@ impl Header {
     }
 }
 
+/// The time of the last record of the file at `path`, if it is found near the end; not in compressed files.
+pub(crate) fn last_time(path: &Path, layout: Layout) -> Option<Nanos> {
+    const NEAR: u64 = 1 << 12;
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(NEAR))).ok()?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end).ok()?;
+    let decode = if layout.big_endian { Header::decode::<true> } else { Header::decode::<false> };
+    let header = |at: usize| decode(&end[at..], layout.version);
+    let magic = layout.magic();
+    memchr::memmem::rfind_iter(&end, &magic).find_map(header).map(|header| Nanos(header.time))
+}
+
 /// One file of records.
 pub(crate) struct BlktraceFile {
-    path: Arc<std::path::Path>,
+    path: Arc<Path>,
     buffer: Buffer,
     layout: Layout,
     tolerant: bool,
@@ -159,6 +176,10 @@ impl BlktraceFile {
             last: Nanos::ZERO,
             ended: false,
         })
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Appends events until the batch is full or the file ends.
@@ -339,7 +360,7 @@ impl EventSource for BlktraceFile {
     }
 
     fn loss(&self) -> Loss {
-        Loss { missing_cpus: Vec::new(), lost_events: self.lost }
+        Loss { lost_events: self.lost, damaged_places: self.notes.bad_records, ..Loss::default() }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::blktrace::BlktraceFile;
+use headstack_units::Nanos;
+
+use super::blktrace::{BlktraceFile, last_time};
 use super::{Event, EventSource, Loss};
 use crate::input::Input;
 use crate::text::BATCH;
@@ -57,19 +59,33 @@ fn numbered(file: &Path) -> Option<(String, u32)> {
 pub(crate) struct BlktraceSet {
     files: Vec<Stream>,
     missing: Vec<u32>,
-    empty: Notes,
+    empty: Vec<u32>,
+    short: Vec<u32>,
+    unreadable: Notes,
 }
+
+/// A file that ends so long before the others has perhaps lost its end.
+const SHORT: Nanos = Nanos(1_000_000_000);
 
 struct Stream {
     file: BlktraceFile,
     batch: Vec<Event>,
     at: usize,
+    failure: Option<TraceError>,
 }
 
 impl Stream {
+    /// The next events; what was read before an error is given out first.
     fn refill(&mut self) -> Result<bool, TraceError> {
         self.at = 0;
-        self.file.next_events(&mut self.batch)?;
+        if let Some(failure) = self.failure.take() {
+            self.batch.clear();
+            return Err(failure);
+        }
+        match self.file.next_events(&mut self.batch) {
+            Err(failure) if !self.batch.is_empty() => self.failure = Some(failure),
+            result => result?,
+        }
         Ok(!self.batch.is_empty())
     }
 }
@@ -78,21 +94,29 @@ impl BlktraceSet {
     /// Opens all files; empty ones are those of processors that had nothing to tell.
     pub(crate) fn open(files: &[(u32, PathBuf)], tolerant: bool) -> Result<Self, TraceError> {
         let mut streams = Vec::new();
-        let mut empty = Notes::default();
-        for (_, path) in files {
+        let (mut empty, mut unreadable) = (Vec::new(), Notes::default());
+        let mut ends = Vec::new();
+        for (cpu, path) in files {
             if std::fs::metadata(path).is_ok_and(|about| about.len() == 0) {
+                empty.push(*cpu);
                 continue;
             }
             match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
-                Ok(file) => streams.push(Stream { file, batch: Vec::new(), at: 0 }),
-                Err(error @ TraceError::Unusable { .. }) if tolerant => empty.bad(&error),
+                Ok(file) => {
+                    ends.extend(last_time(path, file.layout()).map(|end| (*cpu, end)));
+                    streams.push(Stream { file, batch: Vec::new(), at: 0, failure: None });
+                }
+                Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
                 Err(error) => return Err(error),
             }
         }
         let last = files.last().map_or(0, |(cpu, _)| *cpu);
         let there: Vec<u32> = files.iter().map(|(cpu, _)| *cpu).collect();
         let missing = (0..last.min(0xffff)).filter(|cpu| there.binary_search(cpu).is_err()).collect();
-        let mut set = Self { files: streams, missing, empty };
+        let end = ends.iter().map(|(_, end)| *end).max().unwrap_or_default();
+        let short = ends.iter().filter(|(_, last)| end.saturating_sub(*last) > SHORT);
+        let short = short.map(|(cpu, _)| *cpu).collect();
+        let mut set = Self { files: streams, missing, empty, short, unreadable };
         set.drop_ended()?;
         Ok(set)
     }
@@ -141,7 +165,7 @@ impl EventSource for BlktraceSet {
     }
 
     fn notes(&self) -> Notes {
-        let mut notes = self.empty.clone();
+        let mut notes = self.unreadable.clone();
         for stream in &self.files {
             notes.merge(&stream.file.notes());
         }
@@ -149,8 +173,15 @@ impl EventSource for BlktraceSet {
     }
 
     fn loss(&self) -> Loss {
-        let lost_events = self.files.iter().map(|stream| stream.file.loss().lost_events).sum();
-        Loss { missing_cpus: self.missing.clone(), lost_events }
+        let losses: Vec<Loss> = self.files.iter().map(|stream| stream.file.loss()).collect();
+        Loss {
+            missing_cpus: self.missing.clone(),
+            empty_cpus: self.empty.clone(),
+            short_cpus: self.short.clone(),
+            lost_events: losses.iter().map(|loss| loss.lost_events).sum(),
+            damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
+                + self.unreadable.bad_records,
+        }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {
@@ -199,6 +230,32 @@ mod tests {
             let expected: Vec<_> = expected.into_iter().map(|(_, _, event)| event).collect();
             prop_assert_eq!(all, expected);
         }
+    }
+
+    #[test]
+    fn a_cut_file_gives_its_events_before_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = Vec::new();
+        for time in [5, 9] {
+            let event = Event {
+                time: Nanos(time),
+                sector: 8,
+                bytes: 4096,
+                pid: 1,
+                device: 7,
+                cpu: 0,
+                action: crate::event::Action::Issue,
+                marks: crate::event::Marks::READ,
+            };
+            push_record(&mut bytes, LAYOUTS[0], 0, &event);
+        }
+        std::fs::write(folder.path().join("sdx.blktrace.0"), &bytes[..bytes.len() - 9]).unwrap();
+        let files = files_of(folder.path()).unwrap();
+        let mut set = BlktraceSet::open(&files, false).unwrap();
+        let mut batch = Vec::new();
+        let error = set.next_events(&mut batch).unwrap_err();
+        assert_eq!(batch.iter().map(|event| event.time.0).collect::<Vec<_>>(), [5]);
+        assert!(error.to_string().contains("the file ends after"), "{error}");
     }
 
     #[test]

@@ -29,9 +29,7 @@ pub(crate) struct Parser {
 
 impl EventLineParser for Parser {
     fn parse(&mut self, line: &[u8]) -> Result<Line, Problem> {
-        let Some(at) = memchr::memmem::find(line, b"block_") else { return other(line) };
-        let name_end = memchr::memchr(b':', &line[at..]).map(|end| at + end);
-        let Some(name_end) = name_end else { return Err(unlike(line)) };
+        let Some((at, name_end)) = event_name(line)? else { return other(line) };
         let name = &line[at + b"block_".len()..name_end];
         let Some((action, form)) = meaning(name) else { return Ok(Line::Nothing) };
         let (pid, cpu, time) = before(line[..at].strip_suffix(b"block:").unwrap_or(&line[..at]))?;
@@ -54,6 +52,38 @@ impl EventLineParser for Parser {
     fn processes(&self) -> &ProcessNames {
         &self.processes
     }
+}
+
+/// Where the name of a block event begins and ends: a word of its own behind a blank, up to a colon. A process may be
+/// called `block_…` as well, which is neither.
+#[inline]
+fn event_name(line: &[u8]) -> Result<Option<(usize, usize)>, Problem> {
+    let mut from = 0;
+    let mut unended = false;
+    while let Some(found) = memchr::memmem::find(&line[from..], b"block_") {
+        let at = from + found;
+        let word = line[at..].iter().position(|byte| byte.is_ascii_whitespace() || *byte == b':');
+        let before = &line[..at];
+        let own = before.last().is_none_or(u8::is_ascii_whitespace) || before.ends_with(b" block:");
+        match word.map(|end| at + end) {
+            Some(end) if own && line[end] == b':' => return Ok(Some((at, end))),
+            _ => unended |= own,
+        }
+        from = at + b"block_".len();
+    }
+    if unended && memchr::memchr(b':', line).is_none() { Err(unlike(line)) } else { Ok(None) }
+}
+
+/// Whether the stamps of the first lines count something else than seconds or nanoseconds: an event of tracefs or
+/// trace-cmd, with its processor in brackets, has a decimal point in its time unless the clock was a counter.
+pub(super) fn counts_cycles(sample: crate::input::Sample<'_>) -> bool {
+    sample.lines().any(|line| {
+        let Ok(Some((at, _))) = event_name(line) else { return false };
+        let front = line[..at].strip_suffix(b"block:").unwrap_or(&line[..at]).trim_ascii();
+        let stamp = front.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let stamp = stamp.strip_suffix(b":").unwrap_or(stamp);
+        front.contains(&b'[') && !stamp.is_empty() && stamp.iter().all(u8::is_ascii_digit)
+    })
 }
 
 /// What an event is about.
@@ -162,6 +192,11 @@ fn other(line: &[u8]) -> Result<Line, Problem> {
         let count = line[at + 6..].split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
         return number::integer(count, "lost events").map(Line::Lost);
     }
+    if let Some(at) = memchr::memmem::find(line, b"EVENTS DROPPED") {
+        // trace-cmd knows how many, or only that there were some.
+        let count = line[..at].trim_ascii_end().rsplit(|byte| !byte.is_ascii_digit()).next();
+        return Ok(Line::Lost(count.and_then(|count| number::integer(count, "").ok()).unwrap_or(1)));
+    }
     let header = [&b"cpus="[..], b"CPU ", b"version", b"Attaching", b"tracer:"]
         .iter()
         .any(|word| line.starts_with(word));
@@ -211,6 +246,36 @@ mod tests {
     }
 
     #[test]
+    fn a_process_may_be_called_like_an_event() {
+        let lines = [
+            "block_dump-7 [001] ..... 5.000000: block_rq_issue: 7,0 R 4096 () 8 + 8 [block_dump]",
+            "block_rq_issue: 7 [001] ..... 5.000000: block_rq_issue: 7,0 R 4096 () 8 + 8 [x]",
+        ];
+        let read = event(&mut Parser::default(), lines[0]);
+        assert_eq!((read.action, read.pid, read.time), (Action::Issue, 7, Nanos(5_000_000_000)));
+        assert!(Parser::default().parse(lines[1].as_bytes()).is_err());
+    }
+
+    #[test]
+    fn stamps_that_count_cycles_are_refused() {
+        let cycles = "dd-7 [001] ..... 1234567890123: block_rq_issue: 7,0 R 4096 () 8 + 8 [dd]\n";
+        let seconds = "dd-7 [001] ..... 1234.567890: block_rq_issue: 7,0 R 4096 () 8 + 8 [dd]\n";
+        let bpftrace = "529371178000 block_rq_issue: 7,0 RS 4096 () 0 + 8 [dd]\n";
+        let open = |text: &str| {
+            let file = crate::testing::text_file(text);
+            let options = crate::OpenOptions::default();
+            (
+                crate::open(file.path(), &options).err().map(|error| error.to_string()),
+                crate::event::open_ios(file.path(), &options).err().map(|error| error.to_string()),
+            )
+        };
+        assert_eq!((open(seconds), open(bpftrace)), ((None, None), (None, None)));
+        let (requests, ios) = open(cycles);
+        assert!(requests.unwrap().contains("count of a clock"));
+        assert!(ios.unwrap().contains("count of a clock"));
+    }
+
+    #[test]
     fn other_events_flushes_and_losses() {
         let mut parser = Parser::default();
         let complete = "<idle>-0 [003] ..s1. 529.4: block_rq_complete: 254,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
@@ -226,6 +291,8 @@ mod tests {
             assert!(matches!(parser.parse(line.as_bytes()), Ok(Line::Nothing)), "{line}");
         }
         assert!(matches!(parser.parse(b"CPU:0 [LOST 17 EVENTS]"), Ok(Line::Lost(17))));
+        assert!(matches!(parser.parse(b"CPU:1 [23 EVENTS DROPPED]"), Ok(Line::Lost(23))));
+        assert!(matches!(parser.parse(b"CPU:1 [EVENTS DROPPED]"), Ok(Line::Lost(1))));
         // A device without requests (device mapper) completes its parts.
         let bio = event(&mut parser, "a-1 [000] d..1. 5.0: block_bio_complete: 253,0 W 8 + 8 [0]");
         assert_eq!((bio.action, bio.bytes), (Action::Complete, 4096));

@@ -1,7 +1,7 @@
 //! I/Os out of a stream of events, with the counts and the table of times on the way.
 
 use super::btt::Btt;
-use super::pairing::{Pairing, PairingCounts};
+use super::pairing::{Pairing, PairingCounts, PairingRule};
 use super::tally::Tally;
 use super::{Event, EventSource, Loss};
 use crate::{Io, IoSource, Notes, TraceError};
@@ -33,12 +33,16 @@ pub struct PairingSummary {
 }
 
 impl<S: EventSource> EventIos<S> {
-    /// Pairs what `source` gives.
-    pub fn new(source: S) -> Self {
+    /// Pairs what `source` gives, by `rule`.
+    pub fn new(mut source: S, rule: PairingRule) -> Self {
+        let pairing = match source.take_survey() {
+            Some(survey) => Pairing::surveyed(rule, survey),
+            None => Pairing::new(rule),
+        };
         Self {
             source,
             batch: Vec::new(),
-            pairing: Pairing::default(),
+            pairing,
             btt: Btt::default(),
             tally: Tally::default(),
             ended: false,
@@ -67,6 +71,9 @@ impl<S: EventSource> IoSource for EventIos<S> {
         out.clear();
         while out.is_empty() && !self.ended {
             let read = self.source.next_events(&mut self.batch);
+            if self.source.loss().is_certain() {
+                self.pairing.events_are_missing();
+            }
             for event in &self.batch {
                 self.tally.push(event);
                 self.btt.push(event);

@@ -108,7 +108,7 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
     }
 
     fn loss(&self) -> Loss {
-        Loss { missing_cpus: Vec::new(), lost_events: self.lost }
+        Loss { lost_events: self.lost, damaged_places: self.notes.bad_records, ..Loss::default() }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {

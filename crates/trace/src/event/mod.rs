@@ -6,6 +6,7 @@
 pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
+mod mispairs;
 pub mod pairing;
 pub mod rwbs;
 pub mod tally;
@@ -24,6 +25,7 @@ use crate::{Notes, TraceError};
 
 pub use ios::{EventIos, PairingSummary};
 pub use open::{EventReader, IoReader, is_event_trace, open_events, open_ios};
+pub use pairing::{PairingRule, Survey};
 pub use rwbs::Marks;
 
 /// What happened.
@@ -142,6 +144,12 @@ pub fn device_numbers(device: u32) -> (u32, u32) {
     (device >> 20, device & 0xf_ffff)
 }
 
+/// What users call a device: MAJOR,MINOR where it has the kernel's number, which no plain count reaches.
+pub fn device_name(device: u32) -> String {
+    let (major, minor) = device_numbers(device);
+    if major > 0 { format!("{major},{minor}") } else { device.to_string() }
+}
+
 /// A device from its major and minor number.
 pub fn device_of(major: u32, minor: u32) -> u32 {
     major << 20 | minor & 0xf_ffff
@@ -152,8 +160,26 @@ pub fn device_of(major: u32, minor: u32) -> u32 {
 pub struct Loss {
     /// Processors whose file is absent although one of a higher number is there.
     pub missing_cpus: Vec<u32>,
+    /// Processors whose file is empty: they were idle, or their events are gone.
+    pub empty_cpus: Vec<u32>,
+    /// Processors whose file ends well before the others.
+    pub short_cpus: Vec<u32>,
     /// Events missing by the running numbers of the records, or by what the tracer said.
     pub lost_events: u64,
+    /// Places where bytes were skipped, or a record is cut off by the end of its file.
+    pub damaged_places: u64,
+}
+
+impl Loss {
+    /// Whether events are missing for certain.
+    pub fn is_certain(&self) -> bool {
+        self.lost_events + self.damaged_places > 0
+    }
+
+    /// Whether a processor was idle, or its events are missing.
+    pub fn is_suspected(&self) -> bool {
+        !(self.missing_cpus.is_empty() && self.empty_cpus.is_empty() && self.short_cpus.is_empty())
+    }
 }
 
 /// A stream of events, in order of time but for what a tracer put out of order.
@@ -170,6 +196,11 @@ pub trait EventSource: Send {
     /// What is known to be absent so far.
     fn loss(&self) -> Loss {
         Loss::default()
+    }
+
+    /// What an earlier reading of the same events told of losses.
+    fn take_survey(&mut self) -> Option<Survey> {
+        None
     }
 
     /// Names of processes by their number, where the trace tells.

@@ -1,11 +1,16 @@
 //! Opening a trace of events, or any trace as a stream of I/Os.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
 use super::lines::{TextEvents, finds_events};
+use super::pairing::{Pairing, PairingRule, Survey};
 use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace};
+use crate::filter::{Chosen, ChosenEvents, ChosenIos};
+use crate::format::columns_io::TableIos;
+use crate::format::preset::expanded;
 use crate::format::{self, Format, IoDecoder};
 use crate::input::Input;
 use crate::{Io, IoSource, Notes, OpenOptions, Request, RequestSource, TraceError, TraceReader};
@@ -15,44 +20,100 @@ pub(crate) static BLKTRACE: Format = Format {
     name: "blktrace",
     about: "blktrace binary, versions 7 and 8: a file, or FOLDER/NAME of the files NAME.blktrace.N; paired",
     sniff: blktrace::sniff,
-    open: |input, options| {
-        let events = BlktraceFile::new(input, options.tolerant)?;
-        Ok(Box::new(IoDecoder::new(EventIos::new(events))))
-    },
+    open: |input, options| decoder(input, &BLKTRACE, options),
 };
 
 pub(crate) static BLKPARSE: Format = Format {
     name: "blkparse",
     about: "text of blkparse, or of blkparse -f with --blkparse-format; paired",
     sniff: |sample| finds_events(sample, blkparse::Parser::default()),
-    open: |input, options| match &options.blkparse_format {
-        None => Ok(text(input, blkparse::Parser::default(), options)),
-        Some(own) => Ok(text(input, blkparse_format::Parser::new(own)?, options)),
-    },
+    open: |input, options| decoder(input, &BLKPARSE, options),
 };
 
 pub(crate) static FTRACE: Format = Format {
     name: "ftrace",
     about: "block tracepoints as text of tracefs, trace-cmd report, perf script or bpftrace; paired",
     sniff: |sample| finds_events(sample, ftrace::Parser::default()),
-    open: |input, options| Ok(text(input, ftrace::Parser::default(), options)),
+    open: |input, options| decoder(input, &FTRACE, options),
 };
 
-fn text<P: super::lines::EventLineParser + 'static>(
-    input: Input,
-    parser: P,
-    options: &OpenOptions,
-) -> Box<dyn format::Decoder> {
-    Box::new(IoDecoder::new(EventIos::new(TextEvents::new(input, parser, options.tolerant))))
+fn decoder(input: Input, format: &Format, options: &OpenOptions) -> format::Opened {
+    Ok(Box::new(IoDecoder::new(paired(events(input, format, options)?, options))))
 }
+
+/// The I/Os of a stream of events: of those that the options choose.
+pub(crate) fn paired(events: EventReader, options: &OpenOptions) -> ChosenIos<EventIos<EventReader>> {
+    ChosenIos::new(EventIos::new(events, options.pairing), &options.filter, None)
+}
+
+/// A clock of cycles (`x86-tsc`, `counter`) says nothing of time.
+fn refuse_cycles(input: &Input) -> Result<(), TraceError> {
+    if !ftrace::counts_cycles(input.sample()) {
+        return Ok(());
+    }
+    Err(TraceError::unusable(
+        format!(
+            "the stamps of `{}` are the count of a clock (x86-tsc, counter), not seconds",
+            input.path().display()
+        ),
+        "record with a clock of time: `echo mono > trace_clock`, or `trace-cmd record -C mono`".into(),
+    ))
+}
+
+/// So many events at the beginning are looked at for losses before the first is given out.
+const AHEAD: usize = 1 << 13;
 
 /// A trace of events being read.
 pub struct EventReader {
     source: Box<dyn EventSource>,
+    survey: Option<Survey>,
+    /// Batches that were read ahead for the survey.
+    ahead: VecDeque<Vec<Event>>,
+    failure: Option<TraceError>,
     format: &'static str,
 }
 
 impl EventReader {
+    /// The events of `source` that the options choose.
+    fn new(source: Box<dyn EventSource>, format: &'static str, options: &OpenOptions) -> Self {
+        let filter = &options.filter;
+        let mut source = source;
+        if !filter.devices.is_empty() || filter.from.is_some() || filter.to.is_some() {
+            source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None) });
+        }
+        Self { source, survey: None, ahead: VecDeque::new(), failure: None, format }
+    }
+
+    /// Reads the beginning ahead, for what it tells of losses.
+    fn survey_beginning(mut self, rule: PairingRule) -> Self {
+        if rule == PairingRule::Btt {
+            return self;
+        }
+        let mut pairing = Pairing::new(PairingRule::Strict);
+        let (mut read, mut ios) = (0, Vec::new());
+        while read < AHEAD {
+            let mut batch = Vec::new();
+            if let Err(error) = self.source.next_events(&mut batch) {
+                self.failure = Some(error);
+            }
+            let ended = batch.is_empty() || self.failure.is_some();
+            read += batch.len();
+            pair(&mut pairing, &batch, &mut ios);
+            self.ahead.extend((!batch.is_empty()).then_some(batch));
+            if ended {
+                break;
+            }
+        }
+        // Once losses are known, what came before them is looked at again.
+        if pairing.is_lossy() {
+            let mut again = Pairing::new(PairingRule::Strict);
+            again.events_are_missing();
+            self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
+            self.survey = Some(again.survey(false));
+        }
+        self
+    }
+
     /// The name of its format.
     pub fn format(&self) -> &'static str {
         self.format
@@ -61,6 +122,14 @@ impl EventReader {
 
 impl EventSource for EventReader {
     fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
+        if let Some(ahead) = self.ahead.pop_front() {
+            *batch = ahead;
+            return Ok(());
+        }
+        if let Some(failure) = self.failure.take() {
+            batch.clear();
+            return Err(failure);
+        }
         self.source.next_events(batch)
     }
 
@@ -70,6 +139,10 @@ impl EventSource for EventReader {
 
     fn loss(&self) -> Loss {
         self.source.loss()
+    }
+
+    fn take_survey(&mut self) -> Option<Survey> {
+        self.survey.take()
     }
 
     fn processes(&self) -> std::collections::BTreeMap<u32, String> {
@@ -105,18 +178,52 @@ pub fn is_event_trace(format: &str) -> bool {
 /// If it cannot be read, or is no trace of events.
 pub fn open_events(path: &Path, options: &OpenOptions) -> Result<EventReader, TraceError> {
     if is_set(path) {
-        return Ok(EventReader { source: Box::new(open_set(path, options)?), format: BLKTRACE.name });
+        return events_of_set(path, options);
     }
     let input = Input::open(path)?;
     let format = crate::open::chosen_format(&input, options)?;
     events(input, format, options)
 }
 
+/// The events of a run; where a processor's may be missing, they are read twice.
+fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, TraceError> {
+    let reader = |set| EventReader::new(Box::new(set), BLKTRACE.name, options);
+    let set = open_set(path, options)?;
+    if options.pairing == PairingRule::Btt || !set.loss().is_suspected() {
+        return Ok(reader(set).survey_beginning(options.pairing));
+    }
+    let survey = Some(survey(reader(open_set(path, options)?)));
+    Ok(EventReader { survey, ..reader(set) })
+}
+
+/// Reads events as far as they go, for what they tell of losses.
+fn survey(mut events: EventReader) -> Survey {
+    let (mut batch, mut ios) = (Vec::new(), Vec::new());
+    let mut pairing = Pairing::new(PairingRule::Strict);
+    pairing.events_are_missing();
+    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
+        pair(&mut pairing, &batch, &mut ios);
+    }
+    pairing.survey(true)
+}
+
+/// Pairs a batch, and keeps nothing of it.
+fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
+    for event in batch {
+        pairing.push(event);
+    }
+    pairing.drain(ios);
+    ios.clear();
+}
+
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let tolerant = options.tolerant;
     let source: Box<dyn EventSource> = match format.name {
         name if name == BLKTRACE.name => Box::new(BlktraceFile::new(input, tolerant)?),
-        name if name == FTRACE.name => Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant)),
+        name if name == FTRACE.name => {
+            refuse_cycles(&input)?;
+            Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant))
+        }
         name if name == BLKPARSE.name => match &options.blkparse_format {
             None => Box::new(TextEvents::new(input, blkparse::Parser::default(), tolerant)),
             Some(own) => Box::new(TextEvents::new(input, blkparse_format::Parser::new(own)?, tolerant)),
@@ -128,8 +235,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
             ));
         }
     };
-    let format = if format.name == FTRACE.name { FTRACE.name } else { format.name };
-    Ok(EventReader { source, format })
+    Ok(EventReader::new(source, format.name, options).survey_beginning(options.pairing))
 }
 
 /// Any trace as a stream of I/Os, with all it knows of them.
@@ -139,8 +245,9 @@ pub struct IoReader {
 }
 
 enum Source {
-    Events(Box<EventIos<EventReader>>),
-    Ticks(Box<crate::tick::source::TickIos>),
+    Events(Box<ChosenIos<EventIos<EventReader>>>),
+    Ticks(Box<ChosenIos<crate::tick::source::TickIos>>),
+    Table(Box<ChosenIos<TableIos>>),
     Requests(Box<Wrapped>),
 }
 
@@ -159,15 +266,38 @@ impl IoReader {
     /// For a trace of events: what pairing came to so far.
     pub fn pairing(&self) -> Option<PairingSummary> {
         match &self.kind {
-            Source::Events(ios) => Some(ios.summary()),
+            Source::Events(ios) => Some(ios.source.summary()),
             _ => None,
+        }
+    }
+
+    /// Whether it knows kinds, layers or processes.
+    pub fn knows_more_than_requests(&self) -> bool {
+        matches!(self.kind, Source::Events(_) | Source::Table(_))
+    }
+
+    /// Whether device numbers are the kernel's, major × 2^20 + minor.
+    pub fn kernel_devices(&self) -> bool {
+        match &self.kind {
+            Source::Events(_) => true,
+            Source::Table(ios) => ios.source.kernel_devices(),
+            _ => false,
+        }
+    }
+
+    /// Names of processes by their number, as far as they were read.
+    pub fn processes(&self) -> std::collections::BTreeMap<u32, String> {
+        match &self.kind {
+            Source::Events(ios) => ios.source.source().processes(),
+            Source::Table(ios) => ios.source.processes().clone(),
+            _ => std::collections::BTreeMap::new(),
         }
     }
 
     /// For a trace of ticks: what matching came to so far.
     pub fn matching(&self) -> Option<&crate::tick::MatchSummary> {
         match &self.kind {
-            Source::Ticks(ios) => Some(ios.summary()),
+            Source::Ticks(ios) => Some(ios.source.summary()),
             _ => None,
         }
     }
@@ -178,6 +308,7 @@ impl IoSource for IoReader {
         match &mut self.kind {
             Source::Events(ios) => ios.next_ios(batch),
             Source::Ticks(ios) => ios.next_ios(batch),
+            Source::Table(ios) => ios.next_ios(batch),
             Source::Requests(wrapped) => {
                 batch.clear();
                 wrapped.reader.next_batch(&mut wrapped.batch)?;
@@ -191,6 +322,7 @@ impl IoSource for IoReader {
         match &self.kind {
             Source::Events(ios) => ios.notes(),
             Source::Ticks(ios) => ios.notes(),
+            Source::Table(ios) => ios.notes(),
             Source::Requests(wrapped) => wrapped.reader.notes(),
         }
     }
@@ -199,6 +331,7 @@ impl IoSource for IoReader {
         match &self.kind {
             Source::Events(ios) => ios.sector_bytes(),
             Source::Ticks(ios) => ios.sector_bytes(),
+            Source::Table(ios) => ios.sector_bytes(),
             Source::Requests(wrapped) => wrapped.reader.sector_bytes(),
         }
     }
@@ -209,21 +342,28 @@ impl IoSource for IoReader {
 /// # Errors
 /// As [`crate::open`].
 pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceError> {
+    let options = &expanded(options)?;
     if is_set(path) {
         let events = open_events(path, options)?;
-        let kind = Source::Events(Box::new(EventIos::new(events)));
+        let kind = Source::Events(Box::new(paired(events, options)));
         return Ok(IoReader { format: BLKTRACE.name, kind });
     }
     let input = Input::open(path)?;
     let format = crate::open::chosen_format(&input, options)?;
     options.check(format.name)?;
     let kind = if is_event_trace(format.name) {
-        Source::Events(Box::new(EventIos::new(events(input, format, options)?)))
+        Source::Events(Box::new(paired(events(input, format, options)?, options)))
     } else if format.name.starts_with("tick-") {
         match crate::tick::source::ios(input, options, format.name) {
-            Some(ios) => Source::Ticks(Box::new(ios)),
+            Some(ios) => {
+                let chosen = Chosen::new(&options.filter, None);
+                Source::Ticks(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
+            }
             None => return open_ios(path, options),
         }
+    } else if let Some(ios) = TableIos::open(path, format.name, options)? {
+        let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO));
+        Source::Table(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
     } else {
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))
     };

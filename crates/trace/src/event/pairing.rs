@@ -14,23 +14,48 @@
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
 //!   dispatch. Otherwise it is an orphan.
 //! - What is not completed within [`LOST_AFTER`] is an orphan: its completion was not traced.
+//!
+//! Where events are missing, a dispatch whose completion was lost would take the completion of a later I/O of the same
+//! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides in a trace with losses
+//! ([`Pairing::events_are_missing`], or so many halves stay alone that a wrong pair is to be expected):
+//!
+//! - A new `Q` or `D` of the same first sector and direction ends what is there; a new `D` of a flush, the flushes at the
+//!   device.
+//! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
+//!   a doubtful queueing keeps its service, and its response is not known.
+//! - So it is with a dispatch without queueing, on a device whose queueing is traced. A completion without a dispatch, on a
+//!   device whose dispatches are traced, is doubtful.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
 
+use super::mispairs::Mispairs;
 use super::{Action, Event, Marks};
 use crate::{Io, Request};
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
 
+/// Events between two looks whether many halves stay alone.
+const LOOK: u64 = 1 << 8;
+
 /// Events between two looks for lost ones.
 const SWEEP: u64 = 1 << 16;
 
 /// How much later than another an event may be stamped and still come before it.
 const DISORDER: Nanos = Nanos(100_000_000);
+
+/// What is made of halves where events are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairingRule {
+    /// Only what must belong together is paired.
+    #[default]
+    Strict,
+    /// The latest dispatch takes the completion, however old it is, as in btt.
+    Btt,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -51,6 +76,12 @@ struct Active {
     next: u64,
     end: u64,
     marks: Marks,
+}
+
+impl Active {
+    fn age(&self, now: Nanos) -> Nanos {
+        now.saturating_sub(self.io.request.start)
+    }
 }
 
 type Place = (u32, u64);
@@ -82,12 +113,65 @@ pub struct PairingCounts {
     pub orphan_completions: u64,
     /// Queued pieces that were never dispatched or completed.
     pub orphan_queued: u64,
+    /// Completions whose dispatch or queueing cannot be told for certain, as events are missing: they make no I/O.
+    pub doubtful: u64,
+    /// Of the pairs those of which only the service is known: their queueing was lost.
+    pub without_queueing: u64,
 }
 
 impl PairingCounts {
     /// Halves without the other.
     pub fn orphans(&self) -> u64 {
         self.orphan_dispatches + self.orphan_completions + self.orphan_queued
+    }
+}
+
+/// What losses made of the steps of I/Os.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    /// From dispatch to completion.
+    services: Mispairs,
+    /// From queueing to dispatch.
+    waits: Mispairs,
+    /// From dispatch to completion of flushes.
+    flushes: Mispairs,
+}
+
+impl Losses {
+    /// Whether a wrong pair is to be expected.
+    fn matter(&self) -> bool {
+        self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
+    }
+
+    /// All of the trace has been seen.
+    fn survey(self) -> Self {
+        let Self { services, waits, flushes } = self;
+        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey() }
+    }
+}
+
+/// What is known of losses from a trace seen as a whole.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    lossy: bool,
+    losses: Losses,
+}
+
+/// A few devices.
+#[derive(Debug, Default)]
+struct Devices(Vec<u32>);
+
+impl Devices {
+    #[inline]
+    fn contains(&self, device: u32) -> bool {
+        self.0.contains(&device)
+    }
+
+    #[inline]
+    fn insert(&mut self, device: u32) {
+        if !self.contains(device) {
+            self.0.push(device);
+        }
     }
 }
 
@@ -99,6 +183,12 @@ pub struct Pairing {
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     requeued: BTreeMap<(u32, u64, bool), Active>,
+    /// Devices whose queueing is traced, and those whose dispatches are.
+    queueing: Devices,
+    dispatching: Devices,
+    rule: PairingRule,
+    lossy: bool,
+    losses: Losses,
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -110,6 +200,32 @@ pub struct Pairing {
 }
 
 impl Pairing {
+    /// A pairing by `rule`.
+    pub fn new(rule: PairingRule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// A pairing of a trace that was seen as a whole before.
+    pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
+        Self { rule, lossy: survey.lossy, losses: survey.losses, ..Self::default() }
+    }
+
+    /// Events are known to be missing, from here on.
+    pub fn events_are_missing(&mut self) {
+        self.lossy = self.rule == PairingRule::Strict;
+    }
+
+    /// Whether events are known to be missing.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.lossy
+    }
+
+    /// What is known of losses: from all of the trace, or its beginning.
+    pub(crate) fn survey(self, whole: bool) -> Survey {
+        let lossy = self.losses.matter();
+        Survey { lossy, losses: if whole { self.losses.survey() } else { self.losses } }
+    }
+
     /// Takes the next event.
     pub fn push(&mut self, event: &Event) {
         self.now = self.now.max(event.time);
@@ -135,6 +251,9 @@ impl Pairing {
         }
         if self.seen.is_multiple_of(SWEEP) {
             self.sweep(self.now.saturating_sub(LOST_AFTER));
+        }
+        if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses.matter() {
+            self.events_are_missing();
         }
     }
 
@@ -170,13 +289,19 @@ impl Pairing {
     }
 
     fn queue(&mut self, event: &Event) {
+        self.queueing.insert(event.device);
         if event.bytes == 0 {
-            self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
-            return;
+            return self.queue_flush(event);
         }
+        let write = event.marks.has(Marks::WRITE);
+        if self.lossy {
+            self.supersede((event.device, event.sector, write));
+        }
+        self.losses.waits.begin();
+        self.supersede_queued(event, write);
         let piece = Piece {
             end: event.end(),
-            write: event.marks.has(Marks::WRITE),
+            write,
             queued: event.time,
             got: Nanos::MAX,
             inserted: Nanos::MAX,
@@ -184,6 +309,36 @@ impl Pairing {
             marks: event.marks,
         };
         self.queued.entry((event.device, event.sector)).or_default().push(piece);
+    }
+
+    fn queue_flush(&mut self, event: &Event) {
+        let held = self.queued_flushes.entry(event.device).or_insert((event.time, event.pid));
+        if self.lossy && held.0 != event.time {
+            *held = (event.time, event.pid);
+            self.counts.orphan_queued += 1;
+        }
+    }
+
+    /// A place is asked for again: what is at the device there lost its completion, if there are losses.
+    fn supersede(&mut self, key: (u32, u64, bool)) {
+        let Some(left) = self.active.get(&key) else { return };
+        let left = left.len() as u64;
+        self.losses.services.supersede(left);
+        if self.lossy {
+            self.active.remove(&key);
+            self.counts.orphan_dispatches += left;
+        }
+    }
+
+    /// The same for what is queued there.
+    fn supersede_queued(&mut self, event: &Event, write: bool) {
+        let Some(pieces) = self.queued.get_mut(&(event.device, event.sector)) else { return };
+        let before = pieces.iter().filter(|piece| piece.write == write).count() as u64;
+        self.losses.waits.supersede(before);
+        if self.lossy {
+            pieces.retain(|piece| piece.write != write);
+            self.counts.orphan_queued += before;
+        }
     }
 
     fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
@@ -194,7 +349,8 @@ impl Pairing {
         pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
     }
 
-    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others.
+    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace
+    /// with losses, those that are doubtful are given up instead.
     fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
         let mut taken: Vec<Piece> = Vec::new();
         let mut rest = None;
@@ -226,11 +382,20 @@ impl Pairing {
         if let Some(rest) = rest {
             self.queued.entry((device, end)).or_default().push(rest);
         }
+        for piece in &taken {
+            self.losses.waits.record(self.now.saturating_sub(piece.queued));
+        }
+        if self.lossy {
+            let (limit, before) = (self.losses.waits.limit(), taken.len());
+            taken.retain(|piece| self.now.saturating_sub(piece.queued) <= limit);
+            self.counts.orphan_queued += (before - taken.len()) as u64;
+        }
         let earliest = taken.iter().min_by_key(|piece| piece.queued).copied()?;
         Some((earliest, taken.len() as u32 - 1))
     }
 
     fn issue(&mut self, event: &Event) {
+        self.dispatching.insert(event.device);
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         if let Some(mut active) = self.requeued.remove(&key) {
@@ -248,6 +413,8 @@ impl Pairing {
         io.pid = event.pid;
         let mut marks = event.marks;
         if event.bytes == 0 {
+            self.losses.flushes.begin();
+            self.supersede_flushes(event.device);
             if let Some((queued, pid)) = self.queued_flushes.remove(&event.device) {
                 io.request.arrival = queued.min(event.time);
                 io.pid = pid;
@@ -256,9 +423,29 @@ impl Pairing {
             io.request.arrival = piece.queued.min(event.time);
             (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
             marks = marks.with(piece.marks);
+        } else {
+            let lost = self.queueing.contains(event.device);
+            if lost {
+                self.losses.waits.unbegun();
+            }
+            io.response_known = !(self.lossy && lost);
+        }
+        if event.bytes > 0 {
+            self.losses.services.begin();
+            self.supersede(key);
         }
         io.sync = marks.has(Marks::SYNC);
         self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
+    }
+
+    /// The same for flushes, of which a device has one at a time.
+    fn supersede_flushes(&mut self, device: u32) {
+        let Some(list) = self.flushing.get_mut(&device) else { return };
+        self.losses.flushes.supersede(list.len() as u64);
+        if self.lossy {
+            self.counts.orphan_dispatches += list.len() as u64;
+            list.clear();
+        }
     }
 
     fn begin(&mut self, key: (u32, u64, bool), active: Active) {
@@ -301,6 +488,12 @@ impl Pairing {
             self.active.entry((event.device, active.next, write)).or_default().push(active);
             return;
         }
+        let age = active.age(event.time);
+        self.losses.services.record(age);
+        if self.lossy && (event.end() > active.end || age > self.losses.services.limit()) {
+            self.counts.doubtful += 1;
+            return;
+        }
         self.end(active.io, event.time);
     }
 
@@ -308,24 +501,38 @@ impl Pairing {
         let flush = self.flushing.get_mut(&event.device).and_then(VecDeque::pop_front);
         if let Some(active) = flush {
             *self.last_flush.entry(event.device).or_default() += 1;
+            let age = active.age(event.time);
+            self.losses.flushes.record(age);
+            if self.lossy && age > self.losses.flushes.limit() {
+                self.counts.doubtful += 1;
+                return;
+            }
             self.counts.flushes += u64::from(active.marks.has(Marks::FLUSH));
             return self.end(active.io, event.time);
         }
-        match self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
-            Some(ended) => {
-                *ended -= 1;
-                self.counts.double_flush_completions += 1;
-            }
-            None => self.counts.orphan_completions += 1,
+        if let Some(ended) = self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
+            *ended -= 1;
+            self.counts.double_flush_completions += 1;
+        } else {
+            self.counts.orphan_completions += 1;
+            self.losses.flushes.unbegun();
         }
     }
 
     /// A completion without a dispatch.
     fn complete_piece(&mut self, event: &Event, write: bool) {
+        let lost = self.dispatching.contains(event.device);
+        if lost {
+            self.losses.services.unbegun();
+        }
         let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) else {
             self.counts.orphan_completions += 1;
             return;
         };
+        if self.lossy && lost {
+            self.counts.doubtful += 1;
+            return;
+        }
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {
@@ -341,6 +548,7 @@ impl Pairing {
         let begun = io.request.start.present().unwrap_or(io.request.arrival);
         io.request.finish = time.max(begun);
         self.counts.pairs += 1;
+        self.counts.without_queueing += u64::from(!io.response_known);
         self.counts.discards += u64::from(io.kind == crate::Kind::Discard);
         self.number += 1;
         self.done.push(Reverse((io.request.arrival, self.number)));

@@ -27,6 +27,8 @@ impl Marks {
     pub const DISCARD: Self = Self(1 << 7);
     /// `F` behind: written through the cache (force unit access).
     pub const FUA: Self = Self(1 << 8);
+    /// `Z`: a command to a zone (reset, open, close, finish) that moves no data. A zone append is a write.
+    pub const ZONE: Self = Self(1 << 9);
 
     /// Category bits of a blktrace record (already shifted down by 16), and ours.
     const CATEGORIES: [(u32, Self); 9] = [
@@ -58,8 +60,13 @@ impl Marks {
     pub fn of_categories(bits: u32) -> Self {
         // The bits stand in four runs: 0–3, 9, 11–13, 15.
         let marks = bits & 0xf | bits >> 5 & 1 << 4 | bits >> 6 & 0x7 << 5 | bits >> 7 & 1 << 8;
-        Self(marks as u16)
+        let marks = Self(marks as u16);
+        if bits & Self::ZONE_CATEGORIES != 0 { Self::ZONE } else { marks }
     }
+
+    /// Category bits of version 8 for zones: reset, reset all, finish, open, close. That of an append (16) says nothing
+    /// beside the bit of a write.
+    const ZONE_CATEGORIES: u32 = 0x1f << 17;
 
     /// The category bits of a blktrace record.
     pub fn categories(self) -> u32 {
@@ -70,6 +77,14 @@ impl Marks {
     #[inline]
     pub fn of_letters(word: &[u8]) -> Option<Self> {
         let mut marks = Self::default();
+        if let Some((b'Z', command)) = word.split_first() {
+            // ZA appends; ZR, ZRA, ZO, ZC and ZF reset, open, close and finish.
+            return Some(match command {
+                [b'A'] => Self::WRITE,
+                [b'A', marks @ ..] => Self::WRITE.with(Self::of_letters(marks)?),
+                _ => Self::ZONE,
+            });
+        }
         for (at, letter) in word.iter().enumerate() {
             marks = marks.with(match letter {
                 b'R' => Self::READ,
@@ -80,8 +95,8 @@ impl Marks {
                 b'A' => Self::AHEAD,
                 b'M' => Self::META,
                 b'D' | b'E' => Self::DISCARD,
-                // Nothing moves; a zone command; an atomic write.
-                b'N' | b'Z' | b'U' | b'B' => Self::default(),
+                // Nothing moves; an atomic write; a boundary.
+                b'N' | b'U' | b'B' => Self::default(),
                 _ => return None,
             });
         }
@@ -116,7 +131,9 @@ impl Marks {
     /// What an I/O with these marks and so many bytes does.
     #[inline]
     pub fn kind(self, bytes: u32) -> Kind {
-        if self.has(Self::DISCARD) {
+        if self.has(Self::ZONE) {
+            Kind::Other
+        } else if self.has(Self::DISCARD) {
             Kind::Discard
         } else if bytes > 0 && !self.has(Self::PACKET) {
             Kind::Data
@@ -138,6 +155,17 @@ mod tests {
             assert_eq!(Marks::of_letters(letters.as_bytes()).unwrap().letters(), letters);
         }
         assert_eq!(Marks::of_letters(b"X"), None);
+        let what = |letters: &[u8]| {
+            let marks = Marks::of_letters(letters).unwrap();
+            (marks.op(), marks.kind(4096))
+        };
+        assert_eq!(what(b"ZA"), (Op::Write, Kind::Data));
+        assert_eq!(what(b"ZAS"), (Op::Write, Kind::Data));
+        for reset in [&b"ZR"[..], b"ZRA", b"ZO", b"ZC", b"ZF"] {
+            assert_eq!(what(reset).1, Kind::Other);
+        }
+        assert_eq!(Marks::of_categories(1 << 17 | 2).kind(4096), Kind::Other);
+        assert_eq!(Marks::of_categories(1 << 16 | 2).kind(4096), Kind::Data);
         assert_eq!(Marks::of_letters(b""), None);
         assert_eq!(Marks::of_letters(b"FN").unwrap().kind(0), Kind::Flush);
         assert_eq!(Marks::of_letters(b"FWS").unwrap().kind(4096), Kind::Data);

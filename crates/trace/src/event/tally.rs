@@ -28,7 +28,7 @@ pub struct Tally {
     pub by_action: std::collections::BTreeMap<Action, u64>,
     /// `Q`.
     pub queued: Count,
-    /// `D`, less those given back (`R`), as blkparse counts.
+    /// `D`; the bytes less those given back (`R`), as blkparse counts.
     pub dispatched: Count,
     /// `R`.
     pub requeued: Count,
@@ -46,7 +46,11 @@ impl Tally {
         match event.action {
             Action::Queue => self.queued.push(event),
             Action::Issue => self.dispatched.push(event),
-            Action::Requeue => self.requeued.push(event),
+            Action::Requeue => {
+                self.requeued.push(event);
+                let given_back = &mut self.dispatched.bytes[usize::from(event.marks.has(Marks::WRITE))];
+                *given_back = given_back.saturating_sub(u64::from(event.bytes));
+            }
             Action::Complete => self.completed.push(event),
             Action::BackMerge | Action::FrontMerge => self.merged.push(event),
             _ => {}

@@ -6,8 +6,9 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use arrow::ipc::reader::FileReader;
 
+use crate::format::Format;
 use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
-use crate::format::{Decoder, Format};
+use crate::format::columns_io::{COLUMNS as IO_COLUMNS, KIND, Table};
 use crate::input::Input;
 use crate::{OpenOptions, TraceError};
 
@@ -15,10 +16,11 @@ pub(super) static FORMAT: Format = Format {
     name: "arrow",
     about: "Arrow IPC file with headstack's columns (arrival_ns, lba, sectors, op, …)",
     sniff: |sample| sample.bytes.starts_with(b"ARROW1"),
-    open,
+    open: |input, options| Ok(Box::new(table(input, options, false)?.batches)),
 };
 
-fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+/// The rows of a file, with the columns of requests or, with `all`, those of I/Os.
+pub(super) fn table(input: Input, options: &OpenOptions, all: bool) -> Result<Table, TraceError> {
     let path = input.path().clone();
     let unreadable = |problem: String| TraceError::Unusable {
         problem: format!("`{}` is no readable Arrow IPC file: {problem}", path.display()),
@@ -27,12 +29,13 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let mut file = BufReader::new(input.into_file()?);
     guarded(|| check_blocks(&mut file)).map_err(unreadable)?;
     let schema = guarded(|| FileReader::try_new(&mut file, None)).map_err(unreadable)?.schema();
-    let wanted =
-        schema.fields().iter().enumerate().filter(|(_, field)| COLUMNS.contains(&field.name().as_str()));
+    let known = |name: &str| COLUMNS.contains(&name) || name == KIND || all && IO_COLUMNS.contains(&name);
+    let wanted = schema.fields().iter().enumerate().filter(|(_, field)| known(field.name()));
     let wanted = wanted.map(|(index, _)| index).collect();
     let stated = schema.metadata().get(SECTOR_BYTES_KEY).cloned();
     let batches = guarded(|| FileReader::try_new(file, Some(wanted))).map_err(unreadable)?;
-    Ok(Box::new(BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(batches), options)?))
+    let batches = BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(batches), options)?;
+    Ok(Table { schema, batches })
 }
 
 /// Checks that the blocks announced in the footer lie within the file: the reader asks for their memory unseen.

@@ -17,10 +17,11 @@ use arrow::error::ArrowError;
 use headstack_units::{Lba, Nanos};
 
 use crate::format::Decoder;
+use crate::format::columns_io::kinds;
 use crate::gate::{Gate, Place};
 use crate::number::Problem;
 use crate::text::direction;
-use crate::{Op, OpenOptions, Request, RequestFlags, TraceError};
+use crate::{Kind, Op, OpenOptions, Request, RequestFlags, TraceError};
 
 /// The key of the file metadata that states the sector size.
 pub(crate) const SECTOR_BYTES_KEY: &str = "sector_bytes";
@@ -242,6 +243,8 @@ pub(crate) struct BatchDecoder {
     pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
     pub(crate) sector_bytes: u32,
     rows: u64,
+    /// Rows that are no read or write.
+    others: u64,
     scratch: Vec<Request>,
 }
 
@@ -279,13 +282,24 @@ impl BatchDecoder {
             }
         };
         let sector_bytes = options.agreed_sector_bytes(path, stated)?.unwrap_or(512);
-        Ok(Self { batches, sector_bytes, rows: 0, scratch: Vec::new() })
+        Ok(Self { batches, sector_bytes, rows: 0, others: 0, scratch: Vec::new() })
+    }
+}
+
+impl BatchDecoder {
+    /// The next rows.
+    pub(crate) fn next_rows(&mut self) -> Result<Option<RecordBatch>, String> {
+        guarded(|| self.batches.next().transpose())
     }
 }
 
 impl Decoder for BatchDecoder {
     fn sector_bytes(&self) -> u32 {
         self.sector_bytes
+    }
+
+    fn records_skipped(&self) -> u64 {
+        self.others
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>, gate: &mut Gate) -> Result<(), TraceError> {
@@ -297,6 +311,11 @@ impl Decoder for BatchDecoder {
             if let Err(flaw) = append_requests(&rows, batch) {
                 batch.clear();
                 return Err(gate.error(place(flaw.row), Problem(flaw.text)));
+            }
+            if let Some(kinds) = kinds(&rows).map_err(|problem| gate.error(place(None), Problem(problem)))? {
+                let (before, mut kinds) = (batch.len(), kinds.into_iter());
+                batch.retain(|_| kinds.next() == Some(Kind::Data));
+                self.others += (before - batch.len()) as u64;
             }
             if gate.admit_all(batch) {
                 self.rows += batch.len() as u64;

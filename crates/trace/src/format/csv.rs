@@ -1,6 +1,7 @@
 //! Tables in text: a header line with column names, then one request per line.
 //!
-//! Columns are found by name, in any order; `NAME=FIELD` mappings (`--column`) name others. Fields:
+//! Columns are found by name, in any order; `NAME=FIELD` mappings (`--column`) name others. A table without a header is
+//! read if all mappings give positions, from 0 on, instead of names. Fields:
 //!
 //! | field | meaning |
 //! | --- | --- |
@@ -20,6 +21,7 @@
 
 use headstack_units::{Lba, Nanos};
 
+use crate::format::preset::TableWords;
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
@@ -110,7 +112,7 @@ const REQUIRED: [&str; 4] =
 
 fn sniff(sample: Sample<'_>) -> bool {
     let first = sample.lines().next();
-    first.is_some_and(|header| Parser::from_header(header, &[], 512).is_ok())
+    first.is_some_and(|header| Parser::from_header(header, &[], &TableWords::default(), 512).is_ok())
 }
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
@@ -118,7 +120,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let mut lines = Lines::new(input.into_buffer());
     let mut stated = None;
     while let Some((line, number)) = lines.next()? {
-        let line = trim(without_mark(line));
+        let line = trim(line);
         if let Some(comment) = line.strip_prefix(b"#") {
             stated = stated.or_else(|| sector_size(comment));
             continue;
@@ -127,13 +129,20 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
             continue;
         }
         let sector_bytes = options.agreed_sector_bytes(&path, stated)?.unwrap_or(512);
-        let parser = Parser::from_header(line, &options.columns, sector_bytes);
+        let parser = if by_position(&options.columns) {
+            Parser::by_position(line, &options.columns, &options.words, sector_bytes)
+        } else {
+            Parser::from_header(line, &options.columns, &options.words, sector_bytes)
+        };
         let parser = parser.map_err(|Problem(problem)| TraceError::Record {
             path: path.to_path_buf(),
             place: format!("line {number}"),
             problem,
             hint: Some("name columns with --column NAME=FIELD".into()),
         })?;
+        if parser.begins_with_data {
+            lines.put_back();
+        }
         return Ok(Box::new(TextDecoder::new(lines, parser, sector_bytes)));
     }
     Err(TraceError::unusable(
@@ -142,9 +151,9 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     ))
 }
 
-/// Without the byte order mark that some programs put before UTF-8.
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+/// Whether all mappings name columns by their place.
+fn by_position(columns: &[(String, String)]) -> bool {
+    !columns.is_empty() && columns.iter().all(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// N of `sector_bytes = N` in a comment.
@@ -154,19 +163,48 @@ fn sector_size(comment: &[u8]) -> Option<u32> {
     size.filter(|_| key.trim() == SECTOR_BYTES_COMMENT)
 }
 
+/// The separator that occurs most.
+fn separator_of(line: &[u8]) -> u8 {
+    let count = |separator: u8| memchr::memchr_iter(separator, line).count();
+    [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',')
+}
+
 struct Parser {
     separator: u8,
     /// What the columns hold, up to the last one that matters.
     columns: Vec<Option<Field>>,
     fields: [Option<Field>; SLOTS],
     sector_bytes: u32,
+    words: TableWords,
+    /// The first line is no header.
+    begins_with_data: bool,
 }
 
 impl Parser {
-    fn from_header(header: &[u8], mapping: &[(String, String)], sector_bytes: u32) -> Result<Self, Problem> {
-        let header = without_mark(header);
-        let count = |separator: u8| memchr::memchr_iter(separator, header).count();
-        let separator = [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',');
+    /// Columns by their places; the first line is a header if its time begins with no digit.
+    fn by_position(
+        line: &[u8],
+        mapping: &[(String, String)],
+        words: &TableWords,
+        sector_bytes: u32,
+    ) -> Result<Self, Problem> {
+        let separator = words.separator.unwrap_or_else(|| separator_of(line));
+        let names: Vec<String> = (0..Cells::new(line, separator).count()).map(|at| at.to_string()).collect();
+        let numbered = TableWords { separator: Some(b','), ..words.clone() };
+        let parser = Self::from_header(names.join(",").as_bytes(), mapping, &numbered, sector_bytes)?;
+        let is_arrival = |field: &Option<Field>| matches!(field, Some(Field::Time(Time::Arrival, _)));
+        let at = parser.columns.iter().position(is_arrival).unwrap_or(0);
+        let time = Cells::new(line, separator).nth(at).and_then(|cell| cell.first());
+        Ok(Self { begins_with_data: time.is_some_and(u8::is_ascii_digit), separator, ..parser })
+    }
+
+    fn from_header(
+        header: &[u8],
+        mapping: &[(String, String)],
+        words: &TableWords,
+        sector_bytes: u32,
+    ) -> Result<Self, Problem> {
+        let separator = words.separator.unwrap_or_else(|| separator_of(header));
         let names: Vec<String> =
             Cells::new(header, separator).map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let mut columns: Vec<_> = names.iter().map(|name| Field::named(name)).collect();
@@ -199,7 +237,7 @@ impl Parser {
         while columns.last().is_some_and(Option::is_none) {
             columns.pop();
         }
-        Ok(Self { separator, columns, fields, sector_bytes })
+        Ok(Self { separator, columns, fields, sector_bytes, words: words.clone(), begins_with_data: false })
     }
 
     /// First sector and number of sectors.
@@ -234,7 +272,7 @@ impl LineParser for Parser {
         let arrival = self.time(0, cells[0])?.ok_or_else(|| Problem::field("arrival", b"", "missing"))?;
         let (lba, sectors) = self.extent(cells[1], cells[2])?;
         let op = if self.fields[3] == Some(Field::IsRead) { truth(cells[3]) } else { operation(cells[3]) };
-        let op = op.ok_or_else(|| {
+        let op = op.or_else(|| self.other_word(cells[3])).ok_or_else(|| {
             Problem::field("op", cells[3], "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0)")
         })?;
         let mut request = Request::new(arrival, op, Lba(lba), sectors);
@@ -258,6 +296,13 @@ impl LineParser for Parser {
 }
 
 impl Parser {
+    /// What a word of the table's own means.
+    #[cold]
+    fn other_word(&self, cell: &[u8]) -> Option<Op> {
+        let among = |words: &[String]| words.iter().any(|word| word.as_bytes() == cell);
+        if among(&self.words.reads) { Some(Op::Read) } else { among(&self.words.writes).then_some(Op::Write) }
+    }
+
     /// The time in a cell, if its column exists and the cell is not empty.
     #[inline]
     fn time(&self, slot: usize, cell: &[u8]) -> Result<Option<Nanos>, Problem> {
@@ -331,6 +376,10 @@ impl<'a> Iterator for Cells<'a> {
         }
         let end = rest.iter().position(|&byte| byte == self.separator);
         self.rest = end.map(|end| &rest[end + 1..]);
+        if self.separator == b' ' {
+            // Several blanks are one.
+            self.rest = self.rest.map(<[u8]>::trim_ascii_start);
+        }
         Some(trim(&rest[..end.unwrap_or(rest.len())]))
     }
 }
@@ -394,6 +443,35 @@ mod tests {
             map(&[("Size", "bytes")]).unwrap_err().to_string().contains("no field `bytes`; fields: lba,")
         );
         assert!(map(&[("Sizes", "size_bytes")]).unwrap_err().to_string().contains("no column `Sizes`"));
+    }
+
+    #[test]
+    fn a_table_without_a_header_is_read_by_position() {
+        let columns = |pairs: &[(&str, &str)]| OpenOptions {
+            columns: pairs.iter().map(|&(place, field)| (place.into(), field.into())).collect(),
+            ..OpenOptions::default()
+        };
+        let alibaba = columns(&[
+            ("0", "device"),
+            ("1", "op"),
+            ("2", "offset_bytes"),
+            ("3", "size_bytes"),
+            ("4", "arrival_us"),
+        ]);
+        let text = "725,R,126703644672,4096,1577808000000018\n725,W,8192,512,1577808000000118\n";
+        let expected = [
+            Request {
+                device: 725,
+                ..Request::new(Nanos(1_577_808_000_000_018_000), Op::Read, Lba(126_703_644_672 / 512), 8)
+            },
+            Request { device: 725, ..Request::new(Nanos(1_577_808_000_000_118_000), Op::Write, Lba(16), 1) },
+        ];
+        assert_eq!(read_all(text_file(text).path(), &alibaba).unwrap(), expected);
+        let headed = format!("device_id,opcode,offset,length,timestamp\n{text}");
+        assert_eq!(read_all(text_file(&headed).path(), &alibaba).unwrap(), expected);
+        let beyond = columns(&[("0", "device"), ("9", "arrival_us")]);
+        let error = read_all(text_file(text).path(), &beyond).unwrap_err().to_string();
+        assert!(error.contains("no column `9`; columns: 0, 1, 2, 3, 4"), "{error}");
     }
 
     #[test]

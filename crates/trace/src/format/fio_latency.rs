@@ -1,4 +1,4 @@
-//! fio's latency logs (`--write_lat_log`): `TIME_MS, LATENCY_NS, DIRECTION, BLOCK_SIZE, OFFSET[, PRIORITY]`, direction 0
+//! fio's latency logs (`--write_lat_log`): `TIME_MS, LATENCY_NS, DIRECTION, BLOCK_SIZE[, OFFSET[, PRIORITY[, ISSUE]]]`, direction 0
 //! read, 1 write, 2 trim (left out). A line is written at the completion, so the arrival is the time less the latency, and
 //! the time is known to a millisecond only. The offset is that of the I/O with `--log_offset=1`, 0 otherwise.
 
@@ -36,10 +36,13 @@ fn parse(line: &[u8], sector_bytes: u32) -> Result<Option<Request>, Problem> {
         other => return Err(Problem::field("direction", other, "expected 0 (read), 1 (write) or 2 (trim)")),
     };
     let bytes = fields.integer("block size")?;
-    let offset = fields.integer("offset")?;
+    // Older versions write no offset.
+    let offset = if fields.rest().is_some() { fields.integer("offset")? } else { 0 };
     let (lba, sectors) = sectors_of(offset, bytes, sector_bytes)?;
-    if fields.rest().is_some() {
-        number::integer(fields.word("priority")?, "priority")?;
+    for more in ["priority", "issue time"] {
+        if fields.rest().is_some() {
+            number::integer(fields.word(more)?, more)?;
+        }
     }
     fields.end()?;
     // The first milliseconds may be stamped earlier than the latency allows.
@@ -58,7 +61,7 @@ mod tests {
     #[test]
     fn completions_become_requests_in_order_of_arrival() {
         let text = "5, 271631, 0, 4096, 249856, 0\n9, 6000000, 1, 4096, 0, 0\n9, 1, 2, 512, 0, 0\n";
-        let requests = read_text(None, text).unwrap();
+        let requests = read_text(Some("fio-latency"), text).unwrap();
         let first = Request { finish: Nanos(6_000_000), ..Request::new(Nanos(0), Op::Write, Lba(0), 8) };
         assert_eq!(requests[0], first);
         assert_eq!((requests[1].arrival, requests[1].lba), (Nanos(2_000_000 - 271_631), Lba(488)));

@@ -7,11 +7,13 @@
 mod arrow_ipc;
 mod biosnoop;
 pub(crate) mod columns;
+pub(crate) mod columns_io;
 mod completions;
 pub(crate) mod csv;
 mod disksim_ascii;
 mod disksim_batch;
 mod disksim_validate;
+mod doubt;
 mod emcsymm;
 mod fio_iolog;
 mod fio_latency;
@@ -20,6 +22,7 @@ mod io_decoder;
 mod mqsim;
 mod msr;
 mod parquet;
+pub mod preset;
 mod spc;
 mod srt;
 mod ssdsim;
@@ -115,7 +118,11 @@ pub fn named(name: &str) -> Result<&'static Format, TraceError> {
     FORMATS.iter().copied().find(|format| format.name == name).ok_or_else(|| {
         TraceError::unusable(
             format!("there is no trace format `{name}`"),
-            format!("known formats: {}", names(FORMATS)),
+            format!(
+                "known formats: {}, {}; or a file of your own, NAME.toml",
+                names(FORMATS),
+                preset::names()
+            ),
         )
     })
 }
@@ -129,7 +136,7 @@ pub(crate) fn likely(input: &Input) -> Vec<&'static Format> {
 pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
     let path = input.path().display();
     match likely(input)[..] {
-        [one] => Ok(one),
+        [one] => doubt::doubt(one, input).map_or(Ok(one), Err),
         [] => Err(TraceError::unusable(
             format!("`{path}` does not begin like a trace of any known format"),
             format!(

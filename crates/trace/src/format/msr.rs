@@ -1,8 +1,8 @@
 //! MSR Cambridge (SNIA): `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
 //!
 //! Timestamp and response are in Windows ticks of 100 ns, the former since 1601; the first arrival of the file becomes
-//! zero. Offset and size are in bytes, rounded outwards to sectors of 512 bytes. The response counts from the issue, so
-//! start equals arrival. Not all published files are in time order: read those with `--sort`.
+//! zero. Offset and size are in bytes, rounded outwards to sectors of 512 bytes. The response counts from the arrival at the
+//! host; when the device began is not in the file. Not all published files are in time order: read those with `--sort`.
 
 use headstack_units::{Lba, Nanos};
 
@@ -42,12 +42,7 @@ impl LineParser for Parser {
         let (lba, sectors) = sectors_of(offset, bytes, self.sector_bytes)?;
         let finish = arrival.0.checked_add(response.0).filter(|&finish| finish != u64::MAX);
         let finish = finish.ok_or_else(|| Problem("the response time is too large".into()))?;
-        Ok(Request {
-            start: arrival,
-            finish: Nanos(finish),
-            device,
-            ..Request::new(arrival, op, Lba(lba), sectors)
-        })
+        Ok(Request { finish: Nanos(finish), device, ..Request::new(arrival, op, Lba(lba), sectors) })
     }
 }
 
@@ -76,9 +71,9 @@ mod tests {
         let requests = read_all(file.path(), &OpenOptions::default()).unwrap();
         assert_eq!(requests.len(), 2);
         let first = Request::new(Nanos(0), Op::Write, Lba(17_687_528), 4);
-        assert_eq!(requests[0], Request { start: Nanos(0), finish: Nanos(283_300), ..first });
+        assert_eq!(requests[0], Request { finish: Nanos(283_300), ..first });
         assert_eq!((requests[1].arrival, requests[1].device), (Nanos(21_500), 1));
-        assert_eq!(requests[1].measured_service(), Some(Nanos(261_700)));
+        assert_eq!((requests[1].measured_service(), requests[1].finish), (None, Nanos(283_200)));
     }
 
     #[test]

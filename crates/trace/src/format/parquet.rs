@@ -6,8 +6,9 @@
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use crate::format::Format;
 use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
-use crate::format::{Decoder, Format};
+use crate::format::columns_io::{COLUMNS as IO_COLUMNS, KIND, Table};
 use crate::input::Input;
 use crate::{OpenOptions, TraceError};
 
@@ -15,12 +16,13 @@ pub(super) static FORMAT: Format = Format {
     name: "parquet",
     about: "Parquet with headstack's columns (arrival_ns, lba, sectors, op, …)",
     sniff: |sample| sample.bytes.starts_with(b"PAR1"),
-    open,
+    open: |input, options| Ok(Box::new(table(input, options, false)?.batches)),
 };
 
 const ROWS: usize = 8192;
 
-fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+/// The rows of a file, with the columns of requests or, with `all`, those of I/Os.
+pub(super) fn table(input: Input, options: &OpenOptions, all: bool) -> Result<Table, TraceError> {
     let path = input.path().clone();
     let file = input.into_file()?;
     let unreadable = |problem: String| TraceError::Unusable {
@@ -32,9 +34,10 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
     let stated = builder.metadata().file_metadata().key_value_metadata();
     let stated =
         stated.and_then(|pairs| pairs.iter().find(|pair| pair.key == SECTOR_BYTES_KEY)?.value.clone());
-    let wanted =
-        schema.fields().iter().enumerate().filter(|(_, field)| COLUMNS.contains(&field.name().as_str()));
+    let known = |name: &str| COLUMNS.contains(&name) || name == KIND || all && IO_COLUMNS.contains(&name);
+    let wanted = schema.fields().iter().enumerate().filter(|(_, field)| known(field.name()));
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index));
     let rows = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build()).map_err(unreadable)?;
-    Ok(Box::new(BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(rows), options)?))
+    let batches = BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(rows), options)?;
+    Ok(Table { schema, batches })
 }

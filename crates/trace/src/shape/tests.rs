@@ -117,7 +117,7 @@ fn sector_sizes_are_converted_before_the_check() {
 
 #[test]
 fn a_file_is_surveyed_where_the_fit_needs_it() {
-    let file = text_file("1 0 4000 8 1\n2 0 4808 8 1\n");
+    let file = text_file("0 0 4000 8 1\n1000000 0 4808 8 1\n");
     let fitted = |fit| {
         let shaping = Shaping { fit, ..Shaping::default() };
         let mut shaped = shape_file(file.path(), &OpenOptions::default(), shaping, vec![DISK]).unwrap();

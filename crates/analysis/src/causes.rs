@@ -1,0 +1,151 @@
+//! What else may delay reads beside bursts of writes: cache flushes and discards while they last, a write just before, and
+//! others in the queue. Each is a difference against matched reads, with an interval: see [`crate::effect`].
+
+use std::collections::{BTreeMap, VecDeque};
+
+use headstack_trace::{Io, Kind};
+use headstack_units::{Nanos, Op};
+
+use crate::effect::{Contrast, Effect, Matched};
+
+/// At most so many flushes or discards are followed at a time.
+const OPEN: usize = 256;
+
+/// A flush or a discard that is going on.
+#[derive(Debug)]
+struct Command {
+    kind: usize,
+    from: Nanos,
+    to: Nanos,
+    reads: Vec<Nanos>,
+}
+
+/// Looks for them in I/Os in order of arrival.
+#[derive(Debug, Default)]
+pub(crate) struct CauseFinder {
+    commands: VecDeque<Command>,
+    matched: Matched<2>,
+    contrast: Contrast<2>,
+    /// Direction of the last request of each device.
+    wrote: BTreeMap<u32, bool>,
+}
+
+impl CauseFinder {
+    /// Takes the next one, and how many requests it found outstanding.
+    pub(crate) fn push(&mut self, io: &Io, outstanding: u64) {
+        let request = &io.request;
+        match io.kind {
+            Kind::Flush => self.begin(0, io),
+            Kind::Discard => self.begin(1, io),
+            Kind::Other => {}
+            Kind::Data => {
+                let write = request.op == Op::Write;
+                let before = self.wrote.insert(request.device, write);
+                if let Some(response) = io.response().filter(|_| !write) {
+                    self.read(request.arrival, response);
+                    // Only where nothing waits does the request before show; in the queue, everything does.
+                    let after_write = before.filter(|_| outstanding == 0);
+                    self.contrast.push([after_write, Some(outstanding > 0)], response);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, kind: usize, io: &Io) {
+        let Some(finish) = io.request.finish.present() else { return };
+        self.close(io.request.arrival);
+        if self.commands.len() < OPEN {
+            self.commands.push_back(Command {
+                kind,
+                from: io.request.arrival,
+                to: finish,
+                reads: Vec::new(),
+            });
+        }
+    }
+
+    fn read(&mut self, arrival: Nanos, response: Nanos) {
+        self.close(arrival);
+        if self.commands.is_empty() {
+            self.matched.outside(arrival, response);
+        }
+        for command in &mut self.commands {
+            command.reads.push(response);
+        }
+    }
+
+    /// Ends what is over.
+    fn close(&mut self, now: Nanos) {
+        let Self { commands, matched, .. } = self;
+        commands.retain(|command| {
+            let over = command.to < now;
+            if over {
+                matched.occurrence(command.kind, command.from, command.to, &command.reads);
+            }
+            !over
+        });
+    }
+
+    pub(crate) fn finish(mut self) -> Vec<Effect> {
+        self.close(Nanos::MAX);
+        let mut effects = self.matched.finish(["cache-flush", "discard"]);
+        effects.extend(self.contrast.finish(["after-write", "queue"]));
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_trace::Request;
+    use headstack_units::Lba;
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::{Distribution, LogNormal};
+
+    /// 8,000 requests, a quarter writes, 40 flushes of 50 ms; reads take `times` as long in flushes, and `after` as long after
+    /// writes.
+    fn found(seed: u64, times: f64, after: f64) -> Vec<Effect> {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let law = LogNormal::new(0.0, 0.7).unwrap();
+        let (mut finder, mut wrote) = (CauseFinder::default(), false);
+        for k in 0..8000_u64 {
+            let arrival = Nanos(k * 10_000_000 + random.random_range(0..5_000_000));
+            let flushing = k % 200 >= 100 && k % 200 < 105;
+            if k % 200 == 100 {
+                let at = Nanos(k * 10_000_000);
+                let flush =
+                    Request { finish: Nanos(at.0 + 50_000_000), ..Request::new(at, Op::Write, Lba(0), 0) };
+                finder.push(&Io { kind: Kind::Flush, ..Io::new(flush) }, 0);
+            }
+            let write = random.random_range(0..4) == 0;
+            let mut ms: f64 = law.sample(&mut random);
+            ms *= if flushing { times } else { 1.0 } * if wrote { after } else { 1.0 };
+            let op = if write { Op::Write } else { Op::Read };
+            let request = Request::new(arrival, op, Lba(0), 8);
+            finder.push(
+                &Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request }),
+                u64::from(k % 3 == 0),
+            );
+            wrote = write;
+        }
+        finder.finish()
+    }
+
+    #[test]
+    fn what_does_nothing_is_not_named() {
+        let named = (0..200).filter(|&seed| found(seed, 1.0, 1.0).iter().any(|effect| effect.found)).count();
+        assert!(named <= 10, "{named} of 200");
+    }
+
+    #[test]
+    fn what_was_planted_is_named_with_its_size() {
+        let runs: Vec<Vec<Effect>> = (500..700).map(|seed| found(seed, 1.8, 1.3)).collect();
+        for (cause, size) in [("cache-flush", 1.8), ("after-write", 1.3)] {
+            let effects = runs.iter().flatten().filter(|effect| effect.cause == cause);
+            let named = effects.clone().filter(|effect| effect.found).count();
+            assert!(named >= 180, "{cause}: {named} of 200");
+            let held = effects.filter(|e| e.low.unwrap() <= size && size <= e.high.unwrap()).count();
+            assert!(held >= 180, "{cause}: {held} of 200 hold {size}");
+        }
+    }
+}

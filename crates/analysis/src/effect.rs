@@ -1,0 +1,242 @@
+//! What something did to reads: a difference against matched times without it, with an interval.
+//!
+//! Each occurrence is compared with its own surroundings: the mean logarithm of the responses in it, less that of the reads
+//! shortly before and after it. So neither a slow device nor a slow hour counts for the occurrence, and the reads of one
+//! occurrence count as one observation, however many they are. Over the occurrences the differences have a mean and a
+//! Student interval; its exponential says how many times as long a read takes. An effect is *found* if the 99 % interval
+//! lies above 1, so that what does nothing is named once in two hundred.
+
+use std::collections::VecDeque;
+
+use headstack_units::Nanos;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// With fewer occurrences nothing is said.
+pub const FEWEST: u64 = 8;
+
+/// Reads before an occurrence that are remembered.
+const RECENT: usize = 512;
+
+/// Surroundings reach at least this far.
+const REACH: Nanos = Nanos(500_000_000);
+
+/// How many times as long reads take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// What it is that may delay them.
+    pub cause: &'static str,
+    /// Occurrences with reads in them and around them.
+    pub occurrences: u64,
+    /// Reads in these.
+    pub reads: u64,
+    /// Reads around them.
+    pub reads_around: u64,
+    /// The ratio of geometric means, in occurrences to around them; `None` with fewer than [`FEWEST`] occurrences.
+    pub times_as_long: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Whether it is more than chance explains.
+    pub found: bool,
+}
+
+/// A mean of logarithms.
+#[derive(Clone, Copy, Debug, Default)]
+struct Logs {
+    count: u64,
+    sum: f64,
+}
+
+impl Logs {
+    fn add(&mut self, log: f64) {
+        self.count += 1;
+        self.sum += log;
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+#[derive(Debug)]
+struct Pending {
+    kind: usize,
+    inside: Logs,
+    around: Logs,
+    until: Nanos,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Differences {
+    count: u64,
+    reads: u64,
+    reads_around: u64,
+    sum: f64,
+    squares: f64,
+}
+
+/// Compares reads in occurrences with those around them; fed in order of time, but for what an occurrence held back.
+#[derive(Debug)]
+pub(crate) struct Matched<const KINDS: usize> {
+    recent: VecDeque<(Nanos, f64)>,
+    pending: VecDeque<Pending>,
+    differences: [Differences; KINDS],
+}
+
+impl<const KINDS: usize> Default for Matched<KINDS> {
+    fn default() -> Self {
+        Self {
+            recent: VecDeque::new(),
+            pending: VecDeque::new(),
+            differences: [Differences::default(); KINDS],
+        }
+    }
+}
+
+/// The logarithm that is averaged; what takes no time on the trace's clock takes a nanosecond.
+fn log(response: Nanos) -> f64 {
+    (response.0.max(1) as f64).ln()
+}
+
+impl<const KINDS: usize> Matched<KINDS> {
+    /// A read that came in no occurrence.
+    pub(crate) fn outside(&mut self, arrival: Nanos, response: Nanos) {
+        let log = log(response);
+        while self.pending.front().is_some_and(|pending| pending.until < arrival) {
+            self.settle_first();
+        }
+        for pending in self.pending.iter_mut().filter(|pending| arrival <= pending.until) {
+            pending.around.add(log);
+        }
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((arrival, log));
+    }
+
+    /// An occurrence of `kind` with the responses of the reads in it.
+    pub(crate) fn occurrence(&mut self, kind: usize, from: Nanos, to: Nanos, inside: &[Nanos]) {
+        if inside.is_empty() {
+            return;
+        }
+        let mut held = Logs::default();
+        for response in inside {
+            held.add(log(*response));
+        }
+        let reach = to.saturating_sub(from).max(REACH);
+        let since = from.saturating_sub(reach);
+        let mut around = Logs::default();
+        for (_, log) in self.recent.iter().rev().take_while(|(arrival, _)| *arrival >= since) {
+            around.add(*log);
+        }
+        self.pending.push_back(Pending { kind, inside: held, around, until: to.saturating_add(reach) });
+    }
+
+    fn settle_first(&mut self) {
+        let Some(pending) = self.pending.pop_front() else { return };
+        self.differences[pending.kind].add(pending.inside, pending.around);
+    }
+
+    /// The effects, by kind.
+    pub(crate) fn finish(mut self, causes: [&'static str; KINDS]) -> Vec<Effect> {
+        while !self.pending.is_empty() {
+            self.settle_first();
+        }
+        causes.into_iter().zip(&self.differences).map(|(cause, sums)| sums.effect(cause)).collect()
+    }
+}
+
+/// Reads in a window of a [`Contrast`].
+const WINDOW: u64 = 200;
+
+/// Each side of a window must hold so many.
+const FEWEST_READS: u64 = 5;
+
+/// Compares reads of which something is true with the others of the same stretch of the trace: each stretch is one
+/// observation.
+#[derive(Debug)]
+pub(crate) struct Contrast<const KINDS: usize> {
+    reads: u64,
+    /// The others, and those of which it is true.
+    sides: [[Logs; 2]; KINDS],
+    differences: [Differences; KINDS],
+}
+
+impl<const KINDS: usize> Default for Contrast<KINDS> {
+    fn default() -> Self {
+        Self { reads: 0, sides: [[Logs::default(); 2]; KINDS], differences: [Differences::default(); KINDS] }
+    }
+}
+
+impl<const KINDS: usize> Contrast<KINDS> {
+    /// A read, and what is true of it; `None` where it is on neither side.
+    pub(crate) fn push(&mut self, is: [Option<bool>; KINDS], response: Nanos) {
+        let log = log(response);
+        for (sides, is) in self.sides.iter_mut().zip(is) {
+            if let Some(is) = is {
+                sides[usize::from(is)].add(log);
+            }
+        }
+        self.reads += 1;
+        if self.reads.is_multiple_of(WINDOW) {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        for (sides, differences) in self.sides.iter_mut().zip(&mut self.differences) {
+            let [others, those] = std::mem::take(sides);
+            if others.count >= FEWEST_READS && those.count >= FEWEST_READS {
+                differences.add(those, others);
+            }
+        }
+    }
+
+    /// The effects, by kind.
+    pub(crate) fn finish(mut self, causes: [&'static str; KINDS]) -> Vec<Effect> {
+        self.settle();
+        causes.into_iter().zip(&self.differences).map(|(cause, sums)| sums.effect(cause)).collect()
+    }
+}
+
+impl Differences {
+    /// One observation.
+    fn add(&mut self, inside: Logs, around: Logs) {
+        let (Some(within), Some(without)) = (inside.mean(), around.mean()) else { return };
+        let difference = within - without;
+        self.count += 1;
+        self.reads += inside.count;
+        self.reads_around += around.count;
+        self.sum += difference;
+        self.squares += difference * difference;
+    }
+
+    fn effect(&self, cause: &'static str) -> Effect {
+        let unknown = Effect {
+            cause,
+            occurrences: self.count,
+            reads: self.reads,
+            reads_around: self.reads_around,
+            times_as_long: None,
+            low: None,
+            high: None,
+            found: false,
+        };
+        let n = self.count as f64;
+        let student = StudentsT::new(0.0, 1.0, n - 1.0);
+        let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
+        let mean = self.sum / n;
+        let variance = ((self.squares - n * mean * mean) / (n - 1.0)).max(0.0);
+        let error = (variance / n).sqrt();
+        let half = student.inverse_cdf(0.975) * error;
+        Effect {
+            times_as_long: Some(mean.exp()),
+            low: Some((mean - half).exp()),
+            high: Some((mean + half).exp()),
+            found: mean - student.inverse_cdf(0.995) * error > 0.0,
+            ..unknown
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Writing a trace in another format: as requests, or with all that a trace of events knows.
+
+use crate::error::Error;
+use crate::poll::{Poll, Polled, Refusal};
+use crate::trace::{Trace, leniently, process_names};
+use crate::trace_tools::notes;
+use headstack_trace::atomic_file::check_apart;
+use headstack_trace::event::open_ios;
+use headstack_trace::{
+    FitLba, IoSource, Notes, OpenOptions, OutputFormat, Shaped, Shaping, convert, convert_ios, open,
+};
+use headstack_units::Nanos;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What was written, and what was not.
+pub(crate) struct Written {
+    pub(crate) requests: u64,
+    /// Flushes, discards and other commands without data that were written, too.
+    others: u64,
+    notes: Notes,
+}
+
+impl Written {
+    pub(crate) fn value(&self) -> Value {
+        json!({ "requests": self.requests, "others": self.others, "notes": notes(&self.notes) })
+    }
+}
+
+/// Writes `trace`, shaped, to `out`.
+pub(crate) fn written(
+    trace: &Trace,
+    out: &Path,
+    format: Option<&str>,
+    strict: bool,
+    poll: &Poll,
+    refusal: &Refusal,
+) -> Result<Written, Error> {
+    check_apart(&[("out", out)], &[("the trace", &trace.path)])?;
+    let format = format.map_or_else(|| OutputFormat::of(out), OutputFormat::named)?;
+    if trace.shaping().fit != FitLba::None {
+        return Err(Error::input(
+            "--fit-lba fits a trace to a system, and a conversion has none",
+            "leave it out here, and give it to `simulate` or `validate`",
+        ));
+    }
+    let keeps_all = matches!(format, OutputFormat::Parquet | OutputFormat::Arrow) && trace.only_chooses();
+    leniently(strict, |tolerant| {
+        let all = if keeps_all { ios(trace, out, format, tolerant, poll.sibling()) } else { Ok(None) };
+        let written = match all {
+            Ok(None) => requests(trace, out, format, tolerant, poll.sibling()),
+            Ok(Some(written)) => Ok(written),
+            Err(error) => Err(error),
+        };
+        written.map_err(|error| refusal.or(error))
+    })
+}
+
+/// As I/Os, if the trace knows more than requests.
+fn ios(
+    trace: &Trace,
+    out: &Path,
+    format: OutputFormat,
+    tolerant: bool,
+    poll: Poll,
+) -> Result<Option<Written>, Error> {
+    let options = OpenOptions { tolerant, ..trace.chosen_part() };
+    let reader = open_ios(&trace.path, &options)?;
+    if !reader.knows_more_than_requests() {
+        return Ok(None);
+    }
+    let processes = process_names(&trace.path, &options)?;
+    let kernel_devices = reader.kernel_devices();
+    let mut source = Polled::new(reader, poll);
+    let (requests, others) = convert_ios(&mut source, kernel_devices, &processes, out, format)?;
+    Ok(Some(Written { requests, others, notes: source.inner().notes() }))
+}
+
+fn requests(
+    trace: &Trace,
+    out: &Path,
+    format: OutputFormat,
+    tolerant: bool,
+    poll: Poll,
+) -> Result<Written, Error> {
+    let reader = open(&trace.path, &OpenOptions { tolerant, ..trace.options.clone() })?;
+    let (lead, sector_bytes) = (reader.lead(), reader.sector_bytes());
+    let mut shaping = trace.shaping().clone();
+    if lead > Nanos::ZERO {
+        let later = |at: Nanos| Nanos(at.0.saturating_add(lead.0));
+        shaping = Shaping {
+            start: Some(later(shaping.start.unwrap_or_default())),
+            end: shaping.end.map(later),
+            ..shaping
+        };
+    }
+    let source = Shaped::anywhere(reader, sector_bytes, shaping)?;
+    let mut source = Polled::new(source, poll);
+    let requests = convert(&mut source, sector_bytes, out, format)?;
+    Ok(Written { requests, others: 0, notes: source.inner().source().notes() })
+}

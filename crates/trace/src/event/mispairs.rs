@@ -1,0 +1,197 @@
+//! How many pairs a loss of events may have made up, and from which duration on no pair is believed.
+//!
+//! A wrong pair has two halves of which each lost its own other half: begin 1 (its end was lost), then end 2 of the same
+//! place (its begin was lost). Of begins that lost their end, what is seen next at their place is either another begin or
+//! such an end. So wrong pairs are to begins seen again without an end (*superseded*) as ends without a begin are to begins:
+//! with `s` superseded of `n` begins, and `u` ends without a begin beside `w` wrong pairs,
+//! `w / s = (u + w) / n`, hence `w = s · u / (n − s)`. This is added up over windows of time, as losses come and go.
+//!
+//! As many of the slowest pairs are not believed, and three standard deviations more: the slowest that is left is then a
+//! right one, or faster than a right one that was left out.
+
+use headstack_units::Nanos;
+
+/// The binary logarithm of how many bins a power of two has.
+const STEPS: u32 = 4;
+
+/// Between two looks for the limit.
+const OFTEN: u64 = 64;
+
+/// Begins in a window.
+const WINDOW: u64 = 32;
+
+/// Begins and ends of one kind in a trace with losses.
+#[derive(Clone, Debug)]
+pub(crate) struct Mispairs {
+    now: Window,
+    /// Wrong pairs of all windows before.
+    before: f64,
+    /// Whether there was a superseded begin, and an end without a begin.
+    seen: [bool; 2],
+    /// Durations of pairs, by sixteenths of powers of two.
+    durations: Box<[u64; 64 << STEPS]>,
+    pairs: u64,
+    limit: Nanos,
+    surveyed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    begun: u64,
+    superseded: u64,
+    unbegun: u64,
+}
+
+impl Window {
+    fn wrong(self, ahead: f64) -> f64 {
+        let (superseded, unbegun) = (self.superseded as f64 + ahead, self.unbegun as f64 + ahead);
+        superseded * unbegun / (self.begun as f64 - superseded).max(1.0)
+    }
+}
+
+impl Default for Mispairs {
+    fn default() -> Self {
+        Self {
+            now: Window::default(),
+            before: 0.0,
+            seen: [false; 2],
+            durations: Box::new([0; 64 << STEPS]),
+            pairs: 0,
+            limit: Nanos::MAX,
+            surveyed: false,
+        }
+    }
+}
+
+impl Mispairs {
+    /// A begin.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.now.begun += 1;
+        if self.now.begun == WINDOW {
+            self.before += self.now.wrong(0.0);
+            self.now = Window::default();
+        }
+    }
+
+    /// Begins of a place where an earlier one has no end.
+    pub(crate) fn supersede(&mut self, count: u64) {
+        self.now.superseded += count;
+        self.seen[0] |= count > 0;
+    }
+
+    /// An end without a begin.
+    pub(crate) fn unbegun(&mut self) {
+        self.now.unbegun += 1;
+        self.seen[1] = true;
+    }
+
+    /// So many pairs are wrong.
+    pub(crate) fn wrong(&self) -> f64 {
+        self.before + self.now.wrong(0.0)
+    }
+
+    /// Takes the time between two halves, whether or not they are believed to belong together.
+    #[inline]
+    pub(crate) fn record(&mut self, duration: Nanos) {
+        if self.surveyed {
+            return;
+        }
+        let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
+        let step = (u128::from(value) << STEPS >> power) as usize - (1 << STEPS);
+        self.durations[(power as usize) << STEPS | step] += 1;
+        self.pairs += 1;
+        if self.pairs.is_multiple_of(OFTEN) || self.pairs < OFTEN {
+            self.limit = self.slowest_but(self.doubtful(1.0));
+        }
+    }
+
+    /// Fixes the limit: all of the trace has been seen.
+    pub(crate) fn survey(mut self) -> Self {
+        self.limit = self.slowest_but(self.doubtful(0.0));
+        self.surveyed = true;
+        self
+    }
+
+    /// A pair that took longer is not believed.
+    #[inline]
+    pub(crate) fn limit(&self) -> Nanos {
+        self.limit
+    }
+
+    /// So many pairs may be wrong; `ahead` of each loss is still to be seen.
+    fn doubtful(&self, ahead: f64) -> u64 {
+        if ahead == 0.0 && self.seen != [true; 2] {
+            return 0;
+        }
+        let wrong = self.before + self.now.wrong(ahead);
+        (wrong + 3.0 * wrong.sqrt() + 1.0).ceil() as u64
+    }
+
+    /// The longest duration above which lie at least `doubtful` pairs.
+    fn slowest_but(&self, doubtful: u64) -> Nanos {
+        let mut above = 0;
+        if doubtful == 0 {
+            return Nanos::MAX;
+        }
+        for (bin, &count) in self.durations.iter().enumerate().rev() {
+            above += count;
+            if above >= doubtful {
+                let (power, step) = (bin >> STEPS, bin & ((1 << STEPS) - 1));
+                let edge = ((1 << STEPS) + step as u128) << power >> STEPS;
+                return Nanos(u64::try_from(edge).unwrap_or(u64::MAX).saturating_sub(1));
+            }
+        }
+        Nanos::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1,000 right pairs of up to 10 ms, 20 wrong ones of 1 s and more, as 100 of 1,100 begins superseded and 200 ends
+    /// without a begin would make.
+    fn lossy(superseded: u64, unbegun: u64) -> Mispairs {
+        let mut pairs = Mispairs::default();
+        for k in 0..1100 {
+            if k % 11 == 0 {
+                pairs.supersede(superseded);
+                (0..2 * unbegun).for_each(|_| pairs.unbegun());
+            }
+            pairs.begin();
+        }
+        for k in 0..1000 {
+            pairs.record(Nanos(k * 10_000));
+        }
+        for k in 0..20 {
+            pairs.record(Nanos(1_000_000_000 << (k / 4)));
+        }
+        pairs
+    }
+
+    #[test]
+    fn as_many_of_the_slowest_are_left_out_as_may_be_wrong() {
+        let pairs = lossy(1, 1).survey();
+        // 20 wrong ones and three deviations: 34.4, so 15 right ones go, too.
+        assert!((8.9..=9.85).contains(&pairs.limit().as_ms()), "{}", pairs.limit());
+    }
+
+    #[test]
+    fn without_ends_alone_or_begins_alone_all_are_believed() {
+        for (superseded, unbegun) in [(0, 1), (1, 0)] {
+            assert_eq!(lossy(superseded, unbegun).survey().limit(), Nanos::MAX);
+        }
+    }
+
+    #[test]
+    fn more_losses_than_pairs_leave_none() {
+        let mut pairs = Mispairs::default();
+        (0..20).for_each(|_| pairs.begin());
+        pairs.supersede(15);
+        (0..90).for_each(|_| pairs.unbegun());
+        pairs.record(Nanos(5));
+        pairs.record(Nanos::MAX);
+        assert_eq!(pairs.survey().limit(), Nanos::ZERO);
+    }
+}

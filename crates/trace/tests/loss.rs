@@ -1,0 +1,266 @@
+//! Traces with lost events: nothing may be made up of what is left.
+//!
+//! The sets are made here, from simulated devices and, where they lie beside the checkout, from real ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use headstack_trace::event::blktrace::{Layout, push_record};
+use headstack_trace::event::{Action, Event, Marks, PairingRule, PairingSummary, device_of, open_ios};
+use headstack_trace::{Io, IoSource, OpenOptions};
+use headstack_units::Nanos;
+
+fn options() -> OpenOptions {
+    OpenOptions { tolerant: true, ..OpenOptions::default() }
+}
+
+fn read(path: &Path, options: &OpenOptions) -> (Vec<Io>, PairingSummary) {
+    let mut reader = open_ios(path, options).unwrap();
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    loop {
+        reader.next_ios(&mut batch).unwrap();
+        if batch.is_empty() {
+            return (all, reader.pairing().unwrap());
+        }
+        all.append(&mut batch);
+    }
+}
+
+/// Records of one file, each with what follows it.
+fn records(bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while at + 48 <= bytes.len() {
+        let length = 48 + usize::from(u16::from_le_bytes([bytes[at + 46], bytes[at + 47]]));
+        all.push(&bytes[at..at + length]);
+        at += length;
+    }
+    all
+}
+
+fn is_completion(record: &[u8]) -> bool {
+    let action = u32::from_le_bytes([record[28], record[29], record[30], record[31]]);
+    action & 0xff == 8 && action >> 16 & 0x400 == 0
+}
+
+/// The files of a run, by processor.
+type Run = Vec<(PathBuf, Vec<u8>)>;
+
+/// All the ways to lose events: a name, and the files that are left.
+fn losses(run: &Run) -> Vec<(String, Run)> {
+    let changed = |index: usize, bytes: Vec<u8>| {
+        let mut run = run.clone();
+        run[index].1 = bytes;
+        run
+    };
+    let mut all = Vec::new();
+    for index in 0..run.len() {
+        let bytes = &run[index].1;
+        all.push((format!("file {index} empty"), changed(index, Vec::new())));
+        all.push((format!("file {index} cut"), changed(index, bytes[..bytes.len() / 2 + 7].to_vec())));
+        let whole: usize =
+            records(bytes).iter().take(records(bytes).len() / 3).map(|record| record.len()).sum();
+        all.push((format!("file {index} short"), changed(index, bytes[..whole].to_vec())));
+        let mut absent = run.clone();
+        absent.remove(index);
+        all.push((format!("file {index} absent"), absent));
+    }
+    let halved = run.iter().map(|(path, bytes)| {
+        let mut count = 0;
+        let kept = records(bytes).into_iter().filter(|record| {
+            count += usize::from(is_completion(record));
+            !is_completion(record) || count % 2 == 0
+        });
+        (path.clone(), kept.flatten().copied().collect())
+    });
+    all.push(("every second completion".into(), halved.collect()));
+    all
+}
+
+type Place = (u32, u64, u64);
+
+fn by_start(ios: &[Io]) -> BTreeMap<Place, &Io> {
+    let dispatched = ios.iter().filter(|io| io.request.start != Nanos::MAX);
+    dispatched.map(|io| ((io.request.device, io.request.lba.0, io.request.start.0), io)).collect()
+}
+
+fn service(io: &Io) -> f64 {
+    io.request.measured_service().unwrap().as_ms()
+}
+
+/// Compares each set with losses to the whole one.
+fn check(name: &str, whole: &Path) {
+    let (truth, _) = read(whole, &options());
+    let true_by_start = by_start(&truth);
+    let longest = truth.iter().filter_map(Io::response).max().unwrap();
+    let longest_service = truth.iter().filter_map(|io| io.request.measured_service()).max().unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(whole).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let run: Run = files.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+    for (how, left) in losses(&run) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, bytes) in left {
+            std::fs::write(folder.path().join(path.file_name().unwrap()), bytes).unwrap();
+        }
+        let (found, summary) = read(folder.path(), &options());
+        let what = format!("{name}, {how}");
+        let max = found.iter().filter_map(Io::response).max().unwrap_or_default();
+        // A flush whose first completion was lost ends with its second, microseconds later.
+        assert!(max.0 <= longest.0 + 5_000, "{what}: a response of {max}, truly at most {longest}");
+        let max = found.iter().filter_map(|io| io.request.measured_service()).max().unwrap_or_default();
+        assert!(
+            max.0 <= longest_service.0 + 5_000,
+            "{what}: a service of {max}, truly at most {longest_service}"
+        );
+        let pairs: Vec<(f64, f64)> = by_start(&found)
+            .iter()
+            .filter_map(|(place, io)| Some((service(io), service(true_by_start.get(place)?))))
+            .collect();
+        let (mean, true_mean) = pairs.iter().fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+        assert!((mean - true_mean).abs() <= 0.05 * true_mean, "{what}: mean off by {}", mean / true_mean);
+        let responses =
+            |io: &&Io| true_by_start.get(&(io.request.device, io.request.lba.0, io.request.start.0)).copied();
+        let (mut mean, mut true_mean) = (0.0, 0.0);
+        for io in by_start(&found).values() {
+            if let (Some(response), Some(truth)) = (io.response(), responses(io).and_then(Io::response)) {
+                mean += response.as_ms();
+                true_mean += truth.as_ms();
+            }
+        }
+        assert!(
+            (mean - true_mean).abs() <= 0.05 * true_mean,
+            "{what}: mean response off by {}",
+            mean / true_mean
+        );
+        // Not by throwing everything away: completions that are left with their dispatch are paired.
+        let counts = &summary.counts;
+        assert!(counts.doubtful * 5 <= counts.pairs + 20, "{what}: {counts:?}");
+    }
+}
+
+#[test]
+fn real_sets_with_losses_have_no_response_that_was_not() {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("HEADSTACK_DATA").map_or_else(beside, PathBuf::from);
+    for name in ["keks", "hadoop_eternity2"] {
+        let folder = data.join("blktrace").join(name);
+        if !folder.exists() {
+            #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+            {
+                eprintln!("skipped: no {}", folder.display());
+            }
+            return;
+        }
+        check(name, &folder);
+    }
+}
+
+/// Random numbers without a library: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// A device that serves `count` requests on few places, a flush now and then; each event on any of `cpus` processors.
+/// One request of a place waits for the one before it, as with a page cache.
+fn events(seed: u64, count: u64, cpus: u64, queueing: bool) -> Vec<Vec<Event>> {
+    let mut random = Random(seed);
+    let mut files = vec![Vec::new(); cpus as usize];
+    let mut all: Vec<Event> = Vec::new();
+    let mut free_at = [0_u64; 400];
+    let (mut now, mut flushed) = (1_000_000_000_u64, 0);
+    for _ in 0..count {
+        now += random.below(4_000_000);
+        let place = random.below(400);
+        let queued = now.max(free_at[place as usize] + 1000);
+        let flush = random.below(40) == 0 && queued > flushed;
+        let dispatched = queued + 1_000 + random.below(500_000);
+        let completed = dispatched + 100_000 + random.below(12_000_000);
+        let letters: &[u8] = if flush {
+            b"FWS"
+        } else if place.is_multiple_of(3) {
+            b"WS"
+        } else {
+            b"R"
+        };
+        let (submit, answer) = (random.below(cpus), random.below(cpus));
+        let marks = Marks::of_letters(letters).unwrap();
+        let event = |time, action, cpu| Event {
+            time: Nanos(time),
+            sector: if flush { 0 } else { 8 * place },
+            bytes: if flush { 0 } else { 4096 },
+            pid: 1,
+            device: device_of(8, 16),
+            cpu: cpu as u16,
+            action,
+            marks,
+        };
+        if flush {
+            flushed = completed + 2_000;
+        } else {
+            free_at[place as usize] = completed;
+        }
+        if queueing {
+            all.push(event(queued, Action::Queue, submit));
+        }
+        all.push(event(dispatched, Action::Issue, submit));
+        all.push(event(completed, Action::Complete, answer));
+        if flush {
+            all.push(event(completed + 1_000, Action::Complete, answer));
+        }
+    }
+    all.sort_by_key(|event| event.time);
+    for event in all {
+        files[usize::from(event.cpu)].push(event);
+    }
+    files
+}
+
+fn write_run(folder: &Path, files: &[Vec<Event>]) {
+    for (cpu, events) in files.iter().enumerate() {
+        let mut bytes = Vec::new();
+        for (number, event) in events.iter().enumerate() {
+            push_record(&mut bytes, Layout { version: 7, big_endian: false }, number as u32 + 1, event);
+        }
+        std::fs::write(folder.join(format!("sdb.blktrace.{cpu}")), bytes).unwrap();
+    }
+}
+
+#[test]
+fn made_sets_with_losses_have_no_response_that_was_not() {
+    for (seed, queueing) in [(11, true), (12, true), (13, false), (14, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        write_run(folder.path(), &events(seed, 6000, 3, queueing));
+        check(&format!("seed {seed}"), folder.path());
+    }
+}
+
+#[test]
+fn intact_sets_are_paired_alike_by_both_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run(folder.path(), &events(5, 6000, 3, true));
+    let (strict, summary) = read(folder.path(), &options());
+    let (btt, _) = read(folder.path(), &OpenOptions { pairing: PairingRule::Btt, ..options() });
+    assert_eq!(strict, btt);
+    assert_eq!((strict.len(), summary.counts.orphans(), summary.counts.doubtful), (6000, 0, 0));
+    assert!(!summary.loss.is_certain());
+}
+
+#[test]
+fn btts_rule_makes_up_what_the_strict_one_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run(folder.path(), &events(5, 6000, 3, true));
+    std::fs::write(folder.path().join("sdb.blktrace.1"), b"").unwrap();
+    let longest = |rule| {
+        let (ios, summary) = read(folder.path(), &OpenOptions { pairing: rule, ..options() });
+        assert_eq!(summary.loss.empty_cpus, [1]);
+        ios.iter().filter_map(Io::response).max().unwrap().as_ms()
+    };
+    assert!(longest(PairingRule::Btt) > 1000.0);
+    assert!(longest(PairingRule::Strict) < 13.0);
+}

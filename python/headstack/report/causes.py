@@ -1,0 +1,61 @@
+"""What makes reads slow, in words: only what chance does not explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headstack.report.tables import number
+
+_WORDS = {
+    "flush": "writes are flushed",
+    "mixed": "writes come in bursts",
+    "cache-flush": "the cache is flushed",
+    "discard": "sectors are discarded",
+    "after-write": "a write came just before, and nothing waits",
+    "queue": "others are in the queue",
+}
+
+
+def sentence(about: dict[str, Any]) -> str:
+    """The causes that were found, or that there are none, and what was compared."""
+    effects = _effects(about)
+    found = sorted((each for each in effects if each["found"]), key=lambda each: -each["times_as_long"])
+    if found:
+        return " ".join(_said(each, about["bursts"]) for each in found)
+    compared = [each for each in effects if each["times_as_long"] is not None]
+    if compared:
+        return "No cause found: " + "; ".join(_compared(each) for each in compared) + "."
+    return "No cause found: too little happened beside the reads to compare them with."
+
+
+def rows(about: dict[str, Any]) -> list[list[str]]:
+    """A row a candidate: occurrences, reads in them and around them, times as long with the interval, whether found."""
+    return [
+        [_WORDS[each["cause"]], number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
+         *(["–", "–"] if each["times_as_long"] is None else
+           [f"{each['times_as_long']:.2f}", f"{each['low']:.2f} … {each['high']:.2f}"]),
+         "yes" if each["found"] else "no"]
+        for each in _effects(about)
+        if each["occurrences"]
+    ]  # fmt: skip
+
+
+COLUMNS = ["when", "occurrences", "reads then", "reads around", "times as long", "95 % interval", "more than chance"]
+
+
+def _effects(about: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*(about["bursts"]["effects"] if about["bursts"] else []), *about["effects"]]
+
+
+def _said(effect: dict[str, Any], bursts: dict[str, Any]) -> str:
+    period = bursts["flush_period_s"] if effect["cause"] == "flush" else None
+    when = _WORDS[effect["cause"]] + (f" every {period:.3g} s" if period else "")
+    return f"{when[0].upper()}{when[1:]}; reads then take {_times(effect)} as long as reads around."
+
+
+def _compared(effect: dict[str, Any]) -> str:
+    return f"when {_WORDS[effect['cause']]}, reads take {_times(effect)} as long, which chance explains"
+
+
+def _times(effect: dict[str, Any]) -> str:
+    return f"{effect['times_as_long']:.2f} times ({effect['low']:.2f} to {effect['high']:.2f})"

@@ -1,0 +1,122 @@
+"""Traces of events in every verb: devices by name, parts of them, losses, conversion that keeps what they know."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import DATA, headstack, refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FTRACE = """\
+ dd-7 [000] ..... 10.000000: block_rq_issue: 8,16 R 4096 () 8 + 8 [dd]
+ dd-7 [000] ..... 10.002000: block_rq_complete: 8,16 R () 8 + 8 [0]
+ db-9 [001] ..... 11.000000: block_rq_issue: 8,32 WS 4096 () 80 + 8 [db]
+ db-9 [001] ..... 11.004000: block_rq_complete: 8,32 WS () 80 + 8 [0]
+ db-9 [001] ..... 12.000000: block_rq_issue: 8,32 FF 0 () 0 + 0 [db]
+ db-9 [001] ..... 12.005000: block_rq_complete: 8,32 FF () 0 + 0 [0]
+ db-9 [001] ..... 13.000000: block_rq_issue: 8,32 R 4096 () 800 + 8 [db]
+ db-9 [001] ..... 13.008000: block_rq_complete: 8,32 R () 800 + 8 [0]
+"""
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.txt"
+    path.write_text(FTRACE)
+    return path
+
+
+def keks(folder: Path) -> Path:
+    """A copy of the set that can be damaged."""
+    source = DATA / "blktrace" / "keks"
+    if not source.is_dir():
+        pytest.skip(f"needs blktrace: set HEADSTACK_DATA to the directory of the real traces (now {DATA})")
+    target = folder / "keks"
+    shutil.copytree(source, target, copy_function=shutil.copyfile)
+    return target
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_a_converted_trace_keeps_kinds_processes_and_devices(events: Path, tmp_path: Path, name: str) -> None:
+    written = headstack("trace", "convert", events, tmp_path / name, "--json").json()
+    assert (written["requests"], written["others"]) == (3, 1)
+    kept, own = (headstack("trace", "analyze", path, "--json").json() for path in (tmp_path / name, events))
+    for key in ("requests", "reads", "flushes", "response", "by_process", "by_kind", "by_device"):
+        assert kept[key] == own[key], key
+    assert {group["name"] for group in kept["by_process"]} == {"dd (7)", "db (9)"}
+    part = headstack("trace", "analyze", tmp_path / name, "--device", "8,32", "--from", "2s", "--json").json()
+    assert (part["requests"], part["flushes"]) == (1, 1)
+
+
+def test_devices_are_chosen_by_name_and_listed_when_absent(events: Path, tmp_path: Path) -> None:
+    for verb in ("info", "analyze"):
+        about = headstack("trace", verb, events, "--device", "8,16", "--json").json()
+        assert (about["requests"], about["reads"]) == (1, 1)
+        words = refused("trace", verb, events, "--device", "8,48")
+        assert "nothing of device 8,48" in words
+        assert "8,16 8,32" in words
+    assert "8,16 (1), 8,32 (2)" in headstack("trace", "info", events).out
+    written = headstack("trace", "convert", events, tmp_path / "o.csv", "--device", "8,32", "--json").json()
+    assert written["requests"] == 2
+    assert "--device 8,16" in refused("simulate", "hp-97560", "--trace", events)
+
+
+def test_parts_are_chosen_before_events_are_paired(events: Path) -> None:
+    def count(*options: str) -> tuple[int, int]:
+        about = headstack("trace", "analyze", events, *options, "--json").json()
+        return about["reads"], about["writes"]
+
+    assert count("--op", "read") == (2, 0)
+    assert count("--op", "write") == (0, 1)
+    assert count("--process", "db") == (1, 1)
+    assert count("--process", "7") == (1, 0)
+    # A window that begins between dispatch and completion leaves an event alone, and makes no request of it.
+    assert count("--from", "1.001") == (1, 0)
+    assert "processes in it: db, dd" in refused("trace", "analyze", events, "--process", "cp")
+    assert "there is none here" in refused("trace", "analyze", events, "--device", "8,16=0")
+
+
+def test_a_cut_file_is_read_as_far_as_it_goes_unless_strict(tmp_path: Path) -> None:
+    folder = keks(tmp_path)
+    cut = folder / "keks.blktrace.1"
+    cut.write_bytes(cut.read_bytes()[:-20])
+    shown = headstack("trace", "info", folder)
+    assert "1 records make no sense" in shown.err
+    assert headstack("trace", "convert", folder, tmp_path / "t.csv", "--json").json()["notes"]["bad_records"] == 1
+    first = (tmp_path / "t.csv").read_text().splitlines()[2]
+    assert first.startswith("0,")
+    for verb in (("info", folder), ("convert", folder, tmp_path / "s.csv")):
+        assert "keks.blktrace.1" in refused("trace", *verb, "--strict")
+
+
+def test_losses_are_said_and_left_out(tmp_path: Path) -> None:
+    folder = keks(tmp_path)
+    (folder / "keks.blktrace.6").write_bytes(b"")
+    about = headstack("trace", "match", folder, "--json").json()
+    assert about["loss"]["empty_cpus"] == [6]
+    assert about["doubtful"] > 0
+    as_btt = headstack("trace", "match", folder, "--pairing", "btt", "--json").json()
+    assert as_btt["doubtful"] == 0
+    assert as_btt["pairs"] > about["pairs"]
+    assert "an empty file of processor 6" in headstack("trace", "match", folder).out
+    page = tmp_path / "page.html"
+    headstack("trace", "analyze", folder, "--report", page)
+    assert "an empty file of processor 6" in page.read_text()
+
+
+def test_options_that_shape_are_not_offered_by_verbs_that_look(events: Path) -> None:
+    for verb in ("info", "analyze", "match", "make"):
+        words = headstack("trace", verb, "--help").out
+        assert "--time-scale" not in words
+        assert "--pairing" in words
+        assert "--device" in words
+    assert refused("trace", "analyze", events, "--time-scale", "2")
+
+
+def test_an_analysis_says_when_it_finds_no_cause(events: Path) -> None:
+    assert "No cause found" in headstack("trace", "analyze", events).out

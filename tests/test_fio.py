@@ -1,0 +1,106 @@
+"""fio's job files as workloads, and its results beside a run."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import headstack, refused
+from headstack.errors import InputError
+from headstack.fio import results, toml_of_job
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "randread.fio"
+
+
+def streams(tmp_path: Path, text: str) -> list[dict[str, object]]:
+    path = tmp_path / "job.fio"
+    path.write_text(text)
+    return tomllib.loads(toml_of_job(path))["stream"]
+
+
+def job(tmp_path: Path, *lines: str) -> dict[str, object]:
+    (one,) = streams(tmp_path, "\n".join(["[j]", "direct=1", *lines]))
+    return one
+
+
+def test_the_example_keeps_its_depth_full() -> None:
+    about = headstack("simulate", "hp-97560", "--workload", EXAMPLE, "--until", "20s", "--json").json()
+    # Little's law: 16 requests are there all the time.
+    assert about["iops"] * about["response_ms"]["mean"] / 1000 == pytest.approx(16, rel=0.03)
+    assert about["reads"]["requests"] == about["requests"] > 100
+
+
+def test_words_become_a_stream(tmp_path: Path) -> None:
+    one = job(tmp_path, "ioengine=libaio", "rw=randrw", "rwmixread=70", "bssplit=4k/60:64k/40", "iodepth=8", "numjobs=2",
+              "size=1g", "offset=1m", "runtime=2m", "thinktime=500us", "fsync=10")  # fmt: skip
+    assert one["read_fraction"] == 0.7
+    assert one["size"] == {"weighted_kib": [[4.0, 60.0], [64.0, 40.0]]}
+    assert (one["users"], one["think"], one["end_s"]) == (16, {"constant_ms": 0.5}, 120.0)
+    assert one["range_lba"] == [2048, 2048 + (1 << 21) - 1]
+    assert (one["flush_fraction"], one["align_kib"]) == (0.1, 4.0)
+    one = job(tmp_path, "rw=read", "bs=1m", "number_ios=50")
+    assert (one["sequential_fraction"], one["users"], one["requests"]) == (1.0, 1, 50)
+    # An engine that does one at a time has a depth of one.
+    assert job(tmp_path, "rw=randread", "iodepth=32")["users"] == 1
+    assert job(tmp_path, "rw=randwrite", "rate_iops=200")["inter_arrival"] == {"constant_ms": 5.0}
+    assert job(tmp_path, "rw=randread", "rate=4m", "bs=8k", "rate_process=poisson")["inter_arrival"] == {
+        "exponential_ms": 1000 / 512
+    }
+
+
+def test_a_clone_with_a_rate_is_a_stream_of_its_own(tmp_path: Path) -> None:
+    found = streams(tmp_path, "[global]\ndirect=1\nbs=4k\n[a]\nrw=randread\nrate_iops=10\nnumjobs=3\n[b]\nrw=write\n")
+    assert [one["name"] for one in found] == ["a.0", "a.1", "a.2", "b"]
+
+
+def test_zones_are_used_as_often_as_their_shares_say(tmp_path: Path) -> None:
+    ranges = job(tmp_path, "rw=randread", "random_distribution=zoned:50/10:30/20:20/70")["ranges_percent"]
+    assert ranges == [[0.0, 10.0]] * 5 + [[10.0, 30.0]] * 3 + [[30.0, 100.0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["rw=trim"], "rw=trim: no workload can say this"),
+        (["rw=randread", "random_distribution=zipf:1.2"], "only `random` and `zoned`"),
+        (["rw=randread", "verify=crc32c"], "verify=crc32c: no workload can say this"),
+        (["rw=read", "iodepth=4", "ioengine=libaio"], "one sequential stream with several requests"),
+        (["rw=randread", "bs=4k,8k"], "reads and writes of different sizes"),
+        (["rw=randread", "bs=four"], "is not a value of this key"),
+        (["rw=randread", "zonemode=zbd"], "only `none` is modelled"),
+        (["rw=randread", "random_distribution=zoned:50/10"], "shares must add up to 100"),
+        (["rw=randread", "direct=0"], "the page cache would answer"),
+    ],
+)
+def test_what_cannot_be_said_is_refused_by_name(tmp_path: Path, lines: list[str], said: str) -> None:
+    with pytest.raises(InputError) as problem:
+        job(tmp_path, *lines)
+    assert said in str(problem.value)
+
+
+def test_what_is_no_job_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("rw=randread\n")
+    assert "is not a fio job file" in refused("simulate", "hp-97560", "--workload", path)
+    path.write_text("[global]\nrw=read\n")
+    assert "has no job" in refused("simulate", "hp-97560", "--workload", path)
+    assert "there is no file" in refused("simulate", "hp-97560", "--workload", tmp_path / "none.fio")
+
+
+def test_results_of_fio_stand_beside_the_run(tmp_path: Path) -> None:
+    times = {"min": 1, "max": 9_000_000, "mean": 4_000_000.0, "stddev": 1_000_000.0, "N": 100}
+    one = {"total_ios": 100, "iops": 250.0, "bw_bytes": 1_024_000, "lat_ns": times,
+           "clat_ns": {**times, "percentile": {"50.000000": 3_900_000, "99.900000": 8_900_000}}}  # fmt: skip
+    none = {"total_ios": 0}
+    path = tmp_path / "fio.json"
+    path.write_text("fio: a warning\n" + json.dumps({"jobs": [{"jobname": "readers", "read": one, "write": none}]}))
+    (row,) = results(path)
+    assert (row["mean_ms"], row["p50_ms"], row["p999_ms"], row["iops"]) == (4.0, 3.9, 8.9, 250.0)
+    words = headstack("simulate", "hp-97560", "--workload", EXAMPLE, "--until", "5s", "--fio-json", path).out
+    assert "fio, readers, read" in words
+    assert "simulated" in words
+    path.write_text("{}")
+    assert "is not a result of fio" in refused("simulate", "hp-97560", "--workload", EXAMPLE, "--fio-json", path)
