@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
+    from headstack.sweeping import Sweep, sweep
     from headstack.validation import Validation, validate
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "PowerBudget",
     "Run",
     "Stepper",
+    "Sweep",
     "System",
     "Table",
     "Trace",
@@ -80,6 +82,7 @@ __all__ = [
     "power_budget",
     "schedulers",
     "simulate",
+    "sweep",
     "trace_formats",
     "validate",
 ]
@@ -99,6 +102,8 @@ _HOMES = {
     "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
+    "Sweep": "headstack.sweeping",
+    "sweep": "headstack.sweeping",
     "Validation": "headstack.validation",
     "validate": "headstack.validation",
 }

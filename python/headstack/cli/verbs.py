@@ -21,7 +21,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "explain": ("headstack.cli.explain:explain", "Show one request, or a few, as a timeline, phase by phase."),
     "compare": (
         "headstack.cli.compare:compare",
-        "Compare runs, traces, validations or measurements, with 95 % intervals of what changed.",
+        "Compare runs, traces, validations, measurements or the points of a sweep, with 95 % intervals.",
+    ),
+    "sweep": (
+        "headstack.cli.sweep:sweep",
+        "Run a workload or a trace over a grid of systems, parameters and seeds, on all cores or a cluster.",
     ),
     "cost": (
         "headstack.cli.cost:cost",
@@ -77,6 +81,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "compare": (
         "headstack compare before.parquet after.parquet --report compare.html",
         "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
+        "headstack compare results --report sweep.html",
+    ),
+    "sweep": (
+        "headstack sweep dual-actuator.toml --out results",
+        "headstack sweep dual-actuator.toml --out results --resume",
+        "headstack sweep dual-actuator.toml --out results --dask local:2",
     ),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
     "power": ("headstack power nearline-18tb",),
