@@ -348,3 +348,90 @@ def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> No
         assert part in text
     assert len(text) < 5_000_000
     assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]
+
+
+# ---- other machines ----
+
+
+def test_a_dask_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
+    file = written(tmp_path, BASE + RPM + GAP)
+    headstack.sweep(file, tmp_path / "here")
+    found = run_cli("sweep", file, "--dask", "local:2", "--out", tmp_path / "there", "--json").json()
+    assert (found["points"], found["failed"]) == (6, 0)
+    tables = [(tmp_path / place / folder.RESULTS).read_bytes() for place in ("here", "there")]
+    assert tables[0] == tables[1]
+
+
+def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
+    file = written(tmp_path, BASE.replace("300", "10_000") + RPM + GAP + "[repeats]\ncount = 3\n")
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headstack", "sweep", file, "--dask", "local:2", "--out", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 100
+    while len(list((out / folder.RUNS).glob("[0-9]*"))) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    workers = [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if _parent(path.parent) == running.pid and b"spawn_main" in path.read_bytes()
+    ]
+    assert workers
+    os.kill(workers[0], signal.SIGKILL)
+    said = running.communicate(timeout=100)[1]
+    assert running.returncode == 0, said
+    headstack.sweep(file, tmp_path / "here")
+    assert (out / folder.RESULTS).read_bytes() == (tmp_path / "here" / folder.RESULTS).read_bytes()
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def test_jobs_of_submitit_give_the_same_bytes(tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="needs `submitit`: pip install 'headstack[slurm]'")
+    file = written(tmp_path, BASE + RPM)
+    headstack.sweep(file, tmp_path / "here")
+    found = run_cli("sweep", file, "--slurm", "local", "--out", tmp_path / "there", "--json").json()
+    assert (found["points"], found["failed"]) == (3, 0)
+    tables = [(tmp_path / place / folder.RESULTS).read_bytes() for place in ("here", "there")]
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--dask", "local:none"), "not a number of workers"),
+        (("--dask", "127.0.0.1:1"), "no scheduler answers"),
+        (("--slurm", "partition"), "not of the form name=value"),
+        (("--slurm", "local", "--threads", "2"), "give one of them"),
+        (("--threads", "0"), "needs a thread"),
+    ],
+)
+def test_an_executor_that_cannot_be_had_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    for option, package in (("--dask", "distributed"), ("--slurm", "submitit")):
+        if option in words:
+            pytest.importorskip(package)
+    message = refused("sweep", written(tmp_path, BASE + RPM), "--out", tmp_path / "out", *words)
+    assert said in message
+
+
+@pytest.mark.parametrize(("option", "package"), [("--dask", "distributed"), ("--slurm", "submitit")])
+def test_a_package_that_is_missing_is_named(tmp_path: Path, option: str, package: str) -> None:
+    file = written(tmp_path, BASE + RPM)
+    code = (
+        f"import sys\nsys.modules[{package!r}] = None\nfrom headstack.cli import main\n"
+        f"sys.exit(main(['sweep', {str(file)!r}, '--out', {str(tmp_path / 'out')!r}, {option!r}, 'local:1']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"`{package}`" in done.stderr
+    assert "pip install" in done.stderr

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 KIND = "headstack sweep"
 SCHEMA_VERSION = 1
 MANIFEST, SWEEP, RUNS, RESULTS = "manifest.json", "sweep.toml", "runs", "results.parquet"
+JOBS = "slurm"
+"""Where jobs of a cluster keep their files; it may be there before anything else."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
     folder, identity = Folder(path), definition.identity()
     if path.exists() and not path.is_dir():
         raise InputError(f"`{path}` is a file, and results need a folder")
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and any(each.name != JOBS for each in path.iterdir()):
         known = folder.manifest()
         if known.get("identity") != identity:
             raise InputError(

@@ -16,5 +16,6 @@ def opened(dask: str | None, slurm: str | None, folder: Path) -> Executor:
 
         return DaskExecutor(dask)
     from headstack.sweeping.executors.slurm import SlurmExecutor
+    from headstack.sweeping.folder import JOBS
 
-    return SlurmExecutor(slurm or "", folder / "slurm")
+    return SlurmExecutor(slurm or "", folder / JOBS)

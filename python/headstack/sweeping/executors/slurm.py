@@ -28,9 +28,10 @@ class SlurmExecutor(Executor):
             import submitit
         except ModuleNotFoundError:
             raise InputError("--slurm needs the Python package `submitit`", package_hint("submitit")) from None
+        parameters = {**_DEFAULTS, **_parameters(options)}
         try:
             self._executor = submitit.AutoExecutor(folder, cluster="local" if options == "local" else "slurm")
-            self._executor.update_parameters(**{**_DEFAULTS, **_parameters(options)})
+            self._executor.update_parameters(**parameters)
         except (NameError, TypeError, ValueError, AssertionError, RuntimeError) as problem:
             raise InputError(f"--slurm {options}: {problem}", "partition=long,timeout_min=60") from None
         self._asked: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
