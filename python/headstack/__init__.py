@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from headstack.comparison import Comparison, compare
     from headstack.costing import Cost, cost
     from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.exploration import Exploration, explore
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
     from headstack.sweeping import Sweep, sweep
@@ -52,6 +53,7 @@ __all__ = [
     "Cost",
     "Drive",
     "Explanation",
+    "Exploration",
     "HeadstackError",
     "InputError",
     "InternalError",
@@ -73,6 +75,7 @@ __all__ = [
     "demerit",
     "explain",
     "explain_completion",
+    "explore",
     "library_designs",
     "library_drives",
     "library_systems",
@@ -98,6 +101,8 @@ _HOMES = {
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
+    "Exploration": "headstack.exploration",
+    "explore": "headstack.exploration",
     "PowerBudget": "headstack.power",
     "power_budget": "headstack.power",
     "Run": "headstack.run",

@@ -59,24 +59,31 @@ def sweep(
         )
     if sum(each is not None for each in (threads, dask, slurm)) > 1:
         raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
-    with _kept(out), _executor(dask, slurm, out) as executor, output.progress("sweeping", None) as progress:
+    with kept(out), _executor(dask, slurm, out) as executor, output.progress("sweeping", None) as progress:
         told = None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted))
         done = run_sweep(file, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
-    for result in done.failures:
-        assert result.failure is not None  # noqa: S101 (that makes it one)
-        hint = f" ({result.failure.hint})" if result.failure.hint else ""
-        output.warning(f"point {result.point.number} failed ({result.label}): {result.failure.error}{hint}")
+    say_failures(done)
     output.note(f"wrote {out}")
     return IN_PART if done.failures else DONE
 
 
+def say_failures(done: Sweep) -> None:
+    """List the points that failed."""
+    for result in done.failures:
+        assert result.failure is not None  # noqa: S101 (that makes it one)
+        hint = f" ({result.failure.hint})" if result.failure.hint else ""
+        output.warning(f"point {result.point.number} failed ({result.label}): {result.failure.error}{hint}")
+
+
 @contextmanager
-def _kept(out: Path) -> Iterator[None]:
+def kept(out: Path | None) -> Iterator[None]:
     """Say, if it is interrupted, what is kept."""
     try:
         yield
     except KeyboardInterrupt:
+        if out is None:
+            raise
         from headstack.sweeping.folder import RUNS
 
         runs = sum(1 for _ in (out / RUNS).glob("[0-9]*.parquet"))

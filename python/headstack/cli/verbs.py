@@ -27,6 +27,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "headstack.cli.sweep:sweep",
         "Run a workload or a trace over a grid of systems, parameters and seeds, on all cores or a cluster.",
     ),
+    "explore": (
+        "headstack.cli.explore:explore",
+        "Run a trace on candidate systems: which holds the load, at which p99, watts and dollars?",
+    ),
     "cost": (
         "headstack.cli.cost:cost",
         "List what a drive is made of and what that costs, for any number of actuators.",
@@ -88,6 +92,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack sweep dual-actuator.toml --out results --resume",
         "headstack sweep dual-actuator.toml --out results --dask local:2",
     ),
+    "explore": ("headstack explore host.trace --candidates candidates.toml --fit-lba wrap --report explore.html",),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
     "power": ("headstack power nearline-18tb",),
     "schedulers": ("headstack schedulers",),

@@ -26,8 +26,8 @@ COLOURS = (
 )  # fmt: skip
 
 
-def sweep_page(comparison: SweepComparison) -> Page:
-    """The page of a sweep."""
+def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Page:
+    """The page of a sweep; `answer` stands in the place of the comparison's own."""
     sweep, definition = comparison.sweep, comparison.sweep.definition
     shown = chosen(comparison)
     fronts = [_front(comparison, front, half=len(comparison.fronts) > 1) for front in comparison.fronts]
@@ -36,7 +36,7 @@ def sweep_page(comparison: SweepComparison) -> Page:
         title=definition.summary or definition.path.stem,
         subtitle=f"{len(comparison.points):,} of {len(definition.points):,} points, "
         f"{sum(len(point.runs) for point in comparison.points):,} runs{failures}",
-        answer=comparison.answer(),
+        answer=answer or comparison.answer(),
         notices=_notices(comparison),
         numbers=_numbers(comparison),
         sections=[*fronts, *_effects(comparison), _distributions(shown), _phases(shown), _points(comparison), *_failures(comparison)],
@@ -75,9 +75,9 @@ def _spread(points: list[PointResult], most: int) -> list[PointResult]:
 def _notices(comparison: SweepComparison) -> list[str]:
     found = []
     if all(len(point.runs) < 2 for point in comparison.points):
-        found.append(
-            "One run a point: nothing tells how sure these numbers are. `[repeats] count = 5` gives intervals."
-        )
+        is_trace = comparison.points[0].point.settings.trace is not None
+        more = "The trace is served once by every system." if is_trace else "`[repeats] count = 5` gives intervals."
+        found.append(f"One run a point: nothing tells how sure these numbers are. {more}")
     shares = [run.summary["provenance"]["assumed_share"] for point in comparison.points for run in point.runs[:1]]
     if shares and max(shares) > 0:
         found.append(f"Up to {100 * max(shares):.0f} % of the values that describe the drives are assumed.")

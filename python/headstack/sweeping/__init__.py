@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
-__all__ = ["LocalExecutor", "Sweep", "sweep"]
+    from headstack.sweeping.definition import Definition
+
+__all__ = ["LocalExecutor", "Sweep", "run_definition", "sweep"]
 
 
 def sweep(
@@ -45,8 +47,21 @@ def sweep(
         Called with the number of runs that are done and the number of those that are known to be wanted.
     """
     found = definition.load(Path(file))
+    return run_definition(found, Path(out), resume=resume, executor=executor, threads=threads, progress=progress)
+
+
+def run_definition(
+    found: Definition,
+    out: Path,
+    *,
+    resume: bool = False,
+    executor: Executor | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Run a sweep that has been read; the arguments are those of `sweep`."""
     probe.check(found)
-    kept = folder.opened(Path(out), found, resume=resume)
+    kept = folder.opened(out, found, resume=resume)
     if executor is not None:
         return _run(found, kept, executor, progress)
     own = LocalExecutor(threads)
@@ -57,10 +72,7 @@ def sweep(
 
 
 def _run(
-    found: definition.Definition,
-    kept: folder.Folder,
-    executor: Executor,
-    progress: Callable[[int, int], None] | None,
+    found: Definition, kept: folder.Folder, executor: Executor, progress: Callable[[int, int], None] | None
 ) -> Sweep:
     driver = Driver(found, kept, executor, kept.records())
     driver.run(progress)

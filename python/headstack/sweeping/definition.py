@@ -87,16 +87,8 @@ class Definition:
 
 def load(path: Path) -> Definition:
     """Read and check a sweep file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"`{path}` is not text: a sweep is a TOML file") from None
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"`{path}` is not TOML: {problem}") from None
+    text = reading.file_text(path, "a sweep is")
+    table = reading.toml_table(text, path)
     try:
         return of_table(table, path, text)
     except InputError as problem:
@@ -247,7 +239,7 @@ def _usd(table: Any) -> dict[str, float]:
 
 def _hash_of_system(name: str) -> str:
     try:
-        return _core.System(name).config_hash
+        return settings.system(name, ()).config_hash
     except HeadstackError as problem:
         return str(problem)
 

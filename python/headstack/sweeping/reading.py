@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from difflib import get_close_matches
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,8 +12,32 @@ from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 Value: TypeAlias = bool | int | float | str
+
+
+def toml_file(path: Path, what: str) -> dict[str, Any]:
+    """The table of a file; `what` says what it should be, for messages."""
+    return toml_table(file_text(path, what), path)
+
+
+def file_text(path: Path, what: str) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"`{path}` is not text: {what} a TOML file") from None
+
+
+def toml_table(text: str, path: Path) -> dict[str, Any]:
+    """The table that a text holds."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"`{path}` is not TOML: {problem}") from None
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ class Settings:
         else:
             assert self.workload is not None  # noqa: S101 (one of the two is there)
             requests = _workload(self.workload, self.workload_overrides)
-        return Built(_system(self.system, self.overrides), requests, self.run)
+        return Built(system(self.system, self.overrides), requests, self.run)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
 def _found(name: str, folder: Path) -> str:
     """The file beside the sweep file, if there is one; else the name as it stands."""
     beside = folder / name
-    return str(beside) if beside.is_file() else name
+    return str(beside) if "\n" not in name and beside.is_file() else name
 
 
 def _frozen(value: Any) -> Any:
@@ -109,7 +109,10 @@ def _frozen(value: Any) -> Any:
 
 # The same system runs with many seeds, and the same load on many systems.
 @lru_cache(maxsize=256)
-def _system(name: str, overrides: Texts) -> _core.System:
+def system(name: str, overrides: Texts) -> _core.System:
+    """A system by its name; what has several lines is the text of its file."""
+    if "\n" in name:
+        return _core.System(toml=name, overrides=list(overrides))
     return _core.System(name, overrides=list(overrides))
 
 
