@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from headstack.calibration import Calibration, calibrate
     from headstack.comparison import Comparison, compare
     from headstack.costing import Cost, cost
+    from headstack.device_costs import Coefficients, coefficients
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.exploration import Exploration, explore
     from headstack.power import PowerBudget, power_budget
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Calibration",
+    "Coefficients",
     "Comparison",
     "Completion",
     "Cost",
@@ -70,6 +72,7 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "coefficients",
     "compare",
     "cost",
     "demerit",
@@ -96,6 +99,8 @@ _HOMES = {
     "calibrate": "headstack.calibration",
     "Cost": "headstack.costing",
     "cost": "headstack.costing",
+    "Coefficients": "headstack.device_costs",
+    "coefficients": "headstack.device_costs",
     "Comparison": "headstack.comparison",
     "compare": "headstack.comparison",
     "Explanation": "headstack.explanation",

@@ -39,6 +39,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "headstack.cli.power:power",
         "Show what drives draw, by state, spindle speed and number of arms.",
     ),
+    "coefficients": (
+        "headstack.cli.coefficients:coefficients",
+        "Compute what iocost, mClock and disk-head time assume of a drive, and how far each is from it.",
+    ),
     "schedulers": (
         "headstack.cli.schedulers:schedulers",
         "List the scheduling algorithms that hosts and drives can have.",
@@ -95,6 +99,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "explore": ("headstack explore host.trace --candidates candidates.toml --fit-lba wrap --report explore.html",),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
     "power": ("headstack power nearline-18tb",),
+    "coefficients": ("headstack coefficients nearline-18tb",),
     "schedulers": ("headstack schedulers",),
     "study": ("headstack study list", "headstack study skippy --report skippy.html"),
     "study list": ("headstack study list",),
