@@ -293,10 +293,16 @@ def test_nothing_on_the_front_is_beaten() -> None:
     assert pareto.front([], costs.__getitem__) == []
 
 
-def test_the_example_is_a_sweep() -> None:
-    found = definition.load(ROOT / "examples" / "dual-actuator.toml")
-    assert len(found.points) > 8
-    assert all(point.settings.workload == "thesis-4ms" for point in found.points)
+def test_the_example_is_a_sweep(tmp_path: Path) -> None:
+    found = run_cli("sweep", ROOT / "examples" / "dual-actuator.toml", "--out", tmp_path / "out", "--json").json()
+    assert (found["points"], found["complete"], found["failed"], found["resumed"]) == (12, 12, 0, 0)
+    # Two arms serve the heaviest load sooner, whichever scheduler.
+    by_values = {tuple(each["values"].values()): each["metrics"] for each in found["results"]}
+    for scheduler in ("drive:fcfs", "drive:asptf(0.03)"):
+        one, two = (
+            by_values[f"{name}-18tb", 5.0, scheduler]["response_ms.mean"] for name in ("nearline", "dual-actuator")
+        )
+        assert two["mean"] + two["ci95"] < one["mean"] - one["ci95"]
 
 
 @pytest.fixture(scope="module")
@@ -331,6 +337,20 @@ def test_points_are_compared_with_the_first_seed_by_seed(swept: Path) -> None:
     for front in found["fronts"]:
         assert front["points"]
     assert {front["against"] for front in found["fronts"]} == {"power.average_w", "usd"}
+
+
+def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
+    drives = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n'
+    found = headstack.sweep(written(tmp_path, BASE + drives), tmp_path / "out").compare()
+    assert found.answer().startswith("The lowest p99, ")
+    assert "fewest watts of the 1 of 2 points whose watts are known" in found.answer()
+
+
+def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
+    found = headstack.sweep(written(tmp_path, BASE + RPM + GAP), tmp_path / "out").compare()
+    assert [[point.values["rotation_rpm"] for point in points] for points in found.loads] == [[4002, 5400, 7200]] * 2
+    assert [point.values["gap"] for points in found.loads for point in points] == [20.0] * 3 + [40.0] * 3
+    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at 2 of 2 loads."
 
 
 def test_a_limit_is_broken_by_a_point(swept: Path) -> None:

@@ -113,10 +113,15 @@ class SweepComparison:
         if not best:
             return ""
         least = "lowest" if metric == P99 else "fewest"
+        count = sum(map(len, known))
+        if count < len(self.points):
+            word += f" of the {count} of {len(self.points)} points whose {word} are known"
         if len(best) == 1:
             point = best[0]
             aside = "" if metric == P99 else f"; their p99 is {cells.cell(point.estimate(P99))} ms"
-            return f"The {least} {word}, {cells.cell(point.estimate(metric))}{unit}, are those of {self.design(point)}{aside}."
+            verb = "is that of" if metric == P99 else "are those of"
+            cost = f"{cells.cell(point.estimate(metric))}{unit}"
+            return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}."
         ranked = Counter(self.design(point) for point in best).most_common(2)
         others = [f", {name} at {count}" for name, count in ranked[1:]]
         return f"{ranked[0][0]} has the {least} {word} at {ranked[0][1]} of {len(best)} loads{''.join(others)}."

@@ -56,7 +56,7 @@ def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, w
             "curve:N",
             sort=labels,
             scale=alt.Scale(domain=labels, range=[colours[label] for label in labels]),
-            legend=alt.Legend(labelLimit=360, columns=2 if max(map(len, labels)) > 30 else 0),
+            legend=alt.Legend(labelLimit=360, columns=2 if sum(map(len, labels)) > 100 else 0),
         ),
         order="share:Q",
         tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
