@@ -183,22 +183,31 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (out / folder.RESULTS).read_bytes() == (whole.folder / folder.RESULTS).read_bytes()
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_sweep_says_what_is_kept(tmp_path: Path, kind: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [(signal.SIGINT, "--threads=2"), (signal.SIGTERM, "--threads=2"), (signal.SIGINT, "--dask=local:2")],
+)
+def test_an_interrupted_sweep_says_what_is_kept(tmp_path: Path, kind: signal.Signals, where: str) -> None:
+    if "dask" in where:
+        pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
     file = written(tmp_path, BASE.replace("300", "1_000_000").replace("hp-97560", "cheetah-9lp") + GAP)
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [sys.executable, "-m", "headstack", "sweep", file, "--out", out], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "headstack", "sweep", file, "--out", out, where],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     until = time.monotonic() + 60
     while not (out / folder.MANIFEST).exists() and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(0.2)
     begun = time.monotonic()
-    running.send_signal(kind)
+    # As a terminal does: to the command and to all processes that it began.
+    os.killpg(running.pid, kind)
     _, said = running.communicate(timeout=30)
-    assert running.returncode == 128 + kind
-    assert time.monotonic() - begun < 5
+    assert running.returncode == 128 + kind, said
+    assert time.monotonic() - begun < 8
     assert "0 finished runs are kept" in said
     assert "--resume" in said
     assert "Traceback" not in said
@@ -228,6 +237,24 @@ def test_the_folder_of_another_sweep_is_refused(tmp_path: Path) -> None:
     (mine / "letter.txt").write_text("mine")
     assert "not the folder of a sweep" in refused("sweep", other, "--out", mine)
     assert "is a file" in refused("sweep", other, "--out", mine / "letter.txt")
+
+
+def test_a_folder_that_was_left_as_it_began_is_new(tmp_path: Path) -> None:
+    file, out = written(tmp_path, BASE + RPM), tmp_path / "out"
+    (out / folder.RUNS).mkdir(parents=True)
+    (out / folder.SWEEP).write_text("half")
+    assert len(headstack.sweep(file, out).complete) == 3
+
+
+def test_a_run_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file, out = written(tmp_path, BASE + RPM), tmp_path / "out"
+    headstack.sweep(file, out)
+    broken = out / folder.RUNS / "000001-1.parquet"
+    broken.write_text("no table")
+    message = refused("sweep", file, "--out", out, "--resume")
+    assert "000001-1.parquet" in message
+    broken.unlink()
+    assert run_cli("sweep", file, "--out", out, "--resume", "--json").json()["resumed"] == 2
 
 
 def test_a_load_that_changed_makes_another_sweep(tmp_path: Path) -> None:

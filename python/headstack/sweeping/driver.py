@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import CancelledError, Future
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from headstack.errors import HeadstackError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from headstack.sweeping.definition import Definition, Point
     from headstack.sweeping.folder import Folder
+
+_LOOK_S = 0.1
 
 
 class Driver:
@@ -42,7 +44,7 @@ class Driver:
         done = sum(map(len, self._done))
         under_way = sum(self._submit(point) for point in self._definition.points)
         while under_way:
-            task, future = self._finished.get()
+            task, future = self._next()
             record = _outcome(task, future)
             self._folder.save(record)
             self._under_way[task.point].remove(task.seed)
@@ -51,6 +53,14 @@ class Driver:
             under_way += self._submit(self._definition.points[task.point]) - 1
             if progress is not None:
                 progress(done, done + under_way)
+
+    def _next(self) -> tuple[Task, Future[Record]]:
+        """The next run that is through. A signal that another thread was given is heard between two looks."""
+        while True:
+            try:
+                return self._finished.get(timeout=_LOOK_S)
+            except Empty:
+                continue
 
     def _note(self, record: Record) -> None:
         stop = self._definition.stop

@@ -56,7 +56,10 @@ class Folder:
         try:
             return pl.read_parquet(files, glob=False).sort("point", "seed")
         except (OSError, pl.exceptions.PolarsError) as problem:
-            raise InputError(f"cannot read the runs in `{self.path}`: {' '.join(str(problem).split())}") from None
+            broken = next((file for file in files if not _is_readable(file)), self.path)
+            raise InputError(
+                f"cannot read `{broken}`: {' '.join(str(problem).split())}", "remove it: --resume makes that run again"
+            ) from None
 
     def manifest(self) -> dict[str, Any]:
         """What the folder says it is; `InputError` where it is not a sweep's."""
@@ -80,7 +83,7 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
     folder, identity = Folder(path), definition.identity()
     if path.exists() and not path.is_dir():
         raise InputError(f"`{path}` is a file, and results need a folder")
-    if path.is_dir() and any(each.name != JOBS for each in path.iterdir()):
+    if path.is_dir() and not _is_new(path):
         known = folder.manifest()
         if known.get("identity") != identity:
             raise InputError(
@@ -109,6 +112,22 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
     }
     _core.write_at_once(path / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
     return folder
+
+
+def _is_new(path: Path) -> bool:
+    """Whether a folder holds nothing, or what is there before the manifest: it was killed as it began."""
+    names = {each.name for each in path.iterdir() if not each.name.startswith(".")}
+    return names <= {JOBS, SWEEP, RUNS} and not (RUNS in names and any((path / RUNS).iterdir()))
+
+
+def _is_readable(file: Path) -> bool:
+    import polars as pl
+
+    try:
+        pl.read_parquet_schema(file)
+    except (OSError, pl.exceptions.PolarsError):
+        return False
+    return True
 
 
 def _frame(records: list[Record]) -> pl.DataFrame:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import threading
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from headstack.errors import InputError, package_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _RETRIES = 3
 """A run whose worker is lost is given to another one so many times."""
@@ -28,13 +33,15 @@ class DaskExecutor(Executor):
             ) from None
         self._cluster = None
         if address.startswith("local:"):
-            self._cluster = LocalCluster(
-                n_workers=_workers(address),
-                threads_per_worker=1,
-                processes=True,
-                # None: no page in a browser.
-                dashboard_address=None,  # pyright: ignore[reportArgumentType]
-            )
+            with _deaf_to_ctrl_c():
+                self._cluster = LocalCluster(
+                    n_workers=_workers(address),
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
         try:
             self._client = Client(self._cluster or address, timeout="10s", set_as_default=False)
         except (OSError, ValueError, TimeoutError) as problem:
@@ -48,11 +55,48 @@ class DaskExecutor(Executor):
         return self._executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End; what is under way on workers of ours ends with them."""
+        """End; with `cancel_futures` what is under way is given up, and workers of ours end in the middle of it."""
         self._executor.shutdown(wait=wait and not cancel_futures)
+        _undisturbed(lambda: self._close(in_the_middle=cancel_futures))
+
+    def _close(self, *, in_the_middle: bool) -> None:
+        if in_the_middle and self._cluster is not None:
+            # A worker that is asked to end finishes its run first; one that is just gone is begun again.
+            for nanny in self._cluster.workers.values():
+                nanny.close_gracefully()
+                if nanny.pid:
+                    with suppress(ProcessLookupError):
+                        os.kill(nanny.pid, signal.SIGKILL)
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+def _undisturbed(work: Callable[[], None]) -> None:
+    """Do what must be done to its end, whatever signal comes meanwhile; processes would be left behind."""
+    thread = threading.Thread(target=work, name="closing")
+    thread.start()
+    heard: KeyboardInterrupt | None = None
+    while thread.is_alive():
+        try:
+            thread.join(0.1)
+        except KeyboardInterrupt as signal_:
+            heard = signal_
+    if heard is not None:
+        raise heard
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes begun meanwhile do not hear Ctrl-C, which a terminal sends to all: whoever began them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _workers(address: str) -> int:
