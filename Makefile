@@ -70,7 +70,7 @@ $(STAMPS)/venv:
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
 	$(call say,Building the core: 3 to 6 minutes from scratch on two cores)
-	@$(PIP) --no-build-isolation --editable '.[report]'
+	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
 $(STAMPS)/install: $(STAMPS)/package $(CORE_SOURCES)
@@ -227,7 +227,7 @@ lock:
 	$(call say,Resolving the versions of Python packages: half a minute)
 	@rm -rf target/lock && $(PYTHON) -m venv target/lock
 	@unset PIP_CONSTRAINT; target/lock/bin/python -m pip install --quiet 'pip>=25.1'
-	@unset PIP_CONSTRAINT; names=$$($(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(p["project"]["dependencies"] + p["project"]["optional-dependencies"]["report"] + p["dependency-groups"]["dev"]))'); \
+	@unset PIP_CONSTRAINT; names=$$($(PYTHON) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); print("\n".join(p["project"]["dependencies"] + sum(p["project"]["optional-dependencies"].values(), []) + p["dependency-groups"]["dev"]))'); \
 	  printf '%s\n' "$$names" >target/lock/wanted && target/lock/bin/python -m pip install --quiet --requirement target/lock/wanted
 	@{ sed -n '/^#/p' python.lock; target/lock/bin/python -m pip freeze; } >target/lock/new && mv target/lock/new python.lock
 

@@ -39,18 +39,23 @@ if TYPE_CHECKING:
     from headstack.calibration import Calibration, calibrate
     from headstack.comparison import Comparison, compare
     from headstack.costing import Cost, cost
+    from headstack.device_costs import Coefficients, coefficients
     from headstack.explanation import Explanation, explain, explain_completion
+    from headstack.exploration import Exploration, explore
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
+    from headstack.sweeping import Sweep, sweep
     from headstack.validation import Validation, validate
 
 __all__ = [
     "Calibration",
+    "Coefficients",
     "Comparison",
     "Completion",
     "Cost",
     "Drive",
     "Explanation",
+    "Exploration",
     "HeadstackError",
     "InputError",
     "InternalError",
@@ -59,6 +64,7 @@ __all__ = [
     "PowerBudget",
     "Run",
     "Stepper",
+    "Sweep",
     "System",
     "Table",
     "Trace",
@@ -66,11 +72,13 @@ __all__ = [
     "Workload",
     "__version__",
     "calibrate",
+    "coefficients",
     "compare",
     "cost",
     "demerit",
     "explain",
     "explain_completion",
+    "explore",
     "library_designs",
     "library_drives",
     "library_systems",
@@ -80,6 +88,7 @@ __all__ = [
     "power_budget",
     "schedulers",
     "simulate",
+    "sweep",
     "trace_formats",
     "validate",
 ]
@@ -90,15 +99,21 @@ _HOMES = {
     "calibrate": "headstack.calibration",
     "Cost": "headstack.costing",
     "cost": "headstack.costing",
+    "Coefficients": "headstack.device_costs",
+    "coefficients": "headstack.device_costs",
     "Comparison": "headstack.comparison",
     "compare": "headstack.comparison",
     "Explanation": "headstack.explanation",
     "explain": "headstack.explanation",
     "explain_completion": "headstack.explanation",
+    "Exploration": "headstack.exploration",
+    "explore": "headstack.exploration",
     "PowerBudget": "headstack.power",
     "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
+    "Sweep": "headstack.sweeping",
+    "sweep": "headstack.sweeping",
     "Validation": "headstack.validation",
     "validate": "headstack.validation",
 }

@@ -698,6 +698,12 @@ def match_trace(trace: Trace, *, strict: bool = False) -> dict:
     Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
     """
 
+def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> tuple[float, float | None]:
+    """
+    The mean of independent values, such as those of runs with different seeds, and half the width of its 95 % interval
+    (Student): `None` for a single value. Raises `InputError` if there is none.
+    """
+
 def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
@@ -802,6 +808,12 @@ def validate(system: System, trace: Trace, *, replay: str | None = None, seed: S
     `replay` is "measured" where the trace has start times, unless said otherwise; `ladder` scores the rungs of the ladder
     of models too. `phase_lock` is the share of the trace to which speed, skews and zone offsets are fitted; the rest is
     scored, with the spindle's phase followed from request to request.
+    """
+
+def write_at_once(path: str | PathLike[str], content: bytes) -> None:
+    """
+    Writes a file that is either complete or not there, at once, whoever else waits: what took long is not lost to what comes
+    after.
     """
 
 def write_whole(path: str | PathLike[str], text: str) -> None:

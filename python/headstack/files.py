@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from headstack.errors import PAGE_PACKAGES, InputError, package_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -50,9 +50,14 @@ def check_creatable(path: Path) -> None:
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
     check_writable(path)
-    missing = [package for package in PAGE_PACKAGES if find_spec(package) is None]
+    check_packages("a page", PAGE_PACKAGES)
+
+
+def check_packages(what: str, names: Sequence[str]) -> None:
+    """Refuse, before any work is done, what needs packages that are not installed."""
+    missing = [name for name in names if find_spec(name) is None]
     if missing:
-        raise InputError(f"a page needs the Python package `{missing[0]}`", package_hint(*missing))
+        raise InputError(f"{what} needs the Python package `{missing[0]}`", package_hint(*missing))
 
 
 def check_writable(path: Path) -> None:

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
     #[pymodule_export]
-    use crate::outputs::{Together, check_apart, leftovers, write_whole};
+    use crate::outputs::{Together, check_apart, leftovers, write_at_once, write_whole};
     #[pymodule_export]
     use crate::phase::decide_trace_gap;
     #[pymodule_export]
@@ -65,7 +65,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]
-    use crate::scores::{demerit, per_request_error};
+    use crate::scores::{demerit, mean_interval, per_request_error};
     #[pymodule_export]
     use crate::stepper::{Completion, Stepper};
     #[pymodule_export]

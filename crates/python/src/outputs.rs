@@ -12,6 +12,13 @@ pub(crate) fn write_whole(py: Python<'_>, path: PathBuf, text: &str) -> PyResult
     guarded(py, || Ok(atomic_file::write_whole(&path, text.as_bytes())?))
 }
 
+/// Writes a file that is either complete or not there, at once, whoever else waits: what took long is not lost to what comes
+/// after.
+#[pyfunction]
+pub(crate) fn write_at_once(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
+    guarded(py, || Ok(atomic_file::at_once(|| atomic_file::write_whole(&path, content))?))
+}
+
 /// Refuses outputs that are also an input, or one another, by whatever name. Each comes with the word that messages call
 /// it.
 #[pyfunction]

@@ -84,3 +84,11 @@ pub(crate) fn per_request_error(
     let errors = headstack_stats::per_request(&nanos(&measured)?, &nanos(&model)?).map_err(Error::from)?;
     dict(py, &per_request_value(&errors))
 }
+
+/// The mean of independent values, such as those of runs with different seeds, and half the width of its 95 % interval
+/// (Student): `None` for a single value. Raises `InputError` if there is none.
+#[pyfunction]
+pub(crate) fn mean_interval(values: Vec<f64>) -> Result<(f64, Option<f64>), Error> {
+    headstack_stats::mean_interval(&values)
+        .ok_or_else(|| Error::input("there is no mean of no values", "give at least one"))
+}

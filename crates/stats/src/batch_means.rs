@@ -3,6 +3,7 @@
 use headstack_units::Nanos;
 
 use crate::NS_PER_MS;
+use crate::interval::student_975;
 
 /// Batches are merged in pairs when this many are full.
 const CAPACITY: usize = 64;
@@ -84,7 +85,7 @@ impl BatchMeans {
     pub fn half_width_ms(&self) -> Option<f64> {
         let sums = &self.sums[..self.full];
         let degrees_of_freedom = self.full.checked_sub(1)?;
-        let t = STUDENT_975.get(degrees_of_freedom.checked_sub(1)?)?;
+        let t = student_975(degrees_of_freedom)?;
         let least = *sums.iter().min()?;
         // Centred on the least, so that nothing cancels.
         let mean_above = |sum: &u128| (sum - least) as f64 / self.batch_len as f64;
@@ -108,19 +109,6 @@ impl FromIterator<Nanos> for BatchMeans {
         batches
     }
 }
-
-/// The 0.975 quantile of Student's t for 1, 2, … 62 degrees of freedom: all that 2 to 63 batches can ask for.
-/// From the finite series of Abramowitz & Stegun 26.7.3 and 26.7.4, inverted by bisection.
-const STUDENT_975: [f64; CAPACITY - 2] = [
-    12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, //
-    2.262_157, 2.228_139, 2.200_985, 2.178_813, 2.160_369, 2.144_787, 2.131_450, 2.119_905, //
-    2.109_816, 2.100_922, 2.093_024, 2.085_963, 2.079_614, 2.073_873, 2.068_658, 2.063_899, //
-    2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272, 2.039_513, 2.036_933, //
-    2.034_515, 2.032_245, 2.030_108, 2.028_094, 2.026_192, 2.024_394, 2.022_691, 2.021_075, //
-    2.019_541, 2.018_082, 2.016_692, 2.015_368, 2.014_103, 2.012_896, 2.011_741, 2.010_635, //
-    2.009_575, 2.008_559, 2.007_584, 2.006_647, 2.005_746, 2.004_879, 2.004_045, 2.003_241, //
-    2.002_465, 2.001_717, 2.000_995, 2.000_298, 1.999_624, 1.998_972, //
-];
 
 #[cfg(test)]
 mod tests {

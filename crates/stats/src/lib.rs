@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | mean, standard deviation, extremes | [`Moments`] |
 //! | how sure is the mean of a correlated stream | [`BatchMeans`] |
+//! | how sure is the mean of independent values | [`mean_interval`] |
 //! | quantiles | [`Quantiles`] |
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
@@ -20,6 +21,7 @@ mod cdf;
 mod demerit;
 mod error;
 mod histogram;
+mod interval;
 mod moments;
 mod per_request;
 mod quantiles;
@@ -35,6 +37,7 @@ pub use cdf::{CdfPoint, cdf};
 pub use demerit::{Demerit, demerit, demerit_ms};
 pub use error::StatsError;
 pub use histogram::{Histogram, HistogramBin};
+pub use interval::mean_interval;
 pub use moments::Moments;
 pub use per_request::{PerRequest, per_request};
 pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};

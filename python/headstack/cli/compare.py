@@ -12,6 +12,7 @@ from headstack.cli.options import OUTPUT, RUN, Json, TraceOptions
 
 if TYPE_CHECKING:
     from headstack import Comparison
+    from headstack.comparison.sweep import SweepComparison
 
 
 def compare(
@@ -19,7 +20,7 @@ def compare(
         Path,
         Parameter(
             help="Runs (`simulate --out`, `--json`), traces with measured times, validations (`--json`), measurements "
-            "(`--json`) or drive files; the first is what the others are compared with."
+            "(`--json`) or drive files; the first is what the others are compared with. Or the folder of a sweep."
         ),
     ],
     time: Annotated[
@@ -39,16 +40,20 @@ def compare(
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the comparison.")] = None,
     json: Json = False,
 ) -> int:
-    """Compare runs, traces, validations or measurements, with 95 % intervals of what changed.
+    """Compare runs, traces, validations, measurements or the points of a sweep, with 95 % intervals of what changed.
 
     Where both hold the same requests, they are compared request by request. Exit code 1: a limit of `--fail-if` is broken.
     """
-    from headstack import compare
+    from headstack import Sweep, compare
     from headstack.files import check_report
 
     if report is not None:
         check_report(report)
-    found = compare(files, time=time, fail_if=fail_if, seed=seed, open_trace=how.open)
+    found: Comparison | SweepComparison
+    if len(files) == 1 and files[0].is_dir():
+        found = Sweep(files[0]).compare(fail_if=fail_if)
+    else:
+        found = compare(files, time=time, fail_if=fail_if, seed=seed, open_trace=how.open)
     if report is not None:
         found.report(report)
     output.print_json(found.summary) if json else _show(found)
@@ -59,7 +64,25 @@ def compare(
     return IN_PART if found.failed else DONE
 
 
-def _show(found: Comparison) -> None:
+def _show(found: Comparison | SweepComparison) -> None:
+    from headstack.comparison.sweep import SweepComparison
+
+    _show_points(found) if isinstance(found, SweepComparison) else _show_files(found)
+    output.facts("", [("answer", found.answer())])
+
+
+def _show_points(found: SweepComparison) -> None:
+    definition = found.sweep.definition
+    output.table(
+        definition.summary or definition.path.name,
+        found.columns,
+        found.rows(),
+        text_columns=range(1, 1 + len(definition.axes)),
+        caption="changes against the first point under the same load, seed by seed; * the 95 % interval leaves out zero",
+    )
+
+
+def _show_files(found: Comparison) -> None:
     from headstack.report.comparison import COLUMNS, cells
 
     for each in found.differences:
@@ -69,4 +92,3 @@ def _show(found: Comparison) -> None:
             [cells(name, metric) for name, metric in each.metrics.items()],
             text_columns=(0, 3, 6, 7),
         )
-    output.facts("", [("answer", found.answer())])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from headstack.errors import InputError
+from headstack.overrides import scheduler_override
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -223,15 +224,7 @@ def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[st
     """Values to replace in the system; `scheduler` is `NAME` or `host:NAME` for the driver, `drive:NAME` for the drives."""
     overrides = pairs(set_, "--set")
     if scheduler is not None:
-        place, colon, name = scheduler.partition(":")
-        if not colon:
-            place, name = "host", scheduler
-        if place not in ("host", "drive"):
-            raise InputError(
-                f"--scheduler `{scheduler}`: there are no schedulers in a `{place}`",
-                "NAME or host:NAME for the host's driver, drive:NAME for the drives",
-            )
-        overrides.append(("host.scheduler" if place == "host" else "drive.*.controller.scheduler", name))
+        overrides.append(scheduler_override(scheduler, "--scheduler"))
     return overrides
 
 

@@ -240,11 +240,11 @@ def _csv(rows: Sequence[Sequence[str]]) -> None:
 
 
 @contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[[int, float], None] | None]:
+def progress(what: str, total: int | None) -> Iterator[Callable[..., None] | None]:
     """Show a bar on stderr while long work runs; nothing where stderr is no terminal.
 
-    The function handed out takes the number of requests done and the simulated time in seconds. The bar appears
-    after half a second, so that short work stays silent.
+    The function handed out takes the number of requests done, the simulated time in seconds, and the total where that
+    becomes known on the way. The bar appears after half a second, so that short work stays silent.
     """
     if not sys.stderr.isatty():
         yield None
@@ -260,12 +260,14 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int, float], No
     begun = time.monotonic()
     shown = False
 
-    def report(done: int, simulated_s: float) -> None:
+    def report(done: int, simulated_s: float, total: int | None = total) -> None:
         nonlocal shown
         if not shown and time.monotonic() - begun > 0.5:
             bar.start()
             shown = True
-        bar.update(task, completed=done, simulated=f"{simulated_s:,.0f} s simulated" if simulated_s else "")
+        bar.update(
+            task, completed=done, total=total, simulated=f"{simulated_s:,.0f} s simulated" if simulated_s else ""
+        )
 
     try:
         yield report

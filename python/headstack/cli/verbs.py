@@ -21,7 +21,15 @@ VERBS: dict[str, tuple[str, str]] = {
     "explain": ("headstack.cli.explain:explain", "Show one request, or a few, as a timeline, phase by phase."),
     "compare": (
         "headstack.cli.compare:compare",
-        "Compare runs, traces, validations or measurements, with 95 % intervals of what changed.",
+        "Compare runs, traces, validations, measurements or the points of a sweep, with 95 % intervals.",
+    ),
+    "sweep": (
+        "headstack.cli.sweep:sweep",
+        "Run a workload or a trace over a grid of systems, parameters and seeds, on all cores or a cluster.",
+    ),
+    "explore": (
+        "headstack.cli.explore:explore",
+        "Run a trace on candidate systems: which holds the load, at which p99, watts and dollars?",
     ),
     "cost": (
         "headstack.cli.cost:cost",
@@ -30,6 +38,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "power": (
         "headstack.cli.power:power",
         "Show what drives draw, by state, spindle speed and number of arms.",
+    ),
+    "coefficients": (
+        "headstack.cli.coefficients:coefficients",
+        "Compute what iocost, mClock and disk-head time assume of a drive, and how far each is from it.",
     ),
     "schedulers": (
         "headstack.cli.schedulers:schedulers",
@@ -77,9 +89,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "compare": (
         "headstack compare before.parquet after.parquet --report compare.html",
         "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
+        "headstack compare results --report sweep.html",
     ),
+    "sweep": (
+        "headstack sweep dual-actuator.toml --out results",
+        "headstack sweep dual-actuator.toml --out results --resume",
+        "headstack sweep dual-actuator.toml --out results --dask local:2",
+    ),
+    "explore": ("headstack explore host.trace --candidates candidates.toml --fit-lba wrap --report explore.html",),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
     "power": ("headstack power nearline-18tb",),
+    "coefficients": ("headstack coefficients nearline-18tb",),
     "schedulers": ("headstack schedulers",),
     "study": ("headstack study list", "headstack study skippy --report skippy.html"),
     "study list": ("headstack study list",),

@@ -12,7 +12,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_FORM = re.compile(r"\s*([a-z0-9_]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[a-z]*)\s*")
+_FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[a-z]*)\s*")
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,17 @@ def compare(
     names = _apart([Path(file) for file in files])
     made = [Source(name, each.kind, each.values, each.times) for name, each in zip(names, sources, strict=True)]
     differences = [_difference(made[0], other, seed) for other in made[1:]]
-    failed = [
+    return Comparison(made, time, differences, broken_limits(limits, differences))
+
+
+def broken_limits(limits: Sequence[Limit], differences: Sequence[Difference]) -> list[str]:
+    """The limits that are broken, and by which."""
+    return [
         f"{limit.text}: {difference.name}"
         for limit in limits
         for difference in differences
         if _is_broken(limit, difference)
     ]
-    return Comparison(made, time, differences, failed)
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,13 @@ class Metric:
     def is_clear(self) -> bool | None:
         """Whether the interval leaves out zero."""
         return None if self.ci95 is None else not self.ci95[0] <= 0 <= self.ci95[1]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `headstack compare --json` prints it."""
+        return {
+            "first": self.first, "second": self.second, "unit": self.unit, "change": self.change,
+            "change_percent": self.change_percent, "change_ci95": None if self.ci95 is None else list(self.ci95),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,12 +153,7 @@ class Comparison:
                     "requests_paired": None if each.paired is None else len(each.paired),
                     "demerit_ms": each.demerit_ms,
                     "metrics": {
-                        name: {
-                            "first": metric.first, "second": metric.second, "unit": metric.unit, "change": metric.change,
-                            "change_percent": metric.change_percent,
-                            "change_ci95": None if metric.ci95 is None else list(metric.ci95),
-                        }
-                        for name, metric in each.metrics.items()
+                        name: metric.as_dict() for name, metric in each.metrics.items()
                     },
                 }
                 for each in self.differences

@@ -36,9 +36,14 @@ def cdf(
     points = pl.concat([_cdf_points(values, label) for label, values in curves.items() if len(values)])
     if clip is not None:
         points = points.filter(pl.col("share") <= 100 * clip)
+    return cdf_lines(points, colours, title, wide=wide)
+
+
+def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, wide: str | None = None) -> AnyChart:
+    """Cumulative distributions of which points are known: `curve`, `ms` and `share` in percent."""
     low, high = points["ms"].min(), points["ms"].max()
     is_log = isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > 30
-    labels = [label for label in colours if label in curves]
+    labels = [label for label in colours if label in set(points["curve"])]
     base = alt.Chart(points).encode(
         x=alt.X(
             "ms:Q",
@@ -48,7 +53,10 @@ def cdf(
         ),
         y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
         color=alt.Color(
-            "curve:N", sort=labels, scale=alt.Scale(domain=labels, range=[colours[label] for label in labels])
+            "curve:N",
+            sort=labels,
+            scale=alt.Scale(domain=labels, range=[colours[label] for label in labels]),
+            legend=alt.Legend(labelLimit=360, columns=2 if sum(map(len, labels)) > 100 else 0),
         ),
         order="share:Q",
         tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
@@ -86,7 +94,7 @@ def phases(means: Mapping[str, Mapping[str, float]]) -> alt.Chart:
         .mark_bar(height={"band": 0.7})
         .encode(
             x=alt.X("sum(ms):Q", title="mean time per request (ms)", axis=alt.Axis(tickCount=10)),
-            y=alt.Y("kind:N", title=None, sort=list(means)),
+            y=alt.Y("kind:N", title=None, sort=list(means), axis=alt.Axis(labelLimit=320)),
             color=alt.Color(
                 "phase:N",
                 sort=used,

@@ -1,0 +1,59 @@
+"""`headstack coefficients`: what other systems assume of a disk, computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrides
+
+if TYPE_CHECKING:
+    from headstack.device_costs import Coefficients, Form
+
+
+def coefficients(
+    drive: Annotated[str, Parameter(help="Name in the library, drive file or system file.")],
+    *,
+    scheduler: Scheduler = None,
+    set_: Overrides = (),
+    seed: Annotated[int, Parameter(group=RUN, help="Seed of the requests.")] = 1,
+    json: Json = False,
+) -> int:
+    """Compute what iocost, mClock and disk-head time assume of a drive, and how far each is from it.
+
+    Random requests of 4 KiB to 1 MiB at queue depths 1 to 32, writes with the write cache off; sequential ones at five places.
+    """
+    from headstack import coefficients as computed
+
+    found = computed(drive, overrides=model_overrides(set_, scheduler), seed=seed)
+    output.print_json(found.as_dict()) if json else _show(found)
+    return 0
+
+
+def _show(found: Coefficients) -> None:
+    number = output.number
+    output.facts(
+        f"{found.system}, random writes with the write cache off",
+        [
+            ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
+            *((name.replace("_", " "), number(value)) for name, value in found.mclock.constants.items()),
+            *(
+                (f"head time {name.replace('_', ' ')}", number(value))
+                for name, value in found.head_time.constants.items()
+            ),
+        ],
+    )
+    depths = list(found.iocost.by_depth())
+    output.table(
+        "Largest error over all sizes, promised against done (%)",
+        ["form", *(f"QD {depth}" for depth in depths)],
+        [(form.name, *_by_depth(form)) for form in found.forms],
+    )
+    for form in found.forms:
+        output.line(form.sentence())
+
+
+def _by_depth(form: Form) -> list[str]:
+    return [f"{error.percent:+,.0f} ({error.size_kib} KiB {error.op}s)" for error in form.by_depth().values()]

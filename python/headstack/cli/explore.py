@@ -1,0 +1,95 @@
+"""`headstack explore`: what to buy for a load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headstack.cli import DONE, IN_PART, output
+from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions
+from headstack.cli.sweep import kept, say_failures
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from headstack import Exploration
+
+
+def explore(
+    trace: Annotated[Path, Parameter(help="Trace with the load.")],
+    *,
+    candidates: Annotated[
+        Path, Parameter(group=RUN, help="TOML file: drives, arrays, schedulers, prices, and the p99 that is needed.")
+    ],
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    replay: Annotated[
+        Replay | None, Parameter(group=RUN, help="When requests are issued: open, closed or measured.")
+    ] = None,
+    requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,
+    p99_ms: Annotated[
+        float | None,
+        Parameter(name="--p99-ms", group=RUN, help="The p99 of the response that is needed; the file's if left out."),
+    ] = None,
+    threads: Annotated[int | None, Parameter(group=RUN, help="So many runs at a time; one a core if left out.")] = None,
+    # Not among the outputs that appear together in the end: what is done is kept.
+    out: Annotated[Path | None, Parameter(group=RUN, help="Folder to keep the runs in; `compare` reads it.")] = None,
+    resume: Annotated[bool, Parameter(group=RUN, help="Go on with what is in the folder of --out.")] = False,
+    report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the candidates.")] = None,
+    json: Json = False,
+) -> int:
+    """Run a trace on candidate systems, and weigh p99, watts and dollars: which of them holds the load.
+
+    Exit code 1: some candidates could not be run; they are listed.
+    """
+    from headstack import explore as explored
+    from headstack.files import check_packages, check_report
+
+    check_packages("explore", ("polars",))
+    if report is not None:
+        check_report(report)
+    if resume and out is None:
+        raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
+    with kept(out), output.progress("exploring", None) as progress:
+        found = explored(
+            how.open(trace),
+            candidates,
+            requests=requests,
+            replay=replay,
+            p99_ms=p99_ms,
+            out=out,
+            resume=resume,
+            threads=threads,
+            progress=None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted)),
+        )
+    if report is not None:
+        found.report(report)
+    output.print_json(found.summary) if json else _show(found)
+    say_failures(found.comparison.sweep)
+    for path in (out, report):
+        if path is not None:
+            output.note(f"wrote {path}")
+    return IN_PART if found.comparison.sweep.failures else DONE
+
+
+def _show(found: Exploration) -> None:
+    from headstack.sweeping.cells import figure
+
+    axes = [axis.name for axis in found.comparison.sweep.definition.axes]
+    rows = [
+        [
+            *(str(each[axis]) for axis in axes),
+            *("–" if each[key] is None else figure(each[key]) for key in ("p99_ms", "mean_ms", "watts", "usd")),
+            "yes" if each["holds"] else "no",
+            ", ".join({"usd": "dollars"}.get(metric, "watts") for metric, is_on in each["on_front"].items() if is_on)
+            or "–",
+        ]
+        for each in found.summary["candidates"]
+    ]
+    output.table(
+        found.comparison.sweep.definition.summary,
+        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of p99 and"],
+        rows,
+        text_columns=(*range(len(axes)), len(axes) + 4, len(axes) + 5),
+    )
+    output.facts("", [("answer", found.answer())])

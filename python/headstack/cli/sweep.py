@@ -1,0 +1,134 @@
+"""`headstack sweep`: many runs over a grid."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headstack.cli import DONE, IN_PART, output
+from headstack.cli.options import RUN, Json
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+    from headstack import Sweep
+
+
+def sweep(
+    file: Annotated[Path, Parameter(help="Sweep file: what is run, over which grid, how often.")],
+    *,
+    # Not among the outputs that appear together in the end: what is done is kept.
+    out: Annotated[Path, Parameter(group=RUN, help="Folder for the results: each run is there as soon as it is done.")],
+    resume: Annotated[
+        bool, Parameter(group=RUN, help="Go on with what is in the folder: runs that are there are not made again.")
+    ] = False,
+    threads: Annotated[
+        int | None, Parameter(group=RUN, help="So many runs at a time on this machine; one a core if left out.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        Parameter(
+            group=RUN, help="Run on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here."
+        ),
+    ] = None,
+    slurm: Annotated[
+        str | None,
+        Parameter(
+            group=RUN,
+            help="Run as Slurm jobs: their options, such as partition=long,timeout_min=60; local for processes here.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Run a workload or a trace over a grid of systems, parameters and seeds; the results do not depend on where.
+
+    Exit code 1: some points failed; they are listed, and the others are done.
+    """
+    from headstack import sweep as run_sweep
+    from headstack.files import check_packages
+
+    check_packages("a sweep", ("polars",))
+    if threads is not None and threads < 1:
+        raise InputError(
+            f"--threads {threads}: a sweep needs a thread", "give at least 1, or leave it out for all cores"
+        )
+    if sum(each is not None for each in (threads, dask, slurm)) > 1:
+        raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
+    with kept(out), _executor(dask, slurm, out) as executor, output.progress("sweeping", None) as progress:
+        told = None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted))
+        done = run_sweep(file, out, resume=resume, executor=executor, threads=threads, progress=told)
+    output.print_json(done.summary) if json else _show(done)
+    say_failures(done)
+    output.note(f"wrote {out}")
+    return IN_PART if done.failures else DONE
+
+
+def say_failures(done: Sweep) -> None:
+    """List the points that failed."""
+    for result in done.failures:
+        assert result.failure is not None  # noqa: S101 (that makes it one)
+        hint = f" ({result.failure.hint})" if result.failure.hint else ""
+        output.warning(f"point {result.point.number} failed ({result.label}): {result.failure.error}{hint}")
+
+
+@contextmanager
+def kept(out: Path | None) -> Iterator[None]:
+    """Say, if it is interrupted, what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is None:
+            raise
+        from headstack.sweeping.folder import RUNS
+
+        runs = sum(1 for _ in (out / RUNS).glob("[0-9]*.parquet"))
+        output.note(f"{runs:,} finished runs are kept in {out}; the same command with --resume goes on")
+        raise
+
+
+@contextmanager
+def _executor(dask: str | None, slurm: str | None, out: Path) -> Iterator[Executor | None]:
+    if dask is None and slurm is None:
+        yield None
+        return
+    from headstack.sweeping.executors import opened
+
+    executor = opened(dask, slurm, out)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _show(done: Sweep) -> None:
+    from headstack.sweeping.cells import cell, columns
+
+    axes = [axis.name for axis in done.definition.axes]
+    names = done.definition.metrics
+    rows = [
+        (
+            str(result.point.number),
+            *map(str, result.values.values()),
+            str(len(result.runs)),
+            *(cell(result.estimate(name)) for name in names),
+        )
+        for result in done.results
+        if result.failure is None
+    ]
+    output.table(
+        done.definition.summary or done.definition.path.name,
+        ["point", *axes, "runs", *columns(names)],
+        rows,
+        text_columns=range(1, 1 + len(axes)),
+    )
+    facts = [("points", f"{len(done.complete):,} of {len(done.definition.points):,} complete")]
+    if done.resumed:
+        facts.append(("resumed", f"{done.resumed:,} were complete before"))
+    if done.failures:
+        facts.append(("failed", f"{len(done.failures):,}"))
+    output.facts("", facts)

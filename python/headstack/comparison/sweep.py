@@ -1,0 +1,236 @@
+"""The points of a sweep side by side; under each load, the first point is what the others are compared with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric, broken_limits
+from headstack.errors import InputError
+from headstack.sweeping import cells, metrics, pareto
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headstack.comparison.limits import Limit
+    from headstack.sweeping.result import PointResult, Sweep
+
+P99, WATTS = "response_ms.p99", "power.average_w"
+CHANGES = 2
+"""Of so many metrics the table of all points shows the change."""
+FRONTS = ((WATTS, "watts"), (metrics.USD, "dollars"))
+"""What is weighed against the 99th percentile of the response."""
+
+
+def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
+    """Compare the points of a sweep with the first one under the same load."""
+    if not sweep.complete:
+        raise InputError(
+            f"no point of the sweep in `{sweep.folder}` is complete", "headstack sweep … --resume goes on with it"
+        )
+    found = SweepComparison(sweep)
+    found.failed = broken_limits(limits, list(found.differences.values()))
+    return found
+
+
+@dataclass(frozen=True)
+class Front:
+    """For each load, the points that no other beats both in the 99th percentile and in another cost, the quickest first."""
+
+    metric: str
+    word: str
+    by_load: list[list[PointResult]]
+
+    @property
+    def points(self) -> list[PointResult]:
+        """Those of all loads."""
+        return [point for points in self.by_load for point in points]
+
+
+class SweepComparison:
+    """The points of a sweep side by side.
+
+    Attributes
+    ----------
+    sweep
+        The sweep.
+    points
+        Its complete points.
+    loads
+        The same, those under the same load together: what axes of the workload or the trace set is not the system's choice.
+        The first of each is what the others are compared with.
+    differences
+        One for each of the others, by the number of the point. Runs of the same seed served the same requests, so the
+        intervals are those of the differences seed by seed.
+    failed
+        The limits that are broken, and at which point.
+    """
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep = sweep
+        self.points = sweep.complete
+        self._load_axes = [axis.name for axis in sweep.definition.axes if axis.is_load]
+        loads: dict[tuple[object, ...], list[PointResult]] = {}
+        for point in self.points:
+            loads.setdefault(tuple(point.values[name] for name in self._load_axes), []).append(point)
+        self.loads = list(loads.values())
+        self.differences = {
+            other.point.number: self._difference(points[0], other) for points in self.loads for other in points[1:]
+        }
+        self.failed: list[str] = []
+
+    def _difference(self, first: PointResult, other: PointResult) -> Difference:
+        found = {name: _metric(first, other, name) for name in self.sweep.definition.metrics}
+        known = {name: metric for name, metric in found.items() if metric is not None}
+        return Difference(other.label, known, None, None)
+
+    @cached_property
+    def fronts(self) -> list[Front]:
+        """The Pareto fronts of the 99th percentile against watts and dollars, where these are known."""
+        found = [Front(metric, word, [_front(points, metric) for points in self.loads]) for metric, word in FRONTS]
+        return [front for front in found if front.points]
+
+    def design(self, point: PointResult) -> str:
+        """A point in words, but for its load."""
+        return cells.label({name: value for name, value in point.values.items() if name not in self._load_axes})
+
+    def answer(self) -> str:
+        """Which point is the quickest, and which costs least, under the load or under how many of the loads."""
+        sentences = [self._best(P99, "p99", " ms")]
+        sentences += [self._best(front.metric, front.word, "") for front in self.fronts]
+        return " ".join(filter(None, sentences)) or "No point has a response time."
+
+    def _best(self, metric: str, word: str, unit: str) -> str:
+        """The sentence about one cost."""
+        costs = [[(point, _mean(point, metric)) for point in points] for points in self.loads]
+        known = [[(point, cost) for point, cost in load if cost is not None] for load in costs]
+        # Of those that cost the same, the quickest.
+        best = [min(load, key=lambda pair: (pair[1], _mean(pair[0], P99) or 0.0))[0] for load in known if load]
+        if not best:
+            return ""
+        least = "lowest" if metric == P99 else "fewest"
+        count = sum(map(len, known))
+        if count < len(self.points):
+            word += f" of the {count} of {len(self.points)} points whose {word} are known"
+        if len(best) == 1:
+            point = best[0]
+            aside = "" if metric == P99 else f"; their p99 is {cells.cell(point.estimate(P99))} ms"
+            verb = "is that of" if metric == P99 else "are those of"
+            cost = f"{cells.cell(point.estimate(metric))}{unit}"
+            return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}."
+        ranked = Counter(self.design(point) for point in best).most_common(2)
+        others = [f", {name} at {count}" for name, count in ranked[1:]]
+        return f"{ranked[0][0]} has the {least} {word} at {ranked[0][1]} of {len(best)} loads{''.join(others)}."
+
+    @property
+    def columns(self) -> list[str]:
+        """The heads of the table of all points."""
+        heads = cells.columns(self.sweep.definition.metrics)
+        axes = [axis.name for axis in self.sweep.definition.axes]
+        return ["point", *axes, "runs", *heads, *(f"change of {head}" for head in heads[:CHANGES])]
+
+    def rows(self) -> list[list[str]]:
+        """A row for each point: its axes, its metrics with their intervals, and what changed against the first."""
+        names = self.sweep.definition.metrics
+        return [
+            [
+                str(point.point.number),
+                *map(str, point.values.values()),
+                str(len(point.runs)),
+                *(cells.cell(point.estimate(name)) for name in names),
+                *(_change(self._change_of(point, name)) for name in names[:CHANGES]),
+            ]
+            for point in self.points
+        ]
+
+    def _change_of(self, point: PointResult, metric: str) -> Metric | None:
+        found = self.differences.get(point.point.number)
+        return None if found is None else found.metrics.get(metric)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `headstack compare --json` prints."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "sweep",
+            "first": self.points[0].label,
+            "answer": self.answer(),
+            "points": len(self.points),
+            "loads": len(self.loads),
+            "fronts": [
+                {
+                    "against": front.metric,
+                    "points": [
+                        {
+                            "point": point.point.number, "values": point.values, P99: _mean(point, P99),
+                            front.metric: _mean(point, front.metric),
+                        }
+                        for point in front.points
+                    ],
+                }
+                for front in self.fronts
+            ],
+            "compared": [
+                {
+                    "name": self.differences[point.point.number].name,
+                    "point": point.point.number,
+                    "values": point.values,
+                    "against": points[0].point.number,
+                    "repeats_paired": len(set(_seeds(points[0])) & set(_seeds(point))),
+                    "metrics": {
+                        name: metric.as_dict() for name, metric in self.differences[point.point.number].metrics.items()
+                    },
+                }
+                for points in self.loads for point in points[1:]
+            ],
+            "failed": self.failed,
+        }  # fmt: skip
+
+    def report(self, path: str | Path) -> None:
+        """Write the page: Pareto fronts, distributions, phases, all points."""
+        from headstack.report.sweep import sweep_page
+
+        sweep_page(self).write(Path(path))
+
+    def __repr__(self) -> str:
+        return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
+
+
+def _mean(point: PointResult, metric: str) -> float | None:
+    found = point.estimate(metric)
+    return None if found is None else found.mean
+
+
+def _change(metric: Metric | None) -> str:
+    if metric is None:
+        return "–"
+    percent = metric.change_percent
+    shown = f"{metric.change:+.3g}" if percent is None else f"{percent:+.1f} %"
+    return shown + (" *" if metric.is_clear else "")
+
+
+def _front(points: list[PointResult], metric: str) -> list[PointResult]:
+    costs = [(point, _mean(point, P99), _mean(point, metric)) for point in points]
+    known = [(point, (p99, cost)) for point, p99, cost in costs if p99 is not None and cost is not None]
+    return [point for point, _ in pareto.front(known, lambda pair: pair[1])]
+
+
+def _seeds(point: PointResult) -> list[int]:
+    return [run.seed for run in point.runs]
+
+
+def _metric(first: PointResult, other: PointResult, name: str) -> Metric | None:
+    """The values of both over the seeds that they share, and the interval of the difference."""
+    one, two = first.of_seeds(name), other.of_seeds(name)
+    pairs = [(one[seed], two[seed]) for seed in one if seed in two]
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if not known or len(known) < len(pairs):
+        return None
+    change, half = _core.mean_interval([b - a for a, b in known])
+    before = _core.mean_interval([a for a, _ in known])[0]
+    interval = None if half is None else (change - half, change + half)
+    return Metric(before, before + change, cells.unit(name), interval)

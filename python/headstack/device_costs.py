@@ -1,0 +1,290 @@
+"""`coefficients`: what other systems assume of a disk, measured on the model, and how far each assumption is from it.
+
+Three forms are common. The kernel's *iocost* charges a request one of two fixed costs (sequential or random) and one for each
+further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes and the bytes that one random request is worth.
+*Disk-head time* charges a fixed time to position and one for each byte. None of them knows the queue depth.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+from headstack import _core
+from headstack.run import as_system, override_pairs
+from headstack.sweeping.executors.local import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Op = Literal["read", "write"]
+Measured = dict[tuple[Op, int, int], float]
+
+KIB, PAGE = 1024, 4096
+SIZES_KIB = (4, 64, 256, 1024)
+DEPTHS = (1, 2, 4, 8, 16, 32)
+FULL = DEPTHS[-1]
+"""The queue depth at which iocost and mClock are told what a disk can do."""
+OPS: tuple[Op, ...] = ("read", "write")
+REQUESTS, WARMUP = 1200, 200
+# Large ones fill a write cache of 512 MiB before they are counted.
+STREAMED, STREAM_WARMUP = 300, 520
+# Where the media rate is taken, in percent of the addresses: 10 % each.
+PLACES = (0, 22.5, 45, 67.5, 90)
+WRITE_THROUGH = ("drive.*.write_policy", "{ write-through = {} }")
+CLOSE_PERCENT = 10.0
+"""An error within this is one that a form can carry."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """A form against the drive: random requests of a size at a queue depth."""
+
+    op: Op
+    size_kib: int
+    depth: int
+    iops: float
+    """What the drive does."""
+    predicted_iops: float
+
+    @property
+    def percent(self) -> float:
+        """How much more the form promises than the drive does."""
+        return 100 * (self.predicted_iops / self.iops - 1)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of cost, its constants for a drive, and its errors."""
+
+    name: str
+    constants: dict[str, float]
+    errors: list[Error]
+    size_cause: str
+    """Why its error depends on the size, where it does."""
+
+    @property
+    def worst(self) -> Error:
+        """The largest error, either way: half as much and twice as much are as bad."""
+        return max(self.errors, key=lambda error: abs(_ratio(error)))
+
+    def by_depth(self) -> dict[int, Error]:
+        """The largest error at each queue depth."""
+        return {
+            depth: max((e for e in self.errors if e.depth == depth), key=lambda error: abs(_ratio(error)))
+            for depth in DEPTHS
+        }
+
+    def sentence(self) -> str:
+        """What the form cannot carry, or that it carries everything."""
+        worst = self.worst
+        if abs(worst.percent) <= CLOSE_PERCENT:
+            return f"{self.name} is within {abs(worst.percent):.0f} % of the drive at all sizes and depths."
+        where = f"{worst.size_kib} KiB {worst.op}s at queue depth {worst.depth}"
+        return (
+            f"{self.name} promises {worst.predicted_iops:,.0f} IOPS for {where}, where the drive does {worst.iops:,.0f} "
+            f"({worst.percent:+.0f} %): {self._cause(worst)}."
+        )
+
+    def _cause(self, worst: Error) -> str:
+        """Whether the queue depth or the size makes the larger difference to the error."""
+        of_depth = [_ratio(e) for e in self.errors if (e.op, e.size_kib) == (worst.op, worst.size_kib)]
+        of_size = [_ratio(e) for e in self.errors if (e.op, e.depth) == (worst.op, worst.depth)]
+        if max(of_size) - min(of_size) > max(of_depth) - min(of_depth):
+            return self.size_cause
+        if worst.percent > 0:
+            return "it has no queue depth, and with less to choose from the drive positions for longer"
+        return "it has no queue depth, and with more to choose from the drive positions in less time"
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What other systems assume of a disk."""
+
+    system: str
+    iocost: Form
+    mclock: Form
+    head_time: Form
+
+    @property
+    def forms(self) -> list[Form]:
+        """All of them."""
+        return [self.iocost, self.mclock, self.head_time]
+
+    @property
+    def iocost_line(self) -> str:
+        """What goes into the kernel's `io.cost.model`, after the device's number."""
+        values = " ".join(f"{name}={round(value)}" for name, value in self.iocost.constants.items())
+        return f"ctrl=user model=linear {values}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as `headstack coefficients --json` prints it."""
+        names = {"iocost": self.iocost, "mclock": self.mclock, "head_time": self.head_time}
+        return {
+            "system": self.system,
+            **{name: form.constants for name, form in names.items()},
+            "iocost_line": self.iocost_line,
+            "write_cache": "off for random writes",
+            "errors": {
+                name: [{**asdict(error), "error_percent": error.percent} for error in form.errors]
+                for name, form in names.items()
+            },
+            "sentences": {name: form.sentence() for name, form in names.items()},
+        }
+
+
+def coefficients(
+    system: str | Path | _core.Drive | _core.System,
+    *,
+    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Coefficients:
+    """Measure a drive as other systems describe disks: iocost, mClock and disk-head time, each with its errors.
+
+    Random requests of 4 KiB to 1 MiB are run at queue depths 1 to 32, writes with the write cache off; sequential requests of
+    4 KiB and 1 MiB at five places, with the cache as it is.
+
+    Parameters
+    ----------
+    system
+        A library name, the path of a drive or system file, a `Drive` or a `System`; its first volume is measured.
+    overrides
+        Values to replace, by dotted path.
+    seed
+        Seed of the requests.
+    threads
+        How many runs at a time; one a core if absent.
+    """
+    built = as_system(system, overrides)
+    bench = _Bench(built, _without_write_cache(system, built, overrides), seed)
+    random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
+    sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        iops: Measured = dict(zip(random, pool.map(lambda case: bench.random(*case), random), strict=True))
+        rates = dict(zip(sequential, pool.map(lambda case: bench.sequential(*case), sequential), strict=True))
+
+    def streamed(op: Op, size_kib: int) -> float:
+        # The time for all places, not the mean of their rates.
+        return len(PLACES) / sum(1 / rates[op, size_kib, place] for place in PLACES)
+
+    bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
+    sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
+    return Coefficients(
+        built.name,
+        _iocost(iops, bytes_per_s, sequential_iops),
+        _mclock(iops, bytes_per_s),
+        _head_time(iops, bytes_per_s),
+    )
+
+
+def _without_write_cache(
+    system: str | Path | _core.Drive | _core.System, built: _core.System, overrides: Any
+) -> _core.System:
+    """The same, writing through; a drive that was handed over built is taken as it is."""
+    if isinstance(system, (_core.Drive, _core.System)):
+        return built
+    return _core.System(str(system), overrides=[*override_pairs(overrides), WRITE_THROUGH])
+
+
+@dataclass(frozen=True)
+class _Bench:
+    cached: _core.System
+    through: _core.System
+    seed: int
+
+    def random(self, op: Op, size_kib: int, depth: int) -> float:
+        """Random requests a second, `depth` of them outstanding."""
+        stream = f"users = {depth}\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n"
+        return self._iops(self.cached if op == "read" else self.through, op, stream, REQUESTS, WARMUP)
+
+    def sequential(self, op: Op, size_kib: int, place: float) -> float:
+        """Requests a second, one behind the other."""
+        _, sectors = self.cached.volumes[0]
+        # Where requests begin on a boundary of their own, so that no write covers a part of a physical sector.
+        step = max(size_kib * KIB // self.cached.sector_bytes, 1)
+        first = int(sectors * place / 100) // step * step
+        where = f"range_lba = [{first}, {min(first + max(sectors // 10, step), sectors) - 1}]"
+        stream = f"sequential_fraction = 1.0\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n"
+        return self._iops(self.cached, op, stream, STREAMED, STREAM_WARMUP)
+
+    def _iops(self, system: _core.System, op: Op, stream: str, requests: int, warmup: int) -> float:
+        text = (
+            f"requests = {requests + warmup}\n[[stream]]\nthink.constant_ms = 0\n"
+            f"read_fraction = {1.0 if op == 'read' else 0.0}\n{stream}"
+        )
+        run = _core.simulate(
+            system,
+            _core.Workload(toml=text),
+            seed=self.seed,
+            warmup_requests=warmup,
+            threads=1,
+        )
+        return run.summary()["iops"]
+
+
+# ---- the forms ----
+
+
+def _iocost(iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[Op, float]) -> Form:
+    constants = {}
+    for op in OPS:
+        letter = op[0]
+        constants |= {
+            f"{letter}bps": bytes_per_s[op],
+            f"{letter}seqiops": sequential_iops[op],
+            f"{letter}randiops": iops[op, 4, FULL],
+        }
+
+    def cost(op: Op, size_kib: int) -> float:
+        further = size_kib * KIB / PAGE - 1
+        return 1 / iops[op, 4, FULL] + further * PAGE / bytes_per_s[op]
+
+    return Form(
+        "iocost",
+        constants,
+        _errors(iops, cost),
+        "it charges all bytes at the mean rate of the media, switches of tracks included",
+    )
+
+
+def _mclock(iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
+    constants: dict[str, float] = {f"{op}_iops": iops[op, 4, FULL] for op in OPS}
+    constants |= {f"{op}_bytes_per_s": bytes_per_s[op] for op in OPS}
+
+    def cost(op: Op, size_kib: int) -> float:
+        worth = bytes_per_s[op] / iops[op, 4, FULL]
+        return max(size_kib * KIB, worth) / bytes_per_s[op]
+
+    return Form(
+        "mClock", constants, _errors(iops, cost), "it charges the larger of positioning and transfer, not their sum"
+    )
+
+
+def _head_time(iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
+    positioning_s = {op: 1 / iops[op, 4, 1] - 4 * KIB / bytes_per_s[op] for op in OPS}
+    constants: dict[str, float] = {f"{op}_ms": 1000 * positioning_s[op] for op in OPS}
+    constants |= {f"{op}_mb_per_s": bytes_per_s[op] / 1e6 for op in OPS}
+
+    def cost(op: Op, size_kib: int) -> float:
+        return positioning_s[op] + size_kib * KIB / bytes_per_s[op]
+
+    return Form(
+        "disk-head time",
+        constants,
+        _errors(iops, cost),
+        "it charges all bytes at the mean rate of the media, switches of tracks included",
+    )
+
+
+def _errors(iops: Measured, cost_s: Callable[[Op, int], float]) -> list[Error]:
+    return [Error(op, size, depth, found, 1 / cost_s(op, size)) for (op, size, depth), found in iops.items()]
+
+
+def _ratio(error: Error) -> float:
+    """Twice as much and half as much are as far from right."""
+    low, high = sorted((error.predicted_iops, error.iops))
+    return (high / low - 1) * (1 if error.predicted_iops > error.iops else -1)

@@ -1,0 +1,226 @@
+"""`explore`: which of the systems one could buy holds the load of a trace, at which 99th percentile, watts and dollars."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from headstack import _core
+from headstack.comparison.sweep import P99, WATTS, SweepComparison
+from headstack.errors import InputError
+from headstack.overload import overload
+from headstack.sweeping import cells, definition, reading, run_definition
+from headstack.sweeping.metrics import USD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from headstack.sweeping.result import PointResult
+
+SCHEMA_VERSION = 1
+METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
+_KEYS = ("summary", "drives", "arrays", "schedulers", "usd", "p99_ms")
+_DEFAULT_ARRAYS = ({"drives": 1},)
+
+
+def explore(
+    trace: str | Path | _core.Trace,
+    candidates: str | Path,
+    *,
+    requests: int | None = None,
+    replay: str | None = None,
+    p99_ms: float | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exploration:
+    """Run a trace on every system that candidates can make, and weigh its 99th percentile against watts and dollars.
+
+    Parameters
+    ----------
+    trace
+        The trace, or its path.
+    candidates
+        A TOML file: `drives`, and optionally `arrays`, `schedulers`, the price of each drive (`usd`) and the 99th percentile
+        that is needed (`p99_ms`).
+    requests
+        At most so many requests.
+    replay
+        Which instants requests are issued at: "open" (if absent), "closed" or "measured".
+    p99_ms
+        The 99th percentile that is needed, instead of the file's.
+    out, resume
+        A folder to keep the runs in, as `sweep` does, and whether to go on with what it holds.
+    threads
+        How many runs are served at a time; one a core if absent.
+    progress
+        Called with the number of runs that are done, and of those that are wanted.
+    """
+    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(Path(trace))
+    file = Path(candidates)
+    table = _read(file)
+    needed = table.get("p99_ms") if p99_ms is None else p99_ms
+    if needed is not None and not (isinstance(needed, (int, float)) and needed > 0):
+        raise InputError(f"p99_ms: {needed} is not a time that can be kept", "give a positive number of ms")
+    text = _sweep_text(table, file, opened, requests, replay)
+    grid = definition.of_table(tomllib.loads(text), file, text)
+    if out is not None:
+        return Exploration(
+            run_definition(grid, Path(out), resume=resume, threads=threads, progress=progress).compare(), needed
+        )
+    with TemporaryDirectory(prefix="headstack-") as place:
+        done = run_definition(grid, Path(place) / "runs", threads=threads, progress=progress)
+        return Exploration(done.compare(), needed)
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What candidates come to under a trace."""
+
+    comparison: SweepComparison
+    """All candidates side by side."""
+    p99_ms: float | None
+    """The 99th percentile that is needed."""
+
+    @property
+    def holding(self) -> list[PointResult]:
+        """The candidates that keep up with the trace, and within the 99th percentile that is needed."""
+        return [point for point in self.comparison.points if self._holds(point)]
+
+    def _holds(self, point: PointResult) -> bool:
+        quick = self.p99_ms is None or _cost(point, P99) <= self.p99_ms
+        return quick and not any(overload(run.summary) for run in point.runs)
+
+    def answer(self) -> str:
+        """What to buy, in three sentences: who holds the load, who holds it for least, and what more would bring."""
+        points, holding = self.comparison.points, self.holding
+        limit = "" if self.p99_ms is None else f" with a p99 of at most {cells.figure(self.p99_ms)} ms"
+        first = f"{len(holding)} of {len(points)} candidates hold the load{limit}."
+        if not holding:
+            best = min(points, key=lambda point: _cost(point, P99))
+            return f"{first} The nearest is {best.label}: {_words(best)}. More drives, or quicker ones, are needed."
+        priced = any(point.estimate(USD) is not None for point in holding)
+        measure, word = (USD, "cheapest") if priced else (WATTS, "most frugal")
+        least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99)))
+        quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure)))
+        second = f"The {word} of them is {least.label}: {_words(least)}."
+        if quickest is least:
+            return f"{first} {second} None of them is quicker."
+        return f"{first} {second} The quickest is {quickest.label}: {_words(quickest)}."
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `headstack explore --json` prints."""
+        holding = {point.point.number for point in self.holding}
+        fronts = {front.metric: {point.point.number for point in front.points} for front in self.comparison.fronts}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "answer": self.answer(),
+            "p99_needed_ms": self.p99_ms,
+            "candidates": [
+                {
+                    "point": point.point.number,
+                    **point.values,
+                    "p99_ms": _known(point, P99),
+                    "mean_ms": _known(point, "response_ms.mean"),
+                    "watts": _known(point, WATTS),
+                    "usd": _known(point, USD),
+                    "iops": _known(point, "iops"),
+                    "holds": point.point.number in holding,
+                    "on_front": {metric: point.point.number in numbers for metric, numbers in fronts.items()},
+                }
+                for point in self.comparison.points
+            ],
+            "failures": self.comparison.sweep.summary["failures"],
+        }
+
+    def report(self, path: str | Path) -> None:
+        """Write the page: the answer, Pareto fronts, distributions, phases, all candidates."""
+        from headstack.report.sweep import sweep_page
+
+        sweep_page(self.comparison, answer=self.answer()).write(Path(path))
+
+
+def _known(point: PointResult, metric: str) -> float | None:
+    found = point.estimate(metric)
+    return None if found is None else found.mean
+
+
+def _cost(point: PointResult, metric: str) -> float:
+    """A metric to be small; what is not known is not small."""
+    found = _known(point, metric)
+    return float("inf") if found is None else found
+
+
+def _words(point: PointResult) -> str:
+    costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} dollars")]
+    known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
+    return ", ".join(text.format(cells.figure(value)) for text, value in known)
+
+
+# ---- the candidates ----
+
+
+def _read(file: Path) -> dict[str, Any]:
+    table = reading.toml_file(file, "candidates are")
+    reading.check_keys(table, _KEYS, str(file))
+    drives = table.get("drives")
+    if not isinstance(drives, list) or not drives or not all(isinstance(name, str) for name in drives):
+        raise InputError(f"{file}: drives: must be a list of names", 'drives = ["nearline-18tb", "dual-actuator-18tb"]')
+    return table
+
+
+def _sweep_text(
+    table: Mapping[str, Any], file: Path, trace: _core.Trace, requests: int | None, replay: str | None
+) -> str:
+    """The candidates as a sweep file: an axis of systems, and one of schedulers."""
+    (path,), options = trace.__getnewargs_ex__()
+    base: dict[str, Any] = {"trace": str(path)}
+    base |= {key: value for key, value in (("requests", requests), ("replay", replay)) if value is not None}
+    base["set"] = {f"trace.{key}": _plain(value) for key, value in options.items() if value not in (None, [])}
+    axes: list[dict[str, Any]] = [
+        {
+            "name": "system",
+            "cases": [{"name": name, "set": {"system": text}} for name, text in _systems(table, file)],
+        }
+    ]
+    if "schedulers" in table:
+        axes.append({"path": "scheduler", "values": table["schedulers"]})
+    usd = {_drive(name, file): price for name, price in table.get("usd", {}).items()}
+    about = table.get("summary") or f"{path.name} on {file.stem}"
+    keys = {"summary": about, "metrics": list(METRICS), "base": base, "axis": axes, "usd": usd}
+    return "".join(f"{key} = {reading.toml_text(value)}\n" for key, value in keys.items())
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML has it."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _systems(table: Mapping[str, Any], file: Path) -> Iterator[tuple[str, str]]:
+    """Names and texts of the systems: each array of each drive."""
+    arrays = table.get("arrays", list(_DEFAULT_ARRAYS))
+    if not isinstance(arrays, list) or not arrays:
+        raise InputError(f"{file}: arrays: must be a list of tables", '[[arrays]], level = "raid-5", drives = 4')
+    for number, array in enumerate(arrays):
+        if not isinstance(array, dict):
+            raise InputError(f"{file}: arrays.{number}: must be a table", 'level = "raid-5", drives = 4')
+        count = reading.whole(array, "drives", f"{file}: arrays.{number}", 1, 10_000, 1)
+        rest = {key: value for key, value in array.items() if key != "drives"}
+        for name in table["drives"]:
+            volume = {**rest, "drives": [_drive(name, file)] * count}
+            words = [str(rest.get("level", "")), *(f"{key} {value}" for key, value in rest.items() if key != "level")]
+            label = ", ".join(filter(None, [name if count == 1 else f"{count} × {name}", *words]))
+            yield label, f"[volume]\ndata = {reading.toml_text(volume)}\n"
+
+
+def _drive(name: str, file: Path) -> str:
+    """The drive file beside the candidates, if there is one; else the name as it stands."""
+    beside = file.parent / name
+    return str(beside.resolve()) if beside.is_file() else name

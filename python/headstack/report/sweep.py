@@ -1,0 +1,258 @@
+"""The page of a sweep: Pareto fronts, effects of the axes, distributions, phases, all points."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from headstack.comparison.sweep import P99, WATTS, Front, SweepComparison
+from headstack.report import charts, style
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import PHASES
+from headstack.sweeping import cells
+from headstack.sweeping.metrics import USD
+
+if TYPE_CHECKING:
+    from headstack.sweeping.axis import Axis
+    from headstack.sweeping.result import PointResult
+
+SHOWN = 8
+"""So many points have their distribution and their phases drawn."""
+COLOURS = (
+    style.GREY, style.BLUE, style.VERMILLION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.PALE,
+)  # fmt: skip
+
+
+def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Page:
+    """The page of a sweep; `answer` stands in the place of the comparison's own."""
+    sweep, definition = comparison.sweep, comparison.sweep.definition
+    shown = chosen(comparison)
+    fronts = [_front(comparison, front, half=len(comparison.fronts) > 1) for front in comparison.fronts]
+    failures = f", {len(sweep.failures):,} failed" if sweep.failures else ""
+    return Page(
+        title=definition.summary or definition.path.stem,
+        subtitle=f"{len(comparison.points):,} of {len(definition.points):,} points, "
+        f"{sum(len(point.runs) for point in comparison.points):,} runs{failures}",
+        answer=answer or comparison.answer(),
+        notices=_notices(comparison),
+        numbers=_numbers(comparison),
+        sections=[*fronts, *_effects(comparison), _distributions(shown), _phases(shown), _points(comparison), *_failures(comparison)],
+        cite=[
+            ("tool", f"headstack {sweep.version}"),
+            ("sweep", definition.path.name),
+            ("configuration", sweep.identity[:32]),
+            ("seeds", ", ".join(map(str, definition.seeds[:10])) + (" …" if len(definition.seeds) > 10 else "")),
+        ],
+    )  # fmt: skip
+
+
+def chosen(comparison: SweepComparison) -> list[PointResult]:
+    """The points worth a closer look: under the heaviest load the first one, and the fronts, spread over their length."""
+    heaviest = max(range(len(comparison.loads)), key=lambda load: _quickest(comparison.loads[load]))
+    points = comparison.loads[heaviest]
+    found = {points[0].point.number: points[0]}
+    candidates = [point for front in comparison.fronts for point in _spread(front.by_load[heaviest], SHOWN - 1)]
+    for point in candidates if len(points) > SHOWN else points:
+        if len(found) < SHOWN:
+            found.setdefault(point.point.number, point)
+    return list(found.values())
+
+
+def _quickest(points: list[PointResult]) -> float:
+    return min((each.mean for point in points if (each := point.estimate(P99)) is not None), default=0.0)
+
+
+def _spread(points: list[PointResult], most: int) -> list[PointResult]:
+    """Evenly chosen ones, both ends among them."""
+    if len(points) <= most:
+        return points
+    return [points[round(part * (len(points) - 1) / (most - 1))] for part in range(most)]
+
+
+def _notices(comparison: SweepComparison) -> list[str]:
+    found = []
+    if all(len(point.runs) < 2 for point in comparison.points):
+        is_trace = comparison.points[0].point.settings.trace is not None
+        more = "The trace is served once by every system." if is_trace else "`[repeats] count = 5` gives intervals."
+        found.append(f"One run a point: nothing tells how sure these numbers are. {more}")
+    shares = [run.summary["provenance"]["assumed_share"] for point in comparison.points for run in point.runs[:1]]
+    if shares and max(shares) > 0:
+        found.append(f"Up to {100 * max(shares):.0f} % of the values that describe the drives are assumed.")
+    if missing := len(comparison.sweep.definition.points) - len(comparison.points) - len(comparison.sweep.failures):
+        found.append(f"{missing:,} points are not complete, and not on this page: `--resume` goes on with them.")
+    return found
+
+
+def _numbers(comparison: SweepComparison) -> list[Number]:
+    heads = {P99: "lowest p99", WATTS: "fewest watts", USD: "lowest price"}
+    found = []
+    for metric in (P99, *(front.metric for front in comparison.fronts)):
+        known = [(each.mean, point) for point in comparison.points if (each := point.estimate(metric)) is not None]
+        if known:
+            least, point = min(known, key=lambda pair: pair[0])
+            found.append(Number(heads[metric], f"{cells.figure(least)} {cells.unit(metric)}", point.label))
+    return found
+
+
+def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
+    best = {point.point.number for point in front.points}
+    rows = [
+        {
+            "cost": cost.mean,
+            "p99": p99.mean,
+            "low": p99.mean - (p99.ci95 or 0.0),
+            "high": p99.mean + (p99.ci95 or 0.0),
+            "place": "on the front" if point.point.number in best else "others",
+            "point": point.label,
+            "load": load,
+        }
+        for load, points in enumerate(comparison.loads)
+        for point in points
+        if (p99 := point.estimate(P99)) is not None and (cost := point.estimate(front.metric)) is not None
+    ]
+    frame = pl.DataFrame(rows)
+    title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
+    scale = _scale(frame["p99"])
+    base = alt.Chart(frame).encode(
+        x=alt.X("cost:Q", title=title, scale=alt.Scale(zero=False)),
+        tooltip=[
+            "point:N",
+            alt.Tooltip("p99:Q", format=".4~g"),
+            alt.Tooltip("cost:Q", title=front.word, format=".4~g"),
+        ],
+    )
+    colour = alt.Color(
+        "place:N", scale=alt.Scale(domain=["on the front", "others"], range=[style.VERMILLION, style.PALE]),
+    )  # fmt: skip
+    y = alt.Y("p99:Q", title="p99 of the response (ms)", scale=scale)
+    line = base.transform_filter(alt.datum.place == "on the front").mark_line(
+        interpolate="step-after", color=style.VERMILLION, strokeWidth=1
+    ).encode(y=y, detail="load:N")  # fmt: skip
+    bars = base.mark_rule().encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour)
+    dots = base.mark_circle(size=50, opacity=0.9).encode(y=y, color=colour)
+    return Section(
+        f"p99 against {front.word}",
+        f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
+        f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
+        alt.layer(bars, line, dots, width="container", height=charts.HEIGHT),
+        half=half,
+    )
+
+
+def _scale(values: pl.Series) -> alt.Scale:
+    low, high = charts.real(values.min()), charts.real(values.max())
+    return alt.Scale(type="log", nice=False) if low > 0 and high > 30 * low else alt.Scale(zero=False)
+
+
+def _effects(comparison: SweepComparison) -> list[Section]:
+    """How the first metric goes along each axis, whatever the others are."""
+    metric = comparison.sweep.definition.metrics[0]
+    axes = [axis for axis in comparison.sweep.definition.axes if len(axis.choices) > 1]
+    head = cells.columns([metric])[0]
+    return [
+        Section(
+            f"{head} along {axis.name}",
+            "Each dot is a point; the line joins the medians.",
+            chart,
+            half=len(axes) > 1,
+        )
+        for axis in axes
+        if (chart := _effect(comparison, axis, metric, head)) is not None
+    ]
+
+
+def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> charts.AnyChart | None:
+    known = [(point, each.mean) for point in comparison.points if (each := point.estimate(metric)) is not None]
+    if not known:
+        return None
+    labels = [choice.label for choice in axis.choices]
+    is_real = all(type(label) in (int, float) for label in labels)
+    frame = pl.DataFrame(
+        [{"x": point.values[axis.name] if is_real else str(point.values[axis.name]), "value": value, "point": point.label}
+         for point, value in known],
+        schema_overrides={"x": pl.Float64} if is_real else {"x": pl.String},
+    )  # fmt: skip
+    x = (
+        alt.X("x:Q", title=axis.name, scale=_scale(pl.Series([float(label) for label in labels])))
+        if is_real
+        else alt.X("x:N", title=axis.name, sort=[str(label) for label in labels])
+    )
+    y = alt.Y("value:Q", title=head, scale=_scale(frame["value"]))
+    thin = frame.gather_every(charts.stride(len(frame)))
+    dots = alt.Chart(thin).mark_circle(size=40, opacity=0.5, color=style.BLUE).encode(
+        x=x, y=y, tooltip=["point:N", alt.Tooltip("value:Q", title=head, format=".4~g")]
+    )  # fmt: skip
+    medians = frame.group_by("x", maintain_order=True).agg(pl.col("value").median())
+    line = alt.Chart(medians).mark_line(color=style.VERMILLION).encode(x=x, y=y)
+    return alt.layer(dots, line, width="container", height=charts.HEIGHT)
+
+
+def _distributions(shown: list[PointResult]) -> Section:
+    frames = [
+        pl.DataFrame(_pooled(point), schema=["ms", "share"], orient="row").with_columns(curve=pl.lit(point.label))
+        for point in shown
+    ]
+    colours = {point.label: COLOURS[number] for number, point in enumerate(shown)}
+    return Section(
+        "How long requests take",
+        "For every time, the share of requests that take no longer, the mean over the seeds: under the heaviest load, the first "
+        "point and those of the fronts.",
+        charts.cdf_lines(
+            pl.concat(frames), colours, "response time (ms)", wide=shown[0].label if len(shown) > 1 else None
+        ),
+    )
+
+
+def _pooled(point: PointResult) -> list[tuple[float, float]]:
+    """The mean of the distributions of a point's runs, in at most a few hundred steps."""
+    curves = [([ms for ms, _ in run.cdf], [share for _, share in run.cdf]) for run in point.runs]
+    times = sorted({ms for run_ms, _ in curves for ms in run_ms})
+    # The tail is what people look for: the last ones stay as fine as they are.
+    kept = times[: -100 : max(1, len(times) // 300)] + times[-100:] if len(times) > 400 else times
+    found = []
+    for time in kept:
+        below = [bisect_right(run_ms, time) for run_ms, _ in curves]
+        shares = [run_shares[count - 1] if count else 0.0 for count, (_, run_shares) in zip(below, curves, strict=True)]
+        found.append((time, 100 * sum(shares) / len(shares)))
+    return found
+
+
+def _phases(shown: list[PointResult]) -> Section:
+    means = {
+        point.label: {
+            phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES
+        }
+        for point in shown
+    }
+    return Section(
+        "Where the time goes",
+        "Mean phases along the critical path; they add up to the mean response.",
+        charts.phases(means),
+    )
+
+
+def _points(comparison: SweepComparison) -> Section:
+    columns = comparison.columns
+    text = (
+        "Means over the runs ± half the 95 % interval. Changes are against the first point under the same load, seed by seed: the "
+        "same seed makes the same requests; * where the 95 % interval of the change leaves out zero. With 20 points "
+        "without a difference, one * is to be expected."
+    )
+    axes = len(comparison.sweep.definition.axes)
+    return Section(
+        "All points", text, columns=columns, rows=comparison.rows(), text_columns=1 + axes, dense=len(columns) > 8
+    )
+
+
+def _failures(comparison: SweepComparison) -> list[Section]:
+    rows = [
+        [str(each.point.number), each.label, each.failure.error or ""]
+        for each in comparison.sweep.failures
+        if each.failure is not None
+    ]
+    return (
+        [Section("Points that failed", columns=["point", "values", "note"], rows=rows, text_columns=3)] if rows else []
+    )

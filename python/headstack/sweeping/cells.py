@@ -1,0 +1,55 @@
+"""Metrics in words: their units, the heads of their columns, a cell with its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headstack.sweeping.metrics import USD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headstack.sweeping.repeats import Estimate
+
+_UNITS = {"_ms": "ms", "_w": "W", "_j": "J", "_s": "s", "_bytes": "bytes"}
+_WHOLE = {USD: "USD", "iops": "IOPS", "mib_per_s": "MiB/s"}
+
+
+def unit(metric: str) -> str:
+    """The unit of a metric; empty for a count or a share."""
+    if metric in _WHOLE:
+        return _WHOLE[metric]
+    for part in reversed(metric.split(".")):
+        for ending, name in _UNITS.items():
+            if part.endswith(ending):
+                return name
+    return ""
+
+
+def columns(metrics: Sequence[str]) -> list[str]:
+    """The heads of the metrics' columns: `response_ms.p99` is `response p99 (ms)`."""
+    heads = []
+    for metric in metrics:
+        known = unit(metric)
+        words = metric.replace("response_ms", "response").replace("service_ms", "service").replace("_ms", "")
+        words = words.removesuffix("_w").replace(".", " ").replace("_", " ")
+        heads.append(metric if metric in _WHOLE else words + (f" ({known})" if known else ""))
+    return heads
+
+
+def cell(estimate: Estimate | None) -> str:
+    """A mean and its interval, as far as they are known, with the digits that the interval leaves."""
+    if estimate is None:
+        return "–"
+    shown = figure(estimate.mean)
+    return shown if not estimate.ci95 else f"{shown} ± {figure(estimate.ci95, 2)}"
+
+
+def label(values: Mapping[str, object]) -> str:
+    """The values of axes in words; a word speaks for itself, a number needs its axis."""
+    return ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in values.items())
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """A number for people: so many digits that count, all before the point, thousands separated."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

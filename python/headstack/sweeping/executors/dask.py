@@ -1,0 +1,106 @@
+"""Machines of a Dask cluster, or processes of this one (`local:N`)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from headstack.errors import InputError, package_hint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_RETRIES = 3
+"""A run whose worker is lost is given to another one so many times."""
+
+
+class DaskExecutor(Executor):
+    """What `distributed` calls an executor, and the client and cluster that belong to it."""
+
+    is_remote = True
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ModuleNotFoundError as problem:
+            raise InputError(
+                f"--dask needs the Python package `{problem.name}`", package_hint("dask", "distributed")
+            ) from None
+        self._cluster = None
+        if address.startswith("local:"):
+            with _deaf_to_ctrl_c():
+                self._cluster = LocalCluster(
+                    n_workers=_workers(address),
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
+        try:
+            self._client = Client(self._cluster or address, timeout="10s", set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as problem:
+            raise InputError(
+                f"--dask {address}: no scheduler answers there ({problem})", "HOST:PORT of a dask-scheduler, or local:2"
+            ) from None
+        self._executor = self._client.get_executor(pure=False, retries=_RETRIES)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Serve a call on a worker."""
+        return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End; with `cancel_futures` what is under way is given up, and workers of ours end in the middle of it."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+        _undisturbed(lambda: self._close(in_the_middle=cancel_futures))
+
+    def _close(self, *, in_the_middle: bool) -> None:
+        if in_the_middle and self._cluster is not None:
+            # A worker that is asked to end finishes its run first; one that is just gone is begun again.
+            for nanny in self._cluster.workers.values():
+                nanny.close_gracefully()
+                if nanny.pid:
+                    with suppress(ProcessLookupError):
+                        os.kill(nanny.pid, signal.SIGKILL)
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+def _undisturbed(work: Callable[[], None]) -> None:
+    """Do what must be done to its end, whatever signal comes meanwhile; processes would be left behind."""
+    thread = threading.Thread(target=work, name="closing")
+    thread.start()
+    heard: KeyboardInterrupt | None = None
+    while thread.is_alive():
+        try:
+            thread.join(0.1)
+        except KeyboardInterrupt as signal_:
+            heard = signal_
+    if heard is not None:
+        raise heard
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes begun meanwhile do not hear Ctrl-C, which a terminal sends to all: whoever began them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _workers(address: str) -> int:
+    word = address.removeprefix("local:")
+    if not word.isdecimal() or not 1 <= int(word) <= 1024:
+        raise InputError(f"--dask {address}: `{word}` is not a number of workers", "local:2")
+    return int(word)

@@ -1,0 +1,99 @@
+"""What is read from TOML: keys, kinds of values, and values as TOML text again."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from difflib import get_close_matches
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+Value: TypeAlias = bool | int | float | str
+
+
+def toml_file(path: Path, what: str) -> dict[str, Any]:
+    """The table of a file; `what` says what it should be, for messages."""
+    return toml_table(file_text(path, what), path)
+
+
+def file_text(path: Path, what: str) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"`{path}` is not text: {what} a TOML file") from None
+
+
+def toml_table(text: str, path: Path) -> dict[str, Any]:
+    """The table that a text holds."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"`{path}` is not TOML: {problem}") from None
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """What a misspelt word was meant to be, as a hint; all words where none is near."""
+    names = list(known)
+    near = get_close_matches(word, names, 1)
+    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(names)}"
+
+
+def check_table(value: Any, known: Iterable[str], where: str) -> None:
+    """Refuse what is not a table, and keys that mean nothing."""
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: must be a table", f"its keys: {', '.join(known)}")
+    check_keys(value, known, where)
+
+
+def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    """Refuse keys that mean nothing."""
+    names = list(known)
+    for key in table:
+        if key not in names:
+            raise InputError(f"{where}: unknown key `{key}`", nearest(key, names))
+
+
+def text(table: Mapping[str, Any], key: str, where: str) -> str:
+    """A text that must be there."""
+    value = table.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where}.{key}: must be a text" if key in table else f"{where}: `{key}` is missing")
+    return value.strip()
+
+
+def number(table: Mapping[str, Any], key: str, where: str) -> int | float:
+    """A finite number that must be there."""
+    value = table.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise InputError(f"{where}.{key}: must be a number" if key in table else f"{where}: `{key}` is missing")
+    return value
+
+
+def whole(table: Mapping[str, Any], key: str, where: str, least: int, most: int, default: int) -> int:
+    """A whole number within bounds; `default` where the key is absent."""
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(f"{where}.{key}: {value} is not a whole number from {least:,} to {most:,}")
+    return value
+
+
+def toml_text(value: Any) -> str:
+    """A value as a TOML file writes it: a text stays a text, whatever it looks like."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_text, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml_text(each)}" for key, each in value.items()) + "}"
+    return str(value)

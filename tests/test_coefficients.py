@@ -1,0 +1,93 @@
+"""`coefficients`: what other systems assume of a disk, and how far that is from it."""
+
+from __future__ import annotations
+
+import pytest
+
+import headstack
+from conftest import headstack as run_cli
+from conftest import refused
+from headstack.device_costs import CLOSE_PERCENT, DEPTHS, SIZES_KIB, Error, Form
+
+
+@pytest.fixture(scope="module")
+def nearline() -> headstack.Coefficients:
+    return headstack.coefficients("nearline-22tb")
+
+
+def test_sequential_writes_begin_on_physical_sectors() -> None:
+    # A 512e drive would read before each write that covers a part of one, and lose a revolution.
+    found = headstack.coefficients("nearline-18tb").iocost.constants
+    assert found["wbps"] > 0.9 * found["rbps"]
+
+
+def test_constants_are_what_the_drive_does(nearline: headstack.Coefficients) -> None:
+    drive = headstack.Drive("nearline-22tb")
+    rates = [zone["media_mb_per_s"] for zone in drive.zones() if zone["sectors"]]
+    # Sequential work goes at the media's rate, between that of the inner tracks and that of the outer ones.
+    for op in ("r", "w"):
+        assert 0.9 * min(rates) < nearline.iocost.constants[f"{op}bps"] / 1e6 < max(rates)
+    # A random read of a few sectors takes half a revolution, a mean seek, and overheads.
+    about = drive.describe()
+    expected = drive.rotation_ms / 2 + about["seek"]["distance_weighted_ms"]
+    assert nearline.head_time.constants["read_ms"] == pytest.approx(expected, rel=0.1)
+
+
+def test_the_forms_are_those_of_their_systems(nearline: headstack.Coefficients) -> None:
+    iocost, mclock, head = (form.constants for form in nearline.forms)
+    predicted = {form.name: {(e.op, e.size_kib): e.predicted_iops for e in form.errors} for form in nearline.forms}
+    # Worked out by hand for reads of 256 KiB: 63 pages beyond the first; the larger of two costs; a sum of two times.
+    size = 256 * 1024
+    assert 1 / predicted["iocost"]["read", 256] == pytest.approx(1 / iocost["rrandiops"] + 63 * 4096 / iocost["rbps"])
+    assert 1 / predicted["mClock"]["read", 256] == pytest.approx(
+        max(1 / mclock["read_iops"], size / mclock["read_bytes_per_s"])
+    )
+    assert 1000 / predicted["disk-head time"]["read", 256] == pytest.approx(
+        head["read_ms"] + size / head["read_mb_per_s"] / 1000
+    )
+
+
+def test_each_form_is_exact_where_its_constants_were_taken(nearline: headstack.Coefficients) -> None:
+    def percent(form: Form, op: str, size: int, depth: int) -> float:
+        return next(e.percent for e in form.errors if (e.op, e.size_kib, e.depth) == (op, size, depth))
+
+    for op in ("read", "write"):
+        assert percent(nearline.iocost, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=1e-9)
+        assert percent(nearline.mclock, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=1e-9)
+        assert percent(nearline.head_time, op, 4, 1) == pytest.approx(0, abs=1e-9)
+    # A deeper queue is served faster, which a form without a depth cannot know.
+    assert percent(nearline.iocost, "read", 4, 1) > 50
+    assert percent(nearline.head_time, "read", 4, DEPTHS[-1]) < -30
+    assert abs(percent(nearline.head_time, "read", 1024, 1)) < CLOSE_PERCENT
+
+
+def test_sentences_name_the_worst_and_why(nearline: headstack.Coefficients) -> None:
+    assert "for 4 KiB reads at queue depth 32" in nearline.head_time.sentence()
+    assert "with more to choose from" in nearline.head_time.sentence()
+    for form in nearline.forms:
+        assert f"({form.worst.percent:+.0f} %)" in form.sentence()
+        assert len(form.errors) == 2 * len(SIZES_KIB) * len(DEPTHS)
+    fits = Form("a form", {}, [Error("read", 4, depth, 100.0, 103.0) for depth in DEPTHS], "")
+    assert fits.sentence() == "a form is within 3 % of the drive at all sizes and depths."
+
+
+def test_a_drive_that_takes_requests_in_order_has_no_use_for_a_queue() -> None:
+    found = headstack.coefficients("nearline-22tb", overrides={"controller.scheduler": "fcfs"})
+    for error in found.head_time.errors:
+        if (error.op, error.size_kib) == ("read", 4):
+            assert abs(error.percent) < CLOSE_PERCENT
+
+
+def test_the_command_prints_what_python_gives(nearline: headstack.Coefficients) -> None:
+    found = run_cli("coefficients", "nearline-22tb", "--json").json()
+    assert found["iocost"] == nearline.iocost.constants
+    assert found["sentences"]["mclock"] == nearline.mclock.sentence()
+    assert found["iocost_line"].startswith("ctrl=user model=linear rbps=")
+    shown = " ".join(run_cli("coefficients", "nearline-22tb", "--plain").out.split())
+    assert found["iocost_line"] in shown
+    assert found["sentences"]["head_time"] in shown
+
+
+def test_bad_input_is_refused() -> None:
+    assert "did you mean" in refused("coefficients", "nearline-22td")
+    assert "scheduler" in refused("coefficients", "nearline-22tb", "--scheduler", "disk:sptf")

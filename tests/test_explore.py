@@ -1,0 +1,130 @@
+"""`explore`: what to buy for a load."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import headstack
+from conftest import ROOT, refused
+from conftest import headstack as run_cli
+
+CANDIDATES = """
+drives = ["nearline-18tb", "cheetah-9lp"]
+schedulers = ["drive:fcfs", "drive:sptf"]
+p99_ms = 60
+[[arrays]]
+drives = 1
+[[arrays]]
+level = "mirror"
+drives = 3
+[usd]
+"nearline-18tb" = 300
+"""
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random reads, 150 a second: more than one Cheetah 9LP can serve first come, first served."""
+    place, chance, now = tmp_path_factory.mktemp("load"), random.Random(3), 0.0
+    lines = []
+    for _ in range(3000):
+        now += chance.expovariate(0.15)
+        lines.append(f"{now:.6f} 0 {chance.randrange(2_000_000) * 8} 8 1")
+    (place / "load.trace").write_text("\n".join(lines) + "\n")
+    (place / "candidates.toml").write_text(CANDIDATES)
+    return place
+
+
+def test_candidates_are_drives_times_arrays_times_schedulers(load: Path) -> None:
+    found = run_cli("explore", load / "load.trace", "--candidates", load / "candidates.toml", "--json").json()
+    assert len(found["candidates"]) == 8
+    by_name = {(each["system"], each["scheduler"]): each for each in found["candidates"]}
+    single = by_name["nearline-18tb", "drive:fcfs"]
+    # The same as a run of its own.
+    run = headstack.simulate(
+        "nearline-18tb", load / "load.trace", overrides={"drive.*.controller.scheduler": "fcfs"}
+    ).summary
+    assert single["p99_ms"] == run["response_ms"]["p99"]
+    assert single["watts"] == run["power"]["average_w"]
+    assert (single["usd"], by_name["3 × nearline-18tb, mirror", "drive:fcfs"]["usd"]) == (300, 900)
+    # Nobody said what the Cheetah costs, and nobody knows its watts.
+    assert by_name["cheetah-9lp", "drive:fcfs"]["usd"] is None
+    assert by_name["cheetah-9lp", "drive:fcfs"]["watts"] is None
+    # It drowns first come, first served; the shortest positioning time or three copies help.
+    assert not by_name["cheetah-9lp", "drive:fcfs"]["holds"]
+    assert by_name["3 × cheetah-9lp, mirror", "drive:sptf"]["holds"]
+    for each in found["candidates"]:
+        assert not each["holds"] or each["p99_ms"] <= 60
+
+
+def test_the_answer_has_three_sentences_that_agree_with_the_table(load: Path) -> None:
+    found = headstack.explore(load / "load.trace", load / "candidates.toml")
+    rows = found.summary["candidates"]
+    holding = [each for each in rows if each["holds"]]
+    sentences = found.answer().split(". ")
+    assert len(sentences) == 3
+    assert sentences[0] == f"{len(holding)} of 8 candidates hold the load with a p99 of at most 60 ms"
+    cheapest = min(
+        (each for each in holding if each["usd"] is not None), key=lambda each: (each["usd"], each["p99_ms"])
+    )
+    quickest = min(holding, key=lambda each: each["p99_ms"])
+    assert f"cheapest of them is {cheapest['system']}, {cheapest['scheduler']}" in sentences[1]
+    assert f"quickest is {quickest['system']}, {quickest['scheduler']}" in sentences[2]
+
+
+def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
+    found = headstack.explore(load / "load.trace", load / "candidates.toml", p99_ms=0.5)
+    assert found.holding == []
+    assert found.answer().startswith("0 of 8 candidates hold the load with a p99 of at most 0.5 ms. The nearest is ")
+
+
+def test_runs_can_be_kept_and_compared(load: Path, tmp_path: Path) -> None:
+    words = ("explore", load / "load.trace", "--candidates", load / "candidates.toml", "--requests", "300")
+    page, out = tmp_path / "page.html", tmp_path / "out"
+    assert run_cli(*words, "--out", out, "--report", page).code == 0
+    assert "candidates hold the load" in page.read_text()
+    assert "p99 against dollars" in page.read_text()
+    assert run_cli("compare", out, "--json").json()["points"] == 8
+    assert "--resume" in refused(*words, "--out", out)
+    assert run_cli(*words, "--out", out, "--resume", "--json").code == 0
+
+
+def test_a_candidate_that_cannot_be_is_listed(load: Path, tmp_path: Path) -> None:
+    file = tmp_path / "candidates.toml"
+    file.write_text(CANDIDATES.replace('"mirror"\ndrives = 3', '"raid-5"\ndrives = 2'))
+    outcome = run_cli("explore", load / "load.trace", "--candidates", file, "--requests", "100", "--json")
+    assert outcome.code == 1
+    found = json.loads(outcome.out)
+    assert (len(found["candidates"]), len(found["failures"])) == (4, 4)
+    assert "raid-5" in found["failures"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("drives = [", "drive = ["), "did you mean `drives`"),
+        (('["nearline-18tb", "cheetah-9lp"]', "[]"), "must be a list of names"),
+        (("drives = 3", "drives = 0"), "not a whole number"),
+        (("p99_ms = 60", "p99_ms = -1"), "p99_ms: -1"),
+        (('"nearline-18tb" = 300', '"nearline-18tb" = "dear"'), "must be a number"),
+        (('["nearline-18tb", "cheetah-9lp"]', '["nearline-19tb"]'), "nearline-18tb"),
+        (("drives = 3", "drives = 3\nstripes = 64"), "stripes"),
+    ],
+)
+def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    file = tmp_path / "candidates.toml"
+    file.write_text(CANDIDATES.replace(*change, 1))
+    outcome = run_cli("explore", load / "load.trace", "--candidates", file)
+    assert said in outcome.err
+    assert outcome.code in {1, 2}
+    assert "Traceback" not in outcome.err
+
+
+def test_the_example_explores(load: Path) -> None:
+    file = ROOT / "examples" / "candidates.toml"
+    found = headstack.explore(load / "load.trace", file, requests=200).summary
+    assert (len(found["candidates"]), found["failures"]) == (12, [])
