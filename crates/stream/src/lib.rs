@@ -32,14 +32,18 @@
 
 mod analytic;
 mod check;
+mod fit;
 mod model;
 mod of_drive;
+mod parameter;
 mod pipe;
 mod run;
 mod spec;
 mod tracks;
 
+pub use fit::{Fitted, StreamFit, Throughput, differences, fit};
 pub use model::Model;
 pub use of_drive::drive_of;
+pub use parameter::{Law, Parameter};
 pub use run::{FileTime, Repeats, Start, StreamResult, StreamRun};
 pub use spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};

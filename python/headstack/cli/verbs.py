@@ -68,6 +68,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "measure": (
         "headstack measure sim:hp-97560 skippy",
         "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml --report sdb.html",
+        "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3",
     ),
     "calibrate": ("headstack calibrate hp-c2247a --trace host.trace --save fitted.toml",),
     "explain": (
