@@ -10,6 +10,7 @@ import pytest
 from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
+from headstack.calibration.streams import from_table
 
 DRIVE = "maxtor-maxline-plus-ii"
 SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
@@ -120,3 +121,92 @@ def test_the_verb_of_the_library_charts_what_it_measured() -> None:
 )
 def test_a_grid_that_cannot_be(words: tuple[str, ...], says: str) -> None:
     assert says in refused("measure", f"sim:{DRIVE}", *words)
+
+
+# ---- calibrate --record, --table --------------------------------------------------------------------------------------
+
+
+TABLE = """# measured by hand
+op,file_mb,record_kib,repeats,mb_per_s
+{rows}
+"""
+
+
+def _planted(path: Path, ms: float = 0.05) -> Path:
+    """A table of a model whose delay is known."""
+    truth = stream.model(DRIVE, {"cache.write_delay": {"constant_ms": ms}})
+    cells = [(size, record) for size in (20.0, 40.0) for record in (8, 16, 32, 64, 128)]
+    found = stream.throughputs(truth, "write", cells, repeats=2)
+    path.write_text(TABLE.format(rows="\n".join(f"write,{size},{kib},2,{rate}" for (size, kib), rate in found.items())))
+    return path
+
+
+def test_a_table_gives_the_planted_delay_and_is_scored_on_other_files(tmp_path: Path) -> None:
+    table, saved = _planted(tmp_path / "t.csv"), tmp_path / "s.toml"
+    found = command("calibrate", DRIVE, "--table", table, "--law", "constant", "--save", saved, "--json").json()
+    delay = next(row for row in found["parameters"] if row["name"] == "cache.write_delay")
+    assert delay["after"] == pytest.approx(0.05, rel=1e-3)
+    assert delay["ci95"][0] <= 0.05 <= delay["ci95"][1]
+    inner = next(row for row in found["parameters"] if row["name"] == "mechanism.inner_mb_per_s")
+    assert (inner["identifiable"], inner["before"]) == (False, inner["after"])
+    assert (found["train"]["throughputs"], found["test"]["throughputs"]) == (5, 5)
+    assert {row["file_mb"] for row in found["rows"] if row["fitted"]} == {40.0}
+    assert found["test"]["after"]["mean_percent"] < 0.01 < found["test"]["before"]["mean_percent"]
+    assert stream.StreamModel(toml=saved.read_text()).spec == found["model"]
+    shown = command("calibrate", DRIVE, "--table", table).out
+    assert "no throughput of the table depends on it" in shown
+
+
+def test_units_are_read_from_the_names_of_columns(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("op,file_mib,record_mib,mib_per_s\nread,100,1,30\n")
+    read = from_table(table)
+    assert read.rows == [("read", pytest.approx(104.8576), 1024.0, 1, pytest.approx(31.45728))]
+
+
+def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> None:
+    record = tmp_path / "r.parquet"
+    host = {"host.buffer_cache.blocks": 4000, "host.buffer_cache.block_kib": 8, "host.buffer_cache.copy_us_per_kib": 2.5,
+            "host.buffer_cache.cluster_blocks": 16}  # fmt: skip
+    measure.streams(
+        f"sim:{DRIVE}", file_mb=[4, 200], record_kib=[32, 128, 512], repeats=1, record=record, overrides=host
+    )
+    found = command("calibrate", DRIVE, "--record", record, "--parameters", "mechanism.outer_mb_per_s", "--json").json()
+    assert found["left_out_cached"] >= 3
+    assert [row["name"] for row in found["parameters"]] == ["mechanism.outer_mb_per_s"]
+    assert found["train"]["after"]["mean_percent"] < found["train"]["before"]["mean_percent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("op,file,record_kib,mb_per_s\nread,1,8,30\n", "has no unit"),
+        ("op,file_mb,record_kib\nread,1,8\n", "no column for the throughput"),
+        ("file_mb,record_kib,mb_per_s\n1,8,30\n", "no column `op`"),
+        ("op,file_mb,record_kib,mb_per_s\n", "no throughputs"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,fast\n", "line 2"),
+        ("op,file_mb,record_kib,mb_per_s\nerase,1,8,30\n", "erase"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,30\n", "cannot tell"),
+        ("op,file_mb,record_kib,mb_per_s,mib_per_s\nread,1,8,30,30\n", "two columns"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(text)
+    assert says in refused("calibrate", DRIVE, "--table", table)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "--table"),
+        (("--table", "no-such.csv"), "no-such.csv"),
+        (("--record", "no-such.parquet"), "no-such.parquet"),
+        (("--table", "a.csv", "--record", "b.parquet"), "one of"),
+        (("--table", "a.csv", "--split", "0.3"), "--split"),
+        (("--table", "a.csv", "--set", "rotation_rpm=1"), "--set"),
+        (("--trace", "a.trace", "--law", "normal"), "--law"),
+    ],
+)
+def test_options_of_traces_and_of_throughputs_stay_apart(words: tuple[str, ...], says: str) -> None:
+    assert says in refused("calibrate", DRIVE, *words)

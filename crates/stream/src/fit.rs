@@ -315,10 +315,11 @@ fn damped(slopes: &[Vec<f64>], here: &[f64], free: &[usize], damping: f64) -> Op
         if rows[pivot][pivot].abs() < 1e-300 {
             return None;
         }
-        for row in pivot + 1..count {
-            let factor = rows[row][pivot] / rows[pivot][pivot];
-            for column in pivot..=count {
-                rows[row][column] -= factor * rows[pivot][column];
+        let (above, below) = rows.split_at_mut(pivot + 1);
+        for row in below {
+            let factor = row[pivot] / above[pivot][pivot];
+            for (cell, known) in row.iter_mut().zip(&above[pivot]).skip(pivot) {
+                *cell -= factor * known;
             }
         }
     }
