@@ -188,7 +188,7 @@ def _row(path: str | Path, line: int, cells: dict[str, str], columns: dict[str, 
         try:
             return float(text or "")
         except ValueError:
-            raise InputError(f"`{path}`, line {line}: `{text}` in `{column}` is no number") from None
+            raise InputError(f"`{path}`, line {line}: `{text}` in `{column}` cannot be read as a number") from None
 
     file_mb, record_kib, rate = (number(column) * factor for column, factor in columns.values())
     repeats = number("repeats", absent="1")
