@@ -29,6 +29,7 @@ RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
 SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
 SLOW_FITTING := --package headstack-fit --test coverage
+SLOW_STREAMS := --package headstack-stream --lib fit::
 SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
@@ -121,6 +122,7 @@ test-rust-slow:
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored
+	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)

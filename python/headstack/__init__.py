@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from headstack.errors import HeadstackError, InputError, InternalError, Interrupted
 
 if TYPE_CHECKING:
-    from headstack import measure
+    from headstack import measure, stream
     from headstack._core import VERSION as __version__
     from headstack._core import (
         Completion,
@@ -88,6 +88,7 @@ __all__ = [
     "power_budget",
     "schedulers",
     "simulate",
+    "stream",
     "sweep",
     "trace_formats",
     "validate",
@@ -122,8 +123,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module("headstack._core").VERSION
-    if name == "measure":
-        return import_module("headstack.measure")
+    if name in {"measure", "stream"}:
+        return import_module(f"headstack.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'headstack' has no attribute '{name}'")
     value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)

@@ -322,6 +322,103 @@ class Stepper:
         """
 
 @final
+class StreamModel:
+    """
+    A model of a drive that serves sequential streams: server, disk cache, mechanism (Vickovic, Celar & Mudnic 2010).
+
+    Parameters
+    ----------
+    drive
+        A name in the library, or the path of a drive file: its media rates, switches, bus, buffer and overhead are taken over,
+        without delays.
+    json
+        A description instead, as `spec` gives it, in JSON.
+    toml
+        A description instead, in TOML.
+    """
+    def __new__(cls, /, drive: str | None = None, *, json: str | None = None, toml: str | None = None) -> StreamModel: ...
+    def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
+    def __repr__(self, /) -> str: ...
+    @staticmethod
+    def _restored(name: str, spec: str) -> StreamModel:
+        """
+        The model that was pickled.
+        """
+    def average_service_time_ms(self, /, size_bytes: SupportsIndex) -> float:
+        """
+        The paper's equation 1: what a request takes on average that finds the arm anywhere, in ms.
+        """
+    @property
+    def capacity_bytes(self, /) -> int:
+        """
+        Whole bytes on all tracks.
+        """
+    def differences(self, /, rows: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsIndex, SupportsFloat | SupportsIndex]], *, seed: SupportsIndex = ...) -> list[float]:
+        """
+        Relative differences of the model from measured throughputs (`rows` as for `fit`): model less measured, over measured.
+        """
+    def fit(self, /, rows: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsIndex, SupportsFloat | SupportsIndex]], parameters: SupportsGetItem[int, str], *, law: str = "normal", seed: SupportsIndex = ...) -> dict:
+        """
+        Fits values to measured throughputs.
+
+        Parameters
+        ----------
+        rows
+            Throughputs: "read" or "write", file in 10⁶ bytes, record in KiB, files over which it is the mean, 10⁶ bytes a second.
+        parameters
+            Paths of the values to fit: `cache.read_delay`, `cache.write_delay`, `server.read_delay`, `server.write_delay` (their
+            means), `cache.overhead_ms`, `cache.interface_mb_per_s`, `mechanism.outer_mb_per_s`, `mechanism.inner_mb_per_s`,
+            `mechanism.head_switch_ms`.
+        law
+            The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
+            deviation), "exponential".
+
+        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95`, `identifiable`, `why`), and
+        `differences` of the fitted model from each row, relative.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The drive it was made of, or "stream model".
+        """
+    def run(self, /, op: str, *, file_mb: SupportsFloat | SupportsIndex, record_kib: SupportsFloat | SupportsIndex, repeats: SupportsIndex | None = ..., start_percent: SupportsFloat | SupportsIndex | None = ..., positioning: bool = False, seed: SupportsIndex = ...) -> dict:
+        """
+        Writes or reads files in records of one size, one file behind the other.
+
+        Parameters
+        ----------
+        op
+            "read" or "write".
+        file_mb, record_kib
+            Size of a file, in 10⁶ bytes, and of a record. A file is whole records, as many as hold it.
+        repeats
+            How many files; `None`: until the disk is full.
+        start_percent
+            So many percent of the tracks further in the first file begins; `None`: each file on a track drawn at random.
+        positioning
+            Whether each file begins with half a full stroke and half a revolution.
+        seed
+            Of everything random.
+
+        Returns a dict: `files` (each with `start_track`, `bytes`, `time_ns`, `mb_per_s`), `bytes`, `time_s`, `mb_per_s` (mean of
+        the files), `mechanism_busy` and `interface_busy` (shares of the time).
+        """
+    @property
+    def spec(self, /) -> dict:
+        """
+        Its description: `server`, `cache` and `mechanism`.
+        """
+    def to_toml(self, /) -> str:
+        """
+        The description as a TOML file.
+        """
+    @property
+    def tracks(self, /) -> int:
+        """
+        Tracks.
+        """
+
+@final
 class System:
     """
     Drives, volumes, buses and a host.
@@ -704,7 +801,7 @@ def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -
     (Student): `None` for a single value. Raises `InputError` if there is none.
     """
 
-def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
 
@@ -721,6 +818,9 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
         Go on with the record if the file or its `.part` exists. Otherwise a new one takes its place.
     whole_device
         `zoned` reads the whole device, not samples of it.
+    file_mb, record_kib, repeats
+        What `stream` reads and writes: sizes of files in 10⁶ bytes, sizes of records in KiB, and how often. Those of Vickovic et
+        al. (2010) if absent.
     write, yes_destroy
         Consent to losing what is on a real device: `write` and the device's path once more.
     seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
@@ -735,7 +835,7 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
     """
     What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
     """
@@ -743,7 +843,7 @@ def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_
 def measure_probes() -> list[dict]:
     """
     The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
-    (whether it writes where the device may be written).
+    (whether it writes where the device may be written), `when_named` (whether it runs only when it is named).
     """
 
 def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:

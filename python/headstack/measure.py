@@ -19,12 +19,12 @@ from headstack.files import check_writable, write_whole
 from headstack.run import override_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Unpack
 
     from headstack.report.charts import AnyChart
 
-__all__ = ["Measurement", "plan", "probes", "read", "run", "seeker", "skippy", "zoned"]
+__all__ = ["Measurement", "plan", "probes", "read", "run", "seeker", "skippy", "streams", "zoned"]
 
 
 class Options(TypedDict, total=False):
@@ -33,6 +33,9 @@ class Options(TypedDict, total=False):
     record: str | Path | None
     resume: bool
     whole_device: bool
+    file_mb: Sequence[float] | None
+    record_kib: Sequence[float] | None
+    repeats: int | None
     write: bool
     yes_destroy: str | Path | None
     read_only: bool
@@ -118,6 +121,15 @@ class Measurement:
             raise InputError("the record shows no seek curve", "measure with the probe `seek-curve`")
         return seek_chart(self.found["seek"])
 
+    def plot_streams(self, mode: str = "read") -> AnyChart:
+        """Throughput over record size, a line for each size of file; of reads or of writes."""
+        from headstack.report.streams import stream_chart
+
+        streams = self.found["stream"]
+        if streams is None or not any(point["mode"] == mode for point in streams["points"]):
+            raise InputError(f"the record shows no {mode}s of streams", "measure with the probe `stream`")
+        return stream_chart(streams, mode)
+
     def report(self, path: str | Path) -> None:
         """Write the measurement's page: one self-contained HTML file."""
         from headstack.report.measurement import measurement_page
@@ -151,6 +163,9 @@ def plan(
     probes: Iterable[str] = (),
     *,
     whole_device: bool = False,
+    file_mb: Sequence[float] | None = None,
+    record_kib: Sequence[float] | None = None,
+    repeats: int | None = None,
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
@@ -161,6 +176,7 @@ def plan(
         str(device),
         probes=list(probes),
         whole_device=whole_device,
+        **_grid(file_mb, record_kib, repeats),
         write=write,
         yes_destroy=None if yes_destroy is None else Path(yes_destroy),
         read_only=read_only,
@@ -175,6 +191,9 @@ def run(
     record: str | Path | None = None,
     resume: bool = False,
     whole_device: bool = False,
+    file_mb: Sequence[float] | None = None,
+    record_kib: Sequence[float] | None = None,
+    repeats: int | None = None,
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
@@ -201,6 +220,9 @@ def run(
         Go on with the record where it ended, if it is there.
     whole_device
         The probe `zoned` reads all of the device, not samples of it.
+    file_mb, record_kib, repeats
+        What the probe `stream` writes and reads: files of these sizes (10⁶ bytes), in records of these sizes, so often. As
+        Vickovic et al. (2010) did if absent: hours on a real disk.
     write, yes_destroy
         Consent to losing what is on a real device: `write`, and the device's path once more. Without both it is only read.
     read_only
@@ -230,6 +252,7 @@ def run(
             record=path,
             resume=resume,
             whole_device=whole_device,
+            **_grid(file_mb, record_kib, repeats),
             write=write,
             yes_destroy=None if yes_destroy is None else Path(yes_destroy),
             seed=seed,
@@ -241,6 +264,15 @@ def run(
             progress=progress,
         )
     )
+
+
+def _grid(file_mb: Sequence[float] | None, record_kib: Sequence[float] | None, repeats: int | None) -> dict[str, Any]:
+    """The arguments of the core that say what `stream` does."""
+    return {
+        "file_mb": None if file_mb is None else list(file_mb),
+        "record_kib": None if record_kib is None else list(record_kib),
+        "repeats": repeats,
+    }
 
 
 def read(path: str | Path) -> Measurement:
@@ -264,6 +296,11 @@ def zoned(device: str | Path, **options: Unpack[Options]) -> Measurement:
 def seeker(device: str | Path, **options: Unpack[Options]) -> Measurement:
     """Seeker: seek time over distance in sectors, by writes at the start and elsewhere. `options` are those of `run`."""
     return run(device, ["seeker"], **options)
+
+
+def streams(device: str | Path, **options: Unpack[Options]) -> Measurement:
+    """Throughput of files by the sizes of file and record. `options` are those of `run`: see `file_mb`."""
+    return run(device, ["stream"], **options)
 
 
 def journal(record: Path) -> Path:

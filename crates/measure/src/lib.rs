@@ -20,7 +20,9 @@ mod reading;
 pub mod rebuild;
 pub mod record;
 mod run;
+mod streams;
 
 pub use error::MeasureError;
 pub use progress::Progress;
-pub use run::{Measured, Options, measure};
+pub use run::{Measured, Options, Scope, measure};
+pub use streams::StreamGrid;

@@ -8,12 +8,13 @@ use crate::probe::{self, Context, Probe};
 use crate::progress::Listener;
 use crate::reading::known::Known;
 use crate::record::store::{self, Store};
-use crate::record::{Record, Sample};
+use crate::record::{ProbeName, Record, Sample};
+use crate::streams::StreamGrid;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What to measure, and where to write it down.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Names of probes; empty: all that suit the device. Probes they need run before them.
     pub probes: Vec<String>,
@@ -21,8 +22,17 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// Go on with the record that the file holds, if there is one; otherwise a new one takes its place.
     pub resume: bool,
+    /// How much the probes do that can do more or less.
+    pub scope: Scope,
+}
+
+/// How much the probes do that can do more or less.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope {
     /// `zoned` reads all of the device instead of samples of it.
     pub whole_device: bool,
+    /// What `stream` reads and writes.
+    pub streams: StreamGrid,
 }
 
 /// A measurement that ended: whole, or stopped by an error.
@@ -53,6 +63,9 @@ pub fn measure(
         record = store::read(path)?;
         continue_record(&record, device, path)?;
     }
+    if wanted.iter().any(|probe| probe.name == ProbeName::Stream) {
+        take_grid(&mut record, device, options)?;
+    }
     record.head.sessions += 1;
     let mut store = match &options.record {
         Some(path) => Store::at(path, &record)?,
@@ -64,7 +77,7 @@ pub fn measure(
             continue;
         }
         let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later.name));
-        let rest_s = rest.map(|later| probe::expected_s(later, &record, options.whole_device)).sum();
+        let rest_s = rest.map(|later| probe::expected_s(later, &record, &options.scope)).sum();
         if let Err(error) = run_probe(device, &mut record, &mut store, listener, (probe, rest_s, options)) {
             stopped = Some(error);
             break;
@@ -95,6 +108,22 @@ fn continue_record(record: &Record, device: &dyn Device, path: &std::path::Path)
     Ok(())
 }
 
+/// The grid of streams is checked, and becomes part of the record; a record to go on with has its own.
+fn take_grid(record: &mut Record, device: &dyn Device, options: &Options) -> Result<(), MeasureError> {
+    let grid = &options.scope.streams;
+    grid.check(device.info())?;
+    let holds_streams = record.samples.iter().any(|sample| sample.probe == ProbeName::Stream);
+    if holds_streams && record.head.streams.as_ref() != Some(grid) {
+        return Err(MeasureError::Record {
+            path: options.record.clone().unwrap_or_default(),
+            problem: "it holds streams of other sizes or repeats".to_owned(),
+            hint: Some("go on with the same sizes and repeats, or give another `--record`".to_owned()),
+        });
+    }
+    record.head.streams = Some(grid.clone());
+    Ok(())
+}
+
 /// Before an unfinished probe runs again: what it left is dropped where it cannot take that up, at least its last series,
 /// which may not be whole. Samples of unfinished probes that are not asked for now stay in the record.
 /// Says whether any was dropped.
@@ -121,7 +150,7 @@ fn run_probe(
     let done: BTreeSet<u32> =
         record.samples.iter().filter(|s| s.probe == probe.name).map(|sample| sample.series).collect();
     let known = Known::of(record);
-    let expected_s = probe::expected_s(probe, record, options.whole_device);
+    let expected_s = probe::expected_s(probe, record, &options.scope);
     let mut session = Session::new(device, record, store, listener, probe.name);
     (session.expected_s, session.rest_s) = (expected_s, rest_s);
     session.mode = match (session.device.info().writable, session.record.head.writes.as_str()) {
@@ -138,5 +167,5 @@ fn run_probe(
         session.memory = Memory::new(known.keeps);
     }
     session.begin()?;
-    (probe.run)(&mut session, &Context { known, done, whole_device: options.whole_device })
+    (probe.run)(&mut session, &Context { known, done, scope: options.scope.clone() })
 }

@@ -24,6 +24,7 @@ mod scores;
 mod sinks;
 mod spool;
 mod stepper;
+mod stream;
 mod system;
 mod table;
 mod trace;
@@ -68,6 +69,8 @@ mod _core {
     use crate::scores::{demerit, mean_interval, per_request_error};
     #[pymodule_export]
     use crate::stepper::{Completion, Stepper};
+    #[pymodule_export]
+    use crate::stream::StreamModel;
     #[pymodule_export]
     use crate::system::{System, Workload};
     #[pymodule_export]

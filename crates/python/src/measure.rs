@@ -2,12 +2,12 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
-use crate::range::{NoisePercent, OutlierMs, OutlierPercent, Seed};
+use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, Seed};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
 use headstack_measure::probe::{self, PROBES, Probe, Writing};
 use headstack_measure::record::{self, Record};
-use headstack_measure::{MeasureError, Options, Progress};
+use headstack_measure::{MeasureError, Options, Progress, Scope, StreamGrid};
 use headstack_trace::atomic_file::at_once;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,7 +24,7 @@ impl From<MeasureError> for Error {
 }
 
 /// The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
-/// (whether it writes where the device may be written).
+/// (whether it writes where the device may be written), `when_named` (whether it runs only when it is named).
 #[pyfunction]
 pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let describe = |probe: &&Probe| {
@@ -32,7 +32,8 @@ pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>>
         let writes = probe.writes != Writing::Never;
         dict(
             py,
-            &json!({"name": probe.name.as_str(), "about": probe.about, "needs": needs, "writes": writes}),
+            &json!({"name": probe.name.as_str(), "about": probe.about, "needs": needs, "writes": writes,
+                "when_named": probe.runs_when_named()}),
         )
     };
     PROBES.iter().map(describe).collect()
@@ -63,16 +64,35 @@ fn open_options(
     }
 }
 
+/// How much the probes do: those that are `None` as the paper has them.
+fn scope(
+    whole_device: bool,
+    file_mb: Option<Vec<f64>>,
+    record_kib: Option<Vec<f64>>,
+    repeats: Option<RepeatCount>,
+) -> Scope {
+    let paper = StreamGrid::default();
+    let streams = StreamGrid {
+        file_mb: file_mb.unwrap_or(paper.file_mb),
+        record_kib: record_kib.unwrap_or(paper.record_kib),
+        repeats: repeats.map_or(paper.repeats, |count| count.0),
+    };
+    Scope { whole_device, streams }
+}
+
 /// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
 #[pyfunction]
-#[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, write=false, yes_destroy=None, read_only=false,
-    overrides=Vec::new()))]
+#[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None, write=false,
+    yes_destroy=None, read_only=false, overrides=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn measure_plan<'py>(
     py: Python<'py>,
     device: &str,
     probes: Vec<String>,
     whole_device: bool,
+    file_mb: Option<Vec<f64>>,
+    record_kib: Option<Vec<f64>>,
+    repeats: Option<RepeatCount>,
     write: bool,
     yes_destroy: Option<PathBuf>,
     read_only: bool,
@@ -91,9 +111,10 @@ pub(crate) fn measure_plan<'py>(
     let device = headstack_measure::device::open(device, &options).map_err(Error::from)?;
     let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
     let record = Record::new(device.info().clone());
+    let scope = scope(whole_device, file_mb, record_kib, repeats);
     plan.into_iter()
         .map(|probe| {
-            let expected_s = probe::expected_s(probe, &record, whole_device);
+            let expected_s = probe::expected_s(probe, &record, &scope);
             dict(py, &json!({"probe": probe.name.as_str(), "expected_s": expected_s}))
         })
         .collect()
@@ -114,6 +135,9 @@ pub(crate) fn measure_plan<'py>(
 ///     Go on with the record if the file or its `.part` exists. Otherwise a new one takes its place.
 /// whole_device
 ///     `zoned` reads the whole device, not samples of it.
+/// file_mb, record_kib, repeats
+///     What `stream` reads and writes: sizes of files in 10⁶ bytes, sizes of records in KiB, and how often. Those of Vickovic et
+///     al. (2010) if absent.
 /// write, yes_destroy
 ///     Consent to losing what is on a real device: `write` and the device's path once more.
 /// seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
@@ -127,8 +151,8 @@ pub(crate) fn measure_plan<'py>(
 /// Raises `InputError` for unknown probes, unusable devices and unreadable records. What ends a measurement under way (stopped,
 /// device gone, too many errors) does not raise: see `Measurement.stopped`.
 #[pyfunction]
-#[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, write=false,
-    yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
+#[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, file_mb=None, record_kib=None,
+    repeats=None, write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
     overrides=Vec::new(), progress=None))]
 #[expect(
     clippy::too_many_arguments,
@@ -142,6 +166,9 @@ pub(crate) fn measure(
     record: Option<PathBuf>,
     resume: bool,
     whole_device: bool,
+    file_mb: Option<Vec<f64>>,
+    record_kib: Option<Vec<f64>>,
+    repeats: Option<RepeatCount>,
     write: bool,
     yes_destroy: Option<PathBuf>,
     seed: Seed,
@@ -162,7 +189,8 @@ pub(crate) fn measure(
         read_only,
         overrides,
     );
-    let options = Options { probes, record, resume, whole_device };
+    let scope = scope(whole_device, file_mb, record_kib, repeats);
+    let options = Options { probes, record, resume, scope };
     let mut teller = Teller { progress, refusal: None };
     let measured = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &opening)?;

@@ -76,12 +76,14 @@ numbers! {
     OutlierPercent(f64) "outlier_percent": 0 ..= 50.0;
     PhaseLock(f64) "phase_lock": 0.05 ..= 0.95;
     PlatterCount(u32) "platters": 1 ..= headstack_cost::MOST_PLATTERS;
+    RepeatCount(u32) "repeats": 1 ..= 1000;
     RequestCount(u64) "requests": 1 ..= u64::MAX;
     Rpm(f64) "rpm": 60 ..= 1e6;
     Sector(u32) "sector": 0 ..= u32::MAX;
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;
     Seed(u64) "seed": 0 ..= u64::MAX;
+    StartPercent(f64) "start_percent": 0 ..= 100.0;
     Threads(usize) "threads": 1 ..= 65_536;
     TicksPerS(u64) "ticks_per_s": 1 ..= 1_000_000_000;
     TimeScale(f64) "time_scale": 1e-12 ..= 1e12;

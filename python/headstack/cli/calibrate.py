@@ -6,17 +6,36 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions, pairs
 from headstack.errors import InputError
 
+STREAMS = Group("Throughputs of streams", sort_key=1)
+ROUNDS = 3
+Law = Literal["constant", "uniform", "normal", "exponential"]
+
 
 def calibrate(
     system: Annotated[str, Parameter(help="Library name or drive file of one drive.")],
     *,
-    trace: Annotated[Path, Parameter(group=TRACE, help="Trace that has measured times.")],
+    trace: Annotated[Path | None, Parameter(group=TRACE, help="Trace that has measured times.")] = None,
+    table: Annotated[
+        Path | None,
+        Parameter(
+            group=STREAMS,
+            help="Fit the drive's stream model to throughputs instead: a CSV file with `op`, `file_mb`, `record_kib` and "
+            "`mb_per_s`; the largest files are fitted, the others scored.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, Parameter(group=STREAMS, help="The same, from a record of `measure DEVICE stream`.")
+    ] = None,
+    law: Annotated[
+        Law | None,
+        Parameter(group=STREAMS, help="The form of the delays of a stream model (`normal` if absent)."),
+    ] = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     split: Annotated[
         str,
@@ -34,7 +53,7 @@ def calibrate(
             "that makes sense for the drive.",
         ),
     ] = None,
-    rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = 3,
+    rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = ROUNDS,
     objective: Annotated[
         Literal["mae_ms", "rmse_ms", "demerit_ms"],
         Parameter(
@@ -42,11 +61,14 @@ def calibrate(
         ),
     ] = "mae_ms",
     set_: Overrides = (),
-    save: Annotated[Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file.")] = None,
+    save: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file, or the stream model.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
 
+    With `--table` or `--record`: fit its model of sequential streams to throughputs.
     Tells which parameters prove wrong against the first part, within what range the trace knows them, and which are
     not identifiable from it. The part that is scored is not looked at until the parameters stand.
     """
@@ -55,8 +77,22 @@ def calibrate(
 
     if save is not None:
         check_writable(save)
-    share, folds = _parts(split)
+    if sum(given is not None for given in (trace, table, record)) != 1:
+        raise InputError(
+            "calibrate needs something that was measured",
+            "give one of `--trace F`, `--table F.csv` and `--record F.parquet`",
+        )
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
+    if trace is None:
+        of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != "mae_ms",
+                     "--set": set_, "options of traces": how != TraceOptions()}  # fmt: skip
+        for option, is_given in of_traces.items():
+            if is_given:
+                raise InputError(f"{option} goes with `--trace` only", "leave it out")
+        return _streams(system, (table, record), names, law or "normal", save, json=json)
+    if law is not None:
+        raise InputError("--law goes with `--table` and `--record` only", "leave it out")
+    share, folds = _parts(split)
     built = System(system, overrides=pairs(set_, "--set"))
     with output.progress("trying drives", None) as progress:
         found = calibrate(
@@ -79,6 +115,57 @@ def calibrate(
     if save is not None:
         output.note(f"wrote {save}")
     return 0
+
+
+def _streams(
+    system: str, measured: tuple[Path | None, Path | None], names: list[str], law: Law, save: Path | None, *, json: bool
+) -> int:
+    from headstack.calibration.streams import calibrate_streams, from_record, from_table
+
+    table, record = measured
+    throughputs = from_table(table) if table is not None else from_record(record or Path())
+    found = calibrate_streams(system, throughputs, parameters=names, law=law)
+    if save is not None:
+        found.save(save)
+    if json:
+        output.print_json(found.summary)
+    else:
+        _show_streams(found.summary)
+    if save is not None:
+        output.note(f"wrote {save}")
+    return 0
+
+
+def _show_streams(summary: dict[str, Any]) -> None:
+    number = output.number
+    train, test = summary["train"], summary["test"]
+    output.line(
+        f"the stream model of {summary['system']}, fitted to {train['throughputs']} throughputs of {summary['source']}, scored "
+        f"on the other {test['throughputs']}"
+    )
+    output.line()
+    output.table(
+        "Difference from the measured throughput",
+        ["", "throughputs", "mean (%)", "largest (%)"],
+        [
+            (f"{part}, {when}", number(scores["throughputs"]), number(scores[when]["mean_percent"], 2),
+             number(scores[when]["max_percent"], 2))
+            for part, scores in (("fitted", train), ("scored", test))
+            for when in ("before", "after")
+            if scores[when] is not None
+        ],
+    )  # fmt: skip
+    output.table(
+        "Parameters",
+        ["parameter", "unit", "before", "after", "95 %", "not identifiable because"],
+        [
+            (row["name"], row["unit"], _value(row["before"]), _value(row["after"]), _range(row), row["why"])
+            for row in summary["parameters"]
+        ],
+        text_columns=(0, 1, 5),
+    )
+    if summary["left_out_cached"]:
+        output.note(f"{summary['left_out_cached']} throughputs were left out: a cache answered")
 
 
 # What `k-fold` means where nothing is said of how many.

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from headstack.measure import Measurement
 
 CONSENT = Group("Writing to a real device", sort_key=0)
+STREAMS = Group("The probe `stream`", sort_key=4)
 NOISE = Group("Noise of a simulated device", sort_key=5)
+
+
+PLANNED = (
+    "whole_device", "file_mb", "record_kib", "repeats", "write", "yes_destroy", "read_only", "overrides",
+)  # fmt: skip
+"""The options that say what will be done."""
 
 
 def measure(
@@ -32,7 +39,7 @@ def measure(
     *probes: Annotated[
         str,
         Parameter(
-            help="Probes (`--probes` lists them), `skippy` for its three kinds; all that suit the device if none."
+            help="Probes (`--probes` lists them), `skippy` for its three kinds; if none, all that suit the device but `stream`."
         ),
     ],
     list_: Annotated[bool, Parameter(name="--probes", help="List the probes, and measure nothing.")] = False,
@@ -46,6 +53,15 @@ def measure(
     whole_device: Annotated[
         bool, Parameter(group=RUN, help="The probe `zoned` reads all of the device, not samples of it.")
     ] = False,
+    file_mb: Annotated[
+        str | None, Parameter(group=STREAMS, help="Sizes of files in MB: `300,1000` (30 to 2000 if absent).")
+    ] = None,
+    record_kib: Annotated[
+        str | None, Parameter(group=STREAMS, help="Sizes of records in KiB: `8,512` (8 to 131072 if absent).")
+    ] = None,
+    repeats: Annotated[
+        int | None, Parameter(group=STREAMS, help="How often each file is written or read (15 if absent).")
+    ] = None,
     write: Annotated[
         bool, Parameter(group=CONSENT, help="Probes may write: what is on the device is lost. With --yes-destroy.")
     ] = False,
@@ -70,7 +86,7 @@ def measure(
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page with the charts.")] = None,
     json: Json = False,
 ) -> int:
-    """Run probes on a device and tell what they show: rotation, geometry, zones, switches, seeks, caches.
+    """Run probes on a device and tell what they show: rotation, geometry, zones, switches, seeks, caches, streams.
 
     A real device is only read, unless it is named twice: `--write --yes-destroy PATH`. Mounted devices are refused.
     Ctrl-C keeps the record. Exit code 1: done in part; 3: the device does not rotate.
@@ -88,6 +104,7 @@ def measure(
     simulated = {"--set": set_, "--read-only": read_only, **{_option(name): True for name in given}}
     if from_ is not None:
         asked = {"DEVICE": device, "--record": record, "--resume": resume, "--whole-device": whole_device,
+                 **_given(file_mb, record_kib, repeats),
                  **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
         return _read(from_, save, report, json=json)
@@ -101,7 +118,20 @@ def measure(
                 f"is for real devices, and `{device}` is none: it is written without", "leave it out")  # fmt: skip
     if not device.startswith("sim:"):
         _refuse(simulated, f"is for simulated devices, and `{device}` is none", "leave it out, or name `sim:SYSTEM`")
-    opening = {"whole_device": whole_device, **consent, "read_only": read_only, "overrides": pairs(set_, "--set")}
+    if "stream" not in probes:
+        _refuse(_given(file_mb, record_kib, repeats), "is for the probe `stream`", "leave it out, or name the probe")
+    grid = {
+        "file_mb": _sizes(file_mb, "--file-mb"),
+        "record_kib": _sizes(record_kib, "--record-kib"),
+        "repeats": repeats,
+    }
+    opening = {
+        "whole_device": whole_device,
+        **grid,
+        **consent,
+        "read_only": read_only,
+        "overrides": pairs(set_, "--set"),
+    }
     return _measure(device, probes, {**opening, **given}, (record, resume), (save, report), json=json)
 
 
@@ -117,7 +147,7 @@ def _measure(
     from headstack import measure
 
     record, resume = keep
-    opening = {name: options[name] for name in ("whole_device", "write", "yes_destroy", "read_only", "overrides")}
+    opening = {name: value for name, value in options.items() if name in PLANNED}
     planned = measure.plan(device, probes, **opening)
     with _progress(_announcement(device, planned), planned) as progress:
         found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
@@ -206,6 +236,20 @@ def _refuse(options: dict[str, Any], why: str, hint: str) -> None:
     for name, value in options.items():
         if value:
             raise InputError(f"{name} {why}", hint)
+
+
+def _given(file_mb: str | None, record_kib: str | None, repeats: int | None) -> dict[str, Any]:
+    """What was asked of the probe `stream`, by option."""
+    return {"--file-mb": file_mb, "--record-kib": record_kib, "--repeats": repeats is not None}
+
+
+def _sizes(text: str | None, option: str) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} `{text}` is not a list of numbers", f"for example {option} 512,2048") from None
 
 
 def _option(name: str) -> str:

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from headstack.measure import Measurement
 
 
+CACHED = (
+    "* faster than the largest files: a cache answered; ×: the file holds no such record, or the device no such file"
+)
+
+
 def show(found: Measurement) -> None:
     """Print the values with their uncertainty and method, the zones, and what else was found."""
     from headstack.report.findings import bandwidth_rows, naive_rows, parameter_rows, zone_rows
@@ -36,6 +41,14 @@ def show(found: Measurement) -> None:
     if values["bandwidth"] is not None:
         output.table("Bandwidth", ["law", "from", "off by (MiB/s, rms)", "start", "change"], bandwidth_rows(values),
                      text_columns=(0, 1))  # fmt: skip
+    if values["stream"] is not None:
+        from headstack.report.streams import stream_columns, stream_rows
+
+        for mode in ("write", "read"):
+            rows = stream_rows(values["stream"], mode)
+            if rows:
+                output.table(f"Streams, {mode}s: MB/s by record (KiB) and file (MB)", stream_columns(values["stream"]), rows,
+                             caption=CACHED)  # fmt: skip
     if values["naive"] is not None:
         output.table("The sawtooth as its paper reads it", ["", "paper's way", "unit", "corrected"], naive_rows(values),
                      text_columns=(0, 2))  # fmt: skip

@@ -80,8 +80,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "measure": (
         "headstack measure sim:hp-97560 skippy",
         "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml --report sdb.html",
+        "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3",
     ),
-    "calibrate": ("headstack calibrate hp-c2247a --trace host.trace --save fitted.toml",),
+    "calibrate": (
+        "headstack calibrate hp-c2247a --trace host.trace --save fitted.toml",
+        "headstack calibrate maxtor-maxline-plus-ii --record streams.parquet --save streams.toml",
+    ),
     "explain": (
         "headstack explain hp-97560 --lba 0 --then 1000000",
         "headstack explain hp-97560 --from run.parquet --id 1234 --report request.html",

@@ -46,7 +46,13 @@ def measurement_page(found: Measurement) -> Page:
         subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
         notices=stopped + [warning[:1].upper() + warning[1:] + "." for warning in values["warnings"]],
         numbers=_numbers(values),
-        sections=[*_sawtooths(values), *_bandwidth(values, device), *_seeks(values, device), *_tables(values)],
+        sections=[
+            *_sawtooths(values),
+            *_bandwidth(values, device),
+            *_seeks(values, device),
+            *_streams(values),
+            *_tables(values),
+        ],
         cite=[
             ("tool", f"headstack {__version__}; the record was made by {found.head['version']}"),
             ("device", found.device),
@@ -132,6 +138,12 @@ def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
         sections.append(Section("Seeker: seek time by distance in sectors", text=text, half=len(sections) == 1,
                                 chart=seeker_chart(seek["seeker"], device["sector_bytes"])))  # fmt: skip
     return sections
+
+
+def _streams(values: dict[str, Any]) -> list[Section]:
+    from headstack.report.streams import stream_sections
+
+    return [] if values["stream"] is None else stream_sections(values["stream"])
 
 
 def _tables(values: dict[str, Any]) -> list[Section]:

@@ -6,6 +6,8 @@ mod member;
 use super::{Access, Device, DeviceInfo, Mode, Window};
 use crate::MeasureError;
 use headstack_units::Nanos;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
 use rustix::fs::{FileType, Mode as Permissions, OFlags, SeekFrom, Stat};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::fs;
@@ -243,8 +245,11 @@ fn reason(error: Errno) -> String {
     std::io::Error::from(error).to_string()
 }
 
+/// A buffer that an aligned one fits in, of random bytes: what is written must not be easier to keep than data are.
 fn aligned(bytes: usize) -> Vec<u8> {
-    vec![0; bytes + 2 * PAGE]
+    let mut buffer = vec![0; bytes + 2 * PAGE];
+    Pcg64::seed_from_u64(bytes as u64).fill_bytes(&mut buffer);
+    buffer
 }
 
 struct Limits {

@@ -6,7 +6,7 @@ use super::seeks::{AtRest, seeks};
 use super::times::Times;
 use super::warning::{Warning, WriteCase};
 use super::zones::zone_findings;
-use super::{cache, load, skippy, zoned};
+use super::{cache, load, skippy, stream, zoned};
 use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
@@ -62,6 +62,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         naive: sawtooths.first().and_then(skippy::naive),
         bandwidth: zoned::bandwidth(record, |lba| zones.iter().filter(|zone| zone.first_lba <= lba).count()),
         random: load::load(record),
+        stream: stream::streams(record),
         warnings: Vec::new(),
         samples: record.samples.len(),
         failed: record.failures().count(),

@@ -3,6 +3,7 @@
 use super::cache::CacheFindings;
 use super::load::LoadPoint;
 use super::seeks::Seeks;
+use super::stream::Streams;
 use super::warning::Warning;
 use super::{skippy, zoned};
 use crate::device::DeviceInfo;
@@ -88,6 +89,8 @@ pub struct Extraction {
     pub cache: Option<CacheFindings>,
     /// The profile under load.
     pub random: Vec<LoadPoint>,
+    /// Streams.
+    pub stream: Option<Streams>,
     /// What the reader must know.
     #[serde(serialize_with = "sentences")]
     pub warnings: Vec<Warning>,

@@ -5,6 +5,7 @@ use crate::angles::session::Session;
 use crate::device::DeviceInfo;
 use crate::reading::known::Known;
 use crate::record::{ProbeName, Record};
+use crate::run::Scope;
 use std::collections::BTreeSet;
 
 /// Whether a probe writes.
@@ -40,6 +41,11 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// Whether it runs only when it is named.
+    pub fn runs_when_named(&self) -> bool {
+        super::WHEN_NAMED.contains(&self.name)
+    }
+
     /// Whether it can run on a device.
     pub(super) fn suits(&self, device: &DeviceInfo) -> bool {
         match device.kind.as_str() {
@@ -55,8 +61,8 @@ pub(crate) struct Context {
     pub(crate) known: Known,
     /// Series that are complete already.
     pub(crate) done: BTreeSet<u32>,
-    /// Read all of the device.
-    pub(crate) whole_device: bool,
+    /// How much the probes do that can do more or less.
+    pub(crate) scope: Scope,
 }
 
 /// Reads elsewhere for each read of the media, and zones, where neither is known yet.
@@ -69,7 +75,7 @@ const SOME_REVOLUTION_S: f64 = 0.0083;
 pub(crate) struct Outlook<'a> {
     pub(super) device: &'a DeviceInfo,
     pub(super) known: Known,
-    pub(super) whole_device: bool,
+    pub(super) scope: &'a Scope,
     /// Time of a revolution, in s.
     pub(super) revolution_s: f64,
     /// Accesses for each angle.
@@ -81,13 +87,13 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    pub(super) fn of(record: &'a Record, whole_device: bool) -> Self {
+    pub(super) fn of(record: &'a Record, scope: &'a Scope) -> Self {
         let known = Known::of(record);
         let seen =
             |probe: ProbeName, value: f64, some: f64| if record.has_finished(probe) { value } else { some };
         Self {
             device: &record.head.device,
-            whole_device,
+            scope,
             revolution_s: known.spindle.map_or(SOME_REVOLUTION_S, |spindle| spindle.period_ns / 1e9),
             angles: known.repetitions as f64,
             others: seen(ProbeName::Cache, known.keeps.others as f64, SOME_OTHERS),

@@ -9,6 +9,7 @@ mod rotation;
 mod seek_curve;
 mod seeker;
 mod skippy;
+mod stream;
 mod surfaces;
 mod switches;
 mod tracks;
@@ -22,11 +23,12 @@ pub use description::{Probe, Writing};
 use crate::MeasureError;
 use crate::device::DeviceInfo;
 use crate::record::{ProbeName, Record};
+use crate::run::Scope;
 use description::Outlook;
 use std::collections::BTreeSet;
 
 /// All probes, in the order in which they run.
-pub static PROBES: [&Probe; 16] = [
+pub static PROBES: [&Probe; 17] = [
     &rotation::ROTATION,
     &write_cache::WRITE_CACHE,
     &cache::CACHE,
@@ -43,7 +45,11 @@ pub static PROBES: [&Probe; 16] = [
     &zoned::ZONED,
     &overhead::OVERHEAD,
     &random::RANDOM,
+    &stream::STREAM,
 ];
+
+/// Probes that run only when they are named: they take hours, and tell nothing of how a drive is made.
+const WHEN_NAMED: [ProbeName; 1] = [ProbeName::Stream];
 
 /// The place of a probe among [`PROBES`].
 fn place(name: ProbeName) -> usize {
@@ -71,7 +77,7 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static Probe
         chosen.extend(found);
     }
     if wanted.is_empty() {
-        chosen.extend((0..PROBES.len()).filter(|&place| suits(place)));
+        chosen.extend((0..PROBES.len()).filter(|&place| suits(place) && !PROBES[place].runs_when_named()));
     }
     if let Some(&place) = chosen.iter().find(|&&place| !suits(place)) {
         return Err(MeasureError::Refused {
@@ -95,8 +101,8 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static Probe
 }
 
 /// How long a probe takes on the device's clock, roughly, in s.
-pub fn expected_s(probe: &Probe, record: &Record, whole_device: bool) -> f64 {
-    (probe.expected_s)(&Outlook::of(record, whole_device))
+pub fn expected_s(probe: &Probe, record: &Record, scope: &Scope) -> f64 {
+    (probe.expected_s)(&Outlook::of(record, scope))
 }
 
 #[cfg(test)]

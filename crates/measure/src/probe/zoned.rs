@@ -30,7 +30,7 @@ const SOME_RATE: f64 = 100e6;
 fn expected_s(outlook: &Outlook<'_>) -> f64 {
     let (device, revolution_s) = (outlook.device, outlook.revolution_s);
     let (all, places) = (device.bytes() as f64, LOCATIONS as f64);
-    let bytes = if outlook.whole_device { all } else { all.min(places * SPAN_BYTES as f64) };
+    let bytes = if outlook.scope.whole_device { all } else { all.min(places * SPAN_BYTES as f64) };
     let track_bytes = outlook.known.sectors_per_track.map(|sectors| sectors * f64::from(device.sector_bytes));
     // Not as fast in the middle, and the skews pass between the tracks.
     let rate = track_bytes.map_or(SOME_RATE, |bytes| 0.7 * bytes / revolution_s);
@@ -43,7 +43,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     let unit = session.unit();
     let block = (BLOCK_BYTES / bytes).next_multiple_of(unit).max(unit);
     let pitch = session.sectors() / LOCATIONS;
-    let span = if context.whole_device { pitch } else { (SPAN_BYTES / bytes).min(pitch) };
+    let span = if context.scope.whole_device { pitch } else { (SPAN_BYTES / bytes).min(pitch) };
     for series in 0..LOCATIONS {
         if context.done.contains(&(series as u32)) {
             continue;

@@ -14,6 +14,7 @@ pub use probe_name::ProbeName;
 pub use sample::{Role, Sample};
 
 use crate::device::DeviceInfo;
+use crate::streams::StreamGrid;
 use serde::{Deserialize, Serialize};
 
 /// What is known about a record beside its samples.
@@ -30,6 +31,9 @@ pub struct RecordHead {
     pub writes: String,
     /// Runs it was taken in.
     pub sessions: u16,
+    /// What the probe `stream` was asked for; absent where it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamGrid>,
 }
 
 /// All samples of a measurement.
@@ -51,6 +55,7 @@ impl Record {
                 finished: Vec::new(),
                 writes: String::new(),
                 sessions: 0,
+                streams: None,
             },
             samples: Vec::new(),
         }

@@ -35,11 +35,13 @@ pub enum ProbeName {
     Overhead,
     /// `random`
     Random,
+    /// `stream`
+    Stream,
 }
 
 impl ProbeName {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Rotation,
         Self::WriteCache,
         Self::Cache,
@@ -56,6 +58,7 @@ impl ProbeName {
         Self::Zoned,
         Self::Overhead,
         Self::Random,
+        Self::Stream,
     ];
 
     /// The name in records and on the command line.
@@ -77,6 +80,7 @@ impl ProbeName {
             Self::Zoned => "zoned",
             Self::Overhead => "overhead",
             Self::Random => "random",
+            Self::Stream => "stream",
         }
     }
 

@@ -235,6 +235,28 @@ impl TimeLaw {
     }
 }
 
+/// A [`TimeLaw`] that can be, ready to be drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeSampler(Law);
+
+impl TimeSampler {
+    /// A length of time. Takes at least one draw of the stream, unless the law is constant.
+    #[inline]
+    pub fn draw(&self, stream: &mut Stream) -> Nanos {
+        self.0.time(stream)
+    }
+}
+
+impl TimeLaw {
+    /// The law, ready to be drawn from.
+    ///
+    /// # Errors
+    /// What is wrong with its numbers, in words.
+    pub fn sampler(&self) -> Result<TimeSampler, String> {
+        self.law().map(TimeSampler)
+    }
+}
+
 impl SizeLaw {
     /// Ready to be sampled, in KiB; or what is wrong with it.
     pub(crate) fn law(&self) -> Result<Law, String> {

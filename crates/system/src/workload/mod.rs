@@ -18,7 +18,7 @@ mod tests;
 mod user;
 
 pub use closed::{Call, ClosedLoop};
-pub use law::{CountLaw, SizeLaw, TimeLaw};
+pub use law::{CountLaw, SizeLaw, TimeLaw, TimeSampler};
 pub use open::OpenWorkload;
 pub use shift::ShiftLaw;
 pub use spec::{BurstSpec, StreamSpec, WorkloadSpec};

@@ -1,0 +1,336 @@
+//! Parameters found in a table of throughputs: least squares of relative differences, with 95 % intervals, and a word on what
+//! the table cannot tell.
+//!
+//! Damped Gauss–Newton steps with differences for slopes. Every evaluation draws the same random numbers, so the objective is
+//! smooth in the parameters; that is what such steps need.
+
+use crate::model::Model;
+use crate::parameter::{Law, Parameter};
+use crate::run::{Repeats, StreamRun};
+use crate::spec::ModelSpec;
+use headstack_system::SystemError;
+use headstack_units::Op;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Most steps.
+const MOST_STEPS: usize = 30;
+/// A step that moves every parameter by less than this share of its scale ends the search.
+const STILL: f64 = 1e-4;
+/// A parameter is not identifiable if its whole scale changes throughputs by less than this share …
+const LEAST_EFFECT: f64 = 1e-4;
+/// … or if the others explain all but this share of its effect.
+const LEAST_OF_ITS_OWN: f64 = 1e-4;
+
+/// A measured throughput.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Throughput {
+    /// Whether files were read or written.
+    pub op: Op,
+    /// Size of a file, in bytes.
+    pub file_bytes: u64,
+    /// Size of a record, in bytes.
+    pub record_bytes: u64,
+    /// Files, one behind the other, over which it is the mean.
+    pub repeats: u32,
+    /// In 10⁶ bytes per second.
+    pub mb_per_s: f64,
+}
+
+/// A parameter before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fitted {
+    /// Its path in the model's description.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Before.
+    pub before: f64,
+    /// After; as before, where the table cannot tell it.
+    pub after: f64,
+    /// 95 % confidence, half width; absent where the table cannot tell it, or has no more rows than parameters.
+    pub ci95: Option<f64>,
+    /// Whether the table tells it.
+    pub identifiable: bool,
+    /// Why not.
+    pub why: &'static str,
+}
+
+/// What a fit came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamFit {
+    /// The model with the new values.
+    pub spec: ModelSpec,
+    /// The parameters, as they were named.
+    pub parameters: Vec<Fitted>,
+    /// Relative differences of the model from the table, in its order.
+    pub differences: Vec<f64>,
+}
+
+/// Relative differences, model less measured over measured, in the table's order.
+///
+/// # Errors
+/// As [`Model::new`] and [`Model::run`].
+pub fn differences(spec: &ModelSpec, table: &[Throughput], seed: u64) -> Result<Vec<f64>, SystemError> {
+    let model = Model::new(spec.clone())?;
+    let row = |row: &Throughput| {
+        let run = StreamRun {
+            op: row.op,
+            file_bytes: row.file_bytes,
+            record_bytes: row.record_bytes,
+            repeats: Repeats::Count(row.repeats),
+            seed,
+            ..StreamRun::default()
+        };
+        model.run(&run).map(|found| found.mb_per_s / row.mb_per_s - 1.0)
+    };
+    table.iter().map(row).collect()
+}
+
+/// Fits parameters of a model to a table. Delays take the form of `law`.
+///
+/// # Errors
+/// [`SystemError::Options`] for a table with fewer rows than parameters, with throughputs that are none, or of one throughput
+/// only; as [`differences`] otherwise.
+pub fn fit(
+    spec: &ModelSpec,
+    table: &[Throughput],
+    parameters: &[Parameter],
+    law: Law,
+    seed: u64,
+) -> Result<StreamFit, SystemError> {
+    check(table, parameters)?;
+    let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
+    let begun = Search { spec, table, parameters, law, seed }.put(&start);
+    let search = Search { spec: &begun, table, parameters, law, seed };
+    // What the table cannot tell where the search begins, or where it ends, is left alone.
+    let mut told = search.told(&search.slopes(&start)?);
+    let mut values = search.descend(&start, &told)?;
+    let slopes = search.slopes(&values)?;
+    let told_at_end = search.told(&slopes);
+    if told_at_end != told {
+        told = told.iter().zip(&told_at_end).map(|(a, b)| if a.is_empty() { *b } else { *a }).collect();
+        values = search.descend(&start, &told)?;
+    }
+    let differences = search.differences(&values)?;
+    let widths = search.widths(&search.slopes(&values)?, &differences, &told);
+    let fitted = parameters.iter().enumerate().map(|(place, parameter)| Fitted {
+        name: parameter.name(),
+        unit: parameter.unit(),
+        before: start[place],
+        after: values[place],
+        ci95: widths[place],
+        identifiable: told[place].is_empty(),
+        why: told[place],
+    });
+    Ok(StreamFit { parameters: fitted.collect(), spec: search.put(&values), differences })
+}
+
+fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemError> {
+    let refused = |problem: String, hint: &str| Err(SystemError::Options { problem, hint: hint.to_owned() });
+    if parameters.is_empty() {
+        return refused("there is nothing to fit".to_owned(), "name at least one parameter");
+    }
+    if table.len() < parameters.len() {
+        return refused(
+            format!("{} throughputs cannot tell {} parameters", table.len(), parameters.len()),
+            "measure more sizes of records and files, or fit fewer parameters",
+        );
+    }
+    if let Some(row) = table.iter().find(|row| !(row.mb_per_s > 0.0 && row.mb_per_s < 1e6)) {
+        return refused(
+            format!("a throughput of {} MB/s cannot be", row.mb_per_s),
+            "throughputs are above 0 and below 1000000 MB/s",
+        );
+    }
+    for (place, row) in table.iter().enumerate() {
+        let same = |other: &&Throughput| {
+            (other.op, other.file_bytes, other.record_bytes) == (row.op, row.file_bytes, row.record_bytes)
+                && (other.mb_per_s / row.mb_per_s - 1.0).abs() > 0.5
+        };
+        if let Some(other) = table[..place].iter().find(same) {
+            return refused(
+                format!(
+                    "the table says both {} and {} MB/s of files of {} bytes in records of {}",
+                    other.mb_per_s, row.mb_per_s, row.file_bytes, row.record_bytes
+                ),
+                "keep the throughput that is right",
+            );
+        }
+    }
+    Ok(())
+}
+
+struct Search<'a> {
+    spec: &'a ModelSpec,
+    table: &'a [Throughput],
+    parameters: &'a [Parameter],
+    law: Law,
+    seed: u64,
+}
+
+impl Search<'_> {
+    fn put(&self, values: &[f64]) -> ModelSpec {
+        let mut spec = self.spec.clone();
+        for (parameter, &value) in self.parameters.iter().zip(values) {
+            parameter.put(&mut spec, value, self.law);
+        }
+        spec
+    }
+
+    fn differences(&self, values: &[f64]) -> Result<Vec<f64>, SystemError> {
+        differences(&self.put(values), self.table, self.seed)
+    }
+
+    /// For each parameter, how the differences change with it, by its scale.
+    fn slopes(&self, values: &[f64]) -> Result<Vec<Vec<f64>>, SystemError> {
+        let here = self.differences(values)?;
+        let slope = |(place, parameter): (usize, &Parameter)| {
+            let step = 0.1 * parameter.scale(values[place]);
+            let mut moved = values.to_vec();
+            moved[place] = parameter.within(values[place] + step, self.spec);
+            if moved[place] == values[place] {
+                moved[place] = values[place] - step;
+            }
+            let share = (moved[place] - values[place]) / parameter.scale(values[place]);
+            let there = self.differences(&moved)?;
+            Ok(there.iter().zip(&here).map(|(there, here)| (there - here) / share).collect())
+        };
+        self.parameters.iter().enumerate().map(slope).collect()
+    }
+
+    /// For each parameter why the table cannot tell it; nothing where it can.
+    fn told(&self, slopes: &[Vec<f64>]) -> Vec<&'static str> {
+        let mut told = vec![""; slopes.len()];
+        for place in 0..slopes.len() {
+            let own = norm(&slopes[place]) / (self.table.len() as f64).sqrt();
+            if own < LEAST_EFFECT {
+                told[place] = "no throughput of the table depends on it";
+                continue;
+            }
+            let others: Vec<&Vec<f64>> =
+                (0..place).filter(|&other| told[other].is_empty()).map(|o| &slopes[o]).collect();
+            if norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place]) {
+                told[place] = "others of the parameters do the same to every throughput of the table";
+            }
+        }
+        told
+    }
+
+    fn descend(&self, start: &[f64], told: &[&str]) -> Result<Vec<f64>, SystemError> {
+        let mut values = start.to_vec();
+        let mut loss = square(&self.differences(&values)?);
+        let mut damping = 1e-3;
+        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
+        for _ in 0..MOST_STEPS {
+            let (slopes, here) = (self.slopes(&values)?, self.differences(&values)?);
+            let Some(step) = damped(&slopes, &here, &free, damping) else { break };
+            let mut next = values.clone();
+            let mut farthest: f64 = 0.0;
+            for (&place, step) in free.iter().zip(&step) {
+                let scale = self.parameters[place].scale(values[place]);
+                next[place] = self.parameters[place].within(values[place] + step * scale, self.spec);
+                farthest = farthest.max(((next[place] - values[place]) / scale).abs());
+            }
+            let there = square(&self.differences(&next)?);
+            if there < loss {
+                (values, loss, damping) = (next, there, (damping * 0.1).max(1e-12));
+            } else {
+                damping = (damping * 10.0).max(1e-3);
+            }
+            if farthest < STILL || damping > 1e9 {
+                break;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Half the widths of the 95 % intervals, by the scatter around the fit.
+    fn widths(&self, slopes: &[Vec<f64>], differences: &[f64], told: &[&str]) -> Vec<Option<f64>> {
+        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
+        let freedom = differences.len() as f64 - free.len() as f64;
+        let student = StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(0.975));
+        let scatter = (square(differences) / freedom).sqrt();
+        let width = |place: usize| {
+            let others: Vec<&Vec<f64>> = free.iter().filter(|&&o| o != place).map(|&o| &slopes[o]).collect();
+            let own = norm(&rest(&slopes[place], &others));
+            let parameter = &self.parameters[place];
+            student.map(|student| student * scatter / own * parameter.scale(parameter.get(self.spec)))
+        };
+        (0..told.len()).map(|place| free.contains(&place).then(|| width(place)).flatten()).collect()
+    }
+}
+
+fn square(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+fn norm(values: &[f64]) -> f64 {
+    square(values).sqrt()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// What others do not explain of a column: the part at right angles to all of them.
+fn rest(column: &[f64], others: &[&Vec<f64>]) -> Vec<f64> {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    let without = |column: &[f64], basis: &[Vec<f64>]| {
+        let mut left = column.to_vec();
+        // Twice: once is not exact enough where columns are nearly parallel.
+        for unit in basis.iter().chain(basis) {
+            let along = dot(&left, unit);
+            left.iter_mut().zip(unit).for_each(|(left, unit)| *left -= along * unit);
+        }
+        left
+    };
+    for other in others {
+        let left = without(other, &basis);
+        let length = norm(&left);
+        if length > 1e-9 * norm(other) {
+            basis.push(left.iter().map(|value| value / length).collect());
+        }
+    }
+    without(column, &basis)
+}
+
+/// The step of the free parameters, in their scales: (JᵀJ + damping · diag) step = −Jᵀ difference.
+fn damped(slopes: &[Vec<f64>], here: &[f64], free: &[usize], damping: f64) -> Option<Vec<f64>> {
+    let count = free.len();
+    let mut rows: Vec<Vec<f64>> = free
+        .iter()
+        .map(|&a| {
+            let mut row: Vec<f64> = free.iter().map(|&b| dot(&slopes[a], &slopes[b])).collect();
+            row.push(-dot(&slopes[a], here));
+            row
+        })
+        .collect();
+    for (place, row) in rows.iter_mut().enumerate() {
+        row[place] *= 1.0 + damping;
+    }
+    for pivot in 0..count {
+        let best = (pivot..count).max_by(|&a, &b| rows[a][pivot].abs().total_cmp(&rows[b][pivot].abs()))?;
+        rows.swap(pivot, best);
+        if rows[pivot][pivot].abs() < 1e-300 {
+            return None;
+        }
+        let (above, below) = rows.split_at_mut(pivot + 1);
+        for row in below {
+            let factor = row[pivot] / above[pivot][pivot];
+            for (cell, known) in row.iter_mut().zip(&above[pivot]).skip(pivot) {
+                *cell -= factor * known;
+            }
+        }
+    }
+    let mut step = vec![0.0; count];
+    for place in (0..count).rev() {
+        let known: f64 = (place + 1..count).map(|column| rows[place][column] * step[column]).sum();
+        step[place] = (rows[place][count] - known) / rows[place][place];
+    }
+    (count > 0).then_some(step)
+}
+
+#[cfg(test)]
+#[path = "fit_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! What a fit finds again, and what it says that it cannot.
+
+use super::*;
+use crate::drive_of;
+use headstack_system::random::Stream;
+use headstack_system::workload::TimeLaw;
+
+fn base() -> ModelSpec {
+    ModelSpec::of_drive(&drive_of("maxtor-maxline-plus-ii").unwrap().1)
+}
+
+fn row(op: Op, file_mb: u64, record_kib: u64) -> Throughput {
+    Throughput {
+        op,
+        file_bytes: file_mb * 1_000_000,
+        record_bytes: record_kib << 10,
+        repeats: 2,
+        mb_per_s: 1.0,
+    }
+}
+
+/// What a model gives, misread by a standard deviation of so much.
+fn measured(truth: &ModelSpec, rows: &[Throughput], noise: f64, seed: u64) -> Vec<Throughput> {
+    let found = differences(truth, rows, 99).unwrap();
+    let mut stream = Stream::new(seed, "noise");
+    // The sum of twelve uniform draws is nearly normal.
+    let mut normal = || (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;
+    let rows = rows.iter().zip(found);
+    rows.map(|(row, found)| Throughput { mb_per_s: (1.0 + found) * (1.0 + noise * normal()), ..*row })
+        .collect()
+}
+
+fn rows(op: Op) -> Vec<Throughput> {
+    [8, 16, 32, 64, 128, 256, 512, 1024].map(|kib| row(op, 30, kib)).to_vec()
+}
+
+#[test]
+fn planted_values_lie_in_their_intervals() {
+    // 95 of 100: 38 of 40, less two standard errors.
+    assert!(inside(40).iter().all(|&count| count >= 35));
+}
+
+#[test]
+#[ignore = "slow: half a minute"]
+fn planted_values_lie_in_95_of_100_intervals() {
+    let inside = inside(200);
+    assert!(inside.iter().all(|&count| count >= 184), "{inside:?} of 200");
+}
+
+/// How often two planted values lie in their intervals.
+fn inside(trials: u64) -> [u32; 2] {
+    let mut truth = base();
+    truth.cache.write_delay = Some(TimeLaw::Normal([0.04, 0.01]));
+    truth.mechanism.outer_mb_per_s = 40.0;
+    let wanted = [Parameter::WriteDelay, Parameter::Outer];
+    let mut inside = [0, 0];
+    for seed in 0..trials {
+        let table = measured(&truth, &rows(Op::Write), 0.004, seed);
+        let found = fit(&base(), &table, &wanted, Law::Normal, 1).unwrap();
+        for (place, value) in [0.04, 40.0].into_iter().enumerate() {
+            let parameter = &found.parameters[place];
+            assert!(parameter.identifiable, "{parameter:?}");
+            inside[place] += u32::from((parameter.after - value).abs() <= parameter.ci95.unwrap());
+        }
+    }
+    inside
+}
+
+#[test]
+fn what_the_table_cannot_tell_is_said_and_left_alone() {
+    let mut truth = base();
+    truth.cache.write_delay = Some(TimeLaw::Constant(0.04));
+    let table = measured(&truth, &rows(Op::Write), 0.001, 1);
+    // Writes say nothing of reads; the server's delay and the interface hide behind the media.
+    let wanted = [Parameter::WriteDelay, Parameter::ReadDelay, Parameter::ServerWriteDelay, Parameter::Inner];
+    let found = fit(&base(), &table, &wanted, Law::Constant, 1).unwrap();
+    let [write, read, server, inner] = found.parameters.as_slice() else { panic!() };
+    assert!(write.identifiable && (write.after - 0.04).abs() < 0.003, "{write:?}");
+    for hidden in [read, server, inner] {
+        assert!(!hidden.identifiable && hidden.after == hidden.before && hidden.ci95.is_none(), "{hidden:?}");
+        assert!(!hidden.why.is_empty());
+    }
+    // In one size of record a delay and a rate do the same.
+    let alike = vec![row(Op::Write, 30, 64), row(Op::Write, 31, 64), row(Op::Write, 32, 64)];
+    let table = measured(&truth, &alike, 0.0, 1);
+    let both = fit(&base(), &table, &[Parameter::WriteDelay, Parameter::Outer], Law::Constant, 1).unwrap();
+    assert_eq!(both.parameters.iter().filter(|parameter| parameter.identifiable).count(), 1, "{both:?}");
+}
+
+#[test]
+fn a_table_that_cannot_be_is_refused() {
+    let refused = |table: &[Throughput], wanted: &[Parameter]| {
+        fit(&base(), table, wanted, Law::Normal, 1).unwrap_err().to_string()
+    };
+    let good = rows(Op::Read);
+    assert!(refused(&good, &[]).contains("nothing to fit"));
+    assert!(refused(&good[..1], &[Parameter::ReadDelay, Parameter::Outer]).contains("cannot tell"));
+    let bad = [Throughput { mb_per_s: f64::NAN, ..good[0] }];
+    assert!(refused(&bad, &[Parameter::ReadDelay]).contains("NaN MB/s"));
+    let twice = [good[0], Throughput { mb_per_s: 9.0, ..good[0] }];
+    assert!(refused(&twice, &[Parameter::ReadDelay]).contains("says both"));
+}

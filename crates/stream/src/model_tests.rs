@@ -1,0 +1,222 @@
+//! What the model comes to, worked out by hand.
+
+use super::*;
+use crate::{CacheSpec, MechanismSpec, ServerSpec, drive_of};
+use headstack_system::workload::TimeLaw;
+
+/// Everywhere 1 MB/s without switches, an interface of 2 MB/s, a cache of two records of 1 MB.
+fn plain() -> ModelSpec {
+    ModelSpec {
+        server: ServerSpec::default(),
+        cache: CacheSpec {
+            size_kib: 2000.0,
+            interface_mb_per_s: 2.0,
+            command_kib: None,
+            read_ahead: true,
+            overhead_ms: 0.0,
+            read_delay: None,
+            write_delay: None,
+        },
+        mechanism: MechanismSpec {
+            outer_mb_per_s: 1.0,
+            inner_mb_per_s: 1.0,
+            rotation_rpm: 6000.0,
+            cylinders: 1000,
+            heads: 1,
+            head_switch_ms: 0.0,
+            cylinder_switch_ms: 0.0,
+            full_stroke_ms: 0.0,
+        },
+    }
+}
+
+/// A drive such as the paper's.
+fn maxtor() -> ModelSpec {
+    ModelSpec::of_drive(&drive_of("maxtor-maxline-plus-ii").unwrap().1)
+}
+
+/// Three records of 1 MB.
+fn three(op: Op) -> StreamRun {
+    StreamRun { op, file_bytes: 3_000_000, record_bytes: 1_000_000, ..StreamRun::default() }
+}
+
+fn seconds(spec: ModelSpec, run: &StreamRun) -> f64 {
+    Model::new(spec).unwrap().run(run).unwrap().time_s
+}
+
+fn rate(spec: &ModelSpec, run: &StreamRun) -> f64 {
+    Model::new(spec.clone()).unwrap().run(run).unwrap().mb_per_s
+}
+
+#[test]
+fn interface_and_media_overlap_where_the_cache_has_room() {
+    // Stored at 0.5, 1.0 and, when the first has left at 1.5, at 2.0; on the media at 1.5, 2.5, 3.5.
+    assert_eq!(seconds(plain(), &three(Op::Write)), 3.5);
+    // Off the media at 1, 2, 3; with the server half a second later.
+    assert_eq!(seconds(plain(), &three(Op::Read)), 3.5);
+}
+
+#[test]
+fn records_that_fill_the_cache_are_stored_one_after_the_other() {
+    for size_kib in [1000.0, 100.0] {
+        let mut spec = plain();
+        spec.cache.size_kib = size_kib;
+        assert_eq!(seconds(spec.clone(), &three(Op::Write)), 4.5);
+        // In commands of a tenth they overlap again.
+        spec.cache.size_kib = 1000.0;
+        spec.cache.command_kib = Some(1e5 / 1024.0);
+        assert_eq!(seconds(spec, &three(Op::Write)), 3.05);
+    }
+}
+
+#[test]
+fn without_read_ahead_the_mechanism_waits_for_each_request() {
+    let mut spec = plain();
+    spec.cache.read_ahead = false;
+    assert_eq!(seconds(spec.clone(), &three(Op::Read)), 4.5);
+    spec.server.read_delay = Some(TimeLaw::Constant(100.0));
+    assert_eq!(seconds(spec, &three(Op::Read)), 4.8);
+}
+
+#[test]
+fn overhead_and_positioning_are_paid() {
+    let mut spec = plain();
+    spec.cache.overhead_ms = 10.0;
+    spec.mechanism.full_stroke_ms = 20.0;
+    assert_eq!(seconds(spec.clone(), &three(Op::Write)), 3.51);
+    // 10 ms of the stroke and 5 of the revolution pass beside the first record's way to the cache; a read waits for them.
+    let positioned = |op| StreamRun { positioning: true, ..three(op) };
+    assert_eq!(seconds(spec.clone(), &positioned(Op::Write)), 3.51);
+    assert_eq!(seconds(spec, &positioned(Op::Read)), 3.525);
+}
+
+#[test]
+fn a_delay_in_the_server_hides_behind_the_media_and_one_in_the_cache_does_not() {
+    let run =
+        StreamRun { op: Op::Write, record_bytes: 8192, file_bytes: 100_000_000, ..StreamRun::default() };
+    let (mut server, mut cache) = (maxtor(), maxtor());
+    server.server.write_delay = Some(TimeLaw::Constant(0.01));
+    cache.cache.write_delay = Some(TimeLaw::Constant(0.01));
+    let without = seconds(maxtor(), &run);
+    let records = (run.file_bytes / run.record_bytes) as f64;
+    assert!(seconds(server, &run) - without < 1e-4);
+    assert!((seconds(cache, &run) - without - records * 1e-5).abs() < 1e-3);
+}
+
+#[test]
+fn only_the_mean_of_a_delay_counts() {
+    let run =
+        StreamRun { op: Op::Write, record_bytes: 8192, file_bytes: 200_000_000, ..StreamRun::default() };
+    let laws = [
+        TimeLaw::Constant(0.02),
+        TimeLaw::Uniform([0.0, 0.04]),
+        TimeLaw::Normal([0.02, 0.005]),
+        TimeLaw::Exponential(0.02),
+    ];
+    let rates = laws.map(|law| {
+        let mut spec = maxtor();
+        spec.cache.write_delay = Some(law);
+        rate(&spec, &run)
+    });
+    // 24,415 draws: a standard error of 0.02 / 156 ms a record of 0.23 ms.
+    assert!(rates.iter().all(|rate| (rate / rates[0] - 1.0).abs() < 0.002), "{rates:?}");
+}
+
+#[test]
+fn throughput_falls_inwards_as_the_media_rate_does() {
+    let spec = maxtor();
+    let at = |percent| {
+        rate(&spec, &StreamRun { op: Op::Write, start: Start::AtPercent(percent), ..StreamRun::default() })
+    };
+    // 24 to 42 MB/s: two percent of the tracks are 0.86 % of the rate.
+    let fall = 100.0 * (1.0 - at(2.0) / at(0.0));
+    assert!((0.6..0.87).contains(&fall), "{fall}");
+    assert!((at(98.0) / at(0.0) - 24.0 / 42.0).abs() < 0.02);
+    let repeats = |count| rate(&spec, &StreamRun { repeats: Repeats::Count(count), ..StreamRun::default() });
+    let means = [1, 5, 10, 20].map(repeats);
+    assert!(means.windows(2).all(|pair| pair[1] < pair[0]), "{means:?}");
+}
+
+#[test]
+fn a_full_disk_takes_its_revolutions_and_switches() {
+    let model = Model::new(maxtor()).unwrap();
+    let run = StreamRun {
+        op: Op::Write,
+        file_bytes: 1 << 30,
+        record_bytes: 8 << 20,
+        repeats: Repeats::UntilFull,
+        ..StreamRun::default()
+    };
+    let result = model.run(&run).unwrap();
+    assert_eq!(result.files.len() as u64, model.capacity_bytes() >> 30);
+    assert!(result.files.windows(2).all(|pair| pair[1].mb_per_s < pair[0].mb_per_s));
+    let mechanism = &model.spec().mechanism;
+    let track_s = (60e3 / mechanism.rotation_rpm + mechanism.head_switch_ms) / 1e3;
+    let share = result.bytes as f64 / model.capacity_bytes() as f64;
+    // Less a last piece that holds no file.
+    assert!((result.time_s / (track_s * model.tracks() as f64) - share).abs() < 0.01);
+    assert!((0.99..=1.0).contains(&result.mechanism_busy));
+}
+
+#[test]
+fn the_mean_of_random_requests_is_the_papers_equation() {
+    let model = Model::new(maxtor()).unwrap();
+    let bytes = 16 << 20;
+    let run = StreamRun {
+        op: Op::Read,
+        file_bytes: bytes,
+        record_bytes: bytes,
+        repeats: Repeats::Count(4000),
+        start: Start::Random,
+        positioning: true,
+        ..StreamRun::default()
+    };
+    let whole =
+        Model::new(ModelSpec { cache: CacheSpec { command_kib: None, ..maxtor().cache }, ..maxtor() })
+            .unwrap();
+    let mean_ms = 1e3 * whole.run(&run).unwrap().time_s / 4000.0;
+    // One request in 60 tracks begins a track: half a switch less, and half a percent of sampling error.
+    let expected = model.average_service_time_ms(bytes);
+    assert!((mean_ms / expected - 1.0).abs() < 0.01, "{mean_ms} {expected}");
+}
+
+#[test]
+fn a_seed_gives_the_same_again_and_streams_are_apart() {
+    let mut spec = maxtor();
+    spec.cache.write_delay = Some(TimeLaw::Exponential(0.02));
+    let run = StreamRun { op: Op::Write, file_bytes: 20_000_000, record_bytes: 8192, ..StreamRun::default() };
+    assert_eq!(seconds(spec.clone(), &run), seconds(spec.clone(), &run));
+    assert_ne!(seconds(spec.clone(), &run), seconds(spec.clone(), &StreamRun { seed: 2, ..run }));
+    // What the server draws changes nothing of what the cache draws.
+    let mut both = spec.clone();
+    both.server.write_delay = Some(TimeLaw::Uniform([0.0, 1e-6]));
+    assert!((seconds(both, &run) - seconds(spec, &run)).abs() < 1e-6);
+}
+
+#[test]
+fn what_cannot_be_is_told_at_once() {
+    let mut spec = plain();
+    spec.cache.size_kib = f64::NAN;
+    spec.mechanism.inner_mb_per_s = 3.0;
+    spec.mechanism.heads = 0;
+    spec.server.read_delay = Some(TimeLaw::Uniform([2.0, 1.0]));
+    let error = Model::new(spec).unwrap_err().to_string();
+    for part in [
+        "`cache.size_kib` is NaN",
+        "above the outer 1",
+        "`mechanism.heads` is 0",
+        "`server.read_delay`: uniform",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let model = Model::new(plain()).unwrap();
+    let refused = |run: StreamRun| model.run(&run).unwrap_err().to_string();
+    assert!(refused(StreamRun { file_bytes: 10, ..StreamRun::default() }).contains("does not hold a record"));
+    assert!(refused(StreamRun::default()).contains("does not fit"));
+    assert!(
+        refused(StreamRun { repeats: Repeats::Count(40), ..three(Op::Read) }).contains("the disk holds 3 of")
+    );
+    let random = StreamRun { start: Start::Random, repeats: Repeats::UntilFull, ..three(Op::Read) };
+    assert!(refused(random).contains("never fill"));
+    assert!(ModelSpec::from_toml("x.toml", "[cache]\nsize = 1\n").unwrap_err().to_string().contains("size"));
+}

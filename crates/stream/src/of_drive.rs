@@ -1,0 +1,76 @@
+//! The model of a drive that has a drive file: what sequential streams get from it, in the model's few numbers.
+
+use crate::spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};
+use headstack_drive::layout::{Layout, ZoneSummary};
+use headstack_drive::mechanics::Mechanics;
+use headstack_drive::spec::DriveSpec;
+use headstack_drive::{ZoneRate, zone_rates};
+use headstack_system::SystemError;
+use headstack_system::library;
+use headstack_units::Rpm;
+
+/// The largest command of a host that addresses sectors with 28 bits: 256 sectors.
+const ATA_COMMAND_KIB: f64 = 128.0;
+
+/// A drive of the library or of a file, and its name.
+///
+/// # Errors
+/// [`SystemError::UnknownName`], [`SystemError::Io`] and [`SystemError::Drive`].
+pub fn drive_of(name: &str) -> Result<(String, DriveSpec), SystemError> {
+    let source = library::resolve("drive", name, &[library::drives()], None)?;
+    let spec = DriveSpec::from_toml_with(&source.origin, &source.text, &[])?;
+    Ok((source.name, spec))
+}
+
+impl ModelSpec {
+    /// The model of a checked drive file: media rates of its outermost and innermost zone, what a change of track costs a
+    /// stream on average, the bus, the buffer, the overhead of a command. As many tracks as hold what the drive holds. No
+    /// delays: those must be fitted.
+    pub fn of_drive(spec: &DriveSpec) -> Self {
+        let layout = Layout::new(&spec.layout);
+        let turn_ms = Rpm(spec.rotation_rpm).period_ns() / 1e6;
+        let sector_bytes = f64::from(spec.sector_bytes);
+        let zones: Vec<(ZoneSummary, ZoneRate)> = layout.zones().zip(zone_rates(spec)).collect();
+        let media = |sectors: u32| f64::from(sectors) * sector_bytes / 1e3 / turn_ms;
+        let rates = || zones.iter().map(|(zone, _)| media(zone.sectors_per_track));
+        let (outer, inner) = (rates().fold(0.0, f64::max), rates().fold(f64::INFINITY, f64::min));
+        let bytes = layout.capacity() as f64 * sector_bytes;
+        let tracks = bytes / (0.5 * (outer + inner) * 1e3 * turn_ms);
+        let switch_ms = mean_switch_ms(&zones, media, turn_ms);
+        let overhead = 0.5 * (spec.controller.read_overhead_ms + spec.controller.write_overhead_ms);
+        Self {
+            server: ServerSpec::default(),
+            cache: CacheSpec {
+                size_kib: spec.buffer.size_kib.max(1.0),
+                interface_mb_per_s: 0.5 * (spec.bus.read_mb_per_s + spec.bus.write_mb_per_s),
+                command_kib: Some(ATA_COMMAND_KIB),
+                read_ahead: true,
+                overhead_ms: overhead,
+                read_delay: None,
+                write_delay: None,
+            },
+            mechanism: MechanismSpec {
+                outer_mb_per_s: outer,
+                inner_mb_per_s: inner,
+                rotation_rpm: spec.rotation_rpm,
+                cylinders: (tracks / f64::from(layout.heads())).round().max(1.0) as u32,
+                heads: layout.heads(),
+                head_switch_ms: switch_ms,
+                cylinder_switch_ms: switch_ms,
+                full_stroke_ms: Mechanics::new(spec).curve.averages().full_stroke_ms,
+            },
+        }
+    }
+}
+
+/// What streams lose at a change of track, heads and cylinders alike, the zones weighed by their size.
+fn mean_switch_ms(zones: &[(ZoneSummary, ZoneRate)], media: impl Fn(u32) -> f64, turn_ms: f64) -> f64 {
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for (zone, rate) in zones {
+        // A track's bytes over the stream's rate, less its revolution.
+        let lost = turn_ms * (media(zone.sectors_per_track) / rate.possible_mb_per_s - 1.0);
+        sum += lost * zone.sectors as f64;
+        weight += zone.sectors as f64;
+    }
+    (sum / weight.max(1.0)).max(0.0)
+}

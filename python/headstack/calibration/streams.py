@@ -1,0 +1,197 @@
+"""Fit the stream model of a drive to throughputs: a table of them, or the record of a measurement."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+from headstack import measure
+from headstack._core import VERSION, StreamModel
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Row = tuple[str, float, float, int, float]
+"""Operation, file in MB, record in KiB, files over which it is the mean, MB/s."""
+Law = Literal["constant", "uniform", "normal", "exponential"]
+
+# Columns of a table, by what they hold: names with their factor to MB, KiB and MB/s.
+COLUMNS: dict[str, dict[str, float]] = {
+    "file": {"file_mb": 1.0, "file_mib": 2**20 / 1e6, "file_gb": 1000.0},
+    "record": {"record_kib": 1.0, "record_kb": 1000 / 1024, "record_mib": 1024.0},
+    "throughput": {"mb_per_s": 1.0, "mib_per_s": 2**20 / 1e6},
+}
+OPS = ("read", "write")
+
+
+@dataclass(frozen=True)
+class Throughputs:
+    """Throughputs, and how many were left out because a cache answered."""
+
+    name: str
+    rows: list[Row]
+    cached: int = 0
+
+    def apart(self) -> tuple[list[Row], list[Row]]:
+        """What is fitted, and what is scored: the largest files and the others, or every other row where all are as large."""
+        largest = max(row[1] for row in self.rows)
+        train = [row for row in self.rows if row[1] == largest]
+        if len(train) < len(self.rows):
+            return train, [row for row in self.rows if row[1] != largest]
+        return self.rows[::2], self.rows[1::2]
+
+
+@dataclass(frozen=True)
+class StreamCalibration:
+    """A stream model fitted to throughputs."""
+
+    model: StreamModel
+    """The fitted model."""
+    summary: dict[str, Any]
+    """`system`, `source`, `parameters`, `train` and `test` (scores before and after), `rows`, as `--json` prints them."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model as a TOML file: whole, or not at all."""
+        from headstack.files import write_whole
+
+        write_whole(Path(path), self.model.to_toml())
+
+
+def from_record(path: str | Path) -> Throughputs:
+    """The throughputs of a measurement that ran the probe `stream`; those that a cache answered are left out."""
+    streams = measure.read(path).found["stream"]
+    if streams is None:
+        raise InputError(f"`{path}` holds no streams", "measure with the probe `stream`")
+    points = streams["points"]
+    rows = [
+        (point["mode"], point["file_mb"], point["record_kib"], point["repeats"], point["mb_per_s"])
+        for point in points
+        if not point["is_cached"]
+    ]
+    return Throughputs(str(path), rows, len(points) - len(rows))
+
+
+def from_table(path: str | Path) -> Throughputs:
+    """The throughputs of a CSV file; the names of its columns say the units: `op`, `file_mb`, `record_kib`, `mb_per_s`."""
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as text:
+            reader = csv.DictReader(line for line in text if not line.startswith("#"))
+            columns = _columns(path, reader.fieldnames or [])
+            rows = [_row(path, reader.line_num, line, columns) for line in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(f"cannot read `{path}`: {problem}", "name a CSV file of throughputs") from None
+    if not rows:
+        raise InputError(f"`{path}` holds no throughputs", "one row for each size of file and record")
+    return Throughputs(str(path), rows)
+
+
+def calibrate_streams(
+    drive: str | Path | StreamModel,
+    measured: Throughputs,
+    *,
+    parameters: Sequence[str] = (),
+    law: Law = "normal",
+    seed: int = 1,
+) -> StreamCalibration:
+    """Fit the stream model of a drive to a part of the throughputs, and score it on the rest.
+
+    Parameters
+    ----------
+    drive
+        A library name, a drive file or a model to start from.
+    measured
+        What `from_record` or `from_table` read. The largest files are fitted, the others scored.
+    parameters
+        Paths of the values to fit; those of `DEFAULTS` if empty, with the delays of what is read or written.
+    law
+        The form of fitted delays.
+    """
+    start = drive if isinstance(drive, StreamModel) else StreamModel(str(drive))
+    train, test = measured.apart()
+    ops = {row[0] for row in train}
+    names = list(parameters) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
+    found = start.fit(train, names, law=law, seed=seed)
+    fitted = _model(found["spec"])
+    known = [
+        {**row, "ci95": None if row["ci95"] is None else [row["after"] - row["ci95"], row["after"] + row["ci95"]]}
+        for row in found["parameters"]
+    ]
+    after = dict(zip(train, found["differences"], strict=True)) | _differences(fitted, test, seed)
+    before = _differences(start, [*train, *test], seed)
+    summary = {
+        "system": start.name,
+        "source": measured.name,
+        "left_out_cached": measured.cached,
+        "law": law,
+        "seed": seed,
+        "version": VERSION,
+        "parameters": known,
+        "train": _scores(train, before, after),
+        "test": _scores(test, before, after),
+        "rows": [
+            {"op": op, "file_mb": file_mb, "record_kib": record_kib, "repeats": repeats, "mb_per_s": rate,
+             "fitted": place < len(train), "before_percent": 100 * before[row], "after_percent": 100 * after[row]}
+            for place, row in enumerate([*train, *test])
+            for op, file_mb, record_kib, repeats, rate in [row]
+        ],
+        "model": found["spec"],
+    }  # fmt: skip
+    return StreamCalibration(fitted, summary)
+
+
+DEFAULTS = ("mechanism.outer_mb_per_s", "mechanism.inner_mb_per_s")
+"""What is fitted beside the delays if nothing is said."""
+
+
+def _model(spec: dict[str, Any]) -> StreamModel:
+    import json
+
+    return StreamModel(json=json.dumps(spec))
+
+
+def _differences(model: StreamModel, rows: list[Row], seed: int) -> dict[Row, float]:
+    return dict(zip(rows, model.differences(rows, seed=seed), strict=True))
+
+
+def _scores(rows: list[Row], before: dict[Row, float], after: dict[Row, float]) -> dict[str, Any]:
+    def score(differences: dict[Row, float]) -> dict[str, float] | None:
+        amounts = [100 * abs(differences[row]) for row in rows]
+        return {"mean_percent": fmean(amounts), "max_percent": max(amounts)} if amounts else None
+
+    return {"throughputs": len(rows), "before": score(before), "after": score(after)}
+
+
+def _columns(path: str | Path, names: Sequence[str]) -> dict[str, tuple[str, float]]:
+    """For each quantity its column, and the factor to our unit."""
+    found = {}
+    for what, units in COLUMNS.items():
+        known = [name for name in names if name in units]
+        if not known:
+            alike = next((name for name in names if name.split("_")[0] in {what, what[:4], "rate", "size"}), None)
+            problem = f"column `{alike}` has no unit that is known" if alike else f"there is no column for the {what}"
+            raise InputError(f"`{path}`: {problem}", f"name it by its unit: {', '.join(units)}")
+        if len(known) > 1:
+            raise InputError(f"`{path}`: two columns for the {what}: {', '.join(known)}", "leave one out")
+        found[what] = (known[0], units[known[0]])
+    if "op" not in names:
+        raise InputError(f"`{path}`: there is no column `op`", "it says `read` or `write`")
+    return found
+
+
+def _row(path: str | Path, line: int, cells: dict[str, str], columns: dict[str, tuple[str, float]]) -> Row:
+    def number(column: str, *, absent: str | None = None) -> float:
+        text = cells.get(column) or absent
+        try:
+            return float(text or "")
+        except ValueError:
+            raise InputError(f"`{path}`, line {line}: `{text}` in `{column}` cannot be read as a number") from None
+
+    file_mb, record_kib, rate = (number(column) * factor for column, factor in columns.values())
+    repeats = number("repeats", absent="1")
+    if repeats != int(repeats):
+        raise InputError(f"`{path}`, line {line}: {repeats} repeats are no whole number")
+    return (cells.get("op") or "", file_mb, record_kib, int(repeats), rate)

@@ -1,0 +1,212 @@
+"""Streams: the model of three parts, the probe, and the study of both."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from conftest import headstack as command
+from conftest import refused
+from headstack import InputError, measure, stream
+from headstack.calibration.streams import from_table
+
+DRIVE = "maxtor-maxline-plus-ii"
+SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
+# 684 sectors in a revolution, and 1.5 ms of skew.
+OUTER_MB_PER_S = 684 * 512 / 1e6 / (60 / 7200 * (1 + 124 / 684))
+
+
+def test_a_model_takes_its_figures_from_the_drive_file() -> None:
+    model = stream.model(DRIVE)
+    mechanism = model.spec["mechanism"]
+    assert mechanism["outer_mb_per_s"] == pytest.approx(684 * 512 * 120 / 1e6)
+    assert mechanism["inner_mb_per_s"] == pytest.approx(391 * 512 * 120 / 1e6)
+    assert model.capacity_bytes == pytest.approx(490_234_752 * 512, rel=1e-3)
+    found = model.run("write", file_mb=100, record_kib=512)
+    assert found["mb_per_s"] == pytest.approx(OUTER_MB_PER_S, rel=0.01)
+    assert found["bytes"] == 191 * 512 * 1024
+    again = pickle.loads(pickle.dumps(model))
+    assert again.run("write", file_mb=100, record_kib=512) == found
+
+
+def _write(model: stream.StreamModel) -> dict[str, float]:
+    return model.run("write", file_mb=10, record_kib=128)
+
+
+def test_values_are_replaced_by_path_and_the_model_stays() -> None:
+    model = stream.model(DRIVE)
+    slow = stream.model(model, {"cache.write_delay": {"constant_ms": 1.0}})
+    commands = 77
+    longer = _write(slow)["time_s"] - _write(model)["time_s"]
+    assert longer == pytest.approx(commands * 1e-3, rel=1e-3)
+    assert slow.run("read", file_mb=10, record_kib=128) == model.run("read", file_mb=10, record_kib=128)
+    again = stream.StreamModel(toml=slow.to_toml())
+    assert again.spec == slow.spec
+
+
+def test_a_planted_delay_is_found_and_a_hidden_one_is_said_to_be() -> None:
+    truth = stream.model(DRIVE, {"cache.write_delay": {"exponential_ms": 0.05}})
+    cells = [(20.0, record) for record in (8, 16, 32, 64, 128, 512)]
+    rows = [
+        ("write", *cell, 3, rate) for cell, rate in stream.throughputs(truth, "write", cells, repeats=3, seed=7).items()
+    ]
+    found = stream.model(DRIVE).fit(rows, ["cache.write_delay", "server.write_delay"], law="normal")
+    delay, hidden = found["parameters"]
+    assert delay["identifiable"]
+    assert delay["after"] == pytest.approx(0.05, abs=0.002)
+    assert (hidden["identifiable"], hidden["ci95"], hidden["after"]) == (False, None, 0.0)
+    assert "depends on it" in hidden["why"]
+    assert max(map(abs, found["differences"])) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (lambda: stream.model("no-such-drive"), "no-such-drive"),
+        (lambda: stream.model(DRIVE, {"cash.size_kib": 1}), "cash"),
+        (lambda: stream.model(DRIVE, {"cache.size": 1}), "size"),
+        (lambda: stream.model(DRIVE, {"cache.size_kib": -1}), "cache.size_kib"),
+        (stream.StreamModel, "drive"),
+        (lambda: stream.model(DRIVE).run("erase", file_mb=1, record_kib=8), "erase"),
+        (lambda: stream.model(DRIVE).run("read", file_mb=float("nan"), record_kib=8), "file_mb"),
+        (lambda: stream.model(DRIVE).run("read", file_mb=1e9, record_kib=8), "does not fit"),
+        (lambda: stream.model(DRIVE).run("read", file_mb=1, record_kib=8, start_percent=101), "start_percent"),
+        (lambda: stream.model(DRIVE).fit([], ["cache.read_delay"]), "cannot tell"),
+        (lambda: stream.model(DRIVE).fit([("read", 1, 8, 1, 30)], ["cache.colour"]), "cache.colour"),
+        (lambda: stream.model(DRIVE).fit([("read", 1, 8, 1, 30)], ["cache.read_delay"], law="gauss"), "gauss"),
+    ],
+)
+def test_what_cannot_be_is_refused(act, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        act()
+
+
+def test_the_probe_fills_its_grid_and_its_page(tmp_path: Path) -> None:
+    page, record = tmp_path / "m.html", tmp_path / "r.parquet"
+    found = command("measure", f"sim:{DRIVE}", "stream", *SMALL, "--record", record, "--report", page, "--json").json()
+    points = found["stream"]["points"]
+    # A record of 64 MiB does not fit in 60 MB.
+    assert [(point["mode"], point["record_kib"]) for point in points] == [("write", 512), ("read", 512)]
+    for point in points:
+        assert point["repeats"] == len(point["files_mb_per_s"]) == 2
+        assert point["mb_per_s"] == pytest.approx(OUTER_MB_PER_S, rel=0.1)
+    html = page.read_text()
+    assert "Streams: writes by record and file" in html
+    assert "Streams: reads, MB/s by record (KiB) and file (MB)" in html
+    again = command("measure", "--from", record, "--json").json()
+    assert again["stream"] == found["stream"]
+    shown = command("measure", "--from", record).out
+    assert "×" in shown
+
+
+def test_the_verb_of_the_library_charts_what_it_measured() -> None:
+    found = measure.streams(f"sim:{DRIVE}", file_mb=[5], record_kib=[64, 256], repeats=2)
+    assert len(found.found["stream"]["points"]) == 4
+    assert found.plot_streams("write").to_dict()
+    assert "stream" not in [step["probe"] for step in measure.plan(f"sim:{DRIVE}")]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("stream", "--file-mb", "ten"), "ten"),
+        (("stream", "--record-kib", "0"), "above 0"),
+        (("stream", "--repeats", "0"), "repeats"),
+        (("stream", "--file-mb", "1e9"), "no stream fits"),
+        (("stream", "--record-kib", "0.5", "--repeats", "1000"), "transfers"),
+        (("skippy", "--repeats", "2"), "--repeats"),
+    ],
+)
+def test_a_grid_that_cannot_be(words: tuple[str, ...], says: str) -> None:
+    assert says in refused("measure", f"sim:{DRIVE}", *words)
+
+
+# ---- calibrate --record, --table --------------------------------------------------------------------------------------
+
+
+TABLE = """# measured by hand
+op,file_mb,record_kib,repeats,mb_per_s
+{rows}
+"""
+
+
+def _planted(path: Path, ms: float = 0.05) -> Path:
+    """A table of a model whose delay is known."""
+    truth = stream.model(DRIVE, {"cache.write_delay": {"constant_ms": ms}})
+    cells = [(size, record) for size in (20.0, 40.0) for record in (8, 16, 32, 64, 128)]
+    found = stream.throughputs(truth, "write", cells, repeats=2)
+    path.write_text(TABLE.format(rows="\n".join(f"write,{size},{kib},2,{rate}" for (size, kib), rate in found.items())))
+    return path
+
+
+def test_a_table_gives_the_planted_delay_and_is_scored_on_other_files(tmp_path: Path) -> None:
+    table, saved = _planted(tmp_path / "t.csv"), tmp_path / "s.toml"
+    found = command("calibrate", DRIVE, "--table", table, "--law", "constant", "--save", saved, "--json").json()
+    delay = next(row for row in found["parameters"] if row["name"] == "cache.write_delay")
+    assert delay["after"] == pytest.approx(0.05, rel=1e-3)
+    assert delay["ci95"][0] <= 0.05 <= delay["ci95"][1]
+    inner = next(row for row in found["parameters"] if row["name"] == "mechanism.inner_mb_per_s")
+    assert (inner["identifiable"], inner["before"]) == (False, inner["after"])
+    assert (found["train"]["throughputs"], found["test"]["throughputs"]) == (5, 5)
+    assert {row["file_mb"] for row in found["rows"] if row["fitted"]} == {40.0}
+    assert found["test"]["after"]["mean_percent"] < 0.01 < found["test"]["before"]["mean_percent"]
+    assert stream.StreamModel(toml=saved.read_text()).spec == found["model"]
+    shown = command("calibrate", DRIVE, "--table", table).out
+    assert "no throughput of the table depends on it" in shown
+
+
+def test_units_are_read_from_the_names_of_columns(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("op,file_mib,record_mib,mib_per_s\nread,100,1,30\n")
+    read = from_table(table)
+    assert read.rows == [("read", pytest.approx(104.8576), 1024.0, 1, pytest.approx(31.45728))]
+
+
+def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> None:
+    record = tmp_path / "r.parquet"
+    host = {"host.buffer_cache.blocks": 4000, "host.buffer_cache.block_kib": 8, "host.buffer_cache.copy_us_per_kib": 2.5,
+            "host.buffer_cache.cluster_blocks": 16}  # fmt: skip
+    measure.streams(
+        f"sim:{DRIVE}", file_mb=[4, 200], record_kib=[32, 128, 512], repeats=1, record=record, overrides=host
+    )
+    found = command("calibrate", DRIVE, "--record", record, "--parameters", "mechanism.outer_mb_per_s", "--json").json()
+    assert found["left_out_cached"] >= 3
+    assert [row["name"] for row in found["parameters"]] == ["mechanism.outer_mb_per_s"]
+    assert found["train"]["after"]["mean_percent"] < found["train"]["before"]["mean_percent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("op,file,record_kib,mb_per_s\nread,1,8,30\n", "has no unit"),
+        ("op,file_mb,record_kib\nread,1,8\n", "no column for the throughput"),
+        ("file_mb,record_kib,mb_per_s\n1,8,30\n", "no column `op`"),
+        ("op,file_mb,record_kib,mb_per_s\n", "no throughputs"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,fast\n", "line 2"),
+        ("op,file_mb,record_kib,mb_per_s\nerase,1,8,30\n", "erase"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,30\n", "cannot tell"),
+        ("op,file_mb,record_kib,mb_per_s,mib_per_s\nread,1,8,30,30\n", "two columns"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(text)
+    assert says in refused("calibrate", DRIVE, "--table", table)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "--table"),
+        (("--table", "no-such.csv"), "no-such.csv"),
+        (("--record", "no-such.parquet"), "no-such.parquet"),
+        (("--table", "a.csv", "--record", "b.parquet"), "one of"),
+        (("--table", "a.csv", "--split", "0.3"), "--split"),
+        (("--table", "a.csv", "--set", "rotation_rpm=1"), "--set"),
+        (("--trace", "a.trace", "--law", "normal"), "--law"),
+    ],
+)
+def test_options_of_traces_and_of_throughputs_stay_apart(words: tuple[str, ...], says: str) -> None:
+    assert says in refused("calibrate", DRIVE, *words)
