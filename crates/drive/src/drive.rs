@@ -249,8 +249,14 @@ impl Drive {
             let media = self.parts.mechanism.media(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
         }
-        let reach = self.parts.reach(&self.model, at);
-        let taken = self.queue.pop_by(at, now, &[reach], &self.buffered)?;
+        let taken = if self.model.arm_angles.len() == 1 {
+            let reach = self.parts.reach(&self.model, at);
+            self.queue.pop_by(at, now, &[reach], &self.buffered)?
+        } else {
+            // Which arm serves the command follows from the command: the same that was best for it here.
+            let reaches = self.parts.reaches(&self.model, at);
+            self.queue.pop_by(at, now, &reaches, &self.buffered)?
+        };
         Some(taken.map(|taken| taken.waiting))
     }
 
@@ -339,7 +345,7 @@ impl Drive {
     pub fn drain(&mut self, background: &mut Vec<Background>) -> Nanos {
         drain(&self.model, &mut self.parts);
         self.parts.log.hand_over(background);
-        self.parts.mechanism.free_at().max(self.parts.history.idle_since())
+        self.parts.mechanism.all_free().max(self.parts.history.idle_since())
     }
 
     /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
@@ -398,6 +404,7 @@ impl Drive {
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
         self.parts.buffer.rebase(moved);
+        self.parts.under_way.rebase(moved);
     }
 
     /// Listens to the next command: what its transfer tells can be had afterwards.

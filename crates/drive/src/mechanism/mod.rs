@@ -1,9 +1,13 @@
-//! One arm and its disk, in motion: where the arm is, who has it, and since when the disk turns at its present speed.
+//! The arm at work and its disk, in motion: where the arm is, who has it, and since when the disk turns at its present
+//! speed; and the arms beside it, where there are some.
 
+mod arms;
+mod channel;
 mod media;
 mod pass;
 mod timeline;
 
+pub(crate) use arms::Other;
 pub(crate) use media::Media;
 pub(crate) use pass::{Arm, Pass};
 pub use timeline::BusyTimes;
@@ -11,12 +15,15 @@ pub use timeline::BusyTimes;
 use crate::command::Work;
 use crate::mechanics::{Epoch, Spindle, hash};
 use crate::model::DriveModel;
-use crate::spec::{RecalibrationMode, RecalibrationSpec};
+use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
+use arms::Arms;
+use channel::Channel;
 use headstack_units::{Angle, Nanos};
 
 /// An arm, free or at work, over a turning disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanism {
+    /// As the arm at work sees it.
     spindle: Spindle,
     /// Where the arm is when it is free.
     arm: Arm,
@@ -30,6 +37,12 @@ pub(crate) struct Mechanism {
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
+    /// The arm at work is one of these.
+    arms: Arms,
+    /// Several are at work at a time.
+    overlap: bool,
+    /// The one channel that they share, where there is but one.
+    channel: Option<Channel>,
 }
 
 /// The mechanism, claimed.
@@ -62,9 +75,15 @@ impl Mechanism {
     /// At rest over the first track of the layout. `seed` drives the spindle's drift and the uniform rotational delay.
     pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
         let spec = model.spec();
+        let mut spindle = Spindle::new(spec.rotation_rpm, &spec.spindle, seed);
+        spindle.see_from(model.arm_angles[0]);
+        let arm = Arm::over(&model.layout.extent(0, 1));
         Self {
-            spindle: Spindle::new(spec.rotation_rpm, &spec.spindle, seed),
-            arm: Arm::over(&model.layout.extent(0, 1)),
+            spindle,
+            arm,
+            arms: Arms::new(&model.arm_angles, arm),
+            overlap: model.arms_overlap,
+            channel: (spec.arms.design == ArmDesign::MultiMoving).then(Channel::default),
             free_at: Nanos::ZERO,
             last_work: Work::Command,
             recalibration_due: match spec.recalibration.mode {
@@ -134,6 +153,81 @@ impl Mechanism {
         }
     }
 
+    /// The arms that can go to work at `at`, by number; where all are at work, the first that can.
+    pub(crate) fn idle_arms(&self, at: Nanos) -> impl Iterator<Item = Other> + '_ {
+        let from = at.max(self.next_free());
+        self.arms.all(self.free_at).filter(move |arm| !self.overlap || arm.free_at <= from)
+    }
+
+    /// From when on an arm is free.
+    pub(crate) fn next_free(&self) -> Nanos {
+        if !self.overlap {
+            return self.free_at;
+        }
+        self.arms.all(self.free_at).map(|arm| arm.free_at).min().unwrap_or(self.free_at)
+    }
+
+    /// From when on all arms are free.
+    pub(crate) fn all_free(&self) -> Nanos {
+        if !self.overlap {
+            return self.free_at;
+        }
+        self.arms.all(self.free_at).map(|arm| arm.free_at).max().unwrap_or(self.free_at)
+    }
+
+    /// The arm at `index` of those in use goes to work at or after `at`. Where only one moves at a time, it waits for a move
+    /// of the one that worked before.
+    pub(crate) fn put_to_work(
+        &mut self,
+        media: &Media<'_>,
+        ahead: &mut impl GivesWay,
+        at: Nanos,
+        index: usize,
+    ) {
+        if index == self.arms.at_work() {
+            return;
+        }
+        if let Some(release) = ahead.give_way(media, at.max(self.free_at)) {
+            self.rest(release);
+        }
+        let (arm, free_at, later) = self.arms.change(self.arm, self.free_at, index);
+        self.arm = arm;
+        if self.overlap {
+            self.free_at = free_at;
+        }
+        self.spindle.see_from(later);
+    }
+
+    /// The first pass of a transfer over all arms' one channel: it begins when no other transfer is in its way, and ends before
+    /// one that is to come if it `ends` with this pass. Nothing that is asked for later begins before `at`.
+    pub(crate) fn through_channel(
+        &mut self,
+        media: &Media<'_>,
+        at: Nanos,
+        mut pass: Pass,
+        ends: bool,
+    ) -> Pass {
+        let Some(channel) = &mut self.channel else { return pass };
+        let again = |pass: &Pass, from: Nanos| {
+            media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, from)
+        };
+        if !ends && channel.free_at() > pass.start {
+            pass = again(&pass, channel.free_at());
+        }
+        while let Some(free) = channel.conflict(pass.start, pass.end) {
+            pass = again(&pass, free);
+        }
+        channel.begin(at, pass.start);
+        pass
+    }
+
+    /// The transfer that went through the channel last ends at `at`.
+    pub(crate) fn leave_channel(&mut self, at: Nanos) {
+        if let Some(channel) = &mut self.channel {
+            channel.end(at);
+        }
+    }
+
     /// Recalibrates from `begin` on, or as soon as the mechanism is free.
     pub(crate) fn recalibrate(
         &mut self,
@@ -142,7 +236,7 @@ impl Mechanism {
         recalibration: &RecalibrationSpec,
         begin: Nanos,
     ) {
-        let begin = begin.max(self.free_at);
+        let begin = begin.max(self.all_free());
         if let Some(release) = ahead.give_way(media, begin) {
             self.arm = release.arm;
         }
@@ -151,6 +245,7 @@ impl Mechanism {
         self.last_work = Work::Recalibration;
         self.busy.add(Work::Recalibration, duration);
         self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
+        self.arms.hold_until(self.free_at);
     }
 
     /// Whether the host should let the drive recalibrate.
@@ -195,8 +290,26 @@ impl Mechanism {
         target: Angle,
     ) -> Media<'a> {
         self.draws += 1;
-        let wanted = target - Angle(hash(self.seed, self.draws));
+        let wait = media.model.scaled_wait(hash(self.seed, self.draws));
+        let wanted = target - Angle(wait);
         self.spindle.relock(at, wanted - media.epoch.angle(ready));
+        self.media(media.model, at)
+    }
+
+    /// The wait of a head that is on track at `ready` for the sector at `target` is scaled as the model says: the disk jumps
+    /// ahead at `at`.
+    pub(crate) fn scale_rotation<'a>(
+        &mut self,
+        media: &Media<'a>,
+        at: Nanos,
+        ready: Nanos,
+        target: Angle,
+    ) -> Media<'a> {
+        if !media.model.scales_rotation() || media.epoch.next(ready, target) == ready {
+            return *media;
+        }
+        let wait = media.epoch.angle(ready).until(target);
+        self.spindle.relock(at, Angle(wait.0 - media.model.scaled_wait(wait.0)));
         self.media(media.model, at)
     }
 
@@ -208,5 +321,9 @@ impl Mechanism {
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.free_at = moved(self.free_at);
+        self.arms.rebase(&moved);
+        if let Some(channel) = &mut self.channel {
+            channel.rebase(&moved);
+        }
     }
 }

@@ -217,7 +217,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
         let entries = &self.candidates.cylinders[cylinder as usize];
         if let [only] = entries.as_slice() {
             let ready = self.reach.ready_at_least(self.candidates.op, cylinder.abs_diff(self.from));
-            if self.bound(self.reach.epoch().next(ready, only.target.start), only.arrived) <= best.cost {
+            if self.bound(self.reach.comes(ready, only.target.start), only.arrived) <= best.cost {
                 *best = only.weigh(self.reach, self.arm, self.cost).min(*best);
             }
             return;
@@ -230,7 +230,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
         let (before, from) = entries.split_at(entries.partition_point(|listed| place(listed) < (first.0, 0)));
         for listed in from.iter().chain(before) {
             let angle = listed.target.start;
-            if self.bound(epoch.next(ready, angle), oldest) > best.cost {
+            if self.bound(self.reach.comes(ready, angle), oldest) > best.cost {
                 // Of those just behind, some may be on time and others a turn late.
                 if (angle - first).0 < behind.0 {
                     continue;

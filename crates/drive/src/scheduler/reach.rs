@@ -2,11 +2,11 @@
 
 use crate::command::{BusTiming, Command};
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media};
+use crate::mechanism::{Arm, Media, Other};
 use crate::model::DriveModel;
 use crate::positioning;
 use crate::scheduler::Target;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 
 /// The mechanism at an instant of decision: when the first sector of any command would come under the head, if that
 /// command were chosen now.
@@ -22,6 +22,8 @@ pub struct Reach<'a> {
     supply: Supply,
     /// A write goes into the buffer at once.
     takes_writes: bool,
+    /// Waits for a first sector are scaled.
+    scales: bool,
 }
 
 /// How the arm sets out for a direction of transfer.
@@ -62,7 +64,19 @@ impl<'a> Reach<'a> {
             start: model.overhead.write_start,
             sector_bytes: u64::from(model.sector_bytes()),
         };
-        Self { model, epoch, ways, supply, takes_writes: false }
+        Self { model, epoch, ways, supply, takes_writes: false, scales: model.scales_rotation() }
+    }
+
+    /// The same for another arm of the drive: it sets out when this one could, from where it rests.
+    pub(crate) fn of_arm(&self, other: &Other) -> Self {
+        let Some(arm) = other.rests else { return *self };
+        let ways = self.ways.map(|way| Way { arm, ..way });
+        Self { ways, ..*self }.seen_from(other.later)
+    }
+
+    /// The same, but sectors pass the arm later.
+    pub(crate) fn seen_from(self, later: Angle) -> Self {
+        Self { epoch: self.epoch.seen_from(later), ..self }
     }
 
     /// A write goes into the buffer at once, if it does.
@@ -106,7 +120,15 @@ impl<'a> Reach<'a> {
     /// When the first sector of a command begins to pass under its head.
     #[inline]
     pub fn start(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
-        self.epoch.next(self.ready(op, target, sectors), target.start)
+        self.comes(self.ready(op, target, sectors), target.start)
+    }
+
+    /// When a command's first sector, which begins at `angle`, passes under a head that is ready for it at `ready`: grows, or
+    /// stays, with `ready`.
+    #[inline]
+    pub(super) fn comes(&self, ready: Nanos, angle: Angle) -> Nanos {
+        let start = self.epoch.next(ready, angle);
+        if self.scales { ready + Nanos(self.model.scaled_wait((start - ready).0)) } else { start }
     }
 
     /// When the media take for `sectors` sectors, track changes left out.
@@ -116,7 +138,7 @@ impl<'a> Reach<'a> {
 
     /// When the mechanism and the data of a command are ready for its first sector.
     #[inline]
-    pub(super) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
+    pub(crate) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
         let way = &self.ways[usize::from(op == Op::Write)];
         let to = (target.cylinder, target.head);
         let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);

@@ -87,7 +87,7 @@ impl Shortlist {
             if bound(ready, oldest) > best.cost {
                 return;
             }
-            if bound(reach.epoch().next(ready, listed.target.start), listed.arrived) <= best.cost {
+            if bound(reach.comes(ready, listed.target.start), listed.arrived) <= best.cost {
                 *best = listed.weigh(reach, arm, cost).min(*best);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, check_layout, power, provenance,
+    WritePolicy, WrittenData, arms, check_layout, power, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -46,6 +46,7 @@ impl Findings {
 pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     let mut findings = Findings(Vec::new());
     basics(spec, &mut findings);
+    arms::check(spec, &mut findings);
     check_layout::layout(&spec.layout, &mut findings);
     seek(spec, &mut findings);
     mechanics(spec, &mut findings);
@@ -82,6 +83,8 @@ fn basics(spec: &DriveSpec, findings: &mut Findings) {
     if !(1..=64).contains(&spec.actuators) {
         findings.add("actuators", format!("{} is not between 1 and 64", spec.actuators));
     }
+    findings.range("fidelity.seek_scale", spec.fidelity.seek_scale, 0.0, 100.0);
+    findings.range("fidelity.rotation_scale", spec.fidelity.rotation_scale, 0.0, 1.0);
     findings.range("spindle.error_percent", spec.spindle.error_percent, -50.0, 50.0);
     findings.range("spindle.drift_ppm", spec.spindle.drift_ppm, 0.0, 100_000.0);
     findings.range("spindle.drift_interval_s", spec.spindle.drift_interval_s, 1e-3, 1e6);

@@ -12,9 +12,10 @@ use super::read::passes_in_order;
 use super::write::Edges;
 use crate::buffer::Passes;
 use crate::command::{Background, Work};
-use crate::mechanism::{Arm, Claim};
+use crate::mechanism::{Arm, Claim, Media};
 use crate::model::{DriveModel, WriteBack};
-use crate::scheduler::Reach;
+use crate::positioning::soonest;
+use crate::scheduler::{Reach, Target};
 use headstack_units::{Lba, Nanos, Op};
 
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
@@ -31,7 +32,7 @@ pub(crate) fn destage_until(model: &DriveModel, parts: &mut Parts, now: Nanos) {
 /// When the next piece begins if no command comes.
 fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
     let oldest = parts.buffer.dirty.oldest()?;
-    let ready = parts.mechanism.free_at().max(parts.buffer.settled());
+    let ready = parts.mechanism.all_free().max(parts.buffer.settled());
     let pressing = if parts.buffer.dirty.drains(write_back.high, write_back.low) {
         Nanos::ZERO
     } else {
@@ -84,6 +85,8 @@ pub(super) fn make_room(
 }
 
 fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
+    // Where several arms work at a time, a piece waits for all of them.
+    let at = at.max(parts.mechanism.all_free());
     let media = parts.mechanism.media(model, at);
     parts.mechanism.claim(&media, &mut parts.buffer, at)
 }
@@ -106,24 +109,59 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
     {
         return Some(piece);
     }
+    let reaches = reaches(model, parts, claim);
+    parts.buffer.dirty.soonest(&reaches)
+}
+
+/// For buffered writes, the arms in use, the mechanism being claimed.
+fn reaches<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Reach<'a>> {
     let epoch = parts.mechanism.media(model, claim.at).epoch;
-    parts.buffer.dirty.soonest(&Reach::of_buffered(model, epoch, claim.at, claim.arm))
+    let reach = Reach::of_buffered(model, epoch, claim.at, claim.arm);
+    parts.mechanism.idle_arms(claim.at).map(|other| reach.of_arm(&other)).collect()
+}
+
+/// Puts the arm to work that gets to a piece from `start` on soonest.
+fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) -> Claim {
+    if model.arm_angles.len() == 1 {
+        return *claim;
+    }
+    let arm = soonest(&reaches(model, parts, claim), Op::Write, &Target::at(model, start), 1);
+    let media = parts.mechanism.media(model, claim.at);
+    parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, arm);
+    Claim { arm: parts.mechanism.arm(), ..*claim }
+}
+
+/// The wait for the first sector of a piece is scaled.
+fn scale_rotation<'a>(media: &Media<'a>, parts: &mut Parts, edges: &Edges, claim: &Claim) -> Media<'a> {
+    let op = if edges.reads().next().is_some() { Op::Read } else { Op::Write };
+    let first = edges.first(media);
+    let ready = claim.at + media.seek(claim.arm, &first, op);
+    parts.mechanism.scale_rotation(media, claim.at, ready, first.start)
 }
 
 /// One piece of a buffered run goes to the media; returns when it is there.
 fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), claim: &Claim) -> Nanos {
-    let media = parts.mechanism.media(model, claim.at);
+    let claim = take_arm(model, parts, start, claim);
+    let mut media = parts.mechanism.media(model, claim.at);
     let edges = Edges::of(&media, start, end);
+    if !model.is_plain {
+        media = scale_rotation(&media, parts, &edges, &claim);
+    }
     let mut passes = Passes::new();
     let (mut begin, mut arm) = (claim.at, claim.arm);
     for (from, stop, op) in edges.reads().map(|(from, stop)| (from, stop, Op::Read)).chain([edges.write()]) {
         let target = model.layout.extent(from, stop - from);
         let seek = media.seek(arm, &target, op);
-        passes_in_order(&media, media.first_pass(begin, begin, seek, target), stop, op, &mut passes);
+        let mut first = media.first_pass(begin, begin, seek, target);
+        if passes.is_empty() {
+            first = parts.mechanism.through_channel(&media, claim.at, first, false);
+        }
+        passes_in_order(&media, first, stop, op, &mut passes);
         let last = passes.last().expect("a run has sectors");
         (begin, arm) = (last.end, Arm::over(&last.extent));
     }
     parts.mechanism.release(Work::Destage, claim.at, begin, arm);
+    parts.mechanism.leave_channel(begin);
     parts.buffer.destage(model, (start, end), begin);
     parts.history.note_destage(end);
     parts.log.add(Background {

@@ -90,8 +90,32 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")
     });
     let physical = prop::sample::select(vec!["", "physical_sector_bytes = 4096\n"]);
-    (physical, cache, policy, buffer, controller, bus)
-        .prop_map(|(p, c, w, b, k, u)| format!("{p}{c}{w}{b}{k}{u}"))
+    let scales = prop_oneof![
+        3 => Just(String::new()),
+        1 => (0_u32..5, 0_u32..5).prop_map(|(seek, rotation)| format!(
+            "fidelity = {{ seek_scale = {}, rotation_scale = {} }}\n",
+            f64::from(seek) / 4.0,
+            f64::from(rotation) / 4.0
+        )),
+    ];
+    (physical, any_arms(), scales, cache, policy, buffer, controller, bus)
+        .prop_map(|(p, a, s, c, w, b, k, u)| format!("{p}{a}{s}{c}{w}{b}{k}{u}"))
+}
+
+/// One arm, mostly, or several.
+fn any_arms() -> impl Strategy<Value = String> {
+    let design = prop::sample::select(vec!["single-moving", "multi-moving", "multi-channel"]);
+    let several = (2_u32..5, prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), any::<bool>(), design).prop_map(
+        |(count, angles, deconfigured, design)| {
+            let (count, angles) = match angles {
+                Some((first, second)) => (2, format!(", angles_turns = [{first}, {second}]")),
+                None => (count, String::new()),
+            };
+            let out = if deconfigured { ", deconfigured = [0]" } else { "" };
+            format!("arms = {{ count = {count}, design = \"{design}\"{angles}{out} }}\n")
+        },
+    );
+    prop_oneof![2 => Just(String::new()), 1 => several]
 }
 
 /// Commands with some locality and some sequential runs, and the gaps between them.
