@@ -25,6 +25,7 @@ STUDIES = {
     "scheduling": "headstack.studies.scheduling",
     "johnson": "headstack.studies.johnson",
     "nearline": "headstack.studies.nearline",
+    "intra-disk": "headstack.studies.intra_disk",
 }
 
 
