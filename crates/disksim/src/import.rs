@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::sources::Sources;
 use crate::tree::{At, Block, Item};
 use headstack_drive::spec::{
-    DriveSpec, Provenance, ProvenanceKind, PublishedSpec, RecalibrationSpec, SpindleSpec,
+    ArmsSpec, DriveSpec, Provenance, ProvenanceKind, PublishedSpec, RecalibrationSpec, SpindleSpec,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -177,6 +177,7 @@ fn drive(
         physical_sector_bytes: None,
         rotation_rpm: mechanical.rotation_rpm,
         actuators: 1,
+        arms: ArmsSpec::default(),
         layout,
         seek: mechanical.seek,
         mechanics: mechanical.mechanics,

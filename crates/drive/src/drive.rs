@@ -249,8 +249,14 @@ impl Drive {
             let media = self.parts.mechanism.media(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
         }
-        let reach = self.parts.reach(&self.model, at);
-        let taken = self.queue.pop_by(at, now, &[reach], &self.buffered)?;
+        let taken = if self.model.arm_angles.len() == 1 {
+            let reach = self.parts.reach(&self.model, at);
+            self.queue.pop_by(at, now, &[reach], &self.buffered)?
+        } else {
+            // Which arm serves the command follows from the command: the same that was best for it here.
+            let reaches = self.parts.reaches(&self.model, at);
+            self.queue.pop_by(at, now, &reaches, &self.buffered)?
+        };
         Some(taken.map(|taken| taken.waiting))
     }
 

@@ -42,6 +42,8 @@ impl Drive {
         let seen_at = narrative.media_base.max(narrative.decoded);
         let model = std::sync::Arc::clone(self.model());
         let epoch = self.parts_mut().mechanism.media(&model, seen_at).epoch;
+        // Another arm than the one used last may have set out.
+        let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(from);
         let mut timeline = Timeline { epoch, from, since: outcome.submitted, steps: Vec::new() };
         timeline.tell(&narrative, &outcome, command.op);
         (outcome, timeline.steps)

@@ -1,10 +1,11 @@
 //! Positioning estimates: what a scheduler may know of a drive at an instant of decision.
 
 use crate::drive::Drive;
+use crate::layout::Extent;
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Release};
+use crate::mechanism::{Arm, Media, Release};
 use crate::model::DriveModel;
-use crate::scheduler::{Reach, Way};
+use crate::scheduler::{Reach, Target, Way};
 use crate::transfer::Parts;
 use headstack_units::{Nanos, Op};
 
@@ -28,14 +29,53 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// As [`Parts::reach`], for each arm in use, by number: each sets out when the one at work could.
+    pub(crate) fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
+        let reach = self.reach(model, at);
+        self.mechanism.arms().map(|other| reach.of_arm(&other)).collect()
+    }
+
+    /// Puts the arm to work that gets to `target` soonest, for a command that the controller turns to at `at` and whose
+    /// arm may set out at `from`.
+    #[cold]
+    pub(crate) fn take_arm(
+        &mut self,
+        media: &Media<'_>,
+        (target, op, sectors): (&Extent, Op, u32),
+        at: Nanos,
+        from: Nanos,
+    ) {
+        let target = Target::of_extent(media.model, target, op);
+        let reaches = self.reaches(media.model, at);
+        let arm = soonest(&reaches, op, &target, sectors);
+        self.mechanism.put_to_work(media, &mut self.buffer, from, arm);
+    }
+}
+
+/// The arm that gets to a target soonest; among equals the one that moves least, then the first.
+pub(crate) fn soonest(reaches: &[Reach<'_>], op: Op, target: &Target, sectors: u32) -> usize {
+    let merit = |&index: &usize| {
+        let reach = &reaches[index];
+        (reach.start(op, target, sectors), reach.ready(op, target, sectors))
+    };
+    (0..reaches.len()).min_by_key(merit).unwrap_or(0)
+}
+
 impl Drive {
-    /// As the drive itself knows it, if it turns to the next command at `at`. Recalibrations to come are left out.
+    /// As the drive itself knows it, if it turns to the next command at `at`; of several arms, the one used last.
+    /// Recalibrations to come are left out.
     pub fn reach<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Reach<'a> {
         self.parts_mut().reach(model, at)
     }
 
+    /// As [`Drive::reach`], for each arm in use, by number.
+    pub fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
+        self.parts_mut().reaches(model, at)
+    }
+
     /// As the host can know it, which has the drive's description, sees the disk's angle, and gives the drive a command
-    /// at `at`: the arm is where the last command ended (`last`: its last sector and direction), and nothing is under way.
+    /// at `at`: the arm is where the last command ended (`last`: its last sector and direction), and nothing is under way; of several arms, it knows of the one used last.
     pub fn reach_of_host<'a>(
         &mut self,
         model: &'a DriveModel,

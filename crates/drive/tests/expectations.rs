@@ -168,6 +168,11 @@ rows! {
     the_spindle_may_begin_anywhere
     a_spindle_may_turn_too_fast
     twice_the_speed_is_half_the_wait_and_half_the_transfer
+    an_arm_half_a_revolution_on_meets_the_sector_first
+    an_arm_at_another_angle_meets_the_sector_by_so_much_later
+    an_arm_stays_where_it_last_worked
+    an_arm_out_of_use_serves_nothing
+    a_piece_of_the_write_cache_goes_to_the_arm_that_is_there_first
     an_inner_zone_is_slower
     a_zone_may_begin_at_an_angle_of_its_own
     spare_sectors_turn_and_hold_nothing

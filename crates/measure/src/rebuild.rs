@@ -4,8 +4,8 @@
 use crate::MeasureError;
 use crate::extract::{Extraction, SeekPoint, Warning, ZoneFindings};
 use headstack_drive::spec::{
-    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order, Provenance,
-    ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
+    ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order,
+    Provenance, ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
 };
 use std::collections::BTreeMap;
 
@@ -50,6 +50,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         physical_sector_bytes,
         rotation_rpm: rpm,
         actuators,
+        arms: ArmsSpec::default(),
         layout,
         seek,
         mechanics,

@@ -190,9 +190,9 @@ impl Dirty {
         self.runs.get(&lba).map(|run| (lba, run.end.min(lba + LARGEST_PIECE)))
     }
 
-    /// The piece whose first sector comes under the head soonest.
-    pub(crate) fn soonest(&self, reach: &Reach<'_>) -> Option<(u64, u64)> {
-        self.piece_at(self.places.soonest(reach)?)
+    /// The piece whose first sector comes soonest under the head of one of several arms.
+    pub(crate) fn soonest(&self, arms: &[Reach<'_>]) -> Option<(u64, u64)> {
+        self.piece_at(self.places.soonest(arms)?)
     }
 
     /// Everything happens at another time.

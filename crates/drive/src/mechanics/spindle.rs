@@ -85,6 +85,12 @@ impl Epoch {
         (start, self.after(start, beyond as u64, left(turn, Angle((beyond >> 64) as u64))))
     }
 
+    /// The same disk as it is seen from a place `turn` further in the direction of rotation: sectors come later there.
+    #[must_use]
+    pub fn seen_from(&self, turn: Angle) -> Self {
+        Self { angle0: self.angle0 - turn, ..*self }
+    }
+
     /// The time of a turn, in ns.
     pub fn period(&self) -> f64 {
         self.period_ns
@@ -270,6 +276,11 @@ impl Spindle {
     pub fn relock(&mut self, t: Nanos, shift: Angle) {
         let epoch = self.epoch_at(t);
         self.epoch = Epoch { t0: t, angle0: epoch.angle(t) + shift, ..epoch };
+    }
+
+    /// From here on the disk is seen from a place `turn` further in the direction of rotation.
+    pub(crate) fn see_from(&mut self, turn: Angle) {
+        self.epoch = self.epoch.seen_from(turn);
     }
 
     /// When `target` is reached, which lies less than a turn ahead, but beyond the current epoch.

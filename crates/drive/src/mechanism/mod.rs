@@ -1,9 +1,12 @@
-//! One arm and its disk, in motion: where the arm is, who has it, and since when the disk turns at its present speed.
+//! The arm at work and its disk, in motion: where the arm is, who has it, and since when the disk turns at its present
+//! speed; and the arms beside it, where there are some.
 
+mod arms;
 mod media;
 mod pass;
 mod timeline;
 
+pub(crate) use arms::Other;
 pub(crate) use media::Media;
 pub(crate) use pass::{Arm, Pass};
 pub use timeline::BusyTimes;
@@ -12,11 +15,13 @@ use crate::command::Work;
 use crate::mechanics::{Epoch, Spindle, hash};
 use crate::model::DriveModel;
 use crate::spec::{RecalibrationMode, RecalibrationSpec};
+use arms::Arms;
 use headstack_units::{Angle, Nanos};
 
 /// An arm, free or at work, over a turning disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanism {
+    /// As the arm at work sees it.
     spindle: Spindle,
     /// Where the arm is when it is free.
     arm: Arm,
@@ -30,6 +35,8 @@ pub(crate) struct Mechanism {
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
+    /// The arm at work is one of these.
+    arms: Arms,
 }
 
 /// The mechanism, claimed.
@@ -62,9 +69,13 @@ impl Mechanism {
     /// At rest over the first track of the layout. `seed` drives the spindle's drift and the uniform rotational delay.
     pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
         let spec = model.spec();
+        let mut spindle = Spindle::new(spec.rotation_rpm, &spec.spindle, seed);
+        spindle.see_from(model.arm_angles[0]);
+        let arm = Arm::over(&model.layout.extent(0, 1));
         Self {
-            spindle: Spindle::new(spec.rotation_rpm, &spec.spindle, seed),
-            arm: Arm::over(&model.layout.extent(0, 1)),
+            spindle,
+            arm,
+            arms: Arms::new(&model.arm_angles, arm),
             free_at: Nanos::ZERO,
             last_work: Work::Command,
             recalibration_due: match spec.recalibration.mode {
@@ -132,6 +143,31 @@ impl Mechanism {
             }
             None => Claim { at, arm: self.arm, after: self.last_work },
         }
+    }
+
+    /// The arms in use, by number.
+    pub(crate) fn arms(&self) -> impl Iterator<Item = Other> + '_ {
+        self.arms.all()
+    }
+
+    /// The arm at `index` of those in use goes to work at or after `at`. Only one moves at a time: it waits for a move of
+    /// the one that worked before.
+    pub(crate) fn put_to_work(
+        &mut self,
+        media: &Media<'_>,
+        ahead: &mut impl GivesWay,
+        at: Nanos,
+        index: usize,
+    ) {
+        if index == self.arms.at_work() {
+            return;
+        }
+        if let Some(release) = ahead.give_way(media, at.max(self.free_at)) {
+            self.rest(release);
+        }
+        let (arm, later) = self.arms.change(self.arm, index);
+        self.arm = arm;
+        self.spindle.see_from(later);
     }
 
     /// Recalibrates from `begin` on, or as soon as the mechanism is free.

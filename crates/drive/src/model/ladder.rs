@@ -3,7 +3,9 @@
 
 use crate::mechanics::SeekCurve;
 use crate::scheduler::{Needs, Policy};
-use crate::spec::{DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel, WritePolicy};
+use crate::spec::{
+    ArmsSpec, DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel, WritePolicy,
+};
 
 impl LadderStep {
     /// All rungs, lowest first.
@@ -46,6 +48,7 @@ impl DriveSpec {
         }
         if step < LadderStep::M3 {
             spec.fidelity.rotation = RotationModel::Uniform;
+            spec.arms = ArmsSpec::default();
             spec.fidelity.switch = SwitchModel::Fixed;
             spec.fidelity.transfer = TransferModel::Linear;
             spec.buffer.bus_transfers = None;

@@ -9,10 +9,10 @@ use crate::layout::Layout;
 use crate::mechanics::Mechanics;
 use crate::scheduler::Policy;
 use crate::spec::{
-    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, SpecError, SwitchModel, TransferModel,
+    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, SpecError, SwitchModel, TransferModel,
 };
 use bursts::Bursts;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 use std::sync::OnceLock;
 pub(crate) use write_back::{Fill, WriteBack};
 
@@ -32,6 +32,10 @@ pub struct DriveModel {
     /// The write-back cache, where there is one.
     pub(crate) write_back: Option<WriteBack>,
     policy: Policy,
+    /// Where each arm in use stands around the spindle.
+    pub(crate) arm_angles: Vec<Angle>,
+    /// One arm, and the rotation as it comes: nothing is to be chosen or drawn on the way to a sector.
+    pub(crate) is_plain: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     moves: OnceLock<[Vec<u64>; 2]>,
 }
@@ -105,6 +109,7 @@ impl DriveModel {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
         let sizes = sizes(spec);
+        let arm_angles: Vec<Angle> = spec.arms.in_use().map(|(_, turns)| Angle::from_turns(turns)).collect();
         Ok(Self {
             layout: Layout::new(&spec.layout),
             mechanics: Mechanics::new(spec),
@@ -112,6 +117,8 @@ impl DriveModel {
             bursts: Bursts::new(spec),
             write_back: WriteBack::new(spec),
             sizes,
+            is_plain: arm_angles.len() == 1 && spec.fidelity.rotation == RotationModel::Tracked,
+            arm_angles,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),
             spec: spec.clone(),

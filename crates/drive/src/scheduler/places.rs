@@ -24,12 +24,21 @@ impl Places {
         self.0.keys().copied()
     }
 
-    /// The address whose sector comes under the head soonest; among equals the one found first, going outward.
-    pub(crate) fn soonest(&self, reach: &Reach<'_>) -> Option<u64> {
+    /// The address whose sector comes under the head of one of several arms soonest; among equals the one found first, arm
+    /// by arm and going outward.
+    pub(crate) fn soonest(&self, arms: &[Reach<'_>]) -> Option<u64> {
+        let mut best = (Nanos::MAX, None);
+        for reach in arms {
+            self.search(reach, &mut best);
+        }
+        best.1
+    }
+
+    /// Finds what comes sooner than the best so far.
+    fn search(&self, reach: &Reach<'_>, best: &mut (Nanos, Option<u64>)) {
         let from = reach.cylinder(Op::Write);
         let mut above = self.0.range((from, 0)..).peekable();
         let mut below = self.0.range(..(from, 0)).rev().peekable();
-        let mut best = (Nanos::MAX, None);
         loop {
             let up = above.peek().map(|((cylinder, _), _)| cylinder - from);
             let down = below.peek().map(|((cylinder, _), _)| from - cylinder);
@@ -38,13 +47,13 @@ impl Places {
                 (Some(_), _) => above.next(),
                 (None, _) => below.next(),
             };
-            let Some((&(cylinder, lba), target)) = next else { return best.1 };
+            let Some((&(cylinder, lba), target)) = next else { return };
             if reach.ready_at_least(Op::Write, cylinder.abs_diff(from)) >= best.0 {
-                return best.1;
+                return;
             }
             let start = reach.start(Op::Write, target, 1);
             if start < best.0 {
-                best = (start, Some(lba));
+                *best = (start, Some(lba));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::command::{BusTiming, Command};
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media};
+use crate::mechanism::{Arm, Media, Other};
 use crate::model::DriveModel;
 use crate::positioning;
 use crate::scheduler::Target;
@@ -65,6 +65,13 @@ impl<'a> Reach<'a> {
         Self { model, epoch, ways, supply, takes_writes: false }
     }
 
+    /// The same for another arm of the drive: it sets out when this one could, from where it rests.
+    pub(crate) fn of_arm(&self, other: &Other) -> Self {
+        let Some(arm) = other.rests else { return *self };
+        let ways = self.ways.map(|way| Way { arm, ..way });
+        Self { epoch: self.epoch.seen_from(other.later), ways, ..*self }
+    }
+
     /// A write goes into the buffer at once, if it does.
     pub(crate) fn taking_writes(self, takes_writes: bool) -> Self {
         Self { takes_writes, ..self }
@@ -116,7 +123,7 @@ impl<'a> Reach<'a> {
 
     /// When the mechanism and the data of a command are ready for its first sector.
     #[inline]
-    pub(super) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
+    pub(crate) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
         let way = &self.ways[usize::from(op == Op::Write)];
         let to = (target.cylinder, target.head);
         let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);

@@ -48,6 +48,14 @@ impl Target {
         }
     }
 
+    /// Of a transfer whose media work begins with an extent.
+    pub(crate) fn of_extent(model: &DriveModel, extent: &Extent, op: Op) -> Self {
+        match op {
+            Op::Read => Self::over(extent),
+            Op::Write => Self::at(model, extent.lba),
+        }
+    }
+
     /// Of a write that begins at `lba`.
     pub(crate) fn at(model: &DriveModel, lba: u64) -> Self {
         Self::over(&model.layout.extent(lba - lba % model.sizes.physical, 1))

@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, check_layout, power, provenance,
+    WritePolicy, WrittenData, arms, check_layout, power, provenance,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -46,6 +46,7 @@ impl Findings {
 pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     let mut findings = Findings(Vec::new());
     basics(spec, &mut findings);
+    arms::check(spec, &mut findings);
     check_layout::layout(&spec.layout, &mut findings);
     seek(spec, &mut findings);
     mechanics(spec, &mut findings);

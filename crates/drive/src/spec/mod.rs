@@ -4,6 +4,7 @@
 //! the key. A choice between kinds is a table of its own (`[seek.two-piece]`), so that keys of another kind are
 //! rejected where they stand.
 
+mod arms;
 mod check;
 mod check_heads;
 mod check_layout;
@@ -18,6 +19,7 @@ mod overrides;
 mod power;
 mod provenance;
 
+pub use arms::{ArmDesign, ArmsSpec};
 pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
@@ -56,6 +58,9 @@ pub struct DriveSpec {
     /// equal, contiguous part of the addresses (the split dual-actuator kind); 1 is an ordinary drive.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub actuators: u32,
+    /// Several arms over the same surfaces, each of which reaches all of the addresses (with `actuators`: of its part).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arms: ArmsSpec,
     /// Where the sectors are.
     pub layout: LayoutSpec,
     /// Seek time against distance.

@@ -27,7 +27,7 @@ pub(crate) struct Approach {
 }
 
 impl Approach {
-    /// Claims the mechanism for a command whose media work begins with `target`. The controller turned to it at `at` and
+    /// Claims the mechanism for a command of so many sectors whose media work begins with `target`. The controller turned to it at `at` and
     /// has it decoded at `decoded`; `lead` are the phases up to there. How much of the overhead the arm need not wait for
     /// is the model's to say.
     #[expect(clippy::inline_always, reason = "its two callers need what it returns in pieces")]
@@ -35,7 +35,7 @@ impl Approach {
     pub(crate) fn new(
         parts: &mut Parts,
         media: &Media<'_>,
-        (target, op): (&Extent, Op),
+        (target, op, sectors): (&Extent, Op, u32),
         lead: Phases,
         at: Nanos,
         decoded: Nanos,
@@ -43,6 +43,9 @@ impl Approach {
         let history = &parts.history;
         let continues = history.continues_write(target.lba);
         let (from, not_before) = media.model.arm_start(op, history.after(), continues, at, decoded);
+        if !media.model.is_plain {
+            parts.take_arm(media, (target, op, sectors), at, from);
+        }
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
         let seek = media.seek(claim.arm, target, op);
         let lead = Phases { overhead: lead.overhead + (not_before - decoded), ..lead };
@@ -87,7 +90,8 @@ impl Approach {
         media.first_pass(self.base, self.not_before, self.seek, extent)
     }
 
-    /// Where the rotational delay is drawn: the disk, shifted so that it comes out.
+    /// The disk as the arm that was put to work sees it, or, where the rotational delay is drawn, shifted so that it comes
+    /// out; `None` where it is as it was.
     #[inline]
     pub(crate) fn rotate<'a>(
         &self,
@@ -96,11 +100,15 @@ impl Approach {
         at: Nanos,
         target: Extent,
     ) -> Option<Media<'a>> {
-        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
+        if media.model.is_plain {
             return None;
         }
-        let pass = self.first_pass(media, target);
-        Some(parts.mechanism.draw_rotation(media, at, pass.ready, pass.extent.start))
+        let media = parts.mechanism.media(media.model, at);
+        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
+            return Some(media);
+        }
+        let pass = self.first_pass(&media, target);
+        Some(parts.mechanism.draw_rotation(&media, at, pass.ready, pass.extent.start))
     }
 
     /// Tells a listener how the arm set out.
@@ -111,6 +119,7 @@ impl Approach {
             narrative.decoded = if beside { self.decoded.max(self.base) } else { self.not_before };
             narrative.media_base = self.base;
             narrative.waited_for = self.after;
+            narrative.from = Some(self.arm.track());
         });
     }
 }

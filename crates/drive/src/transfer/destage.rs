@@ -14,7 +14,8 @@ use crate::buffer::Passes;
 use crate::command::{Background, Work};
 use crate::mechanism::{Arm, Claim};
 use crate::model::{DriveModel, WriteBack};
-use crate::scheduler::Reach;
+use crate::positioning::soonest;
+use crate::scheduler::{Reach, Target};
 use headstack_units::{Lba, Nanos, Op};
 
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
@@ -106,12 +107,31 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
     {
         return Some(piece);
     }
+    let reaches = reaches(model, parts, claim);
+    parts.buffer.dirty.soonest(&reaches)
+}
+
+/// For buffered writes, the arms in use, the mechanism being claimed.
+fn reaches<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Reach<'a>> {
     let epoch = parts.mechanism.media(model, claim.at).epoch;
-    parts.buffer.dirty.soonest(&Reach::of_buffered(model, epoch, claim.at, claim.arm))
+    let reach = Reach::of_buffered(model, epoch, claim.at, claim.arm);
+    parts.mechanism.arms().map(|other| reach.of_arm(&other)).collect()
+}
+
+/// Puts the arm to work that gets to a piece from `start` on soonest.
+fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) -> Claim {
+    if model.arm_angles.len() == 1 {
+        return *claim;
+    }
+    let arm = soonest(&reaches(model, parts, claim), Op::Write, &Target::at(model, start), 1);
+    let media = parts.mechanism.media(model, claim.at);
+    parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, arm);
+    Claim { arm: parts.mechanism.arm(), ..*claim }
 }
 
 /// One piece of a buffered run goes to the media; returns when it is there.
 fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), claim: &Claim) -> Nanos {
+    let claim = take_arm(model, parts, start, claim);
     let media = parts.mechanism.media(model, claim.at);
     let edges = Edges::of(&media, start, end);
     let mut passes = Passes::new();

@@ -14,6 +14,8 @@ pub(crate) struct Narrative {
     /// The mechanism turned to it, after this work.
     pub(crate) media_base: Nanos,
     pub(crate) waited_for: Work,
+    /// The track from which the arm set out, where one did.
+    pub(crate) from: Option<(u32, u32)>,
     /// The bus was held from and until.
     pub(crate) transfers: Vec<(Nanos, Nanos)>,
     /// Part of a physical sector is written: the whole of it is read before.

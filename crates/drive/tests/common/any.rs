@@ -90,8 +90,23 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")
     });
     let physical = prop::sample::select(vec!["", "physical_sector_bytes = 4096\n"]);
-    (physical, cache, policy, buffer, controller, bus)
-        .prop_map(|(p, c, w, b, k, u)| format!("{p}{c}{w}{b}{k}{u}"))
+    (physical, any_arms(), cache, policy, buffer, controller, bus)
+        .prop_map(|(p, a, c, w, b, k, u)| format!("{p}{a}{c}{w}{b}{k}{u}"))
+}
+
+/// One arm, mostly, or several.
+fn any_arms() -> impl Strategy<Value = String> {
+    let several = (2_u32..5, prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), any::<bool>()).prop_map(
+        |(count, angles, deconfigured)| {
+            let (count, angles) = match angles {
+                Some((first, second)) => (2, format!(", angles_turns = [{first}, {second}]")),
+                None => (count, String::new()),
+            };
+            let out = if deconfigured { ", deconfigured = [0]" } else { "" };
+            format!("arms = {{ count = {count}{angles}{out} }}\n")
+        },
+    );
+    prop_oneof![2 => Just(String::new()), 1 => several]
 }
 
 /// Commands with some locality and some sequential runs, and the gaps between them.

@@ -30,7 +30,7 @@ pub struct DriveFit {
 pub struct Fitted {
     /// The system with the fitted drives.
     pub config: SystemConfig,
-    /// One for each drive of the system, in order; `None` for drives with several actuators, which are not fitted.
+    /// One for each drive of the system, in order; `None` for drives with several actuators or arms, which are not fitted.
     pub drives: Vec<Option<DriveFit>>,
 }
 
@@ -51,7 +51,7 @@ pub fn fit(
         let mut config = system.config().clone();
         for (number, observations) in seen.iter().enumerate() {
             let spec = &config.drives[number].spec;
-            if spec.actuators != 1 {
+            if spec.actuators != 1 || spec.arms.count != 1 {
                 continue;
             }
             let geometry = Geometry::new(&spec.layout);

@@ -323,7 +323,8 @@ impl Account<'_> {
 fn locks(system: &System, options: &RunOptions, drives: &[Drive]) -> Vec<Option<Lock>> {
     let Some(zones) = &options.phase_lock else { return Vec::new() };
     let lock = |(unit, drive): (&UnitPlace, &Drive)| {
-        let single = drive.model().actuators() == 1;
+        let spec = drive.model().spec();
+        let single = spec.actuators == 1 && spec.arms.count == 1;
         single.then(|| Lock::new(drive, zones.get(unit.drive).cloned().unwrap_or_default()))
     };
     system.units.iter().zip(drives).map(lock).collect()

@@ -144,7 +144,14 @@ fn from_media<D: Driver>(
     // All that follows on the track is wanted: read-ahead may go on along it.
     let run = model.layout.extent(lba + cached, u64::MAX);
     let target = run.first(end - lba - cached);
-    let approach = Approach::new(parts, media, (&target, Op::Read), decoded.lead, decoded.at, decoded.done);
+    let approach = Approach::new(
+        parts,
+        media,
+        (&target, Op::Read, turn.command.sectors),
+        decoded.lead,
+        decoded.at,
+        decoded.done,
+    );
     let drawn = approach.rotate(parts, media, decoded.at, target);
     let media = drawn.as_ref().unwrap_or(media);
     let first = approach.first_pass(media, target);

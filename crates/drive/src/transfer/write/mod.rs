@@ -121,7 +121,8 @@ impl Write {
         let counts = early && !parts.history.continues_write(lba);
         let need_at = parts.buffer.early.admit(model, (lba, end), counts, data_from);
         let target = model.layout.extent(lba, end - lba);
-        let approach = Approach::new(parts, media, (&target, Op::Write), lead, at, at + overhead);
+        let approach =
+            Approach::new(parts, media, (&target, Op::Write, command.sectors), lead, at, at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end);
         let drawn = approach.rotate(parts, media, at, target);

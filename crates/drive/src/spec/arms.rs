@@ -1,0 +1,115 @@
+//! `[arms]`: several arms over the same surfaces.
+
+use super::check::Findings;
+use super::{DriveSpec, RotationModel};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What several arms may do at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmDesign {
+    /// One arm moves at a time, and one transfers (SA).
+    #[default]
+    SingleMoving,
+}
+
+/// The arms of a drive: independent assemblies at different places around the spindle, each of which reaches every track
+/// (Sankar 2008). A command is served by the arm that gets to its first sector soonest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArmsSpec {
+    /// How many; 1 is an ordinary drive.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// What they may do at the same time.
+    #[serde(default)]
+    pub design: ArmDesign,
+    /// Where each stands around the spindle, in turns in the direction of rotation, from 0 up to 1: a sector passes an arm
+    /// at 0.25 a quarter of a revolution after one at 0. Absent: at equal distances, the first at 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub angles_turns: Option<Vec<f64>>,
+    /// Arms out of use, counted from 0: a drive goes on with those that are left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deconfigured: Vec<u32>,
+}
+
+impl Default for ArmsSpec {
+    fn default() -> Self {
+        Self { count: one(), design: ArmDesign::default(), angles_turns: None, deconfigured: Vec::new() }
+    }
+}
+
+impl ArmsSpec {
+    /// The arms in use and where each stands around the spindle, in turns.
+    pub fn in_use(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let turns = |arm: u32| match &self.angles_turns {
+            Some(angles) => angles.get(arm as usize).copied().unwrap_or_default(),
+            None => f64::from(arm) / f64::from(self.count.max(1)),
+        };
+        let used = |arm: &u32| !self.deconfigured.contains(arm);
+        (0..self.count).filter(used).map(move |arm| (arm, turns(arm)))
+    }
+
+    /// How many arms can move at a time.
+    pub fn moving(&self) -> u32 {
+        match self.design {
+            ArmDesign::SingleMoving => 1,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Most arms of a drive: no more fit around a spindle.
+const MOST: u32 = 64;
+
+pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
+    let arms = &spec.arms;
+    if !(1..=MOST).contains(&arms.count) {
+        findings.add("arms.count", format!("{} is not between 1 and {MOST}", arms.count));
+        return;
+    }
+    if let Some(angles) = &arms.angles_turns {
+        if angles.len() != arms.count as usize {
+            let message = format!(
+                "{} angles for {} arms (`arms.count`): give one each, or leave the key out for equal distances",
+                angles.len(),
+                arms.count
+            );
+            findings.add("arms.angles_turns", message);
+        }
+        for &turns in angles {
+            if !(0.0..1.0).contains(&turns) {
+                findings
+                    .add("arms.angles_turns", format!("{turns} is not between 0 and 1 (less than 1 turn)"));
+            }
+        }
+    }
+    deconfigured(arms, findings);
+    if arms.count > 1 && spec.fidelity.rotation != RotationModel::Tracked {
+        let message = format!(
+            "{} arms gain by the rotation, which `fidelity.rotation` leaves out: take `tracked`, or 1 arm",
+            arms.count
+        );
+        findings.add("arms.count", message);
+    }
+}
+
+fn deconfigured(arms: &ArmsSpec, findings: &mut Findings) {
+    for (index, arm) in arms.deconfigured.iter().enumerate() {
+        if *arm >= arms.count {
+            let message = format!("there is no arm {arm}: arms are counted from 0 to {}", arms.count - 1);
+            findings.add("arms.deconfigured", message);
+        }
+        if arms.deconfigured[..index].contains(arm) {
+            findings.add("arms.deconfigured", format!("arm {arm} is named twice"));
+        }
+    }
+    if arms.in_use().next().is_none() {
+        let message = format!("all {} arms are out of use: leave at least one", arms.count);
+        findings.add("arms.deconfigured", message);
+    }
+}

@@ -1,0 +1,267 @@
+//! Several arms over the same surfaces, against what follows from where they stand.
+
+#[path = "common/any.rs"]
+mod any;
+mod common;
+
+use any::{any_commands, any_options};
+use common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
+use headstack_drive::command::{Command, Outcome};
+use headstack_drive::spec::{DriveSpec, SpecError};
+use headstack_drive::{Drive, DriveModel};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const TURN_MS: f64 = 10.0;
+
+/// Numbers that depend on their position alone (splitmix64).
+fn random(index: u64) -> u64 {
+    let mut z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Random reads of one sector, each at a random time after the one before.
+fn random_reads(drive: &mut Drive, count: u64) -> Vec<Outcome> {
+    let mut at = Nanos::ZERO;
+    (0..count)
+        .map(|id| {
+            let read = command(id, Op::Read, random(2 * id) % drive.capacity_sectors(), 1);
+            let outcome = serve(drive, at, read);
+            at = outcome.finish + Nanos(random(2 * id + 1) % 30_000_000);
+            outcome
+        })
+        .collect()
+}
+
+fn mean_ms(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Nanos) -> f64 {
+    outcomes.iter().map(|outcome| of(outcome).as_ms()).sum::<f64>() / outcomes.len() as f64
+}
+
+const NO_MOVES: &str = "[seek.constant]\ntime_ms = 0.0\n[mechanics]\nhead_switch_ms = 0.0\n";
+
+/// An arm among n at equal distances waits R/(2n): 4.17, 2.08, 1.39 and 1.04 ms at 7,200 rpm.
+#[test]
+fn arms_at_equal_distances_divide_the_wait_for_the_sector() {
+    for (count, expected) in [(1, 4.17), (2, 2.08), (3, 1.39), (4, 1.04)] {
+        let text = format!("rotation_rpm = 7200.0\narms = {{ count = {count} }}\n{FAST_BUS}\n{NO_MOVES}");
+        let outcomes = random_reads(&mut drive(&text), 60_000);
+        assert!(outcomes.iter().all(|outcome| outcome.phases.seek == Nanos::ZERO));
+        let mean = mean_ms(&outcomes, |outcome| outcome.phases.rotation);
+        let exact = 60e3 / 7200.0 / f64::from(2 * count);
+        assert!((mean / exact - 1.0).abs() < 0.01, "{count} arms: {mean} against {exact} ms");
+        assert!((mean / expected - 1.0).abs() < 0.01, "{count} arms: {mean} against {expected} ms");
+        let longest = outcomes.iter().map(|outcome| outcome.phases.rotation.as_ms()).fold(0.0, f64::max);
+        assert!(
+            longest <= 2.0 * exact + 1e-5,
+            "{count} arms: no wait is longer than from arm to arm, {longest}"
+        );
+    }
+}
+
+/// Two arms at one angle: each is sometimes nearer, and neither sees a sector sooner.
+#[test]
+fn arms_at_the_same_angle_gain_by_the_seek_alone() {
+    let with = |arms: &str| random_reads(&mut drive(&format!("{arms}{FAST_BUS}\n")), 20_000);
+    let one = with("");
+    let two = with("arms = { count = 2, angles_turns = [0.3, 0.3] }\n");
+    let seek = |outcomes: &[Outcome]| mean_ms(outcomes, |outcome| outcome.phases.seek);
+    let rotation = |outcomes: &[Outcome]| mean_ms(outcomes, |outcome| outcome.phases.rotation);
+    assert!(seek(&two) < 0.85 * seek(&one), "{} against {} ms", seek(&two), seek(&one));
+    assert!((rotation(&two) - 5.0).abs() < 0.1, "{} ms", rotation(&two));
+    assert!((rotation(&one) - 5.0).abs() < 0.1, "{} ms", rotation(&one));
+}
+
+/// Arms of the naive drive: where each stands and is.
+struct Naive {
+    arms: Vec<(f64, (u64, u64))>,
+}
+
+impl Naive {
+    /// The plain drive's layout by its definition: where a sector begins, in turns, and its track.
+    fn place(lba: u64) -> (f64, (u64, u64)) {
+        let (track, slot) = (lba / 100, lba % 100);
+        let cylinder = track / 4;
+        let skew = 10 * (track - cylinder) + 20 * cylinder;
+        (((slot + skew) % 100) as f64 / 100.0, (cylinder, track % 4))
+    }
+
+    fn move_ms(from: (u64, u64), to: (u64, u64)) -> f64 {
+        let d = from.0.abs_diff(to.0) as f64;
+        let seek = if d > 0.0 { 2.0 + (d - 1.0) * 9.8 / 98.0 } else { 0.0 };
+        seek.max(if from.1 == to.1 { 0.0 } else { 1.0 })
+    }
+
+    /// When an arm is on track for a sector, and when the sector comes there; a moment late is on time.
+    fn reach(&self, arm: usize, at: f64, lba: u64) -> (f64, f64) {
+        let (stands, track) = self.arms[arm];
+        let (angle, target) = Self::place(lba);
+        let ready = at + Self::move_ms(track, target);
+        let wait = (angle + stands - ready / TURN_MS).rem_euclid(1.0) * TURN_MS;
+        (ready, if TURN_MS - wait < 1e-4 { ready } else { ready + wait })
+    }
+
+    /// Of the sectors that wait, the best with its arm: the soonest, then the oldest, then the first arm.
+    fn best(&self, at: f64, waiting: &[u64]) -> (usize, usize) {
+        let pairs = (0..waiting.len()).flat_map(|i| (0..self.arms.len()).map(move |arm| (i, arm)));
+        let start = |&(i, arm): &(usize, usize)| self.reach(arm, at, waiting[i]).1;
+        pairs.min_by(|a, b| start(a).total_cmp(&start(b))).expect("something waits")
+    }
+
+    /// The arm serves the sector: seek and rotation in ms, and when it has passed.
+    fn serve(&mut self, arm: usize, at: f64, lba: u64) -> (f64, f64, f64) {
+        let (ready, start) = self.reach(arm, at, lba);
+        self.arms[arm].1 = Self::place(lba).1;
+        (ready - at, start - ready, start + TURN_MS / 100.0)
+    }
+}
+
+fn any_angles() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec((0_u32..1000).prop_map(|part| f64::from(part) / 1000.0), 1..5)
+}
+
+fn drive_with(angles: &[f64], extra: &str) -> Drive {
+    let text = format!(
+        "arms = {{ count = {}, angles_turns = {angles:?} }}\n{extra}buffer = {{ size_kib = 64.0 }}\n{FAST_BUS}\n",
+        angles.len()
+    );
+    drive(&text)
+}
+
+fn near(found: Nanos, expected_ms: f64) -> bool {
+    (found.as_ms() - expected_ms).abs() < 2e-5
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The naive twin: each command is served by the arm whose sector comes first, worked out in floating point.
+    #[test]
+    fn the_arm_that_is_there_first_serves(
+        angles in any_angles(),
+        reads in prop::collection::vec((0_u64..39_600, 0.0_f64..40.0), 1..40),
+    ) {
+        let mut naive = Naive { arms: angles.iter().map(|&stands| (stands, (0, 0))).collect() };
+        let mut drive = drive_with(&angles, "");
+        let mut at = Nanos::ZERO;
+        for (id, &(lba, gap_ms)) in reads.iter().enumerate() {
+            let at_ms = at.as_ms();
+            // Where two arms would be there at the same time, rounding decides.
+            let mut starts: Vec<f64> = (0..angles.len()).map(|arm| naive.reach(arm, at_ms, lba).1).collect();
+            starts.sort_by(f64::total_cmp);
+            if starts.windows(2).any(|pair| pair[1] - pair[0] < 1e-4) {
+                return Ok(());
+            }
+            let (_, arm) = naive.best(at_ms, &[lba]);
+            let (seek, rotation, _) = naive.serve(arm, at_ms, lba);
+            let outcome = serve(&mut drive, at, command(id as u64, Op::Read, lba, 1));
+            prop_assert!(near(outcome.phases.seek, seek), "{:?} against {}", outcome, seek);
+            prop_assert!(near(outcome.phases.rotation, rotation), "{:?} against {}", outcome, rotation);
+            at = outcome.finish + ms(gap_ms);
+        }
+    }
+
+    /// The naive twin of SPTF over all pairs of a request and an arm.
+    #[test]
+    fn the_best_pair_of_request_and_arm_is_served(
+        angles in any_angles(),
+        reads in prop::collection::hash_set(0_u64..39_600, 2..20),
+    ) {
+        let reads: Vec<u64> = reads.into_iter().collect();
+        let mut naive = Naive { arms: angles.iter().map(|&stands| (stands, (0, 0))).collect() };
+        let mut drive = drive_with(&angles, "controller = { scheduler = \"sptf\", queue_depth = 64 }\n");
+        let bus = drive.model().bus();
+        // The first is chosen before the others come.
+        let arrivals: Vec<(Nanos, Command)> = reads
+            .iter()
+            .enumerate()
+            .map(|(id, &lba)| (Nanos(u64::from(id > 0)), command(id as u64, Op::Read, lba, 1)))
+            .collect();
+        let (outcomes, _) = run_events(&mut drive, &bus, &arrivals);
+        let (mut waiting, mut ids): (Vec<u64>, Vec<u64>) = (reads.clone(), (0..reads.len() as u64).collect());
+        let mut at = 0.0;
+        let mut first = true;
+        for outcome in &outcomes {
+            let candidates = if first { &waiting[..1] } else { &waiting[..] };
+            let (index, arm) = naive.best(at, candidates);
+            let mut starts: Vec<f64> = candidates
+                .iter()
+                .flat_map(|&lba| (0..angles.len()).map(move |arm| (lba, arm)))
+                .map(|(lba, arm)| naive.reach(arm, at, lba).1)
+                .collect();
+            starts.sort_by(f64::total_cmp);
+            if starts.windows(2).any(|pair| pair[1] - pair[0] < 1e-4) {
+                return Ok(());
+            }
+            prop_assert_eq!(outcome.id, ids[index]);
+            let (seek, rotation, end) = naive.serve(arm, at, waiting[index]);
+            prop_assert!(near(outcome.phases.seek, seek), "{:?} against {}", outcome, seek);
+            prop_assert!(near(outcome.phases.rotation, rotation), "{:?} against {}", outcome, rotation);
+            waiting.remove(index);
+            ids.remove(index);
+            (at, first) = (end, false);
+        }
+    }
+
+    /// One arm left of several is an ordinary drive, to the bit; so are arms at one angle where nothing takes a seek.
+    #[test]
+    fn one_arm_of_several_is_an_ordinary_drive(options in any_options(), rows in any_commands(60), count in 2_u32..5) {
+        let out: Vec<u32> = (1..count).collect();
+        let left = format!("count = {count}, deconfigured = {out:?}");
+        prop_assert_eq!(outcomes(&options, &left, "", &rows), outcomes(&options, "count = 1", "", &rows));
+        let together = format!("count = {count}, angles_turns = {:?}", vec![0.0; count as usize]);
+        prop_assert_eq!(
+            outcomes(&options, &together, NO_MOVES, &rows),
+            outcomes(&options, "count = 1", NO_MOVES, &rows)
+        );
+    }
+}
+
+/// What a drive with the options, but these arms, makes of the commands.
+fn outcomes(
+    options: &str,
+    arms: &str,
+    tables: &str,
+    rows: &[(u64, Op, u64, u32, bool)],
+) -> (Vec<Outcome>, Vec<headstack_drive::command::Background>) {
+    let others: String =
+        options.lines().filter(|line| !line.starts_with("arms")).flat_map(|line| [line, "\n"]).collect();
+    let spec = plain(&format!("arms = {{ {arms} }}\n{others}{tables}"));
+    let mut drive = Drive::new(Arc::new(DriveModel::new(&spec).unwrap()), 7);
+    let bus = drive.model().bus();
+    let mut at = Nanos::ZERO;
+    let commands: Vec<(Nanos, Command)> = (0..)
+        .zip(rows)
+        .map(|(id, &(gap, op, lba, sectors, force))| {
+            at += Nanos(gap);
+            let flags = if force { RequestFlags::FORCE_MEDIA } else { RequestFlags::default() };
+            (at, Command { id, op, lba: Lba(lba), sectors, flags })
+        })
+        .collect();
+    run_events(&mut drive, &bus, &commands)
+}
+
+/// What is refused, and what the message says.
+#[test]
+fn arms_that_cannot_be_are_refused() {
+    let text = plain(FAST_BUS).to_toml();
+    for (path, value, message) in [
+        ("arms.count", "0", "`arms.count`: 0 is not between 1 and 64"),
+        ("arms.angles_turns", "[0.0, 0.5]", "`arms.angles_turns`: 2 angles for 1 arms"),
+        ("arms.angles_turns", "[1.0]", "`arms.angles_turns`: 1 is not between 0 and 1"),
+        ("arms.deconfigured", "[0]", "`arms.deconfigured`: all 1 arms are out of use: leave at least one"),
+        ("arms.deconfigured", "[3]", "`arms.deconfigured`: there is no arm 3: arms are counted from 0 to 0"),
+        ("arms.design", "several", "unknown variant `several`"),
+    ] {
+        let set = [(path.to_owned(), value.to_owned())];
+        let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    let set = [("arms.count", "2"), ("fidelity.rotation", "uniform")];
+    let set = set.map(|(path, value)| (path.to_owned(), value.to_owned()));
+    let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();
+    assert!(matches!(error, SpecError::Physics { .. }), "{error}");
+    assert!(error.to_string().contains("`arms.count`: 2 arms gain by the rotation"), "{error}");
+}
