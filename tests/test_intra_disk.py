@@ -11,7 +11,7 @@ import headstack as package
 from conftest import DATA, data_file
 from headstack._core import Together
 from headstack.studies import intra_disk
-from headstack.studies.intra_disk import bills, charts, loads, runs
+from headstack.studies.intra_disk import arrays, bills, charts, loads, runs
 
 ARRAYS = {"md-financial": (24, 457.7), "md-websearch": (6, 114.4), "md-tpcc": (4, 148.7), "md-tpch": (15, 539.4)}
 
@@ -97,6 +97,33 @@ def test_an_outcome_says_what_its_run_says() -> None:
     assert outcome.average_w == pytest.approx(summary["power"]["average_w"])
     assert list(outcome.cdf) == sorted(outcome.cdf)
     assert outcome.cdf[-1] == 1.0
+    assert outcome.below(1) < 0.02 < outcome.below(20)
+    # Alone on the disk, requests wait for half a revolution on average and never for more than one.
+    assert outcome.latency_mean == pytest.approx(8.333 / 2, rel=0.1)
+    assert 8.0 < outcome.latency_end < 8.34
+    assert sum(outcome.latency) * runs.LATENCY_STEP_MS == pytest.approx(1.0)
+    assert sum(outcome.latency[: int(8.5 / runs.LATENCY_STEP_MS)]) * runs.LATENCY_STEP_MS == pytest.approx(1.0)
+
+
+def test_two_arms_wait_for_half_as_long() -> None:
+    one, two = (runs.run_one(runs.parallel(arms).build(), small_load()) for arms in (1, 2))
+    assert two.latency_mean < 0.65 * one.latency_mean
+    assert two.mean < one.mean
+
+
+def test_break_even_is_the_fewest_that_do() -> None:
+    p90 = {1: 90.0, 2: 40.0, 3: 31.0, 4: 29.0}
+    assert arrays.break_even(p90, 40.0) == 2
+    assert arrays.break_even(p90, 30.0) == 4
+    assert arrays.break_even(p90, 10.0) is None
+
+
+def test_an_array_that_cannot_keep_up_has_no_outcome() -> None:
+    found = arrays.run_arrays([arrays.Array(1, 1, 1), arrays.Array(1, 4, 8)], 5000)
+    assert found[arrays.Array(1, 1, 1)] is None
+    kept = found[arrays.Array(1, 4, 8)]
+    assert kept is not None
+    assert 5 < kept.p90 < 50
 
 
 def test_dollars_hold_and_quotations_are_not_tested() -> None:
@@ -118,4 +145,14 @@ def test_with_data_every_row_has_a_number() -> None:
     rows = intra_disk.load_rows(found)
     assert all(row.ours is not None for row in rows)
     assert len({row.id for row in rows}) == len(rows)
-    assert {section.title.split(":")[0] for section in charts.sections(found)} >= {"The loads", "E1", "E2"}
+    assert {section.title.split(":")[0] for section in charts.sections(found)} >= {"The loads", "E4", "E7"}
+
+
+def test_arrays_of_parallel_drives_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "DISKS", (1, 2, 4, 8, 16))
+    monkeypatch.setattr(arrays, "STRIPES_KIB", (64,))
+    monkeypatch.setattr(arrays, "SIZES_KIB", (4,))
+    monkeypatch.setattr(arrays, "FIRST_LOOK", 1)
+    rows, sections = arrays.study(3000, 2000)
+    assert {row.id for row in rows} >= {"e8-8ms-sa2", "e8-1ms-sa4", "e8-1ms-sa4-saving", "e8-8ms-watts-1"}
+    assert len(sections) == 5

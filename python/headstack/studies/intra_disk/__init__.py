@@ -19,19 +19,26 @@ PAPER = "Sankar, Intra-disk parallelism, MSc thesis, University of Virginia, 200
 
 def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
     """Compare; the loads after real traces need the data."""
-    from headstack.studies.intra_disk import bills, charts
+    from headstack.studies.intra_disk import arrays, bills, charts
 
-    found = study_loads(data, progress or (lambda _: None))
+    say = progress or (lambda _: None)
+    found = study_loads(data, say)
     rows, sections = load_rows(found), charts.sections(found)
-    more, shown = bills.study()
-    return [*rows, *more], [*sections, *shown]
+    say("arrays of parallel drives")
+    for part in (arrays.study, bills.study):
+        more, shown = part()
+        rows += more
+        sections += shown
+    return rows, sections
 
 
 def designs(load: Load) -> list[Design]:
-    """What a load is run on."""
-    from headstack.studies.intra_disk import migration
+    """What a load is run on; an excerpt does without the variants."""
+    from headstack.studies.intra_disk import migration, parallel, watts
+    from headstack.studies.intra_disk.found import LOADS
 
-    return [migration.array(load), migration.HC]
+    few = [migration.array(load), migration.HC, *parallel.SINGLE]
+    return few if load.name not in LOADS else [*few, *watts.SLOW]
 
 
 def study_loads(data: Path | None, say: Progress, requests: int | None = None) -> Found:
@@ -53,7 +60,15 @@ def study_loads(data: Path | None, say: Progress, requests: int | None = None) -
 
 
 def load_rows(found: Found) -> list[Row]:
-    """E1 and E2, in the thesis' order."""
-    from headstack.studies.intra_disk import migration
+    """E1 to E7, in the thesis' order."""
+    from headstack.studies.intra_disk import migration, parallel, watts
 
-    return migration.rows(found)
+    return [row for part in (migration, parallel, watts) for row in part.rows(found)]
+
+
+def finding(ours: dict[str, float]) -> str:
+    """How few drives of four arms do what four ordinary ones do."""
+    two, four = ours.get("e8-8ms-sa2"), ours.get("e8-8ms-sa4")
+    if two is None or four is None:
+        return ""
+    return f"At the 90th percentile, four ordinary drives are worth {two:.0f} with two arms or {four:.0f} with four (8 ms between arrivals)."

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 HC_SD = "hc-sd"
 # Response times at which the distribution is read, ms: the thesis' figures use such steps.
 STEPS_MS = (0.5, 1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 60, 90, 120, 150, 200, 400, 1000, 3000, 10000)
+# Width of a bar of the density of rotational latency, ms, and how far it goes: a revolution at 4,200 rpm takes 14.3 ms.
+LATENCY_STEP_MS = 0.5
+LATENCY_STEPS = 30
 STATES = ("idle", "seek", "rotation", "read", "write")
 
 # All drives choose among all that waits: the thesis' simulator does not bound a drive's queue.
@@ -44,6 +47,18 @@ def hc_sd(name: str = "HC-SD", **values: str | float) -> Design:
     )
 
 
+def parallel(arms: int, kind: str = "SA", rpm: int | None = None) -> Design:
+    """HC-SD-SA(n), -MA(n) or -MC(n), at a spindle speed."""
+    words = {"SA": "single-moving", "MA": "multi-moving", "MC": "multi-channel"}
+    name = f"{kind}({arms})" if rpm is None else f"{kind}({arms}), {rpm:,} rpm"
+    values: dict[str, str | float] = {}
+    if arms > 1:
+        values = {"arms__count": arms, "arms__design": words[kind]}
+    if rpm is not None:
+        values["rotation_rpm"] = rpm
+    return hc_sd("HC-SD" if arms == 1 and rpm is None else name, **values)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a run came to; times in ms."""
@@ -60,11 +75,22 @@ class Outcome:
     """By state, all drives together."""
     cdf: tuple[float, ...]
     """Share of the requests no longer than each of `STEPS_MS`."""
+    latency: tuple[float, ...]
+    """Density of rotational latency among the commands that went to the media, a step each, per ms."""
+    latency_mean: float
+    latency_end: float
+    """Where 99.9 % of the rotational latencies end."""
+    seek_share: float
+    """Share of the requests that went to the media for which an arm moved or a head was switched."""
 
     @property
     def average_w(self) -> float:
         """Watts of all drives."""
         return sum(self.watts.values())
+
+    def below(self, ms: float) -> float:
+        """Share of the requests no longer than this; one of `STEPS_MS`."""
+        return self.cdf[STEPS_MS.index(ms)]
 
 
 def run_one(system: headstack.System, source: headstack.Trace | headstack.Workload) -> Outcome:
@@ -76,6 +102,8 @@ def run_one(system: headstack.System, source: headstack.Trace | headstack.Worklo
     frame = pl.DataFrame(result.completions)
     response = frame.select(ms=(pl.col("finish_ns") - pl.col("arrival_ns")) / 1e6)["ms"]
     times = summary["response_ms"]
+    media = frame.filter(pl.col("busy_transfer_ns") > 0)
+    latency = media["rotation_ns"] / 1e6
     return Outcome(
         requests=summary["requests"],
         mean=times["mean"],
@@ -86,6 +114,10 @@ def run_one(system: headstack.System, source: headstack.Trace | headstack.Worklo
         utilisation=max(drive["utilisation"] for drive in summary["drives"]),
         watts=_watts(summary),
         cdf=tuple(_share(response <= step) for step in STEPS_MS),
+        latency=_density(latency),
+        latency_mean=float(latency.sum()) / max(1, len(latency)),
+        latency_end=latency.quantile(0.999) or 0.0,
+        seek_share=_share(media["seek_ns"] > 0),
     )
 
 
@@ -108,3 +140,16 @@ def _watts(summary: dict[str, Any]) -> dict[str, float]:
 
 def _share(holds: pl.Series) -> float:
     return float(holds.sum()) / max(1, len(holds))
+
+
+def _density(latency: pl.Series) -> tuple[float, ...]:
+    """Shares of the values in each step, per ms; what is beyond the last step is counted in none."""
+    import polars as pl
+
+    if latency.is_empty():
+        return (0.0,) * LATENCY_STEPS
+    counts = [0] * LATENCY_STEPS
+    for step, count in (latency / LATENCY_STEP_MS).floor().cast(pl.Int64).value_counts().iter_rows():
+        if step < LATENCY_STEPS:
+            counts[step] = count
+    return tuple(count / len(latency) / LATENCY_STEP_MS for count in counts)
