@@ -243,6 +243,28 @@ fn outcomes(
     run_events(&mut drive, &bus, &commands)
 }
 
+/// Limits: what scales do to the means of random reads.
+#[test]
+fn scales_change_the_means_and_nothing_else() {
+    let with = |seek: f64, rotation: f64| {
+        let scales = format!("fidelity = {{ seek_scale = {seek}, rotation_scale = {rotation} }}\n");
+        let outcomes = random_reads(&mut drive(&format!("{scales}{FAST_BUS}\n")), 20_000);
+        [
+            mean_ms(&outcomes, |outcome| outcome.phases.seek),
+            mean_ms(&outcomes, |outcome| outcome.phases.rotation),
+            mean_ms(&outcomes, |outcome| outcome.phases.transfer),
+        ]
+    };
+    let whole = with(1.0, 1.0);
+    assert!((whole[1] - TURN_MS / 2.0).abs() < 0.05, "{whole:?}");
+    for scale in [0.5, 0.25, 0.0] {
+        let [seek, rotation, transfer] = with(scale, scale);
+        assert!((seek - scale * whole[0]).abs() < 1e-5, "{scale}: {seek} of {} ms", whole[0]);
+        assert!((rotation - scale * TURN_MS / 2.0).abs() < 0.05, "{scale}: {rotation} ms");
+        assert!((transfer - whole[2]).abs() < 1e-5, "{scale}: {transfer} of {} ms", whole[2]);
+    }
+}
+
 /// What is refused, and what the message says.
 #[test]
 fn arms_that_cannot_be_are_refused() {
@@ -254,6 +276,8 @@ fn arms_that_cannot_be_are_refused() {
         ("arms.deconfigured", "[0]", "`arms.deconfigured`: all 1 arms are out of use: leave at least one"),
         ("arms.deconfigured", "[3]", "`arms.deconfigured`: there is no arm 3: arms are counted from 0 to 0"),
         ("arms.design", "several", "unknown variant `several`"),
+        ("fidelity.seek_scale", "-1", "`fidelity.seek_scale`: -1 is not between 0 and 100"),
+        ("fidelity.rotation_scale", "2", "`fidelity.rotation_scale`: 2 is not between 0 and 1"),
     ] {
         let set = [(path.to_owned(), value.to_owned())];
         let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();

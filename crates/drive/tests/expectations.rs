@@ -168,6 +168,13 @@ rows! {
     the_spindle_may_begin_anywhere
     a_spindle_may_turn_too_fast
     twice_the_speed_is_half_the_wait_and_half_the_transfer
+    half_the_wait_for_the_sector_leaves_the_transfer
+    without_a_wait_for_the_sector_it_is_there_when_the_arm_is
+    the_next_track_of_a_transfer_waits_as_ever
+    part_of_a_physical_sector_comes_around_a_revolution_later_as_ever
+    half_the_seek_is_half_of_the_head_switch_and_settle_too
+    a_wait_that_is_drawn_is_scaled
+    a_piece_of_the_write_cache_has_its_wait_scaled
     an_arm_half_a_revolution_on_meets_the_sector_first
     an_arm_at_another_angle_meets_the_sector_by_so_much_later
     an_arm_stays_where_it_last_worked

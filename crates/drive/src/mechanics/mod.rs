@@ -34,15 +34,26 @@ pub struct Mechanics {
     pub inward_extra_ns: i64,
     /// Whether the settle also follows a change of head where the arm does not move.
     pub settle_after_head_switch: bool,
+    /// Changes of track within a transfer, where those before one are scaled.
+    within: Option<Box<Self>>,
 }
 
 impl Mechanics {
     /// From a checked description.
     pub fn new(spec: &DriveSpec) -> Self {
-        let settle = |ms: f64| (ms * 1e6).round() as i64;
+        let scale = spec.fidelity.seek_scale;
+        if scale == 1.0 {
+            return Self::scaled(spec, 1.0);
+        }
+        Self { within: Some(Box::new(Self::scaled(spec, 1.0))), ..Self::scaled(spec, scale) }
+    }
+
+    /// All moves take `scale` times as long as described.
+    fn scaled(spec: &DriveSpec, scale: f64) -> Self {
+        let settle = |ms: f64| (ms * scale * 1e6).round() as i64;
         Self {
-            curve: SeekCurve::new(&spec.seek, physical_cylinders(&spec.layout)),
-            head_switch: Nanos::from_ms(spec.mechanics.head_switch_ms),
+            curve: SeekCurve::scaled(&spec.seek, physical_cylinders(&spec.layout), scale),
+            head_switch: Nanos::from_ms(spec.mechanics.head_switch_ms * scale),
             cylinder_switch: spec.mechanics.cylinder_switch_ms.map(Nanos::from_ms),
             read_settle_ns: settle(spec.mechanics.read_settle_ms),
             write_settle_ns: settle(spec.mechanics.write_settle_ms),
@@ -50,10 +61,11 @@ impl Mechanics {
                 .mechanics
                 .write_settle_by_distance_ms
                 .iter()
-                .map(|&[distance, ms]| (distance as u32, ms * 1e6))
+                .map(|&[distance, ms]| (distance as u32, ms * scale * 1e6))
                 .collect(),
             inward_extra_ns: settle(spec.mechanics.inward_seek_extra_ms),
             settle_after_head_switch: spec.mechanics.settle_after_head_switch,
+            within: None,
         }
     }
 
@@ -88,9 +100,10 @@ impl Mechanics {
     /// where there is one, in place of the movement to a neighbouring cylinder (with or without a change of head).
     #[inline]
     pub fn switch(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
-        match self.cylinder_switch {
-            Some(time) if from.0.abs_diff(to.0) == 1 => self.settled(time, op),
-            _ => self.moved(from, to, op, 0),
+        let within = self.within.as_deref().unwrap_or(self);
+        match within.cylinder_switch {
+            Some(time) if from.0.abs_diff(to.0) == 1 => within.settled(time, op),
+            _ => within.moved(from, to, op, 0),
         }
     }
 

@@ -13,6 +13,8 @@ pub struct SeekCurve {
     /// Times in ns by distance; empty where there are too many, or one exceeds 4 s.
     table: Vec<u32>,
     cylinders: u32,
+    /// What all times are multiplied by.
+    scale: f64,
 }
 
 /// The "average seek" of a drive, by each of the definitions in use (Ruemmler & Wilkes 1994, p. 19), and the curve's
@@ -107,8 +109,8 @@ impl Formula {
         }
     }
 
-    fn time(&self, distance: u32) -> Nanos {
-        if distance == 0 { Nanos::ZERO } else { Nanos::from_ms(self.ms(distance)) }
+    fn time(&self, distance: u32, scale: f64) -> Nanos {
+        if distance == 0 { Nanos::ZERO } else { Nanos::from_ms(self.ms(distance) * scale) }
     }
 }
 
@@ -158,10 +160,15 @@ fn between(points: &[[f64; 2]], d: f64) -> f64 {
 impl SeekCurve {
     /// The curve of a checked description, for an arm that reaches `cylinders` physical cylinders.
     pub fn new(spec: &SeekSpec, cylinders: u32) -> Self {
+        Self::scaled(spec, cylinders, 1.0)
+    }
+
+    /// The same, all times multiplied by `scale`.
+    pub(super) fn scaled(spec: &SeekSpec, cylinders: u32, scale: f64) -> Self {
         let formula = Formula::new(spec, cylinders);
         let tabulated = if cylinders <= MAX_TABLE { cylinders } else { 0 };
-        let table = (0..tabulated).map(|d| u32::try_from(formula.time(d).0)).collect::<Result<_, _>>();
-        Self { formula, table: table.unwrap_or_default(), cylinders }
+        let table = (0..tabulated).map(|d| u32::try_from(formula.time(d, scale).0)).collect::<Result<_, _>>();
+        Self { formula, table: table.unwrap_or_default(), cylinders, scale }
     }
 
     /// The time of a seek over `distance` cylinders; none for distance 0.
@@ -169,7 +176,7 @@ impl SeekCurve {
     pub fn time(&self, distance: u32) -> Nanos {
         match self.table.get(distance as usize) {
             Some(&ns) => Nanos(u64::from(ns)),
-            None => self.formula.time(distance),
+            None => self.formula.time(distance, self.scale),
         }
     }
 

@@ -231,8 +231,26 @@ impl Mechanism {
         target: Angle,
     ) -> Media<'a> {
         self.draws += 1;
-        let wanted = target - Angle(hash(self.seed, self.draws));
+        let wait = media.model.scaled_wait(hash(self.seed, self.draws));
+        let wanted = target - Angle(wait);
         self.spindle.relock(at, wanted - media.epoch.angle(ready));
+        self.media(media.model, at)
+    }
+
+    /// The wait of a head that is on track at `ready` for the sector at `target` is scaled as the model says: the disk jumps
+    /// ahead at `at`.
+    pub(crate) fn scale_rotation<'a>(
+        &mut self,
+        media: &Media<'a>,
+        at: Nanos,
+        ready: Nanos,
+        target: Angle,
+    ) -> Media<'a> {
+        if !media.model.scales_rotation() || media.epoch.next(ready, target) == ready {
+            return *media;
+        }
+        let wait = media.epoch.angle(ready).until(target);
+        self.spindle.relock(at, Angle(wait.0 - media.model.scaled_wait(wait.0)));
         self.media(media.model, at)
     }
 

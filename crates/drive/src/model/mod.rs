@@ -16,6 +16,9 @@ use headstack_units::{Angle, Nanos, Op};
 use std::sync::OnceLock;
 pub(crate) use write_back::{Fill, WriteBack};
 
+/// 1 in 2^-32.
+const ONE_Q32: u64 = 1 << 32;
+
 /// One drive's description in the form the simulation works with: precomputed tables, times in ns, sizes in sectors.
 #[derive(Debug)]
 pub struct DriveModel {
@@ -34,6 +37,8 @@ pub struct DriveModel {
     policy: Policy,
     /// Where each arm in use stands around the spindle.
     pub(crate) arm_angles: Vec<Angle>,
+    /// What is left of the wait for the first sector of a command, in 2^-32.
+    rotation_q32: u64,
     /// One arm, and the rotation as it comes: nothing is to be chosen or drawn on the way to a sector.
     pub(crate) is_plain: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
@@ -117,7 +122,10 @@ impl DriveModel {
             bursts: Bursts::new(spec),
             write_back: WriteBack::new(spec),
             sizes,
-            is_plain: arm_angles.len() == 1 && spec.fidelity.rotation == RotationModel::Tracked,
+            rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
+            is_plain: arm_angles.len() == 1
+                && spec.fidelity.rotation == RotationModel::Tracked
+                && spec.fidelity.rotation_scale == 1.0,
             arm_angles,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),
@@ -171,6 +179,17 @@ impl DriveModel {
             SwitchModel::Skewed => self.mechanics.reposition(from, to, op),
             SwitchModel::Fixed | SwitchModel::Free => self.mechanics.curve.time(from.0.abs_diff(to.0)),
         }
+    }
+
+    /// Whether waits for the first sector of a command are not as the disk has them.
+    pub(crate) fn scales_rotation(&self) -> bool {
+        self.rotation_q32 != ONE_Q32
+    }
+
+    /// What is left of a wait for the first sector of a command, be it an angle or a time, where waits are scaled.
+    #[inline]
+    pub(crate) fn scaled_wait(&self, wait: u64) -> u64 {
+        ((u128::from(wait) * u128::from(self.rotation_q32)) >> 32) as u64
     }
 
     /// When the arm may start for a command that the controller turns to at `at` and has decoded at `decoded`, and the

@@ -224,7 +224,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
         let in_order = entries.range((first.0, 0)..).chain(entries.range(..(first.0, 0)));
         for (&(angle, sequence), entry) in in_order {
             let angle = Angle(angle);
-            let start = epoch.next(ready, angle);
+            let start = self.reach.comes(ready, angle);
             if self.bound(start, oldest) > best.cost {
                 // Of those just behind, some may be on time and others a turn late.
                 if (angle - first).0 < behind.0 {

@@ -6,7 +6,7 @@ use crate::mechanism::{Arm, Media, Other};
 use crate::model::DriveModel;
 use crate::positioning;
 use crate::scheduler::Target;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 
 /// The mechanism at an instant of decision: when the first sector of any command would come under the head, if that
 /// command were chosen now.
@@ -113,7 +113,15 @@ impl<'a> Reach<'a> {
     /// When the first sector of a command begins to pass under its head.
     #[inline]
     pub fn start(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
-        self.epoch.next(self.ready(op, target, sectors), target.start)
+        self.comes(self.ready(op, target, sectors), target.start)
+    }
+
+    /// When a command's first sector, which begins at `angle`, passes under a head that is ready for it at `ready`: grows, or
+    /// stays, with `ready`.
+    #[inline]
+    pub(super) fn comes(&self, ready: Nanos, angle: Angle) -> Nanos {
+        let start = self.epoch.next(ready, angle);
+        if self.model.is_plain { start } else { ready + Nanos(self.model.scaled_wait((start - ready).0)) }
     }
 
     /// When the media take for `sectors` sectors, track changes left out.

@@ -83,6 +83,8 @@ fn basics(spec: &DriveSpec, findings: &mut Findings) {
     if !(1..=64).contains(&spec.actuators) {
         findings.add("actuators", format!("{} is not between 1 and 64", spec.actuators));
     }
+    findings.range("fidelity.seek_scale", spec.fidelity.seek_scale, 0.0, 100.0);
+    findings.range("fidelity.rotation_scale", spec.fidelity.rotation_scale, 0.0, 1.0);
     findings.range("spindle.error_percent", spec.spindle.error_percent, -50.0, 50.0);
     findings.range("spindle.drift_ppm", spec.spindle.drift_ppm, 0.0, 100_000.0);
     findings.range("spindle.drift_interval_s", spec.spindle.drift_interval_s, 1e-3, 1e6);

@@ -39,8 +39,8 @@ pub enum TransferModel {
     Linear,
 }
 
-/// Which effects the model leaves out; everything is modelled by default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which effects the model leaves out, or scales for studies of limits; everything is modelled as it is by default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FidelitySpec {
     /// Every command takes this long, in ms, and nothing else matters.
@@ -55,6 +55,37 @@ pub struct FidelitySpec {
     /// Media and bus.
     #[serde(default)]
     pub transfer: TransferModel,
+    /// What bringing the arm to the first track of a command takes is multiplied by this: seek, head switch and settle. Changes
+    /// of track within a transfer stay as they are, for the skews were made for them.
+    #[serde(default = "as_it_is", skip_serializing_if = "is_as_it_is")]
+    pub seek_scale: f64,
+    /// The wait for the first sector of a command, once the arm is on track, is multiplied by this, from 0 to 1: as if the
+    /// disk jumped ahead. The speed of the disk, and with it the transfer, the waits between the tracks of a transfer and lost
+    /// revolutions stay as they are.
+    #[serde(default = "as_it_is", skip_serializing_if = "is_as_it_is")]
+    pub rotation_scale: f64,
+}
+
+impl Default for FidelitySpec {
+    fn default() -> Self {
+        Self {
+            constant_ms: None,
+            rotation: RotationModel::default(),
+            switch: SwitchModel::default(),
+            transfer: TransferModel::default(),
+            seek_scale: as_it_is(),
+            rotation_scale: as_it_is(),
+        }
+    }
+}
+
+fn as_it_is() -> f64 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_as_it_is(scale: &f64) -> bool {
+    *scale == as_it_is()
 }
 
 /// Published values that the simpler models of the ladder (M1, M2) are made of, where the full model's own were fitted

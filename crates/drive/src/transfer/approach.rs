@@ -90,25 +90,26 @@ impl Approach {
         media.first_pass(self.base, self.not_before, self.seek, extent)
     }
 
-    /// The disk as the arm that was put to work sees it, or, where the rotational delay is drawn, shifted so that it comes
-    /// out; `None` where it is as it was.
+    /// The disk as the arm that was put to work sees it, and shifted where the rotational delay is drawn or scaled; `None`
+    /// where it is as it was. The head goes to `target` first.
     #[inline]
     pub(crate) fn rotate<'a>(
         &self,
         parts: &mut Parts,
         media: &Media<'a>,
         at: Nanos,
-        target: Extent,
+        (target, op): (Extent, Op),
     ) -> Option<Media<'a>> {
         if media.model.is_plain {
             return None;
         }
         let media = parts.mechanism.media(media.model, at);
-        if media.model.spec().fidelity.rotation == RotationModel::Tracked {
-            return Some(media);
-        }
-        let pass = self.first_pass(&media, target);
-        Some(parts.mechanism.draw_rotation(&media, at, pass.ready, pass.extent.start))
+        let Pass { ready, .. } =
+            Self { seek: media.seek(self.arm, &target, op), ..*self }.first_pass(&media, target);
+        Some(match media.model.spec().fidelity.rotation {
+            RotationModel::Tracked => parts.mechanism.scale_rotation(&media, at, ready, target.start),
+            RotationModel::Uniform => parts.mechanism.draw_rotation(&media, at, ready, target.start),
+        })
     }
 
     /// Tells a listener how the arm set out.

@@ -12,7 +12,7 @@ use super::read::passes_in_order;
 use super::write::Edges;
 use crate::buffer::Passes;
 use crate::command::{Background, Work};
-use crate::mechanism::{Arm, Claim};
+use crate::mechanism::{Arm, Claim, Media};
 use crate::model::{DriveModel, WriteBack};
 use crate::positioning::soonest;
 use crate::scheduler::{Reach, Target};
@@ -129,11 +129,22 @@ fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) ->
     Claim { arm: parts.mechanism.arm(), ..*claim }
 }
 
+/// The wait for the first sector of a piece is scaled.
+fn scale_rotation<'a>(media: &Media<'a>, parts: &mut Parts, edges: &Edges, claim: &Claim) -> Media<'a> {
+    let op = if edges.reads().next().is_some() { Op::Read } else { Op::Write };
+    let first = edges.first(media);
+    let ready = claim.at + media.seek(claim.arm, &first, op);
+    parts.mechanism.scale_rotation(media, claim.at, ready, first.start)
+}
+
 /// One piece of a buffered run goes to the media; returns when it is there.
 fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), claim: &Claim) -> Nanos {
     let claim = take_arm(model, parts, start, claim);
-    let media = parts.mechanism.media(model, claim.at);
+    let mut media = parts.mechanism.media(model, claim.at);
     let edges = Edges::of(&media, start, end);
+    if !model.is_plain {
+        media = scale_rotation(&media, parts, &edges, &claim);
+    }
     let mut passes = Passes::new();
     let (mut begin, mut arm) = (claim.at, claim.arm);
     for (from, stop, op) in edges.reads().map(|(from, stop)| (from, stop, Op::Read)).chain([edges.write()]) {

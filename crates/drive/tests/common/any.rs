@@ -90,8 +90,16 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         format!("bus = {{ read_mb_per_s = {read}.0, write_mb_per_s = {write}.0, arbitration_us = 3.0, reconnect_us = {reconnect}.0 }}\n")
     });
     let physical = prop::sample::select(vec!["", "physical_sector_bytes = 4096\n"]);
-    (physical, any_arms(), cache, policy, buffer, controller, bus)
-        .prop_map(|(p, a, c, w, b, k, u)| format!("{p}{a}{c}{w}{b}{k}{u}"))
+    let scales = prop_oneof![
+        3 => Just(String::new()),
+        1 => (0_u32..5, 0_u32..5).prop_map(|(seek, rotation)| format!(
+            "fidelity = {{ seek_scale = {}, rotation_scale = {} }}\n",
+            f64::from(seek) / 4.0,
+            f64::from(rotation) / 4.0
+        )),
+    ];
+    (physical, any_arms(), scales, cache, policy, buffer, controller, bus)
+        .prop_map(|(p, a, s, c, w, b, k, u)| format!("{p}{a}{s}{c}{w}{b}{k}{u}"))
 }
 
 /// One arm, mostly, or several.

@@ -152,7 +152,7 @@ fn from_media<D: Driver>(
         decoded.at,
         decoded.done,
     );
-    let drawn = approach.rotate(parts, media, decoded.at, target);
+    let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read));
     let media = drawn.as_ref().unwrap_or(media);
     let first = approach.first_pass(media, target);
     approach.tell(parts);

@@ -1,6 +1,7 @@
 //! Writes that cover part of a physical sector: the drive reads that first, and writes it when it comes around again.
 
 use crate::buffer::Passes;
+use crate::layout::Extent;
 use crate::mechanism::{Arm, Media, Pass};
 use crate::transfer::read::passes_in_order;
 use headstack_units::Op;
@@ -33,6 +34,12 @@ impl Edges {
     /// What is read first, in order: first address, and one after the last.
     pub(in crate::transfer) fn reads(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.reads.into_iter().flatten()
+    }
+
+    /// Where the head goes first.
+    pub(in crate::transfer) fn first(&self, media: &Media<'_>) -> Extent {
+        let (from, stop) = self.reads().next().unwrap_or((self.start, self.stop));
+        media.model.layout.extent(from, stop - from)
     }
 
     /// What is written.

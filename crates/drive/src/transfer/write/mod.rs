@@ -125,7 +125,8 @@ impl Write {
             Approach::new(parts, media, (&target, Op::Write, command.sectors), lead, at, at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end);
-        let drawn = approach.rotate(parts, media, at, target);
+        let goal = if model.scales_rotation() { Edges::of(media, lba, end).first(media) } else { target };
+        let drawn = approach.rotate(parts, media, at, (goal, Op::Write));
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
         self.need_at = need_at;
