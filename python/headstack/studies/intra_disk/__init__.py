@@ -19,11 +19,13 @@ PAPER = "Sankar, Intra-disk parallelism, MSc thesis, University of Virginia, 200
 
 def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
     """Compare; the loads after real traces need the data."""
-    from headstack.studies.intra_disk import arrays, bills, charts
+    from headstack.studies.intra_disk import arrays, bills, charts, latency
 
     say = progress or (lambda _: None)
     found = study_loads(data, say)
     rows, sections = load_rows(found), charts.sections(found)
+    say("rotational latency")
+    rows += latency.rows()
     say("arrays of parallel drives")
     for part in (arrays.study, bills.study):
         more, shown = part()
@@ -34,11 +36,11 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
 
 def designs(load: Load) -> list[Design]:
     """What a load is run on; an excerpt does without the variants."""
-    from headstack.studies.intra_disk import migration, parallel, watts
+    from headstack.studies.intra_disk import bottleneck, migration, parallel, watts
     from headstack.studies.intra_disk.found import LOADS
 
     few = [migration.array(load), migration.HC, *parallel.SINGLE]
-    return few if load.name not in LOADS else [*few, *watts.SLOW]
+    return few if load.name not in LOADS else [*few, *bottleneck.DESIGNS, *watts.SLOW]
 
 
 def study_loads(data: Path | None, say: Progress, requests: int | None = None) -> Found:
@@ -61,9 +63,9 @@ def study_loads(data: Path | None, say: Progress, requests: int | None = None) -
 
 def load_rows(found: Found) -> list[Row]:
     """E1 to E7, in the thesis' order."""
-    from headstack.studies.intra_disk import migration, parallel, watts
+    from headstack.studies.intra_disk import bottleneck, migration, parallel, watts
 
-    return [row for part in (migration, parallel, watts) for row in part.rows(found)]
+    return [row for part in (migration, bottleneck, parallel, watts) for row in part.rows(found)]
 
 
 def finding(ours: dict[str, float]) -> str:

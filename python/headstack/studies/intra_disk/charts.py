@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from headstack.report.page import Section
 from headstack.report.tables import number
+from headstack.studies.intra_disk.bottleneck import DESIGNS as BOTTLENECK
 from headstack.studies.intra_disk.found import TITLES
 from headstack.studies.intra_disk.parallel import SINGLE
 from headstack.studies.intra_disk.runs import LATENCY_STEP_MS, STEPS_MS
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headstack.costing import Cost
     from headstack.studies.intra_disk.found import Found
 
+SCALED = tuple(design.name for design in BOTTLENECK)
 ARMED = tuple(design.name for design in SINGLE)
 
 
@@ -25,6 +27,7 @@ def sections(found: Found) -> list[Section]:
     shown = [name for name in TITLES if found.has(name)]
     return [
         _loads(found),
+        *(_cdf(found, load, "E3: what limits one drive", ("MD", "HC-SD", *SCALED)) for load in shown),
         *(_cdf(found, load, "E1, E4: array, one drive, parallel drives", ("MD", "HC-SD", *ARMED)) for load in shown),
         *(_latency(found, load) for load in shown),
         *(_watts(found, load) for load in shown),
@@ -60,7 +63,7 @@ def _latency(found: Found, load: str) -> Section:
 
     curves = {
         name: [((index + 0.5) * LATENCY_STEP_MS, density) for index, density in enumerate(found(load, name).latency)]
-        for name in ("HC-SD", *ARMED)
+        for name in ("HC-SD", "(½)R", *ARMED)
     }
     chart = lines(curves, "rotational latency (ms)", "density (1/ms)")
     return Section(f"E4: rotational latency, {TITLES[load]}", "Of requests that went to the media.", chart, half=True)
