@@ -30,6 +30,8 @@ REQUESTS = 60_000
 # What the thesis says of the times between arrivals: this share of them is shorter than so many ms.
 FINANCIAL_GAPS = (0.73, 10.0)
 TPCC_GAPS = (0.99, 50.0)
+# Websearch's excerpt is busier than its whole: 4,579,809 requests in 15,395 s, as the public trace is remembered.
+WEBSEARCH_GAP_MS = 15_395e3 / 4_579_809
 TPCH_GAP_MS = 8.76
 # Reads of so many scans side by side, and the share of them that go on where the one before ended: chosen so that the means on
 # the array and on the one drive are the printed ones.
@@ -61,9 +63,17 @@ def loads(data: Path | None, folder: Path, requests: int = REQUESTS) -> list[Loa
     """All of them that can be had; what is made goes to `folder`. Without the data, TPC-H only."""
     found: list[Load] = []
     if file := data_file(data, FINANCIAL_FILE):
-        found += _with_excerpt("financial", "Financial", file, "md-financial", folder, requests, FINANCIAL_GAPS)
+        share, below_ms = FINANCIAL_GAPS
+        excerpt = headstack.Trace(file)
+        scale = below_ms / _gap_ms(excerpt, share)
+        found += _with_excerpt(
+            "financial", "Financial", excerpt, folder, requests, scale, f"so that {_told(share, below_ms)}"
+        )
     if file := data_file(data, WEBSEARCH_FILE):
-        found += _with_excerpt("websearch", "Websearch", file, "md-websearch", folder, requests, None)
+        excerpt = headstack.Trace(file)
+        scale = WEBSEARCH_GAP_MS / _mean_gap_ms(excerpt)
+        rate = "for the mean rate of the whole public trace, as it is remembered"
+        found += _with_excerpt("websearch", "Websearch", excerpt, folder, requests, scale, rate)
     if file := data_file(data, TPCC_FILE):
         found.append(_tpcc(file, folder, requests))
     found.append(_tpch(requests))
@@ -71,18 +81,20 @@ def loads(data: Path | None, folder: Path, requests: int = REQUESTS) -> list[Loa
 
 
 def _with_excerpt(
-    name: str, title: str, file: Path, array: str, folder: Path, requests: int, gaps: tuple[float, float] | None
+    name: str, title: str, excerpt: headstack.Trace, folder: Path, requests: int, scale: float, why: str
 ) -> list[Load]:
-    """The excerpt as it is, and a longer trace made after it."""
-    excerpt = headstack.Trace(file)
+    """The excerpt as it is, and a longer trace made after it, its times multiplied."""
+    array = f"md-{name}"
     short = _placed(excerpt, array, folder / f"{name}-excerpt.parquet")
-    long, scale = _made_like(excerpt, array, folder / f"{name}.parquet", requests, gaps)
-    rate = "at its rate" if gaps is None else f"times between arrivals × {scale:.2f}, so that {_told(*gaps)}"
+    long = _made_like(excerpt, array, folder / f"{name}.parquet", requests, scale)
     count = headstack.Trace(short).info()["requests"]
+    origin = (
+        f"{requests:,} requests made after a real excerpt of {count:,}, times between arrivals × {scale:.2f}, {why}"
+    )
     return [
-        Load(name, title, array, f"{requests:,} requests made after a real excerpt of {count:,}, {rate}", requests, long),
+        Load(name, title, array, origin, requests, long),
         Load(f"{name}-excerpt", f"{title}, excerpt", array, f"a real excerpt of {count:,} requests", count, short),
-    ]  # fmt: skip
+    ]
 
 
 def _told(share: float, below_ms: float) -> str:
@@ -93,7 +105,7 @@ def _tpcc(file: Path, folder: Path, requests: int) -> Load:
     """Sizes, directions and places after the excerpt; it is one burst of 0.14 s, so that its times say nothing."""
     share, below_ms = TPCC_GAPS
     mean_ms = -below_ms / log(1 - share)
-    path, _ = _made_like(headstack.Trace(file), "md-tpcc", folder / "tpcc.parquet", requests, None, poisson_ms=mean_ms)
+    path = _made_like(headstack.Trace(file), "md-tpcc", folder / "tpcc.parquet", requests, poisson_ms=mean_ms)
     origin = (
         f"{requests:,} requests with sizes, directions and places after a real excerpt of another system, addresses wrapped "
         f"to the array; Poisson arrivals {mean_ms:.2f} ms apart, so that {_told(share, below_ms)}"
@@ -123,18 +135,17 @@ def _tpch(requests: int) -> Load:
 
 
 def _made_like(
-    excerpt: headstack.Trace,
-    array: str,
-    path: Path,
-    requests: int,
-    gaps: tuple[float, float] | None,
-    poisson_ms: float | None = None,
-) -> tuple[Path, float]:
-    """A longer trace after an excerpt, and what its times between arrivals were multiplied with."""
+    excerpt: headstack.Trace, array: str, path: Path, requests: int, scale: float = 1.0, poisson_ms: float | None = None
+) -> Path:
+    """A longer trace after an excerpt."""
     made = path.with_suffix(".made.parquet")
     _core.make_trace(json.dumps(_core.fit_workload(excerpt)), made, requests=requests, seed=1)
-    scale = 1.0 if gaps is None else gaps[1] / _gap_ms(excerpt, gaps[0])
-    return _placed(headstack.Trace(made), array, path, scale, poisson_ms), scale
+    return _placed(headstack.Trace(made), array, path, scale, poisson_ms)
+
+
+def _mean_gap_ms(trace: headstack.Trace) -> float:
+    info = trace.info()
+    return info["span_s"] * 1000 / (info["requests"] - 1)
 
 
 def _gap_ms(trace: headstack.Trace, share: float) -> float:

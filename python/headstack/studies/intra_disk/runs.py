@@ -76,6 +76,8 @@ class Outcome:
     """Share of the requests no longer than each of `STEPS_MS`."""
     latency: tuple[float, ...]
     """Density of rotational latency among the commands that went to the media, a step each, per ms."""
+    seek_mean: float
+    """Of the requests that went to the media."""
     latency_mean: float
     latency_end: float
     """Where 99.9 % of the rotational latencies end."""
@@ -114,6 +116,7 @@ def run_one(system: headstack.System, source: headstack.Trace | headstack.Worklo
         watts=_watts(summary),
         cdf=tuple(_share(response <= step) for step in STEPS_MS),
         latency=_density(latency),
+        seek_mean=float(media["seek_ns"].sum()) / max(1, len(media)) / 1e6,
         latency_mean=float(latency.sum()) / max(1, len(latency)),
         latency_end=latency.quantile(0.999) or 0.0,
         seek_share=_share(media["seek_ns"] > 0),

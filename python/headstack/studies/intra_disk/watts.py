@@ -45,7 +45,10 @@ def _power(found: Found) -> list[Row]:
         claim, id_ = f"E6, Websearch: share of seeks that are not zero, {design}", f"e6-seeks-{arms}"
         if found.has("websearch"):
             ours = found("websearch", design).seek_share
-            note = "of requests that went to the media, those with an arm in motion or a head switched"
+            note = (
+                "of requests that went to the media, those with an arm in motion or a head switched; here the next request is seldom "
+                "on the same track"
+            )
             rows.append(about(id_, claim, printed, ours, "", within=0.05, note=note))
         else:
             rows.append(not_testable(id_, claim, printed, "", NEEDS))
@@ -53,8 +56,8 @@ def _power(found: Found) -> list[Row]:
 
 
 BUSY = (
-    "HC-SD works all the time under this load, and so do parallel drives until they keep up: in this model an arm at work draws "
-    "the same whichever it is"
+    "with one arm in motion at a time, a drive here draws its idle watts and those of one arm at work while it works; several "
+    "arms take less time for the same requests"
 )
 
 
