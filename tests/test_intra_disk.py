@@ -159,6 +159,17 @@ def test_arrays_of_parallel_drives_in_short(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(arrays, "STRIPES_KIB", (64,))
     monkeypatch.setattr(arrays, "SIZES_KIB", (4,))
     monkeypatch.setattr(arrays, "FIRST_LOOK", 1)
+    monkeypatch.setattr(arrays, "USED_PERCENT", (10,))
     rows, sections = arrays.study(3000, 2000)
     assert {row.id for row in rows} >= {"e8-8ms-sa2", "e8-1ms-sa4", "e8-1ms-sa4-saving", "e8-8ms-watts-1"}
-    assert len(sections) == 5
+    assert {"e8-8ms-sa4-10", "e8-1ms-sa2-10"} <= {row.id for row in rows}
+    assert len(sections) == 6
+
+
+def test_arms_seek_less_where_less_is_used() -> None:
+    whole, tenth = (arrays.Array(1, 4, 8, used_percent=used) for used in (100, 10))
+    found = arrays.run_arrays([whole, tenth], 5000)
+    points = found[whole], found[tenth]
+    assert points[0] is not None
+    assert points[1] is not None
+    assert points[1].p90 < 0.7 * points[0].p90

@@ -33,6 +33,9 @@ FIRST_LOOK = 10
 STRIPE_KIB, SIZE_KIB = 64, 4
 STRIPES_KIB, SIZES_KIB = (16, 64, 256, 1024), (4, 16, 64)
 SENSITIVITY_REQUESTS = 50_000
+# How much of each drive is used, in percent from its beginning, and the numbers of drives tried.
+USED_PERCENT = (50, 25, 10)
+USED_DISKS = {8: {2: range(1, 5), 4: range(1, 5)}, 1: {2: range(5, 13), 4: range(3, 10)}}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Array:
     gap_ms: int
     stripe_kib: int = STRIPE_KIB
     size_kib: int = SIZE_KIB
+    used_percent: int = 100
+    """The part of each drive that is used, from its beginning."""
 
     def system(self) -> headstack.System:
         """The drives, striped where there are several."""
@@ -57,6 +62,7 @@ class Array:
         text = (
             f"seed = 1\nrequests = {requests}\n[[stream]]\nread_fraction = 0.6\nsequential_fraction = 0.2\n"
             f"size.fixed_kib = {self.size_kib}\nalign_kib = {self.size_kib}\ninter_arrival.exponential_ms = {self.gap_ms}\n"
+            f"range_percent = [0, {self.used_percent}]\n"
         )
         return headstack.Workload(toml=text)
 
@@ -111,17 +117,47 @@ def study(requests: int = REQUESTS, sensitivity: int = SENSITIVITY_REQUESTS) -> 
     cells = [Array(arms, disks, gap) for gap, arms, disks in product(REFERENCES, ARMS, DISKS)]
     found = run_arrays(cells, requests // FIRST_LOOK)
     found |= run_arrays(_deciding(found), requests)
+    local = run_arrays(_partly_used(), sensitivity)
     rows = [row for gap in PRINTED for row in _rows(gap, found)]
-    return rows, [*_charts(found), _table(found), _sensitivity(sensitivity)]
+    rows += [_drives(gap, arms, local, USED_PERCENT[-1]) for gap in PRINTED for arms in PRINTED[gap]]
+    return rows, [*_charts(found), _table(found), _locality(found | local), _sensitivity(sensitivity)]
 
 
-def _p90s(found: Points, gap: int, arms: int, stripe: int = STRIPE_KIB, size: int = SIZE_KIB) -> dict[int, float]:
-    """Of the arrays that keep up, by number of disks."""
+def _partly_used() -> list[Array]:
+    """Arrays of which a part is used: the ordinary drives, and those that may perform like them."""
+    return [
+        Array(arms, disks, gap, used_percent=used)
+        for gap, more in USED_DISKS.items()
+        for used in USED_PERCENT
+        for arms, numbers in ({1: (REFERENCES[gap],)} | more).items()
+        for disks in numbers
+    ]
+
+
+def _locality(found: Points) -> Section:
+    """Break-even by how much of the drives is used, since the thesis does not state it."""
+    rows = []
+    for gap, used in product(PRINTED, (100, *USED_PERCENT)):
+        p90s = {arms: _p90s(found, gap, arms, used_percent=used) for arms in ARMS}
+        wanted = p90s[1].get(REFERENCES[gap])
+        rows.append([f"{gap} ms", f"{used} %", *_cells(wanted, p90s)])
+    text = "How many drives perform like 4 HC-SD (8 ms) and 16 (1 ms), by how much of each drive is used, from its beginning."
+    columns = ["between arrivals", "used", "p90 of the HC-SD (ms)", "SA(2)", "SA(4)"]
+    return Section("E8: how much of the drives is used", text, columns=columns, rows=rows, text_columns=2)
+
+
+def _cells(wanted: float | None, p90s: dict[int, dict[int, float]]) -> list[str]:
+    evens = [None if wanted is None else break_even(p90s[arms], wanted) for arms in ARMS[1:]]
+    return ["–" if wanted is None else number(wanted, 1), *("–" if even is None else str(even) for even in evens)]
+
+
+def _p90s(found: Points, gap: int, arms: int, **more: int) -> dict[int, float]:
+    """Of the arrays that keep up, by number of disks; with the usual stripe unit, size and use but for what is given."""
     return {
-        array.disks: outcome.p90
-        for array, outcome in found.items()
-        if outcome is not None and (array.gap_ms, array.arms, array.stripe_kib, array.size_kib) == (gap, arms, stripe, size)
-    }  # fmt: skip
+        array.disks: point.p90
+        for array, point in found.items()
+        if point is not None and array == Array(arms, array.disks, gap, **more)
+    }
 
 
 def _rows(gap: int, found: Points) -> list[Row]:
@@ -137,21 +173,21 @@ def _rows(gap: int, found: Points) -> list[Row]:
     return [*rows, _watts(1, ordinary, reference)] if gap == 8 else rows
 
 
-def _drives(gap: int, arms: int, found: Points) -> Row:
+def _drives(gap: int, arms: int, found: Points, used: int = 100) -> Row:
     """How many drives perform like so many ordinary ones."""
     reference, printed = REFERENCES[gap], PRINTED[gap][arms]
-    id_ = f"e8-{gap}ms-sa{arms}"
-    claim = f"E8, {gap} ms between arrivals: drives SA({arms}) that perform like {reference} HC-SD"
-    ordinary = found[Array(1, reference, gap)]
-    if ordinary is None:
-        return not_testable(id_, claim, printed, "drives", f"{reference} HC-SD do not keep up")
-    p90 = _p90s(found, gap, arms)
-    even = break_even(p90, ordinary.p90)
-    if even is None:
-        return not_testable(id_, claim, printed, "drives", "none of those tried does")
-    at = f"{p90[printed]:.1f} ms" if printed in p90 else "does not keep up"
+    id_ = f"e8-{gap}ms-sa{arms}" + (f"-{used}" if used < 100 else "")
+    where = "" if used == 100 else f", {used} % of each drive used"
+    claim = f"E8, {gap} ms between arrivals{where}: drives SA({arms}) that perform like {reference} HC-SD"
+    p90s = {n: _p90s(found, gap, n, used_percent=used) for n in (1, arms)}
+    wanted = p90s[1].get(reference)
+    even = None if wanted is None else break_even(p90s[arms], wanted)
+    if wanted is None or even is None:
+        return not_testable(id_, claim, printed, "drives", "none of those tried keeps up")
+    at = f"{p90s[arms][printed]:.1f} ms" if printed in p90s[arms] else "does not keep up"
     note = (
-        f"p90 {ordinary.p90:.1f} ms with {reference} HC-SD, {p90[even]:.1f} ms with {even} SA({arms}); {printed}: {at}"
+        f"p90 {wanted:.1f} ms with {reference} HC-SD, {p90s[arms][even]:.1f} ms with {even} SA({arms}); {printed}: {at}; "
+        "the thesis does not say how much of the drives is used, which decides how far arms seek"
     )
     return about(id_, claim, printed, even, "drives", within=1.0, note=note)
 
@@ -219,11 +255,8 @@ def _sensitivity(requests: int) -> Section:
     found = run_arrays(cells, requests)
     rows = []
     for stripe, size in variants:
-        p90s = {arms: _p90s(found, 8, arms, stripe, size) for arms in ARMS}
-        wanted = p90s[1].get(REFERENCES[8])
-        evens = [None if wanted is None else break_even(p90s[arms], wanted) for arms in (2, 4)]
-        shown = ["–" if even is None else str(even) for even in evens]
-        rows.append([f"{stripe:,} KiB", f"{size} KiB", "–" if wanted is None else number(wanted, 1), *shown])
+        p90s = {arms: _p90s(found, 8, arms, stripe_kib=stripe, size_kib=size) for arms in ARMS}
+        rows.append([f"{stripe:,} KiB", f"{size} KiB", *_cells(p90s[1].get(REFERENCES[8]), p90s)])
     text = (
         f"How many drives perform like 4 HC-SD at 8 ms between arrivals, by stripe unit and request size; {requests:,} requests each. "
         "The thesis states neither."
