@@ -345,7 +345,7 @@ impl Drive {
     pub fn drain(&mut self, background: &mut Vec<Background>) -> Nanos {
         drain(&self.model, &mut self.parts);
         self.parts.log.hand_over(background);
-        self.parts.mechanism.free_at().max(self.parts.history.idle_since())
+        self.parts.mechanism.all_free().max(self.parts.history.idle_since())
     }
 
     /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
@@ -404,6 +404,7 @@ impl Drive {
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
         self.parts.buffer.rebase(moved);
+        self.parts.under_way.rebase(moved);
     }
 
     /// Listens to the next command: what its transfer tells can be had afterwards.

@@ -3,7 +3,7 @@
 use crate::drive::Drive;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Release};
+use crate::mechanism::{Arm, Media, Other, Release};
 use crate::model::DriveModel;
 use crate::scheduler::{Reach, Target, Way};
 use crate::transfer::Parts;
@@ -12,28 +12,48 @@ use headstack_units::{Nanos, Op};
 impl Parts {
     /// As the drive itself knows it, if it turns to the next command at `at`. Recalibrations to come are left out.
     pub(crate) fn reach<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Reach<'a> {
+        self.reach_of(model, at, |parts, media, from| {
+            let from = from.max(parts.mechanism.free_at());
+            let free = Release { at: from, arm: parts.mechanism.arm() };
+            parts.buffer.release_at(media, from).unwrap_or(free)
+        })
+    }
+
+    /// The same for an arm that can set out as `release` says.
+    fn reach_of<'a>(
+        &mut self,
+        model: &'a DriveModel,
+        at: Nanos,
+        release: impl Fn(&Self, &Media<'_>, Nanos) -> Release,
+    ) -> Reach<'a> {
         let media = self.mechanism.media(model, at);
         let after = self.history.after();
         let ways = [Op::Read, Op::Write].map(|op| {
             let decoded = at + overhead(model, op, after);
             // Whether a write continues the one before is not asked: one that does is served sooner than this.
             let (from, not_before) = model.arm_start(op, after, false, at, decoded);
-            let from = from.max(self.mechanism.free_at());
-            let free = Release { at: from, arm: self.mechanism.arm() };
-            let Release { at: from, arm } = self.buffer.release_at(&media, from).unwrap_or(free);
+            let Release { at: from, arm } = release(self, &media, from);
             Way { from, not_before, arm }
         });
         let takes_writes =
             model.write_back.as_ref().is_some_and(|write_back| self.buffer.has_room(write_back, at));
         Reach::new(model, media.epoch, ways, data_from(model, at, after)).taking_writes(takes_writes)
     }
-}
 
-impl Parts {
-    /// As [`Parts::reach`], for each arm in use, by number: each sets out when the one at work could.
+    /// As [`Parts::reach`], for each arm that can go to work, by number.
     pub(crate) fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
-        let reach = self.reach(model, at);
-        self.mechanism.arms().map(|other| reach.of_arm(&other)).collect()
+        let at_work = self.reach(model, at);
+        let others: Vec<Other> = self.mechanism.idle_arms(at).collect();
+        let reach = |other: &Other| match other.rests {
+            // One that rests while another works sets out when it likes; otherwise when that one could.
+            Some(arm) if model.arms_overlap => {
+                let free =
+                    |_: &Self, _: &Media<'_>, from: Nanos| Release { at: from.max(other.free_at), arm };
+                self.reach_of(model, at, free).seen_from(other.later)
+            }
+            _ => at_work.of_arm(other),
+        };
+        others.iter().map(reach).collect()
     }
 
     /// Puts the arm to work that gets to `target` soonest, for a command that the controller turns to at `at` and whose
@@ -48,7 +68,9 @@ impl Parts {
     ) {
         let target = Target::of_extent(media.model, target, op);
         let reaches = self.reaches(media.model, at);
-        let arm = soonest(&reaches, op, &target, sectors);
+        let best = soonest(&reaches, op, &target, sectors);
+        let arm = self.mechanism.idle_arms(at).nth(best).map(|arm| arm.index);
+        let arm = arm.expect("one of several arms can go to work");
         self.mechanism.put_to_work(media, &mut self.buffer, from, arm);
     }
 }
@@ -69,7 +91,7 @@ impl Drive {
         self.parts_mut().reach(model, at)
     }
 
-    /// As [`Drive::reach`], for each arm in use, by number.
+    /// As [`Drive::reach`], for each arm that can go to work, by number.
     pub fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
         self.parts_mut().reaches(model, at)
     }

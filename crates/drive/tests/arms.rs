@@ -243,6 +243,69 @@ fn outcomes(
     run_events(&mut drive, &bus, &commands)
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// With one channel no two transfers pass at the same time, and arms move while others transfer; with a channel for each
+    /// arm, transfers overlap, too.
+    #[test]
+    fn one_channel_is_never_used_twice(
+        angles in any_angles(),
+        reads in prop::collection::vec((0_u64..39_500, 1_u32..100, 0_u64..12_000_000), 2..60),
+    ) {
+        let (transfers, _) = transfers(&angles, "multi-moving", &reads);
+        for pair in transfers.windows(2) {
+            prop_assert!(pair[0].1 <= pair[1].0, "{:?}", pair);
+        }
+    }
+}
+
+/// When the transfers of reads pass, in order, and when the last read is complete.
+fn transfers(angles: &[f64], design: &str, reads: &[(u64, u32, u64)]) -> (Vec<(Nanos, Nanos)>, Nanos) {
+    let text = format!(
+        "arms = {{ count = {}, design = \"{design}\", angles_turns = {angles:?} }}\n\
+         buffer = {{ size_kib = 64.0, read_fence_kib = 64.0 }}\n{FAST_BUS}\n",
+        angles.len()
+    );
+    let mut drive = drive(&text);
+    let bus = drive.model().bus();
+    let mut at = Nanos::ZERO;
+    let arrivals: Vec<(Nanos, Command)> = (0..)
+        .zip(reads)
+        .map(|(id, &(lba, sectors, gap))| {
+            at += Nanos(gap);
+            (at, command(id, Op::Read, lba, sectors))
+        })
+        .collect();
+    let (outcomes, _) = run_events(&mut drive, &bus, &arrivals);
+    let mut transfers: Vec<(Nanos, Nanos)> = outcomes
+        .iter()
+        .filter_map(|outcome| {
+            let end = outcome.passed?.at;
+            Some((end - outcome.phases.transfer.min(end), end))
+        })
+        .collect();
+    transfers.sort_unstable();
+    (transfers, outcomes.iter().map(|outcome| outcome.finish).max().unwrap_or_default())
+}
+
+/// A batch of random reads, first come, first served: the more may happen at a time, the sooner it is through. Arms that seek
+/// while others serve gain where reads are short; where they take most of a revolution, it takes more than one channel.
+#[test]
+fn designs_that_may_do_more_at_a_time_take_less() {
+    let batch = |sectors: u32| {
+        let read = |id| (random(id) % 39_900, sectors + (random(id + 7000) % 20) as u32, 0);
+        let reads: Vec<(u64, u32, u64)> = (0..400).map(read).collect();
+        ["single-moving", "multi-moving", "multi-channel"]
+            .map(|design| transfers(&[0.0, 0.25, 0.5, 0.75], design, &reads))
+    };
+    let [single, moving, _] = batch(1);
+    assert!(moving.1.as_ms() < 0.8 * single.1.as_ms(), "{} against {}", moving.1, single.1);
+    let [_, moving, channels] = batch(60);
+    assert!(channels.1.as_ms() < 0.8 * moving.1.as_ms(), "{} against {}", channels.1, moving.1);
+    assert!(channels.0.windows(2).any(|pair| pair[1].0 < pair[0].1), "no two transfers overlapped");
+}
+
 /// Limits: what scales do to the means of random reads.
 #[test]
 fn scales_change_the_means_and_nothing_else() {

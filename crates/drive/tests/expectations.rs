@@ -180,6 +180,11 @@ rows! {
     an_arm_stays_where_it_last_worked
     an_arm_out_of_use_serves_nothing
     a_piece_of_the_write_cache_goes_to_the_arm_that_is_there_first
+    while_one_arm_seeks_another_serves
+    one_arm_at_a_time_waits_for_the_other
+    one_channel_carries_one_transfer_at_a_time
+    a_channel_for_each_arm_carries_several_at_a_time
+    sectors_that_another_arm_is_working_on_are_waited_for
     an_inner_zone_is_slower
     a_zone_may_begin_at_an_angle_of_its_own
     spare_sectors_turn_and_hold_nothing

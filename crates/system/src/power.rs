@@ -67,7 +67,8 @@ fn budgets(
 ) -> Result<Option<Vec<Budget>>, SystemError> {
     let Some(power) = &spec.power else { return Ok(None) };
     let rpms = if rpms.is_empty() { &[spec.rotation_rpm] } else { rpms };
-    let actuators = if actuators.is_empty() { &[spec.actuators] } else { actuators };
+    let moving = spec.actuators * spec.arms.moving();
+    let actuators = if actuators.is_empty() { &[moving] } else { actuators };
     let mut all = Vec::with_capacity(rpms.len() * actuators.len());
     for &rpm in rpms {
         for &count in actuators {

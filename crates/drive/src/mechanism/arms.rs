@@ -1,18 +1,20 @@
-//! Several arms over the same surfaces. One is at work; the others rest where they last worked.
+//! Several arms over the same surfaces. One is the last that was put to work; the others rest where they last worked, or, in
+//! designs where several work at a time, end their work there.
 //!
 //! An arm sees the disk from where it stands: a sector that passes one arm passes another later by the angle between
-//! them. So the mechanism's disk is the one that the arm at work sees, and a change of arms turns it by that angle.
+//! them. So the mechanism's disk is the one that the arm put to work last sees, and a change of arms turns it by that angle.
 
 use super::pass::Arm;
-use headstack_units::Angle;
+use headstack_units::{Angle, Nanos};
 
-/// An arm assembly.
+/// An arm assembly. Of the one at work the mechanism knows where it is and when it is free.
 #[derive(Clone, Copy, Debug)]
 struct Stand {
     /// Its place around the spindle, in the direction of rotation.
     angle: Angle,
-    /// Where it rests; of the arm at work the mechanism knows.
+    /// Where it rests, and since when.
     arm: Arm,
+    free_at: Nanos,
 }
 
 /// The arms in use, by number.
@@ -22,11 +24,15 @@ pub(super) struct Arms {
     at_work: usize,
 }
 
-/// An arm, as seen from the one at work.
+/// An arm, as seen from the one put to work last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Other {
+    /// Its position in the list of those in use.
+    pub(crate) index: usize,
     /// Where it rests; `None` for the one at work.
     pub(crate) rests: Option<Arm>,
+    /// Free from here on, where several work at a time.
+    pub(crate) free_at: Nanos,
     /// A sector passes it later by so much.
     pub(crate) later: Angle,
 }
@@ -34,7 +40,8 @@ pub(crate) struct Other {
 impl Arms {
     /// All over the same track, the first at work.
     pub(super) fn new(angles: &[Angle], arm: Arm) -> Self {
-        Self { stands: angles.iter().map(|&angle| Stand { angle, arm }).collect(), at_work: 0 }
+        let stand = |&angle| Stand { angle, arm, free_at: Nanos::ZERO };
+        Self { stands: angles.iter().map(stand).collect(), at_work: 0 }
     }
 
     /// Which is at work.
@@ -42,22 +49,38 @@ impl Arms {
         self.at_work
     }
 
-    /// Each of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = Other> + '_ {
+    /// Each of them; the one at work is free at `free_at`.
+    pub(super) fn all(&self, free_at: Nanos) -> impl Iterator<Item = Other> + '_ {
         let here = self.stands[self.at_work].angle;
-        self.stands.iter().enumerate().map(move |(index, stand)| Other {
-            rests: (index != self.at_work).then_some(stand.arm),
-            later: stand.angle - here,
+        self.stands.iter().enumerate().map(move |(index, stand)| {
+            let rests = (index != self.at_work).then_some(stand.arm);
+            let free_at = if rests.is_some() { stand.free_at } else { free_at };
+            Other { index, rests, free_at, later: stand.angle - here }
         })
     }
 
-    /// The arm at work rests where it is, and another goes to work: where that one is, and by how much later sectors pass it.
-    pub(super) fn change(&mut self, rests: Arm, to: usize) -> (Arm, Angle) {
+    /// The arm at work is through at `free_at` where it `rests`, and another goes to work: where that one is, since when, and by
+    /// how much later sectors pass it.
+    pub(super) fn change(&mut self, rests: Arm, free_at: Nanos, to: usize) -> (Arm, Nanos, Angle) {
         let from = &mut self.stands[self.at_work];
-        from.arm = rests;
+        (from.arm, from.free_at) = (rests, free_at);
         let here = from.angle;
         self.at_work = to;
-        let Stand { angle, arm } = self.stands[to];
-        (arm, angle - here)
+        let stand = self.stands[to];
+        (stand.arm, stand.free_at, stand.angle - here)
+    }
+
+    /// None of them is free before `at`.
+    pub(super) fn hold_until(&mut self, at: Nanos) {
+        for stand in &mut self.stands {
+            stand.free_at = stand.free_at.max(at);
+        }
+    }
+
+    /// Their work ends at another time.
+    pub(super) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        for stand in &mut self.stands {
+            stand.free_at = moved(stand.free_at);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! speed; and the arms beside it, where there are some.
 
 mod arms;
+mod channel;
 mod media;
 mod pass;
 mod timeline;
@@ -14,8 +15,9 @@ pub use timeline::BusyTimes;
 use crate::command::Work;
 use crate::mechanics::{Epoch, Spindle, hash};
 use crate::model::DriveModel;
-use crate::spec::{RecalibrationMode, RecalibrationSpec};
+use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
 use arms::Arms;
+use channel::Channel;
 use headstack_units::{Angle, Nanos};
 
 /// An arm, free or at work, over a turning disk.
@@ -37,6 +39,10 @@ pub(crate) struct Mechanism {
     seed: u64,
     /// The arm at work is one of these.
     arms: Arms,
+    /// Several are at work at a time.
+    overlap: bool,
+    /// The one channel that they share, where there is but one.
+    channel: Option<Channel>,
 }
 
 /// The mechanism, claimed.
@@ -76,6 +82,8 @@ impl Mechanism {
             spindle,
             arm,
             arms: Arms::new(&model.arm_angles, arm),
+            overlap: model.arms_overlap,
+            channel: (spec.arms.design == ArmDesign::MultiMoving).then(Channel::default),
             free_at: Nanos::ZERO,
             last_work: Work::Command,
             recalibration_due: match spec.recalibration.mode {
@@ -145,13 +153,30 @@ impl Mechanism {
         }
     }
 
-    /// The arms in use, by number.
-    pub(crate) fn arms(&self) -> impl Iterator<Item = Other> + '_ {
-        self.arms.all()
+    /// The arms that can go to work at `at`, by number; where all are at work, the first that can.
+    pub(crate) fn idle_arms(&self, at: Nanos) -> impl Iterator<Item = Other> + '_ {
+        let from = at.max(self.next_free());
+        self.arms.all(self.free_at).filter(move |arm| !self.overlap || arm.free_at <= from)
     }
 
-    /// The arm at `index` of those in use goes to work at or after `at`. Only one moves at a time: it waits for a move of
-    /// the one that worked before.
+    /// From when on an arm is free.
+    pub(crate) fn next_free(&self) -> Nanos {
+        if !self.overlap {
+            return self.free_at;
+        }
+        self.arms.all(self.free_at).map(|arm| arm.free_at).min().unwrap_or(self.free_at)
+    }
+
+    /// From when on all arms are free.
+    pub(crate) fn all_free(&self) -> Nanos {
+        if !self.overlap {
+            return self.free_at;
+        }
+        self.arms.all(self.free_at).map(|arm| arm.free_at).max().unwrap_or(self.free_at)
+    }
+
+    /// The arm at `index` of those in use goes to work at or after `at`. Where only one moves at a time, it waits for a move
+    /// of the one that worked before.
     pub(crate) fn put_to_work(
         &mut self,
         media: &Media<'_>,
@@ -165,9 +190,42 @@ impl Mechanism {
         if let Some(release) = ahead.give_way(media, at.max(self.free_at)) {
             self.rest(release);
         }
-        let (arm, later) = self.arms.change(self.arm, index);
+        let (arm, free_at, later) = self.arms.change(self.arm, self.free_at, index);
         self.arm = arm;
+        if self.overlap {
+            self.free_at = free_at;
+        }
         self.spindle.see_from(later);
+    }
+
+    /// The first pass of a transfer over all arms' one channel: it begins when no other transfer is in its way, and ends before
+    /// one that is to come if it `ends` with this pass. Nothing that is asked for later begins before `at`.
+    pub(crate) fn through_channel(
+        &mut self,
+        media: &Media<'_>,
+        at: Nanos,
+        mut pass: Pass,
+        ends: bool,
+    ) -> Pass {
+        let Some(channel) = &mut self.channel else { return pass };
+        let again = |pass: &Pass, from: Nanos| {
+            media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, from)
+        };
+        if !ends && channel.free_at() > pass.start {
+            pass = again(&pass, channel.free_at());
+        }
+        while let Some(free) = channel.conflict(pass.start, pass.end) {
+            pass = again(&pass, free);
+        }
+        channel.begin(at, pass.start);
+        pass
+    }
+
+    /// The transfer that went through the channel last ends at `at`.
+    pub(crate) fn leave_channel(&mut self, at: Nanos) {
+        if let Some(channel) = &mut self.channel {
+            channel.end(at);
+        }
     }
 
     /// Recalibrates from `begin` on, or as soon as the mechanism is free.
@@ -178,7 +236,7 @@ impl Mechanism {
         recalibration: &RecalibrationSpec,
         begin: Nanos,
     ) {
-        let begin = begin.max(self.free_at);
+        let begin = begin.max(self.all_free());
         if let Some(release) = ahead.give_way(media, begin) {
             self.arm = release.arm;
         }
@@ -187,6 +245,7 @@ impl Mechanism {
         self.last_work = Work::Recalibration;
         self.busy.add(Work::Recalibration, duration);
         self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
+        self.arms.hold_until(self.free_at);
     }
 
     /// Whether the host should let the drive recalibrate.
@@ -262,5 +321,9 @@ impl Mechanism {
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.free_at = moved(self.free_at);
+        self.arms.rebase(&moved);
+        if let Some(channel) = &mut self.channel {
+            channel.rebase(&moved);
+        }
     }
 }

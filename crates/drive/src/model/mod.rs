@@ -9,7 +9,8 @@ use crate::layout::Layout;
 use crate::mechanics::Mechanics;
 use crate::scheduler::Policy;
 use crate::spec::{
-    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, SpecError, SwitchModel, TransferModel,
+    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, SpecError, SwitchModel,
+    TransferModel, WritePolicy,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
@@ -37,6 +38,10 @@ pub struct DriveModel {
     policy: Policy,
     /// Where each arm in use stands around the spindle.
     pub(crate) arm_angles: Vec<Angle>,
+    /// Several arms are at work at a time.
+    pub(crate) arms_overlap: bool,
+    /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no constant time.
+    pub(crate) goes_straight: bool,
     /// What is left of the wait for the first sector of a command, in 2^-32.
     rotation_q32: u64,
     /// One arm, and the rotation as it comes: nothing is to be chosen or drawn on the way to a sector.
@@ -126,6 +131,10 @@ impl DriveModel {
             is_plain: arm_angles.len() == 1
                 && spec.fidelity.rotation == RotationModel::Tracked
                 && spec.fidelity.rotation_scale == 1.0,
+            arms_overlap: spec.arms.moving() > 1,
+            goes_straight: spec.arms.moving() == 1
+                && spec.fidelity.constant_ms.is_none()
+                && !matches!(spec.write_policy, WritePolicy::WriteBack { .. }),
             arm_angles,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),

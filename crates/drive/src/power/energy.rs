@@ -16,6 +16,16 @@ pub struct Active {
 }
 
 impl Active {
+    /// As so many arms that did equal parts of it.
+    pub fn shared_by(&self, arms: u32) -> impl Iterator<Item = Self> + use<> {
+        let arms = u64::from(arms.max(1));
+        let Self { seek, rotation, read, write } = *self;
+        (0..arms).map(move |arm| {
+            let part = |whole: u64| whole / arms + u64::from(arm < whole % arms);
+            Self { seek: part(seek), rotation: part(rotation), read: part(read), write: part(write) }
+        })
+    }
+
     fn total(&self) -> u128 {
         [self.seek, self.rotation, self.read, self.write].into_iter().map(u128::from).sum()
     }
@@ -86,6 +96,18 @@ mod tests {
         let seeking = Active { seek: 1_000_000_000, ..Active::default() };
         let energy = |arms: usize| Energy::new(&watts(), &vec![seeking; arms], SECOND).total_j();
         assert_eq!((energy(1), energy(2), energy(4)), (14.0, 20.0, 32.0));
+    }
+
+    /// Four arms that all seek all the time: what Table 2.1 of Sankar 2008 has, by energy; none of it is idle.
+    #[test]
+    fn arms_at_work_at_the_same_time_draw_each_their_share() {
+        let watts = Watts(ByState { idle: 6.0, seek: 13.0, ..*watts().by_state() });
+        let active = Active { seek: 4 * 1_000_000_003, ..Active::default() };
+        let arms: Vec<Active> = active.shared_by(4).collect();
+        assert_eq!(arms.iter().map(|arm| arm.seek).sum::<u64>(), active.seek);
+        let energy = Energy::new(&watts, &arms, 1_000_000_003);
+        assert!((energy.total_j() / 1.000_000_003 - 34.0).abs() < 1e-9, "{energy:?}");
+        assert_eq!(energy.by_state_j.idle, 0.0);
     }
 
     proptest! {

@@ -22,6 +22,8 @@ pub struct Reach<'a> {
     supply: Supply,
     /// A write goes into the buffer at once.
     takes_writes: bool,
+    /// Waits for a first sector are scaled.
+    scales: bool,
 }
 
 /// How the arm sets out for a direction of transfer.
@@ -62,14 +64,19 @@ impl<'a> Reach<'a> {
             start: model.overhead.write_start,
             sector_bytes: u64::from(model.sector_bytes()),
         };
-        Self { model, epoch, ways, supply, takes_writes: false }
+        Self { model, epoch, ways, supply, takes_writes: false, scales: model.scales_rotation() }
     }
 
     /// The same for another arm of the drive: it sets out when this one could, from where it rests.
     pub(crate) fn of_arm(&self, other: &Other) -> Self {
         let Some(arm) = other.rests else { return *self };
         let ways = self.ways.map(|way| Way { arm, ..way });
-        Self { epoch: self.epoch.seen_from(other.later), ways, ..*self }
+        Self { ways, ..*self }.seen_from(other.later)
+    }
+
+    /// The same, but sectors pass the arm later.
+    pub(crate) fn seen_from(self, later: Angle) -> Self {
+        Self { epoch: self.epoch.seen_from(later), ..self }
     }
 
     /// A write goes into the buffer at once, if it does.
@@ -121,7 +128,7 @@ impl<'a> Reach<'a> {
     #[inline]
     pub(super) fn comes(&self, ready: Nanos, angle: Angle) -> Nanos {
         let start = self.epoch.next(ready, angle);
-        if self.model.is_plain { start } else { ready + Nanos(self.model.scaled_wait((start - ready).0)) }
+        if self.scales { ready + Nanos(self.model.scaled_wait((start - ready).0)) } else { start }
     }
 
     /// When the media take for `sectors` sectors, track changes left out.

@@ -12,6 +12,10 @@ pub enum ArmDesign {
     /// One arm moves at a time, and one transfers (SA).
     #[default]
     SingleMoving,
+    /// Several arms move at a time, and one transfers (MA).
+    MultiMoving,
+    /// Several arms move and transfer at a time (MC).
+    MultiChannel,
 }
 
 /// The arms of a drive: independent assemblies at different places around the spindle, each of which reaches every track
@@ -51,10 +55,11 @@ impl ArmsSpec {
         (0..self.count).filter(used).map(move |arm| (arm, turns(arm)))
     }
 
-    /// How many arms can move at a time.
+    /// How many arms can be at work at a time.
     pub fn moving(&self) -> u32 {
         match self.design {
             ArmDesign::SingleMoving => 1,
+            ArmDesign::MultiMoving | ArmDesign::MultiChannel => self.in_use().count() as u32,
         }
     }
 }

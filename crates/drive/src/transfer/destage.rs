@@ -32,7 +32,7 @@ pub(crate) fn destage_until(model: &DriveModel, parts: &mut Parts, now: Nanos) {
 /// When the next piece begins if no command comes.
 fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
     let oldest = parts.buffer.dirty.oldest()?;
-    let ready = parts.mechanism.free_at().max(parts.buffer.settled());
+    let ready = parts.mechanism.all_free().max(parts.buffer.settled());
     let pressing = if parts.buffer.dirty.drains(write_back.high, write_back.low) {
         Nanos::ZERO
     } else {
@@ -85,6 +85,8 @@ pub(super) fn make_room(
 }
 
 fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
+    // Where several arms work at a time, a piece waits for all of them.
+    let at = at.max(parts.mechanism.all_free());
     let media = parts.mechanism.media(model, at);
     parts.mechanism.claim(&media, &mut parts.buffer, at)
 }
@@ -115,7 +117,7 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
 fn reaches<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Reach<'a>> {
     let epoch = parts.mechanism.media(model, claim.at).epoch;
     let reach = Reach::of_buffered(model, epoch, claim.at, claim.arm);
-    parts.mechanism.arms().map(|other| reach.of_arm(&other)).collect()
+    parts.mechanism.idle_arms(claim.at).map(|other| reach.of_arm(&other)).collect()
 }
 
 /// Puts the arm to work that gets to a piece from `start` on soonest.
@@ -150,11 +152,16 @@ fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), clai
     for (from, stop, op) in edges.reads().map(|(from, stop)| (from, stop, Op::Read)).chain([edges.write()]) {
         let target = model.layout.extent(from, stop - from);
         let seek = media.seek(arm, &target, op);
-        passes_in_order(&media, media.first_pass(begin, begin, seek, target), stop, op, &mut passes);
+        let mut first = media.first_pass(begin, begin, seek, target);
+        if passes.is_empty() {
+            first = parts.mechanism.through_channel(&media, claim.at, first, false);
+        }
+        passes_in_order(&media, first, stop, op, &mut passes);
         let last = passes.last().expect("a run has sectors");
         (begin, arm) = (last.end, Arm::over(&last.extent));
     }
     parts.mechanism.release(Work::Destage, claim.at, begin, arm);
+    parts.mechanism.leave_channel(begin);
     parts.buffer.destage(model, (start, end), begin);
     parts.history.note_destage(end);
     parts.log.add(Background {

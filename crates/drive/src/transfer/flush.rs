@@ -11,7 +11,8 @@ use headstack_units::Nanos;
 pub(super) fn flush(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
     drain(model, parts);
     let buffer = &parts.buffer;
-    buffer.destaging.last().into_iter().chain(buffer.early.last()).fold(at, Nanos::max)
+    let writes = buffer.destaging.last().into_iter().chain(buffer.early.last());
+    writes.chain(parts.under_way.last()).fold(at, Nanos::max)
 }
 
 /// A flush without data: it has waited for destage by the time it is dispatched, and needs no bus.

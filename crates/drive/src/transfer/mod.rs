@@ -26,6 +26,7 @@ mod log;
 mod path;
 mod read;
 mod shelf;
+mod under_way;
 mod write;
 
 pub(crate) use buffered::Buffered;
@@ -35,6 +36,7 @@ pub(crate) use history::History;
 pub(crate) use log::{Log, Narrative};
 pub(crate) use read::{Plan, Read};
 pub(crate) use shelf::Shelf;
+pub(crate) use under_way::UnderWay;
 pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
@@ -52,6 +54,7 @@ pub(crate) struct Parts {
     pub(crate) history: History,
     pub(crate) log: Log,
     pub(crate) shelf: Shelf,
+    pub(crate) under_way: UnderWay,
 }
 
 impl Parts {
@@ -63,7 +66,26 @@ impl Parts {
             history: History::default(),
             log: Log::default(),
             shelf: Shelf::default(),
+            under_way: UnderWay::default(),
         }
+    }
+
+    /// When the controller can turn to the next command: when the media work of this one is `done`, or, where several arms are
+    /// at work at a time, when it is `decoded` and an arm is free.
+    #[inline]
+    pub(crate) fn controller_free(
+        &mut self,
+        model: &DriveModel,
+        turn: (&Command, Nanos),
+        done: Nanos,
+    ) -> Nanos {
+        if !model.arms_overlap {
+            return done;
+        }
+        let (command, decoded) = turn;
+        self.under_way.add(command, done);
+        self.mechanism.leave_channel(done);
+        if under_way::is_ordered(command) { done } else { self.mechanism.next_free().max(decoded) }
     }
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
@@ -280,13 +302,16 @@ pub(crate) fn dispatch<D: Driver>(
     turn: &Turn,
     driver: D,
 ) -> D::Output {
-    if let Some(ms) = model.spec().fidelity.constant_ms {
-        let mut constant = parts.shelf.constant();
-        constant.dispatch(parts, turn, Nanos::from_ms(ms));
-        return driver.drive(AnyTransfer::Constant(constant), parts);
-    }
-    if model.write_back.is_some() {
-        destage_until(model, parts, turn.at);
+    let prepared;
+    let mut turn = turn;
+    if !model.goes_straight {
+        if let Some(ms) = model.spec().fidelity.constant_ms {
+            let mut constant = parts.shelf.constant();
+            constant.dispatch(parts, turn, Nanos::from_ms(ms));
+            return driver.drive(AnyTransfer::Constant(constant), parts);
+        }
+        prepared = prepare(model, parts, turn);
+        turn = &prepared;
     }
     let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
     let turn = flushed.as_ref().unwrap_or(turn);
@@ -306,6 +331,13 @@ pub(crate) fn dispatch<D: Driver>(
             driver.drive(transfer, parts)
         }
     }
+}
+
+/// The command as the controller turns to it when what comes before it is done.
+fn prepare(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
+    let turn = if model.arms_overlap { under_way::turn_later(parts, turn) } else { *turn };
+    destage_until(model, parts, turn.at);
+    turn
 }
 
 /// A write, into the write-back cache or to the media.
@@ -331,7 +363,7 @@ fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
 #[cold]
 fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
     let at = flush::flush(model, parts, turn.at);
-    Turn { at, flush: at - turn.at, ..*turn }
+    Turn { at, flush: turn.flush + (at - turn.at), ..*turn }
 }
 
 /// The write-back cache, where a write goes into it.

@@ -104,14 +104,15 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
 
 /// One arm, mostly, or several.
 fn any_arms() -> impl Strategy<Value = String> {
-    let several = (2_u32..5, prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), any::<bool>()).prop_map(
-        |(count, angles, deconfigured)| {
+    let design = prop::sample::select(vec!["single-moving", "multi-moving", "multi-channel"]);
+    let several = (2_u32..5, prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), any::<bool>(), design).prop_map(
+        |(count, angles, deconfigured, design)| {
             let (count, angles) = match angles {
                 Some((first, second)) => (2, format!(", angles_turns = [{first}, {second}]")),
                 None => (count, String::new()),
             };
             let out = if deconfigured { ", deconfigured = [0]" } else { "" };
-            format!("arms = {{ count = {count}{angles}{out} }}\n")
+            format!("arms = {{ count = {count}, design = \"{design}\"{angles}{out} }}\n")
         },
     );
     prop_oneof![2 => Just(String::new()), 1 => several]

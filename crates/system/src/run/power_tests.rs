@@ -99,3 +99,28 @@ fn an_idle_drive_draws_by_the_clock() {
     };
     assert!((energy(2_000) - energy(1_000) - 5_300.0).abs() < 1e-6);
 }
+
+/// Under overload one arm at a time draws what one arm draws; arms that work at a time draw each their own, and none is at work
+/// for longer than the run.
+#[test]
+fn arms_that_work_at_a_time_draw_each_their_own() {
+    let requests: Vec<Request> = (0..400)
+        .map(|i| Request::new(Nanos(i * 1_000_000), Op::Read, anywhere(i, 1_400_000_000), 8))
+        .collect();
+    let run = |design: &str| {
+        let set = [("drive.0.arms.count", "4"), ("drive.0.arms.design", design)];
+        let summary = go("hc-sd", &set, &requests, &RunOptions::default());
+        let power = summary.power.unwrap();
+        assert!((power.by_state_w.total() - power.average_w).abs() < 1e-9, "{design}: {power:?}");
+        let utilisation = summary.drives[0].utilisation;
+        assert!((0.5..=1.0 + 1e-9).contains(&utilisation), "{design}: {utilisation}");
+        (power.average_w, summary.simulated_s)
+    };
+    let [single, moving, channels] = ["single-moving", "multi-moving", "multi-channel"].map(run);
+    assert!(
+        single.0 <= 21.86 && moving.0 > single.0 && channels.0 > single.0,
+        "{single:?} {moving:?} {channels:?}"
+    );
+    assert!(moving.0 <= 12.15 + 4.0 * (21.86 - 12.15), "{moving:?}");
+    assert!(moving.1 < single.1, "{moving:?} against {single:?}");
+}

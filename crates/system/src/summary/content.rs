@@ -170,7 +170,7 @@ pub struct DriveSummary {
     pub requests: u64,
     /// Commands it was sent (all actuators).
     pub commands: u64,
-    /// Share of the time its mechanism worked, mean over its actuators.
+    /// Share of the time its mechanism worked, mean over its actuators, and over arms that work at a time.
     pub utilisation: f64,
     /// Commands waiting or in service, mean over time, all actuators together.
     pub queue_mean: f64,

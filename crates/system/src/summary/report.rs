@@ -95,13 +95,14 @@ impl Recorder {
             |(index, drive): (usize, &crate::spec::DriveConfig)| {
                 let units = || units_of(system, end, index);
                 let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
+                let arms = |units: usize| units * drive.spec.arms.moving() as usize;
                 let counts = drive.spec.provenance_counts();
                 DriveSummary {
                     name: drive.name.clone(),
                     model: drive.model.clone(),
                     requests: self.per_drive[index],
                     commands: units().map(|unit| unit.commands).sum(),
-                    utilisation: ratio(mechanism, span_ns * units().count() as u128),
+                    utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
                     queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
                     queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
                     held_back: units().map(|unit| unit.held_back).sum(),

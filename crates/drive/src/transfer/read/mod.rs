@@ -154,7 +154,10 @@ fn from_media<D: Driver>(
     );
     let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read));
     let media = drawn.as_ref().unwrap_or(media);
-    let first = approach.first_pass(media, target);
+    let mut first = approach.first_pass(media, target);
+    if drawn.is_some() && model.arms_overlap {
+        first = parts.mechanism.through_channel(media, decoded.at, first, first.end_lba() == end);
+    }
     approach.tell(parts);
     let mut plan = Plan::new(media, parts, turn, decoded);
     plan.set_out(&approach, cached);
@@ -165,10 +168,10 @@ fn from_media<D: Driver>(
     }
     let passes = [first];
     plan.set_fence(media, &passes);
-    plan.controller_free = Some(first.end);
     let tail = (run.sectors > first.sectors).then(|| run.behind(first.sectors));
     let left = Left { arm: Arm::over(&first.extent), segment, landed: lba, tail };
     plan.leave_media(media, parts, first.end, &left);
+    plan.controller_free = Some(parts.controller_free(model, (&plan.command, plan.decoded), first.end));
     plan.tell_passes(parts, &passes);
     note(model, parts, turn, false);
     driver.settled(&plan, &passes, parts)
@@ -243,7 +246,8 @@ impl Read {
                 let last = read.passes.last().expect("a read has media work");
                 let (done, arm) = (last.end, Arm::over(&last.extent));
                 read.plan.leave_media(media, parts, done, &Left { arm, segment, landed, tail });
-                read.plan.controller_free = Some(done);
+                let turn = (&read.plan.command, read.plan.decoded);
+                read.plan.controller_free = Some(parts.controller_free(model, turn, done));
             } else {
                 let stall = Stall::new(first, lba, sectors, plan.cached, model.sizes.buffer);
                 read.media_work = MediaWork::Stalling(Box::new(stall));
@@ -315,7 +319,8 @@ impl Read {
             let left = Left { arm, segment: None, landed: self.plan.command.lba.0, tail: None };
             self.plan.leave_media(&media, parts, done, &left);
             self.plan.tell_passes(parts, &self.passes);
-            controller_free = done.max(parts.mechanism.free_at());
+            let turn = (&self.plan.command, self.plan.decoded);
+            controller_free = parts.controller_free(model, turn, done.max(parts.mechanism.free_at()));
         }
         let busy = match &self.media_work {
             MediaWork::Linear(linear) => linear.busy(),

@@ -132,6 +132,10 @@ impl Write {
         self.need_at = need_at;
         self.need_lead = Phases { overhead: before_data, other: turn.flush + (need_at - data_from), ..lead };
         self.first = approach.first_pass(media, target);
+        if model.arms_overlap {
+            let ends = self.first.end_lba() == end && model.sizes.physical == 1;
+            self.first = parts.mechanism.through_channel(media, at, self.first, ends);
+        }
         self.work = Work { lba, sectors: end - lba };
         self.early = early;
         self.begin(media, &approach);
@@ -179,7 +183,11 @@ impl Write {
         let Some((from, to)) = edges.reads().next() else { return };
         let target = media.model.layout.extent(from, to - from);
         let seek = media.seek(approach.arm, &target, Op::Write);
-        let passes = edges.passes(media, Approach { seek, ..*approach }.first_pass(media, target));
+        let mut first = Approach { seek, ..*approach }.first_pass(media, target);
+        if media.model.arms_overlap {
+            first = parts.mechanism.through_channel(media, approach.base, first, false);
+        }
+        let passes = edges.passes(media, first);
         let last = *passes.last().expect("a read has media work");
         self.media_lead = path(&passes, self.media_base, last.end, self.media_lead);
         self.media_base = last.end;
@@ -292,7 +300,7 @@ impl Write {
             outcome.cache = CacheResult::Miss;
             let passed = SectorPassed { lba: Lba(end.end_lba - 1), at: end.written };
             outcome.passed = self.linear.is_none().then_some(passed);
-            return end.written;
+            return parts.controller_free(model, (command, end.received), end.written);
         }
         outcome.busy = Busy { bus: busy.bus, ..Busy::default() };
         outcome.cache = CacheResult::ReportedEarly;
@@ -307,6 +315,10 @@ impl Write {
             finish: end.written,
             busy: Busy { bus: Nanos::ZERO, ..busy },
         });
+        if model.arms_overlap {
+            parts.under_way.add(command, end.written);
+            parts.mechanism.leave_channel(end.written);
+        }
         end.received
     }
 
