@@ -26,6 +26,7 @@ STUDIES = {
     "johnson": "headstack.studies.johnson",
     "nearline": "headstack.studies.nearline",
     "vickovic": "headstack.studies.vickovic",
+    "intra-disk": "headstack.studies.intra_disk",
 }
 
 

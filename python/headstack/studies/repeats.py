@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import headstack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+Found = TypeVar("Found")
 
 # Two-sided 95 % points of Student's t, by degrees of freedom.
 STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
@@ -92,8 +94,8 @@ def run_all(cases: Iterable[Case]) -> dict[Case, Outcome]:
         return dict(zip(ordered, pool.map(run_one, ordered), strict=True))
 
 
-def each(function: Callable[..., list[Outcome]], arguments: Iterable[tuple[object, ...]]) -> list[list[Outcome]]:
-    """Call a function that runs cases one after the other, as many calls at a time as there are cores."""
+def each(function: Callable[..., Found], arguments: Iterable[tuple[object, ...]]) -> list[Found]:
+    """Call a function that runs something, as many calls at a time as there are cores."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(lambda one: function(*one), arguments))
 

@@ -1,0 +1,76 @@
+"""Whether one drive of high capacity, with several arms, can take the place of an array of faster ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headstack.report.page import Section
+    from headstack.studies.framework import Progress, Row
+    from headstack.studies.intra_disk.found import Found
+    from headstack.studies.intra_disk.loads import Load
+    from headstack.studies.intra_disk.runs import Design
+
+TITLE = "Can one drive with several arms take the place of an array?"
+PAPER = "Sankar, Intra-disk parallelism, MSc thesis, University of Virginia, 2008; Sankar, Gurumurthi & Stan, ISCA 2008"
+
+
+def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
+    """Compare; the loads after real traces need the data."""
+    from headstack.studies.intra_disk import arrays, bills, charts, latency
+
+    say = progress or (lambda _: None)
+    found = study_loads(data, say)
+    rows, sections = load_rows(found), charts.sections(found)
+    say("rotational latency")
+    rows += latency.rows()
+    say("arrays of parallel drives")
+    for part in (arrays.study, bills.study):
+        more, shown = part()
+        rows += more
+        sections += shown
+    return rows, sections
+
+
+def designs(load: Load) -> list[Design]:
+    """What a load is run on; an excerpt does without the variants."""
+    from headstack.studies.intra_disk import bottleneck, migration, parallel, watts
+    from headstack.studies.intra_disk.found import LOADS
+
+    few = [migration.array(load), migration.HC, *parallel.SINGLE]
+    return few if load.name not in LOADS else [*few, *bottleneck.DESIGNS, *watts.SLOW]
+
+
+def study_loads(data: Path | None, say: Progress, requests: int | None = None) -> Found:
+    """Every load on every design that is asked about it."""
+    from headstack.studies.intra_disk.found import Found
+    from headstack.studies.intra_disk.loads import REQUESTS, loads
+    from headstack.studies.intra_disk.runs import run_all
+    from headstack.studies.repeats import each
+
+    with TemporaryDirectory() as folder:
+        say("the loads")
+        # In a thread of its own, files appear when they are complete, not with the pages that this one is to write.
+        (made,) = each(loads, [(data, Path(folder), requests or REQUESTS)])
+        outcomes = {}
+        for load in made:
+            say(load.title)
+            outcomes |= run_all((load, design) for design in designs(load))
+    return Found(made, outcomes)
+
+
+def load_rows(found: Found) -> list[Row]:
+    """E1 to E7, in the thesis' order."""
+    from headstack.studies.intra_disk import bottleneck, migration, parallel, watts
+
+    return [row for part in (migration, bottleneck, parallel, watts) for row in part.rows(found)]
+
+
+def finding(ours: dict[str, float]) -> str:
+    """How few drives of four arms do what four ordinary ones do."""
+    two, four = ours.get("e8-8ms-sa2"), ours.get("e8-8ms-sa4")
+    if two is None or four is None:
+        return ""
+    return f"At the 90th percentile, four ordinary drives are worth {two:.0f} with two arms or {four:.0f} with four (8 ms between arrivals)."

@@ -1,0 +1,175 @@
+"""The study of parallel drives: its loads, its designs, and rows that come from runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import headstack as package
+from conftest import DATA, data_file
+from headstack._core import Together
+from headstack.studies import intra_disk
+from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs
+
+ARRAYS = {"md-financial": (24, 457.7), "md-websearch": (6, 114.4), "md-tpcc": (4, 148.7), "md-tpch": (15, 539.4)}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_the_arrays_hold_what_the_thesis_derives_and_hc_sd_takes_it(name: str) -> None:
+    system = package.System(name)
+    drives, gigabytes = ARRAYS[name]
+    assert len(system.drives) == drives
+    assert system.volumes[0][1] * 512e-9 == pytest.approx(gigabytes, abs=0.06)
+    assert system.volumes[0][1] < package.Drive("hc-sd").capacity_sectors
+
+
+def requests(rows: list[tuple[int, int]], sectors: int = 8) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "arrival_ns": range(len(rows)),
+            "lba": [lba for _, lba in rows],
+            "sectors": [sectors] * len(rows),
+            "device": [device for device, _ in rows],
+            "op": ["read"] * len(rows),
+            "flags": [0] * len(rows),
+        },
+        schema_overrides={"arrival_ns": pl.UInt64, "lba": pl.UInt64, "sectors": pl.UInt32, "device": pl.UInt32},
+    )
+
+
+def test_devices_lie_one_after_the_other() -> None:
+    found = loads.place(requests([(0, 5), (2, 7), (1, 90)]), drives=3, sectors=1000)
+    assert found["lba"].to_list() == [5, 2007, 1090]
+    assert found["device"].to_list() == [0, 0, 0]
+
+
+def test_more_devices_than_drives_share_them_and_nothing_crosses_a_part() -> None:
+    # Two to a drive: parts of 500 sectors. Sector 503 wraps to 3; a request that would leave its part ends with it.
+    found = loads.place(requests([(0, 503), (1, 0), (2, 10), (3, 498)]), drives=2, sectors=1000)
+    assert found["lba"].to_list() == [3, 1000, 510, 1500 + 492]
+
+
+def test_without_the_data_there_is_the_load_that_was_described(tmp_path: Path) -> None:
+    (load,) = loads.loads(None, tmp_path, 1000)
+    assert (load.name, load.trace) == ("tpch", None)
+    drives = pl.DataFrame(package.simulate("md-tpch", load.source()).completions)
+    gaps = drives.sort("arrival_ns")["arrival_ns"].diff().drop_nulls() / 1e6
+    assert gaps.sum() / len(gaps) == pytest.approx(loads.TPCH_GAP_MS, rel=0.1)
+
+
+def test_loads_after_real_traces_keep_what_the_thesis_says_of_them(tmp_path: Path) -> None:
+    data_file(loads.FINANCIAL_FILE)
+    made = {load.name: load for load in loads.loads(DATA, tmp_path, 20_000)}
+    assert set(made) == {"financial", "financial-excerpt", "websearch", "websearch-excerpt", "tpcc", "tpch"}
+    for name, (share, below_ms) in (("financial", loads.FINANCIAL_GAPS), ("tpcc", loads.TPCC_GAPS)):
+        gaps = pl.read_parquet(made[name].trace or "")["arrival_ns"].diff().drop_nulls()
+        assert len(gaps.filter(gaps < below_ms * 1e6)) / len(gaps) == pytest.approx(share, abs=0.03)
+    for load in made.values():
+        size = package.System(load.array).volumes[0][1]
+        if load.trace is not None:
+            frame = pl.read_parquet(load.trace)
+            assert (frame["lba"] + frame["sectors"] <= size).all()
+    # The excerpt itself is not changed but for its addresses.
+    original = pl.DataFrame(package.Trace(data_file(loads.WEBSEARCH_FILE)))
+    excerpt = pl.read_parquet(made["websearch-excerpt"].trace or "")
+    assert excerpt["sectors"].to_list() == original["sectors"].to_list()
+    sectors = package.System("md-websearch").volumes[0][1] // 6
+    assert excerpt["lba"].to_list() == (original["device"] * sectors + original["lba"]).to_list()
+
+
+def test_the_page_and_the_loads_do_not_wait_for_each_other() -> None:
+    data_file(loads.FINANCIAL_FILE)
+    with Together():
+        found = intra_disk.study_loads(DATA, lambda _: None, 500)
+    assert found.has("financial")
+
+
+def small_load() -> package.Workload:
+    text = "[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 50\n"
+    return package.Workload(toml=f"requests = 2000\n{text}")
+
+
+def test_an_outcome_says_what_its_run_says() -> None:
+    outcome = runs.run_one(runs.hc_sd().build(), small_load())
+    summary = package.simulate(runs.hc_sd().build(), small_load()).summary
+    assert outcome.average_w == pytest.approx(summary["power"]["average_w"])
+    assert list(outcome.cdf) == sorted(outcome.cdf)
+    assert outcome.cdf[-1] == 1.0
+    assert outcome.below(1) < 0.02 < outcome.below(20)
+    # Alone on the disk, requests wait for half a revolution on average and never for more than one.
+    assert outcome.latency_mean == pytest.approx(8.333 / 2, rel=0.1)
+    assert 8.0 < outcome.latency_end < 8.34
+    assert sum(outcome.latency) * runs.LATENCY_STEP_MS == pytest.approx(1.0)
+    assert sum(outcome.latency[: int(8.5 / runs.LATENCY_STEP_MS)]) * runs.LATENCY_STEP_MS == pytest.approx(1.0)
+
+
+def test_scaled_parts_do_what_they_are_called() -> None:
+    base = runs.run_one(runs.hc_sd().build(), small_load())
+    half = runs.run_one(bottleneck.scaled("R", 0.5).build(), small_load())
+    assert half.latency_mean == pytest.approx(base.latency_mean / 2, rel=0.05)
+    assert runs.run_one(bottleneck.scaled("S", 0.0).build(), small_load()).mean < half.mean
+    # The arm is chosen for the sum of seek and rotation, and saves more than half of the rotation alone would.
+    two = runs.run_one(runs.parallel(2).build(), small_load())
+    assert two.latency_mean < base.latency_mean
+    assert two.mean < half.mean
+
+
+def test_break_even_is_the_fewest_that_do() -> None:
+    p90 = {1: 90.0, 2: 40.0, 3: 31.0, 4: 29.0}
+    assert arrays.break_even(p90, 40.0) == 2
+    assert arrays.break_even(p90, 30.0) == 4
+    assert arrays.break_even(p90, 10.0) is None
+
+
+def test_an_array_that_cannot_keep_up_has_no_outcome() -> None:
+    found = arrays.run_arrays([arrays.Array(1, 1, 1), arrays.Array(1, 4, 8)], 5000)
+    assert found[arrays.Array(1, 1, 1)] is None
+    kept = found[arrays.Array(1, 4, 8)]
+    assert kept is not None
+    assert 5 < kept.p90 < 50
+
+
+def test_dollars_hold_and_quotations_are_not_tested() -> None:
+    rows = {row.id: row for row in bills.study()[0]}
+    assert all(row.verdict == "holds" for id_, row in rows.items() if id_.startswith("e9-"))
+    assert len([id_ for id_ in rows if id_.startswith("e9-")]) == 11
+    assert rows["r3.14-tco"].verdict == "not-testable"
+
+
+def test_without_data_the_rows_of_its_loads_are_not_testable() -> None:
+    rows = {row.id: row for row in intra_disk.load_rows(intra_disk.study_loads(None, lambda _: None, 1500))}
+    assert {row.verdict for id_, row in rows.items() if id_.endswith("financial")} == {"not-testable"}
+    assert rows["e1-tpch-hcsd"].verdict != "not-testable"
+
+
+def test_with_data_every_row_has_a_number() -> None:
+    data_file(loads.FINANCIAL_FILE)
+    found = intra_disk.study_loads(DATA, lambda _: None, 1500)
+    rows = intra_disk.load_rows(found)
+    # Only what the model has no drive for is left.
+    assert {row.id[:2] for row in rows if row.ours is None} == {"e5"}
+    assert len({row.id for row in rows}) == len(rows)
+    assert {section.title.split(":")[0] for section in charts.sections(found)} >= {"The loads", "E4", "E7"}
+
+
+def test_arrays_of_parallel_drives_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "DISKS", (1, 2, 4, 8, 16))
+    monkeypatch.setattr(arrays, "STRIPES_KIB", (64,))
+    monkeypatch.setattr(arrays, "SIZES_KIB", (4,))
+    monkeypatch.setattr(arrays, "FIRST_LOOK", 1)
+    monkeypatch.setattr(arrays, "USED_PERCENT", (10,))
+    rows, sections = arrays.study(3000, 2000)
+    assert {row.id for row in rows} >= {"e8-8ms-sa2", "e8-1ms-sa4", "e8-1ms-sa4-saving", "e8-8ms-watts-1"}
+    assert {"e8-8ms-sa4-10", "e8-1ms-sa2-10"} <= {row.id for row in rows}
+    assert len(sections) == 6
+
+
+def test_arms_seek_less_where_less_is_used() -> None:
+    whole, tenth = (arrays.Array(1, 4, 8, used_percent=used) for used in (100, 10))
+    found = arrays.run_arrays([whole, tenth], 5000)
+    points = found[whole], found[tenth]
+    assert points[0] is not None
+    assert points[1] is not None
+    assert points[1].p90 < 0.7 * points[0].p90
