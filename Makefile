@@ -27,7 +27,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq --package headstack-disksim --test original_runs
+SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
 SLOW_FITTING := --package headstack-fit --test coverage
 SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
 

@@ -178,7 +178,6 @@ fn report(name: &str, score: &Score) {
 }
 
 #[test]
-#[ignore = "slow: 60,000 requests on ten drives"]
 fn drives_imported_with_disksims_meaning_do_what_disksim_did() {
     let Some(folder) = data() else { return };
     let only = std::env::var("ONLY_RUN").unwrap_or_default();

@@ -25,14 +25,14 @@ impl From<ImportError> for Error {
 /// `warnings`. Raises `InputError` with file and line.
 #[pyfunction]
 #[pyo3(signature = (files, *, meaning="measured", lenient=false, name=None, summary=None))]
-pub(crate) fn import_disksim(
-    py: Python<'_>,
+pub(crate) fn import_disksim<'py>(
+    py: Python<'py>,
     files: Vec<PathBuf>,
     meaning: &str,
     lenient: bool,
     name: Option<String>,
     summary: Option<String>,
-) -> PyResult<(String, Bound<'_, PyDict>)> {
+) -> PyResult<(String, Bound<'py, PyDict>)> {
     let (text, report) = guarded(py, || {
         let options = Options { meaning: meaning_of(meaning)?, lenient, name, summary, note: None };
         let drive = import(&files, &options)?;
@@ -49,14 +49,14 @@ pub(crate) fn import_disksim(
 /// Raises `InputError` with file and line.
 #[pyfunction]
 #[pyo3(signature = (file, *, meaning="measured", lenient=false, prefix=String::new(), folders=Vec::new()))]
-pub(crate) fn import_disksim_simulation(
-    py: Python<'_>,
+pub(crate) fn import_disksim_simulation<'py>(
+    py: Python<'py>,
     file: PathBuf,
     meaning: &str,
     lenient: bool,
     prefix: String,
     folders: Vec<PathBuf>,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Bound<'py, PyDict>> {
     let values = guarded(py, || {
         let options = SimulationOptions { meaning: meaning_of(meaning)?, lenient, prefix, folders };
         let simulation = import_simulation(&file, &options)?;
