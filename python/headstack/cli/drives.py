@@ -232,7 +232,9 @@ def import_(
     ] = None,
     meaning: Annotated[
         Literal["measured", "disksim"],
-        Parameter(help="What the parameters mean: what the drives did in measured traces, or what DiskSim does with them."),
+        Parameter(
+            help="What the parameters mean: what the drives did in measured traces, or what DiskSim does with them."
+        ),
     ] = "measured",
     lenient: Annotated[bool, Parameter(help="Go on where something sensible can be done, and say so.")] = False,
     name: Annotated[str | None, Parameter(help="The drive's name; else that of its block.")] = None,
@@ -271,9 +273,7 @@ def import_(
     return 0
 
 
-def _import_simulation(
-    files: tuple[Path, ...], out: Path | None, *, meaning: str, lenient: bool, json: bool
-) -> int:
+def _import_simulation(files: tuple[Path, ...], out: Path | None, *, meaning: str, lenient: bool, json: bool) -> int:
     """Make a system file, drive files and a workload file of a simulation file."""
     from headstack import InputError
     from headstack._core import import_disksim_simulation
