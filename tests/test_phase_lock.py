@@ -102,6 +102,8 @@ DIFFERING = {
     "dec-rz26-mae",
     "dec-rz26-demerit-reads",
     "cheetah-9lp-demerit-writes",
+    "hp-c3323a-mae",
+    "cheetah-4lp-demerit",
 }
 
 

@@ -732,21 +732,22 @@ def fit_workload(trace: Trace, *, strict: bool = False) -> dict:
     Fits a workload model to a trace.
     """
 
-def import_disksim(files: SupportsGetItem[int, str | PathLike[str]], *, lenient: bool = False, name: str | None = None, summary: str | None = None) -> tuple[str, dict]:
+def import_disksim(files: SupportsGetItem[int, str | PathLike[str]], *, meaning: str = "measured", lenient: bool = False, name: str | None = None, summary: str | None = None) -> tuple[str, dict]:
     """
     Read the drive parameter files of DiskSim 4.0 into a drive file.
 
     The first file describes the drive (a `.diskspecs`, a `.parv` with one drive, or a `.model` alone); further ones (the
-    `.parv` of a simulation) add the bus. With `lenient`, doubtful input is a warning where something sensible can be
-    done. Returns the text of the drive file, and a report: `files` read, `carried`, `not_carried` with reasons, and
+    `.parv` of a simulation) add the bus. `meaning` is what the parameters mean: `measured`, what the drives did, as far as
+    measured traces tell; `disksim`, what DiskSim 4.0 does with them. With `lenient`, doubtful input is a warning where
+    something sensible can be done. Returns the text of the drive file, and a report: `files` read, `carried`, `not_carried` with reasons, and
     `warnings`. Raises `InputError` with file and line.
     """
 
-def import_disksim_simulation(file: str | PathLike[str], *, lenient: bool = False, prefix: str = ..., folders: SupportsGetItem[int, str | PathLike[str]] = ...) -> dict:
+def import_disksim_simulation(file: str | PathLike[str], *, meaning: str = "measured", lenient: bool = False, prefix: str = ..., folders: SupportsGetItem[int, str | PathLike[str]] = ...) -> dict:
     """
     Read a simulation file of DiskSim 4.0 (a `.parv`) into a system file, the files of its drives, and a workload file.
 
-    The names of the drive files begin with `prefix`. What the file sources is looked for beside it and in `folders`. With `lenient`, components that headstack does not have are left
+    `meaning` as for `import_disksim`. The names of the drive files begin with `prefix`. What the file sources is looked for beside it and in `folders`. With `lenient`, components that headstack does not have are left
     out. Returns a mapping: the text of the `system`, `drives` (pairs of file name and text), the text of the `workload` or
     `None`, `trace_options` with which a trace runs as the file means it, and the report as `import_disksim` gives it.
     Raises `InputError` with file and line.

@@ -114,7 +114,7 @@ fn write(data: &Path, out: &Path, id: &str, files: &[&str], name: &str, summary:
     let paths: Vec<PathBuf> = files.iter().map(|file| data.join(file)).collect();
     let summary = Some(format!("{summary} Parameters from DiskSim 4.0."));
     let note = NOTES.iter().find(|(of, _)| *of == id).map(|(_, note)| (*note).to_owned());
-    let options = Options { lenient: false, name: Some(name.to_owned()), summary, note };
+    let options = Options { name: Some(name.to_owned()), summary, note, ..Options::default() };
     let drive = import(&paths, &options).map_err(|problem| problem.to_string())?;
     for warning in &drive.report.warnings {
         eprintln!("{id}: {}: {}", warning.place, warning.message);

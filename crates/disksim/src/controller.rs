@@ -4,12 +4,14 @@
 //! What is named here as carried is named so in [`crate::parameters::TABLE`], and nothing else.
 
 use crate::error::ImportError;
+use crate::import::Meaning;
+use crate::original;
 use crate::parameters::Parameters;
 use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
-    BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, LayoutSpec, OverheadsByHistory, ReadAhead,
-    WritePolicy, WrittenData,
+    Appends, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DuringEarlyWrite, LayoutSpec,
+    OverheadsByHistory, ReadAhead, WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
@@ -36,7 +38,7 @@ pub(crate) struct Electronics {
 
 /// DiskSim counts blocks of this many bytes.
 const BLOCK_BYTES: f64 = 512.0;
-const BLOCK_KIB: f64 = BLOCK_BYTES / 1024.0;
+pub(crate) const BLOCK_KIB: f64 = BLOCK_BYTES / 1024.0;
 
 /// Without a word on its speed the bus is assumed to carry this much, in MB/s.
 const ASSUMED_MB_PER_S: f64 = 10.0;
@@ -48,17 +50,30 @@ pub(crate) fn electronics(
     report: &mut Report,
 ) -> Result<Electronics, ImportError> {
     let mut to = Electronics::default();
-    controller(parameters, &mut to)?;
+    if report.meaning == Meaning::Disksim {
+        original::electronics(parameters, &mut to)?;
+    } else {
+        controller(parameters, &mut to)?;
+        buffer(parameters, &mut to)?;
+        cache(parameters, &mut to, report)?;
+        write_policy(parameters, &mut to)?;
+    }
+    scheduler(parameters, &mut to, report)?;
+    bus(Some(parameters), bus_times, &mut to, report);
+    Ok(to)
+}
+
+fn scheduler(
+    parameters: &Parameters<'_>,
+    to: &mut Electronics,
+    report: &mut Report,
+) -> Result<(), ImportError> {
     to.controller.scheduler = parameters.scheduler(report)?;
     if to.controller.scheduler != "fcfs" && to.controller.queue_depth == 1 {
         let message = "the drive takes one command at a time, so its scheduler has nothing to choose from";
         report.warn(parameters.at("Max queue length"), message);
     }
-    buffer(parameters, &mut to)?;
-    cache(parameters, &mut to, report)?;
-    write_policy(parameters, &mut to)?;
-    bus(Some(parameters), bus_times, &mut to, report);
-    Ok(to)
+    Ok(())
 }
 
 /// For a model without a `disksim_disk`.
@@ -122,7 +137,7 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
     Ok(())
 }
 
-fn segments(from: &Parameters<'_>) -> Result<(u64, f64), ImportError> {
+pub(crate) fn segments(from: &Parameters<'_>) -> Result<(u64, f64), ImportError> {
     let count = from.count("Number of buffer segments", 1, 1, 100_000)?;
     let blocks = from.count("Segment size (in blks)", 128, 1, 1 << 31)?;
     Ok((count, blocks as f64 * BLOCK_KIB))
@@ -209,8 +224,12 @@ fn write_policy(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), Impor
     // continues as long as that is in the buffer.
     if from.count("Fast write level", 0, 0, 2)? > 0 {
         let pending = from.count("Maximum number of write segments", 1, 0, 100_000)?.max(1) as u32;
-        to.write_policy =
-            WritePolicy::ImmediateReporting { pending_writes: Some(pending), dirty_hit: DirtyHit::default() };
+        to.write_policy = WritePolicy::ImmediateReporting {
+            pending_writes: Some(pending),
+            dirty_hit: DirtyHit::default(),
+            during_early_write: DuringEarlyWrite::default(),
+            appends: Appends::default(),
+        };
         let source = "DiskSim 4.0 has no such parameter".to_owned();
         to.assumed.push(("write_policy.immediate-reporting.dirty_hit", source));
     }
@@ -256,25 +275,30 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
 }
 
 /// To six digits behind the point: block times have no more.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameters::{TABLE, Use};
+    use crate::parameters::{TABLE, Use, becomes};
     use crate::tree::{Block, Kind, Parameter, Value};
 
-    /// A drive whose every carried parameter has an effect, with one of them changed.
-    fn with(changed: &str) -> String {
+    /// A drive whose every carried parameter has an effect where writes are reported early (`level` 1) or not, with one of
+    /// them changed.
+    fn with(changed: &str, meaning: Meaning, level: f64) -> String {
         let at = At { file: "x.diskspecs".into(), line: 1 };
         let value = |name: &str| match name {
-            "Read any free blocks" | "Set watermark by reqsize" => 0.0,
+            "Read any free blocks"
+            | "Set watermark by reqsize"
+            | "Never disconnect"
+            | "Use separate write segment" => 0.0,
             "High (read) water mark" | "Low (write) water mark" | "Extradisc seek delta" => 0.5,
             "Number of buffer segments" | "Read hit over. after write" => 2.0,
             "Buffer continuous read" => 3.0,
             "Segment size (in blks)" => 64.0,
+            "Fast write level" => level,
             _ => 1.0,
         };
         let parameters =
@@ -282,15 +306,18 @@ mod tests {
                 let usual = value(name);
                 let other = match name {
                     "Enable caching in buffer"
-                    | "Never disconnect"
-                    | "Fast write level"
+                    | "Hold bus entire read xfer"
+                    | "Stop prefetch in sector"
                     | "Extra write disconnect"
-                    | "Use separate write segment"
                     | "Allow read hits on write data"
-                    | "Read-ahead over requested"
                     | "Read-ahead on idle hit"
                     | "Buffer continuous read" => 0.0,
-                    "Read any free blocks" | "Set watermark by reqsize" => 1.0,
+                    "Fast write level" => 1.0 - level,
+                    "Read-ahead over requested" => -1.0,
+                    "Read any free blocks"
+                    | "Set watermark by reqsize"
+                    | "Never disconnect"
+                    | "Use separate write segment" => 1.0,
                     _ => usual * 2.0,
                 };
                 let number =
@@ -299,7 +326,7 @@ mod tests {
             });
         let parameters = parameters.collect();
         let block = Block { kind: "disksim_disk".into(), name: "X".into(), at: at.clone(), parameters };
-        let mut report = Report::default();
+        let mut report = Report { meaning, ..Report::default() };
         let parameters = Parameters::new(&block, &mut report).unwrap();
         let to = electronics(&parameters, None, &mut report).unwrap();
         format!("{:?}", (to.controller, to.buffer, to.cache, to.write_policy, to.bus))
@@ -307,12 +334,15 @@ mod tests {
 
     #[test]
     fn what_the_table_calls_carried_changes_the_drive_and_nothing_else_does() {
-        let usual = with("");
-        for (name, becomes) in TABLE {
-            if matches!(name, "Model" | "Scheduler") {
-                continue;
+        for (meaning, _) in Meaning::ALL {
+            for (name, _) in TABLE {
+                if matches!(name, "Model" | "Scheduler") {
+                    continue;
+                }
+                let changes = |level| with(name, meaning, level) != with("", meaning, level);
+                let carried = matches!(becomes(name, meaning), Some(Use::Carried(_)));
+                assert_eq!(changes(0.0) || changes(1.0), carried, "{name}, {meaning:?}");
             }
-            assert_eq!(with(name) != usual, matches!(becomes, Use::Carried(_)), "{name}");
         }
     }
 }

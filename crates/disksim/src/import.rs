@@ -22,9 +22,26 @@ const BLOCKS: &str = "Block count";
 const LAYOUT: &str = "Layout Model";
 const MECHANICS: &str = "Mechanical Model";
 
+/// What the parameters mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meaning {
+    /// What the drives did that they were made for, as far as measured traces tell.
+    #[default]
+    Measured,
+    /// What DiskSim 4.0 does with them.
+    Disksim,
+}
+
+impl Meaning {
+    /// Every meaning, and its word.
+    pub const ALL: [(Self, &'static str); 2] = [(Self::Measured, "measured"), (Self::Disksim, "disksim")];
+}
+
 /// How to import.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What the parameters mean.
+    pub meaning: Meaning,
     /// Doubtful input is a warning instead of an error, where something sensible can be done.
     pub lenient: bool,
     /// The drive's name; absent: the block's name.
@@ -52,7 +69,7 @@ pub struct Import {
 /// # Errors
 /// [`ImportError`] with file and line for the first thing that cannot be read, is unknown or contradicts itself.
 pub fn import(paths: &[PathBuf], options: &Options) -> Result<Import, ImportError> {
-    let mut report = Report { lenient: options.lenient, ..Report::default() };
+    let mut report = Report { lenient: options.lenient, meaning: options.meaning, ..Report::default() };
     let mut sources = Sources::new(paths);
     let whole = At { file: names(paths).into(), line: 0 };
     let (first, further) = paths.split_at(paths.len().min(1));
@@ -194,7 +211,9 @@ fn drive(
         provenance: BTreeMap::new(),
     };
     if let Some(cache) = &mut spec.cache {
-        controller::fit_read_ahead(cache, &spec.layout);
+        if report.meaning == Meaning::Measured {
+            controller::fit_read_ahead(cache, &spec.layout);
+        }
     }
     provenance(&mut spec, model, named, &electronics.assumed);
     let mut measured = |key: &str, file: &str| {

@@ -22,6 +22,7 @@ mod layout_g2;
 mod layout_g4;
 mod lexer;
 mod mechanics;
+mod original;
 mod parameters;
 mod parser;
 mod queue;
@@ -34,6 +35,6 @@ mod tree;
 mod write;
 
 pub use error::ImportError;
-pub use import::{Import, Options, import};
+pub use import::{Import, Meaning, Options, import};
 pub use report::{Carried, NotCarried, Report, Warning};
 pub use simulation::{DriveFile, Simulation, SimulationOptions, import_simulation};

@@ -2,6 +2,8 @@
 
 use crate::error::ImportError;
 use crate::fields::Fields;
+use crate::import::Meaning;
+use crate::original;
 use crate::queue::{self, Place};
 use crate::report::Report;
 use crate::tree::{At, Block};
@@ -118,9 +120,18 @@ pub(crate) const TABLE: [(&str, Use); 65] = [
     ("Avg sectors per cylinder", Unused("a hint for DiskSim's schedulers; the layout says it exactly")),
 ];
 
+/// What becomes of a parameter under a meaning.
+pub(crate) fn becomes(name: &str, meaning: Meaning) -> Option<Use> {
+    let find =
+        |table: &[(&'static str, Use)]| table.iter().find(|(known, _)| *known == name).map(|row| row.1);
+    let own = if meaning == Meaning::Disksim { find(&original::TABLE) } else { None };
+    own.or_else(|| find(&TABLE))
+}
+
 /// The numbers of a `disksim_disk` block, by name, and what else it holds.
 pub(crate) struct Parameters<'a> {
     fields: Fields<'a>,
+    meaning: Meaning,
     values: BTreeMap<&'static str, f64>,
 }
 
@@ -129,20 +140,21 @@ impl<'a> Parameters<'a> {
     pub(crate) fn new(block: &'a Block, report: &mut Report) -> Result<Self, ImportError> {
         let fields = Fields::new(block, TABLE.map(|(name, _)| name), report)?;
         let mut values = BTreeMap::new();
-        for (name, becomes) in TABLE {
+        let meaning = report.meaning;
+        for (name, usually) in TABLE {
             if matches!(name, "Model" | "Scheduler") {
                 continue;
             }
             let Some(value) = fields.real(name)? else { continue };
             values.insert(name, value);
-            match becomes {
+            match becomes(name, meaning).unwrap_or(usually) {
                 Carried(to) => report.carried(name, to),
                 Only(usual, _) if value == usual => report.carried(name, "what the model does anyway"),
                 Only(_, reason) | Not(reason) => report.not_carried(name, value.to_string(), reason),
                 Unused(reason) => report.unused(name, value.to_string(), reason),
             }
         }
-        let parameters = Self { fields, values };
+        let parameters = Self { fields, meaning, values };
         parameters.check()?;
         Ok(parameters)
     }
@@ -150,7 +162,7 @@ impl<'a> Parameters<'a> {
     /// A value; the default where the file has none.
     pub(crate) fn value(&self, name: &str, default: f64) -> f64 {
         debug_assert!(
-            TABLE.iter().any(|(known, becomes)| *known == name && matches!(becomes, Carried(_))),
+            matches!(becomes(name, self.meaning), Some(Carried(_))),
             "`{name}` is used, but the table does not say so"
         );
         self.values.get(name).copied().unwrap_or(default)

@@ -1,6 +1,7 @@
 //! What became of each parameter, and what is doubtful.
 
 use crate::error::ImportError;
+use crate::import::Meaning;
 use crate::sources::Sources;
 use crate::tree::At;
 
@@ -47,6 +48,7 @@ pub struct Report {
     /// Files read, in order.
     pub files: Vec<String>,
     pub(crate) lenient: bool,
+    pub(crate) meaning: Meaning,
 }
 
 impl Report {
@@ -87,7 +89,7 @@ impl Report {
 
     /// A report for a part of what is imported.
     pub(crate) fn part(&self) -> Self {
-        Self { lenient: self.lenient, ..Self::default() }
+        Self { lenient: self.lenient, meaning: self.meaning, ..Self::default() }
     }
 
     /// Takes in what a part, called `name`, came to.

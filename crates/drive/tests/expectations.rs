@@ -307,4 +307,17 @@ rows! {
     a_linear_transfer_of_two_tracks
     a_linear_transfer_at_the_pace_of_the_bus
     track_changes_may_cost_nothing
+    the_cached_part_of_a_read_may_wait_for_the_overhead_of_a_hit
+    a_write_after_a_write_elsewhere_may_have_its_own_completion
+    a_writes_arm_may_take_its_time_where_it_is
+    a_share_of_a_read_may_be_rounded_down
+    a_cache_may_be_looked_up_when_the_command_comes
+    read_ahead_may_stop_behind_a_sector
+    read_ahead_may_go_a_track_ahead
+    read_ahead_may_wait_until_data_are_sent
+    a_hit_elsewhere_may_end_read_ahead
+    the_segment_that_was_being_filled_may_be_spared
+    a_write_may_leave_a_segment_that_is_being_filled
+    reads_may_wait_for_early_writes
+    appended_data_may_be_written_twice
 }

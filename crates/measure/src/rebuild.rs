@@ -283,6 +283,8 @@ impl Builder<'_> {
             return WritePolicy::ImmediateReporting {
                 pending_writes: None,
                 dirty_hit: headstack_drive::spec::DirtyHit::default(),
+                during_early_write: headstack_drive::spec::DuringEarlyWrite::default(),
+                appends: headstack_drive::spec::Appends::default(),
             };
         }
         self.measured("write_policy", "probe write-cache");

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -230,6 +230,12 @@ def import_(
             help="Write the drive file here instead of printing it; of a .parv the system file, or into this directory.",
         ),
     ] = None,
+    meaning: Annotated[
+        Literal["measured", "disksim"],
+        Parameter(
+            help="What the parameters mean: what the drives did in measured traces, or what DiskSim does with them."
+        ),
+    ] = "measured",
     lenient: Annotated[bool, Parameter(help="Go on where something sensible can be done, and say so.")] = False,
     name: Annotated[str | None, Parameter(help="The drive's name; else that of its block.")] = None,
     summary: Annotated[str | None, Parameter(help="One line on what the drive is.")] = None,
@@ -250,10 +256,10 @@ def import_(
     if files[0].suffix == ".parv":
         if name is not None or summary is not None:
             raise InputError("--name and --summary are a drive's", "name its .diskspecs file first to import a drive")
-        return _import_simulation(files, out, lenient=lenient, json=json)
+        return _import_simulation(files, out, meaning=meaning, lenient=lenient, json=json)
     if out is not None:
         check_creatable(out)
-    text, report = import_disksim(list(files), lenient=lenient, name=name, summary=summary)
+    text, report = import_disksim(list(files), meaning=meaning, lenient=lenient, name=name, summary=summary)
     if out is not None:
         make_folder(out)
         write_whole(out, text)
@@ -267,7 +273,7 @@ def import_(
     return 0
 
 
-def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bool, json: bool) -> int:
+def _import_simulation(files: tuple[Path, ...], out: Path | None, *, meaning: str, lenient: bool, json: bool) -> int:
     """Make a system file, drive files and a workload file of a simulation file."""
     from headstack import InputError
     from headstack._core import import_disksim_simulation
@@ -280,7 +286,7 @@ def _import_simulation(files: tuple[Path, ...], out: Path | None, *, lenient: bo
     into_directory = out is not None and out.is_dir()
     stem = out.stem if out is not None and not into_directory else file.stem
     found = import_disksim_simulation(
-        file, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders
+        file, meaning=meaning, lenient=lenient, prefix="" if into_directory else f"{stem}.", folders=folders
     )
     written: dict[str, str] = {}
     if out is not None:

@@ -16,7 +16,7 @@ mod trace;
 mod workload;
 
 use crate::error::ImportError;
-use crate::import::blocks;
+use crate::import::{Meaning, blocks};
 use crate::parser::{file_name, parse_files};
 use crate::report::Report;
 use crate::sources::Sources;
@@ -31,6 +31,8 @@ use std::path::{Path, PathBuf};
 pub struct SimulationOptions {
     /// Doubtful input is a warning instead of an error, and components that headstack does not have are left out.
     pub lenient: bool,
+    /// What the parameters of drives mean.
+    pub meaning: Meaning,
     /// What the names of the drive files begin with.
     pub prefix: String,
     /// Folders in which sourced files are looked for, after that of the file that sources them.
@@ -67,7 +69,7 @@ pub struct Simulation {
 /// [`ImportError`] with file and line for the first thing that cannot be read, is unknown or contradicts itself, or that
 /// headstack has no component for.
 pub fn import_simulation(path: &Path, options: &SimulationOptions) -> Result<Simulation, ImportError> {
-    let mut report = Report { lenient: options.lenient, ..Report::default() };
+    let mut report = Report { lenient: options.lenient, meaning: options.meaning, ..Report::default() };
     let paths = [path.to_path_buf()];
     let mut sources = Sources::new(&paths);
     sources.also_in(&options.folders);

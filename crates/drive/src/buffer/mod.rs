@@ -6,6 +6,7 @@ mod early;
 mod policy;
 mod prefetch;
 pub(crate) mod read_ahead;
+mod received;
 mod segments;
 
 pub(crate) use dirty::Dirty;
@@ -62,6 +63,8 @@ pub(crate) struct Buffer {
     segments: Segments,
     /// Read-ahead under way.
     prefetch: Option<Prefetch>,
+    /// The segment it was filling when it was stopped last, if it had not come to its end.
+    stopped: Option<usize>,
     /// Write-back: what is buffered, and what of it is on its way to the media.
     pub(crate) dirty: Dirty,
     pub(crate) destaging: EarlyWrites,
@@ -75,7 +78,9 @@ impl GivesWay for Buffer {
     #[inline]
     fn give_way(&mut self, media: &Media<'_>, at: Nanos) -> Option<Release> {
         self.settle(media, at);
-        self.prefetch.take().map(|prefetch| prefetch.release(at))
+        let prefetch = self.prefetch.take()?;
+        self.stopped = (!prefetch.finished(at)).then_some(prefetch.segment());
+        Some(prefetch.release(media, at))
     }
 }
 
@@ -85,6 +90,7 @@ impl Buffer {
         Self {
             segments: Segments::new(model.cache(), model.sizes.segment),
             prefetch: None,
+            stopped: None,
             dirty: Dirty::default(),
             destaging: EarlyWrites::default(),
             settled: Nanos::ZERO,
@@ -107,11 +113,16 @@ impl Buffer {
         self.prefetch.as_ref().is_some_and(|prefetch| !prefetch.finished(now))
     }
 
+    /// The segment into which is being read ahead at `now`.
+    pub(super) fn filling_at(&self, now: Nanos) -> Option<usize> {
+        self.prefetch.as_ref().filter(|prefetch| !prefetch.finished(now)).map(Prefetch::segment)
+    }
+
     /// Read-ahead under way, as it will be seen by a command that needs the arm at `at`.
     pub(crate) fn release_at(&self, media: &Media<'_>, at: Nanos) -> Option<Release> {
         self.prefetch.map(|mut prefetch| {
             prefetch.advance(media, at);
-            prefetch.release(at)
+            prefetch.release(media, at)
         })
     }
 
@@ -190,21 +201,29 @@ impl Buffer {
         self.settle(media, now);
     }
 
-    /// A read of `lba..end` was a hit, noticed at `now`; the mechanism is free from `free_at` on.
+    /// A read of `lba..end` was a hit, noticed at `now`; when it has come to `rest`, the mechanism is free. Tells what becomes
+    /// of the arm, if read-ahead lets it go.
     pub(crate) fn hit(
         &mut self,
         media: &Media<'_>,
         (lba, end): (u64, u64),
         now: Nanos,
-        free_at: Nanos,
+        rest: Release,
         sequential: bool,
-    ) {
-        if let Some(segment) = self.segments.find(lba)
-            && end <= self.segments.get(segment).end
-        {
-            self.segments.touch(segment, end);
-            self.read_on(media, segment, end, now.max(free_at), now, sequential);
+    ) -> Option<Release> {
+        let rules = &media.model.rules;
+        let found = if rules.looks_up_received {
+            self.segments.find_held(lba, end, self.filling_at(now))
+        } else {
+            self.segments.find(lba)
+        };
+        let segment = found.filter(|&segment| end <= self.segments.get(segment).end)?;
+        self.segments.touch(segment, end);
+        if rules.follows_own_hits {
+            return self.follow_hit(media, segment, end, now, rest, sequential);
         }
+        self.read_on(media, segment, end, now.max(rest.at), now, sequential);
+        None
     }
 
     /// After a hit: a drive that stays ahead reads on where the host made room.
@@ -270,7 +289,7 @@ impl Buffer {
                 self.segments.touch(segment, fill.end);
                 Some(segment)
             }
-            None => self.segments.allocate(fill.landed, fill.end),
+            None => self.segments.allocate(fill.landed, fill.end, self.stopped),
         };
         let Some(segment) = held else { return };
         let (start, room) = (self.segments.get(segment).start, self.segments.size());
@@ -296,7 +315,8 @@ impl Buffer {
     ) -> Option<Release> {
         // What has been read ahead by now is written over, too.
         self.settle(media, now);
-        if !self.segments.invalidate(start, end) {
+        let filling = self.filling_at(now);
+        if !self.segments.invalidate(start, end, filling) {
             return None;
         }
         let prefetch = self.prefetch.as_mut()?;
@@ -306,13 +326,13 @@ impl Buffer {
         if !pointless {
             return None;
         }
-        self.prefetch.take().map(|prefetch| prefetch.release(now))
+        self.prefetch.take().map(|prefetch| prefetch.release(media, now))
     }
 
     /// Written data stay for reads to find, where the drive keeps them.
     #[inline]
-    pub(crate) fn keep_written(&mut self, start: u64, end: u64) {
-        self.segments.keep_written(start, end);
+    pub(crate) fn keep_written(&mut self, start: u64, end: u64, on_its_way: bool) {
+        self.segments.keep_written(start, end, on_its_way, self.stopped);
     }
 
     /// Whether the write-back cache takes a write of `start..end` at `at`.

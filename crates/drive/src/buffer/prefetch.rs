@@ -7,7 +7,7 @@ use super::segments::Segments;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Pass, Release};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 
 /// Reading ahead into a segment.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,15 @@ pub(crate) struct Prefetch {
     wrapped: bool,
     /// The segment holds what had been read at this instant.
     settled: Nanos,
+    /// Where it waits for room.
+    wait: Option<Wait>,
+}
+
+/// A sector that is not read before an instant, because the segment is full of data that have not been sent.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    lba: u64,
+    until: Nanos,
 }
 
 impl Prefetch {
@@ -42,8 +51,40 @@ impl Prefetch {
         let stop = stop.min(media.model.layout.capacity());
         (lba < stop).then(|| {
             let pass = media.next_pass(begin, arm, lba, stop - lba, Op::Read);
-            Self { segment, from: arm, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
+            Self {
+                segment,
+                from: arm,
+                pass,
+                stop,
+                before: None,
+                wrapped: false,
+                settled: Nanos::ZERO,
+                wait: None,
+            }
         })
+    }
+
+    /// As [`Prefetch::begin`], from wherever the arm is; `stop` is behind `lba`.
+    pub(crate) fn set_out(
+        media: &Media<'_>,
+        segment: usize,
+        (begin, arm): (Nanos, Arm),
+        lba: u64,
+        stop: u64,
+    ) -> Self {
+        let target = media.model.layout.extent(lba, stop - lba);
+        let seek = media.seek(arm, &target, Op::Read);
+        let pass = media.first_pass(begin, begin, seek, target);
+        Self {
+            segment,
+            from: arm,
+            pass,
+            stop,
+            before: None,
+            wrapped: false,
+            settled: Nanos::ZERO,
+            wait: None,
+        }
     }
 
     /// As [`Prefetch::begin`], on the track under the head, where `run` is what follows there without a gap.
@@ -60,7 +101,7 @@ impl Prefetch {
             let extent = run.first(stop - run.lba);
             let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
             let from = Arm::over(&run);
-            Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO }
+            Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO, wait: None }
         })
     }
 
@@ -84,6 +125,7 @@ impl Prefetch {
                 before: Some(before),
                 wrapped: true,
                 settled: Nanos::ZERO,
+                wait: None,
             },
         }
     }
@@ -101,7 +143,7 @@ impl Prefetch {
                 _ => return,
             };
             self.wrapped |= stop != self.stop;
-            self.pass = media.next_pass(self.pass.end, from, next, stop - next, Op::Read);
+            self.pass = self.pass_at(media, next, stop);
             self.from = from;
         }
     }
@@ -147,9 +189,52 @@ impl Prefetch {
 
     /// The stream at its next pass (the present one must not be the last).
     pub(crate) fn following(self, media: &Media<'_>) -> Self {
-        let next = self.pass.end_lba();
+        Self { pass: self.pass_at(media, self.pass.end_lba(), self.stop), ..self }
+    }
+
+    /// The pass that begins with `next` and goes as far as `stop`, or to where there is no room.
+    fn pass_at(&self, media: &Media<'_>, next: u64, stop: u64) -> Pass {
+        let stop = self.wait.filter(|wait| next < wait.lba).map_or(stop, |wait| stop.min(wait.lba));
         let arm = Arm::over(&self.pass.extent);
-        Self { pass: media.next_pass(self.pass.end, arm, next, self.stop - next, Op::Read), ..self }
+        let pass = media.next_pass(self.pass.end, arm, next, stop - next, Op::Read);
+        match self.wait {
+            Some(wait) if wait.lba == next => {
+                let from = pass.ready.max(wait.until);
+                media.pass_from(pass.extent, 0, pass.sectors, pass.begin, pass.ready, from)
+            }
+            _ => pass,
+        }
+    }
+
+    /// There is no room for sector `lba` before `until`: if it comes by sooner, it has to come around again. Tells whether
+    /// it does.
+    pub(crate) fn wait_for_room(&mut self, media: &Media<'_>, lba: u64, until: Nanos) -> bool {
+        let mut ahead = *self;
+        while ahead.pass.end_lba() <= lba {
+            if ahead.pass.end >= until || ahead.wrapped || ahead.pass.end_lba() >= ahead.stop {
+                return false;
+            }
+            ahead = ahead.following(media);
+        }
+        let pass = ahead.pass;
+        let Some(before) = lba.checked_sub(pass.lba()) else { return false };
+        let begins = if before == 0 { pass.start } else { pass.sector_end(&media.epoch, before as u32) };
+        // As with all sectors: missed by one tick is on time.
+        if until <= begins + Nanos(1) {
+            return false;
+        }
+        self.wait = Some(Wait { lba, until });
+        if self.pass.end_lba() > lba {
+            let sectors = (lba - self.pass.lba()) as u32;
+            if sectors == 0 {
+                let Pass { extent, offset, sectors, begin, ready, .. } = self.pass;
+                self.pass = media.pass_from(extent, offset, sectors, begin, ready, ready.max(until));
+            } else {
+                let end = self.pass.sector_end(&media.epoch, sectors);
+                self.pass = Pass { sectors, end, ..self.pass };
+            }
+        }
+        true
     }
 
     /// The first address not yet read at the instant of the last `advance`.
@@ -182,9 +267,12 @@ impl Prefetch {
     }
 
     /// Stops at `now` (after `advance(now)`): a move in progress cannot be aborted (S0: head and track switches), a
-    /// transfer can.
-    pub(crate) fn release(&self, now: Nanos) -> Release {
+    /// transfer can, or can at the end of a sector.
+    pub(crate) fn release(&self, media: &Media<'_>, now: Nanos) -> Release {
         let target = Arm::over(&self.pass.extent);
+        if media.model.rules.stops_after_sector && now > self.pass.begin {
+            return Release { at: self.sector_over(media, now), arm: target };
+        }
         if now >= self.pass.ready {
             Release { at: now, arm: target }
         } else if now > self.pass.begin {
@@ -192,6 +280,28 @@ impl Prefetch {
         } else {
             Release { at: now, arm: self.from }
         }
+    }
+
+    /// When the sector under the head at `now` has passed, or the wait for the first one is over.
+    fn sector_over(&self, media: &Media<'_>, now: Nanos) -> Nanos {
+        if self.wait.is_some_and(|wait| wait.lba == self.pass.lba()) && now < self.pass.start {
+            // Sectors go by that there is no room for.
+            let width = self.pass.extent.slot_width;
+            let gone = (media.epoch.angle(now) - self.pass.extent.start).0 % width.0.max(1);
+            return now + media.epoch.time_of(Angle(width.0 - gone));
+        }
+        if now < self.pass.ready {
+            return self.pass.ready;
+        }
+        if now <= self.pass.start {
+            return self.pass.start;
+        }
+        let passed = self.pass.passed(&media.epoch, now);
+        let last = passed.checked_sub(1).map(|_| self.pass.sector_end(&media.epoch, passed));
+        if last == Some(now) || passed == self.pass.sectors {
+            return now;
+        }
+        self.pass.sector_end(&media.epoch, passed + 1)
     }
 
     /// The pass under way ends when the spindle, now turning as `epoch` says, brings its last sector.
@@ -220,6 +330,9 @@ impl Prefetch {
     /// Everything happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.unsettle();
+        if let Some(wait) = &mut self.wait {
+            wait.until = moved(wait.until);
+        }
         let pass = &mut self.pass;
         for at in [&mut pass.begin, &mut pass.ready, &mut pass.start, &mut pass.end] {
             *at = moved(*at);

@@ -18,6 +18,12 @@ pub(crate) fn stop(model: &DriveModel, sequential: bool, end: u64, segment_start
         ReadAhead::UntilFull => bounded((segment_start + room).max(end)),
         ReadAhead::Aggressive | ReadAhead::OnceSequential => bounded(end + room),
         ReadAhead::SequentialAware if sequential => bounded(end + room),
+        ReadAhead::TrackAhead => {
+            let next = end.min(layout.capacity() - 1);
+            let (first, stop) = layout.track_range(next);
+            let is_last = segment_start >= first || stop >= layout.capacity();
+            if is_last { stop } else { layout.track_range(stop).1 }
+        }
         ReadAhead::ToTrackEnd | ReadAhead::SequentialAware => bounded(layout.track_range(end - 1).1),
     }
 }

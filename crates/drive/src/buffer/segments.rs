@@ -2,7 +2,7 @@
 //! to say ([`super::policy`]).
 
 use super::policy::Policy;
-use crate::spec::{AfterHit, CacheSpec, WriteOverlap, WrittenData};
+use crate::spec::{AfterHit, CacheSpec, Replacement, WriteOverlap, WrittenData};
 
 /// Consecutive sectors in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,9 @@ pub(crate) struct Segments {
     policy: Policy,
     discard: bool,
     /// What a write leaves of the segments it touches.
-    overlap: WriteOverlap,
+    write_overlap: WriteOverlap,
+    /// Which segment makes room.
+    replacement: Replacement,
     /// What becomes of written data.
     written_data: WrittenData,
     /// The segment the last write went into.
@@ -51,7 +53,8 @@ impl Segments {
             all: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
             policy: Policy::new(spec, size),
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
-            overlap: spec.map_or(WriteOverlap::default(), |spec| spec.write_overlap),
+            write_overlap: spec.map_or(WriteOverlap::default(), |spec| spec.write_overlap),
+            replacement: spec.map_or(Replacement::default(), |spec| spec.replacement),
             written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
             written: None,
             uses: 0,
@@ -75,6 +78,14 @@ impl Segments {
         self.all.iter().position(holds).or_else(|| self.all.iter().position(continues))
     }
 
+    /// The segment that holds `lba`: one with all of `lba..end` before others, the one that is being filled before those
+    /// at rest, and the least recently used among equals.
+    pub(crate) fn find_held(&self, lba: u64, end: u64, filling: Option<usize>) -> Option<usize> {
+        let holds = |&index: &usize| self.all[index].start <= lba && lba < self.all[index].end;
+        let rank = |&index: &usize| (self.all[index].end < end, Some(index) != filling, self.all[index].used);
+        (0..self.all.len()).filter(holds).min_by_key(rank)
+    }
+
     /// Whether a segment may hold `lba`, or end just before it.
     #[inline]
     pub(crate) fn may_hold(&self, lba: u64) -> bool {
@@ -92,18 +103,20 @@ impl Segments {
         self.policy.size_in(&self.all)
     }
 
-    /// The segment that makes room for a read; `None` without a cache.
+    /// The segment that makes room for a read; `None` without a cache. `stopped` is the one for which the present command
+    /// stopped the read-ahead.
     #[inline]
-    fn victim(&self) -> Option<usize> {
+    fn victim(&self, stopped: Option<usize>) -> Option<usize> {
         // A segment for writes alone is the last one.
         let shared = self.all.len() - usize::from(self.written_data == WrittenData::OwnSegment);
-        self.policy.victim(&self.all[..shared])
+        let spared = stopped.filter(|_| self.replacement == Replacement::SpareReadAhead);
+        self.policy.victim(&self.all[..shared], spared)
     }
 
     /// Takes a segment for `start..end`; only the last part is kept where it is too small. `None` without a cache.
     #[inline]
-    pub(crate) fn allocate(&mut self, start: u64, end: u64) -> Option<usize> {
-        let index = self.victim()?;
+    pub(crate) fn allocate(&mut self, start: u64, end: u64, stopped: Option<usize>) -> Option<usize> {
+        let index = self.victim(stopped)?;
         self.put(index, start, end);
         Some(index)
     }
@@ -115,9 +128,11 @@ impl Segments {
         self.written = self.written.filter(|&written| written != index);
     }
 
-    /// Written data stay for reads to find, where the drive keeps them.
-    pub(crate) fn keep_written(&mut self, start: u64, end: u64) {
-        if let Some(index) = self.written.filter(|&index| self.all[index].end == start) {
+    /// Written data stay for reads to find, where the drive keeps them. `on_its_way`: the last write has not come to its
+    /// end on the media.
+    pub(crate) fn keep_written(&mut self, start: u64, end: u64, on_its_way: bool, stopped: Option<usize>) {
+        let goes_on = on_its_way || self.replacement == Replacement::LeastRecentlyUsed;
+        if let Some(index) = self.written.filter(|&index| goes_on && self.all[index].end == start) {
             self.extend(index, end);
             self.uses += 1;
             self.all[index].used = self.uses;
@@ -125,7 +140,7 @@ impl Segments {
         }
         let index = match self.written_data {
             WrittenData::Dropped => None,
-            WrittenData::Shared => self.victim(),
+            WrittenData::Shared => self.victim(stopped),
             WrittenData::OwnSegment => self.all.len().checked_sub(1),
         };
         if let Some(index) = index {
@@ -160,17 +175,18 @@ impl Segments {
         }
     }
 
-    /// Sectors are being written: tells whether that takes some out of the read cache. A segment that overlaps them keeps
-    /// what lies before, or nothing, or all of it with the new data in their place.
-    pub(crate) fn invalidate(&mut self, start: u64, end: u64) -> bool {
-        if self.overlap == WriteOverlap::Update {
+    /// Sectors are being written: tells whether that takes some out of the read cache. A segment that overlaps them keeps what
+    /// lies before, or nothing, or all of it with the new data in their place, or, if it is `filling`, all as it is.
+    pub(crate) fn invalidate(&mut self, start: u64, end: u64, filling: Option<usize>) -> bool {
+        if self.write_overlap == WriteOverlap::Update {
             return false;
         }
         let mut any = false;
-        for segment in &mut self.all {
-            if segment.start < end && start < segment.end {
+        let kept = filling.filter(|_| self.write_overlap == WriteOverlap::DropAtRest);
+        for (index, segment) in self.all.iter_mut().enumerate() {
+            if segment.start < end && start < segment.end && kept != Some(index) {
                 any = true;
-                let keeps_front = self.overlap == WriteOverlap::KeepFront;
+                let keeps_front = self.write_overlap == WriteOverlap::KeepFront;
                 segment.end = if keeps_front { segment.start.max(start) } else { segment.start };
                 if segment.end <= segment.start {
                     *segment = Segment::default();

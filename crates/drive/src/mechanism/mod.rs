@@ -269,7 +269,7 @@ impl Mechanism {
         self.last_work = Work::Command;
     }
 
-    /// Read-ahead has stopped: the arm is free.
+    /// Read-ahead stops: the arm is free.
     pub(crate) fn rest(&mut self, release: Release) {
         self.arm = release.arm;
         self.free_at = self.free_at.max(release.at);

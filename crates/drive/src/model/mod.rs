@@ -2,6 +2,7 @@
 
 mod bursts;
 mod ladder;
+mod rules;
 mod write_back;
 
 use crate::command::BusTiming;
@@ -9,11 +10,12 @@ use crate::layout::Layout;
 use crate::mechanics::Mechanics;
 use crate::scheduler::Policy;
 use crate::spec::{
-    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, SpecError, SwitchModel,
+    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError, SwitchModel,
     TransferModel, WritePolicy,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
+use rules::Rules;
 use std::sync::OnceLock;
 pub(crate) use write_back::{Level, WriteBack};
 
@@ -33,6 +35,7 @@ pub struct DriveModel {
     /// Sizes of buffer and cache.
     pub(crate) sizes: Sizes,
     pub(crate) bursts: Bursts,
+    pub(crate) rules: Rules,
     /// The write-back cache, where there is one.
     pub(crate) write_back: Option<WriteBack>,
     policy: Policy,
@@ -68,6 +71,9 @@ pub(crate) struct Overheads {
     pub(crate) write_start: Nanos,
     pub(crate) read_completion: Nanos,
     pub(crate) write_completion: Nanos,
+    /// Of a write whose seek was delayed because it follows a write elsewhere.
+    pub(crate) delayed_write_completion: Nanos,
+    pub(crate) least_write_seek: Nanos,
     /// What limited commands should take at most.
     pub(crate) duration_limit: Option<Nanos>,
     pub(crate) beside_seek: Nanos,
@@ -83,6 +89,10 @@ pub(crate) struct Sizes {
     pub(crate) write_fence: Option<u64>,
     /// The fence as a share of each write, in 2^-32.
     pub(crate) write_fence_q32: Option<u64>,
+    /// What a read gathers between its bursts as a share of it, in 2^-32.
+    pub(crate) gathered_q32: Option<u64>,
+    /// Shares are rounded down.
+    pub(crate) rounds_down: bool,
     /// The longest read whose sectors the media bring one behind the other, whatever the bus does.
     pub(crate) in_order: u64,
     pub(crate) segment: u64,
@@ -98,13 +108,25 @@ impl Sizes {
     pub(crate) fn read_fence_of(&self, sectors: u64) -> u64 {
         match self.read_fence_q32 {
             None => self.read_fence.min(sectors),
-            Some(share) => share_of(share, sectors),
+            Some(share) => self.share_of(share, sectors),
         }
     }
 
     /// How much of a write must be in the buffer before it goes to the media, where that is fixed.
     pub(crate) fn write_fence_of(&self, sectors: u64) -> Option<u64> {
-        self.write_fence_q32.map(|share| share_of(share, sectors)).or(self.write_fence)
+        self.write_fence_q32.map(|share| self.share_of(share, sectors)).or(self.write_fence)
+    }
+
+    /// What a read gathers between its bursts.
+    pub(crate) fn gathered_of(&self, sectors: u64) -> Option<u64> {
+        self.gathered_q32.map(|share| self.share_of(share, sectors))
+    }
+
+    /// A share of a number of sectors, rounded; at least one sector.
+    fn share_of(&self, share: u64, sectors: u64) -> u64 {
+        let sectors_q32 = u128::from(share) * u128::from(sectors);
+        let whole = if self.rounds_down { sectors_q32 >> 32 } else { sectors_q32.div_ceil(1 << 32) };
+        (whole as u64).clamp(1, sectors)
     }
 }
 
@@ -125,6 +147,7 @@ impl DriveModel {
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
             bursts: Bursts::new(spec),
+            rules: Rules::new(spec),
             write_back: WriteBack::new(spec),
             sizes,
             rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
@@ -273,6 +296,10 @@ fn overheads(spec: &DriveSpec) -> Overheads {
         write_start: ms(spec.buffer.write_start_ms),
         read_completion: ms(controller.read_completion_ms),
         write_completion: ms(controller.write_completion_ms),
+        delayed_write_completion: ms(controller
+            .write_after_write_completion_ms
+            .unwrap_or(controller.write_completion_ms)),
+        least_write_seek: ms(controller.least_write_seek_ms),
         duration_limit: controller.duration_limit_ms.map(ms),
         beside_seek: ms(controller.overhead_beside_seek_ms),
     }
@@ -281,11 +308,6 @@ fn overheads(spec: &DriveSpec) -> Overheads {
 /// A share of 1 in 2^-32.
 fn q32(share: f64) -> u64 {
     (share * 4_294_967_296.0).round() as u64
-}
-
-/// A share of a number of sectors, rounded up; at least one sector.
-fn share_of(share: u64, sectors: u64) -> u64 {
-    ((u128::from(share) * u128::from(sectors)).div_ceil(1 << 32) as u64).clamp(1, sectors)
 }
 
 fn sizes(spec: &DriveSpec) -> Sizes {
@@ -301,6 +323,8 @@ fn sizes(spec: &DriveSpec) -> Sizes {
         read_fence: sectors(spec.buffer.read_fence_kib).max(1),
         read_fence_q32: spec.buffer.read_fence_fraction.map(q32),
         write_fence_q32: spec.buffer.write_fence_fraction.map(q32),
+        gathered_q32: spec.buffer.buffer_full_fraction.map(q32),
+        rounds_down: spec.buffer.fraction_rounding == Rounding::Down,
         write_fence: spec.buffer.write_fence_kib.map(|kib| sectors(kib).max(1)),
         segment: cache.map_or(0, |cache| sectors(cache.segment_kib).max(1)),
         read_ahead: cache.and_then(|cache| cache.read_ahead_limit_kib).map(sectors),

@@ -175,6 +175,8 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
         ("overhead_beside_seek_ms", controller.overhead_beside_seek_ms),
         ("seek_after_ms", controller.seek_after_ms.unwrap_or(0.0)),
         ("write_after_write_seek_delay_ms", controller.write_after_write_seek_delay_ms),
+        ("write_after_write_completion_ms", controller.write_after_write_completion_ms.unwrap_or(0.0)),
+        ("least_write_seek_ms", controller.least_write_seek_ms),
         ("data_preparation_ms", controller.data_preparation_ms),
     ] {
         findings.time_ms(&format!("controller.{key}"), value);
@@ -265,6 +267,7 @@ fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
 
 fn cache(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
+    findings.range("buffer.buffer_full_fraction", spec.buffer.buffer_full_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
     if spec.controller.duration_limit_ms == Some(0.0) {
         findings.add(

@@ -1,5 +1,9 @@
 //! `[controller]`, `[buffer]`, `[cache]`, `[write_policy.…]`, `[bus]`.
 
+use super::rules::{
+    Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
+    Replacement, Rounding,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +40,16 @@ pub struct ControllerSpec {
     /// more before such a write).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_after_write_seek_delay_ms: f64,
+    /// From the end of such a write's work to its completion, in ms; absent: `write_completion_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_after_write_completion_ms: Option<f64>,
+    /// The arm of a write takes at least this long from its start to the first sector's track, in ms, even where it is
+    /// there already (but not where the write goes straight on from an early one).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub least_write_seek_ms: f64,
+    /// What the cached part of a read waits for, of which the media bring the rest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cached_part: CachedPart,
     /// From having the bus to the first byte, in ms, at the start of every data transfer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub data_preparation_ms: f64,
@@ -67,6 +81,9 @@ impl Default for ControllerSpec {
             overhead_beside_seek_ms: 0.0,
             seek_after_ms: None,
             write_after_write_seek_delay_ms: 0.0,
+            write_after_write_completion_ms: None,
+            least_write_seek_ms: 0.0,
+            cached_part: CachedPart::default(),
             data_preparation_ms: 0.0,
             by_history: None,
             queue_depth: one(),
@@ -168,6 +185,12 @@ pub struct BufferSpec {
     /// rest (SCSI's buffer-full ratio); absent: a burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_full_kib: Option<f64>,
+    /// As `buffer_full_kib`, but a share of the read, of 1; takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_full_fraction: Option<f64>,
+    /// How shares of a command are rounded to sectors.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fraction_rounding: Rounding,
     /// Between the bursts of a write larger than the buffer: the drive asks for more data when there is room for this much,
     /// in KiB, or for the rest (SCSI's buffer-empty ratio); absent: a burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,6 +223,8 @@ impl Default for BufferSpec {
             bus_transfers: None,
             burst_kib: default_burst(),
             buffer_full_kib: None,
+            buffer_full_fraction: None,
+            fraction_rounding: Rounding::default(),
             buffer_empty_kib: None,
         }
     }
@@ -244,6 +269,9 @@ pub enum ReadAhead {
     OnceSequential,
     /// From wherever the head lands on the track ("zero-latency read"); nothing behind the request.
     OnArrival,
+    /// On to the end of the track of the next sector, and of the track behind it if the segment begins before that track,
+    /// whatever a segment holds.
+    TrackAhead,
 }
 
 /// What happens to a read of which the cache holds only the first part.
@@ -279,6 +307,8 @@ pub enum WriteOverlap {
     DropSegment,
     /// All of it: the written sectors are replaced where they lie.
     Update,
+    /// Nothing; but a segment that is being read ahead then stays as it is, though its data are old.
+    DropAtRest,
 }
 
 /// Whether reads find written data in the buffer.
@@ -339,6 +369,21 @@ pub struct CacheSpec {
     /// `once-sequential`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_on_hit: Option<bool>,
+    /// What a hit means for read-ahead under way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hit_during_read_ahead: HitDuringReadAhead,
+    /// When read-ahead that is in the way lets go of the arm.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_ahead_stop: ReadAheadStop,
+    /// Whether read-ahead waits for data that the host has not got yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_ahead_room: ReadAheadRoom,
+    /// When it is decided whether the cache holds a read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub look_up: LookUp,
+    /// Which segment makes room.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replacement: Replacement,
     /// What a write leaves of a segment that holds some of its sectors.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_overlap: WriteOverlap,
@@ -369,6 +414,11 @@ impl CacheSpec {
             whole_track: false,
             read_ahead_over_requested: false,
             read_ahead_on_hit: None,
+            hit_during_read_ahead: HitDuringReadAhead::default(),
+            read_ahead_stop: ReadAheadStop::default(),
+            read_ahead_room: ReadAheadRoom::default(),
+            look_up: LookUp::default(),
+            replacement: Replacement::default(),
             write_overlap: WriteOverlap::default(),
             written_data: WrittenData::default(),
             partial_hit: PartialHit::default(),
@@ -413,6 +463,12 @@ pub enum WritePolicy {
         /// Writes that overlap data not yet on the media.
         #[serde(default)]
         dirty_hit: DirtyHit,
+        /// What other commands do meanwhile.
+        #[serde(default, skip_serializing_if = "is_default")]
+        during_early_write: DuringEarlyWrite,
+        /// How often data that continue an early write go to the media.
+        #[serde(default, skip_serializing_if = "is_default")]
+        appends: Appends,
     },
     /// When it is in the cache, as long as it fits. Buffered writes go to the media piece by piece while the arm has
     /// nothing else to do, or the cache fills up: what comes under the head soonest first.

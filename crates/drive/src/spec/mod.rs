@@ -18,6 +18,7 @@ mod mechanics;
 mod overrides;
 mod power;
 mod provenance;
+mod rules;
 
 pub use arms::{ArmDesign, ArmsSpec};
 pub use check::SpecProblem;
@@ -32,6 +33,10 @@ pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpe
 pub use overrides::set_value;
 pub use power::{DiskStack, Gas, PowerSpec, SpeedChange};
 pub use provenance::{Provenance, ProvenanceKind};
+pub use rules::{
+    Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
+    Replacement, Rounding,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -24,12 +24,14 @@ pub(crate) struct Approach {
     pub(crate) hidden_seek: Nanos,
     /// What the mechanism did before.
     pub(crate) after: Work,
+    /// It is a write that goes straight on from an early one.
+    pub(crate) goes_on: bool,
 }
 
 impl Approach {
     /// Claims the mechanism for a command of so many sectors whose media work begins with `target`. The controller turned to it at `at` and
     /// has it decoded at `decoded`; `lead` are the phases up to there. How much of the overhead the arm need not wait for
-    /// is the model's to say.
+    /// is the model's to say. The arm is `held` that much longer.
     #[expect(clippy::inline_always, reason = "its two callers need what it returns in pieces")]
     #[inline(always)]
     pub(crate) fn new(
@@ -37,20 +39,25 @@ impl Approach {
         media: &Media<'_>,
         (target, op, sectors): (&Extent, Op, u32),
         lead: Phases,
-        at: Nanos,
+        (at, held): (Nanos, Nanos),
         decoded: Nanos,
     ) -> Self {
         let history = &parts.history;
         let continues = history.continues_write(target.lba);
         let (from, not_before) = media.model.arm_start(op, history.after(), continues, at, decoded);
+        let from = from + held;
         if !media.model.is_plain {
             parts.take_arm(media, (target, op, sectors), at, from);
         }
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
-        let seek = media.seek(claim.arm, target, op);
+        let mut seek = media.seek(claim.arm, target, op);
+        let goes_on = op == Op::Write && continues && claim.after == Work::EarlyWrite && claim.at > from;
+        if op == Op::Write && !goes_on {
+            seek = seek.max(media.model.overhead.least_write_seek);
+        }
         let lead = Phases { overhead: lead.overhead + (not_before - decoded), ..lead };
         // What lies in the buffer does not wait for an arm that starts late.
-        Self { decoded, ..Self::along(&claim, seek, lead, not_before) }
+        Self { decoded, goes_on, ..Self::along(&claim, seek, lead, not_before) }
     }
 
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
@@ -77,6 +84,7 @@ impl Approach {
             seek,
             hidden_seek,
             after: claim.after,
+            goes_on: false,
         }
     }
 

@@ -25,6 +25,7 @@ mod linear;
 mod log;
 mod path;
 mod read;
+mod rewrite;
 mod shelf;
 mod under_way;
 mod write;
@@ -41,7 +42,7 @@ pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
 use crate::command::{BusTiming, Command, Outcome, Phases};
-use crate::mechanism::{Mechanism, Media, Pass};
+use crate::mechanism::{GivesWay, Mechanism, Media, Pass};
 use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op, RequestFlags};
 use path::queued;
@@ -86,6 +87,23 @@ impl Parts {
         self.under_way.add(command, done);
         self.mechanism.leave_channel(done);
         if under_way::is_ordered(command) { done } else { self.mechanism.next_free().max(decoded) }
+    }
+
+    /// Whether a command continues a write that is still on its way to the media.
+    #[inline]
+    pub(crate) fn appends(&self, turn: &Turn) -> bool {
+        turn.command.op == Op::Write
+            && self.history.continues_write(turn.command.lba.0)
+            && self.buffer.early.until(turn.at).is_some()
+            && !self.buffer.early.has_again()
+    }
+
+    /// Read-ahead is stopped at `at`; returns how long that takes.
+    #[inline]
+    pub(crate) fn stop_read_ahead(&mut self, media: &Media<'_>, at: Nanos) -> Nanos {
+        let Some(release) = self.buffer.give_way(media, at) else { return Nanos::ZERO };
+        self.mechanism.rest(release);
+        release.at - at
     }
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
@@ -322,6 +340,10 @@ pub(crate) fn dispatch<D: Driver>(
     }
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
+    parts.buffer.begin_command();
+    if parts.buffer.early.has_again() {
+        rewrite::write_again(&media, parts);
+    }
     parts.history.turn_to(turn.command.lba.0);
     match turn.command.op {
         Op::Read => read::dispatch(&media, parts, turn, driver),

@@ -18,7 +18,8 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 "aggressive",
                 "sequential-aware",
                 "once-sequential",
-                "on-arrival"
+                "on-arrival",
+                "track-ahead"
             ]),
             prop::sample::select(vec!["serve", "bypass"]),
             prop::sample::select(vec!["keep", "discard"]),
@@ -28,20 +29,23 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 any::<bool>(),
                 any::<bool>(),
                 prop::sample::select(vec!["dropped", "shared", "own-segment"]),
-                prop::sample::select(vec!["keep-front", "drop-segment", "update"]),
+                prop::sample::select(vec!["keep-front", "drop-segment", "update", "drop-at-rest"]),
                 prop::sample::select(vec!["fixed", "adaptive"]),
             ),
+            any_cache_rules(),
         )
-            .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written, overlap, division))| format!(
-                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, whole_track = {over}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\", segmentation = \"{division}\" }}\n",
+            .prop_map(|(segments, ahead, partial, after, kib, (zero_latency, over, on_hit, written, overlap, division), rules)| format!(
+                "cache = {{ segments = {}, segment_kib = {kib}.0, read_ahead = \"{ahead}\", partial_hit = \"{partial}\", after_hit = \"{after}\", zero_latency = {zero_latency}, whole_track = {over}, read_ahead_over_requested = {over}, read_ahead_on_hit = {on_hit}, written_data = \"{written}\", write_overlap = \"{overlap}\", segmentation = \"{division}\"{rules} }}\n",
                 segments + 1
             )),
     ];
     let policy = prop_oneof![
         Just("write_policy.write-through = {}\n".to_owned()),
-        (prop::sample::select(vec!["delay", "overwrite"]), 0_u32..4).prop_map(|(hit, pending)| {
+        (prop::sample::select(vec!["delay", "overwrite"]), 0_u32..4, any::<bool>(), any::<bool>()).prop_map(|(hit, pending, waits, twice)| {
             let pending = if pending > 0 { format!(", pending_writes = {pending}") } else { String::new() };
-            format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\"{pending} }}\n")
+            let waits = if waits { "waits" } else { "serves" };
+            let appends = if twice { "twice" } else { "once" };
+            format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\"{pending}, during_early_write = \"{waits}\", appends = \"{appends}\" }}\n")
         }),
         (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
             format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
@@ -57,6 +61,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
             let write_fence = [
                 write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0")),
                 option(read_share > 0, format!(", read_fence_fraction = {}", f64::from(read_share) / 2.0)),
+                option(read_share > 1, ", buffer_full_fraction = 0.3, fraction_rounding = \"down\"".to_owned()),
                 option(write_share > 0, format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0)),
                 format!(", write_start_ms = {start}.2, write_on_arrival = {}", start > 0),
             ]
@@ -82,7 +87,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
     let controller = (times, 1_u32..9, history, scheduler).prop_map(|((read, write, beside), depth, history, scheduler)| {
         let history = history.map_or(String::new(), |(hit, miss, append, beside)| {
             let seek = if beside { ", read_seek_after_ms = [0.1, 0.4], write_seek_after_ms = [0.2, 1.9]" } else { "" };
-            format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
+            format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, write_after_write_completion_ms = 0.04, least_write_seek_ms = {hit}.3, cached_part = \"hit-overhead\", data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
         });
         format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth}, scheduler = \"{scheduler}\"{history} }}\n")
     });
@@ -116,6 +121,18 @@ fn any_arms() -> impl Strategy<Value = String> {
         },
     );
     prop_oneof![2 => Just(String::new()), 1 => several]
+}
+
+/// Rules of the cache, each the usual one or the other.
+fn any_cache_rules() -> impl Strategy<Value = String> {
+    let rules = [
+        ", look_up = \"when-received\"",
+        ", read_ahead_stop = \"after-sector\"",
+        ", hit_during_read_ahead = \"own-segment\"",
+        ", read_ahead_room = \"sent\"",
+        ", replacement = \"spare-read-ahead\"",
+    ];
+    prop::sample::subsequence(rules.to_vec(), 0..=rules.len()).prop_map(|rules| rules.concat())
 }
 
 /// Commands with some locality and some sequential runs, and the gaps between them.

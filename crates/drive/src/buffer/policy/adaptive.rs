@@ -24,8 +24,8 @@ impl Adaptive {
 }
 
 impl CachePolicy for Adaptive {
-    fn victim(&self, shared: &[Segment]) -> Option<usize> {
-        (0..shared.len()).min_by_key(|&i| (shared[i].is_in_use(), shared[i].used))
+    fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize> {
+        (0..shared.len()).min_by_key(|&i| (Some(i) == spared, shared[i].is_in_use(), shared[i].used))
     }
 
     fn size_in(&self, all: &[Segment]) -> u64 {
@@ -63,14 +63,14 @@ mod tests {
         all[0] = segment(0, 100, 1);
         policy.divide(&mut all, 0);
         assert_eq!((all[0], policy.size_in(&all)), (segment(0, 100, 1), 100));
-        assert_eq!(policy.victim(&all), Some(1), "a free segment goes first");
+        assert_eq!(policy.victim(&all, None), Some(1), "a free segment goes first");
         all[1] = segment(1000, 1080, 2);
         policy.divide(&mut all, 1);
         assert_eq!((all[0], all[1]), (segment(50, 100, 1), segment(1030, 1080, 2)));
         (all[2], all[3]) = (segment(2000, 2010, 4), segment(3000, 3010, 5));
         policy.divide(&mut all, 3);
         assert_eq!((all[0], policy.size_in(&all)), (segment(75, 100, 1), 25));
-        assert_eq!(policy.victim(&all), Some(0), "none is free: the least recently used goes");
+        assert_eq!(policy.victim(&all, None), Some(0), "none is free: the least recently used goes");
     }
 
     #[test]

@@ -16,8 +16,8 @@ impl Fixed {
 
 impl CachePolicy for Fixed {
     #[inline]
-    fn victim(&self, shared: &[Segment]) -> Option<usize> {
-        (0..shared.len()).min_by_key(|&i| shared[i].used)
+    fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize> {
+        (0..shared.len()).min_by_key(|&i| (Some(i) == spared, shared[i].used))
     }
 
     #[inline]

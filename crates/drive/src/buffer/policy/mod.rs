@@ -11,8 +11,8 @@ use fixed::Fixed;
 
 /// What a policy decides.
 trait CachePolicy {
-    /// The segment that makes room among those that reads share.
-    fn victim(&self, shared: &[Segment]) -> Option<usize>;
+    /// The segment that makes room among those that reads share; `spared` only if there is no other.
+    fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize>;
 
     /// How many sectors a segment holds at most, as they are filled now.
     fn size_in(&self, all: &[Segment]) -> u64;
@@ -38,10 +38,10 @@ impl Policy {
     }
 
     #[inline]
-    pub(super) fn victim(&self, shared: &[Segment]) -> Option<usize> {
+    pub(super) fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize> {
         match self {
-            Self::Fixed(policy) => policy.victim(shared),
-            Self::Adaptive(policy) => policy.victim(shared),
+            Self::Fixed(policy) => policy.victim(shared, spared),
+            Self::Adaptive(policy) => policy.victim(shared, spared),
         }
     }
 

@@ -69,7 +69,9 @@ impl Read {
 
     /// The bus is needed again when enough has come, and not before `finish`, up to which `phases` lead.
     fn plan_next(&mut self, media: &Media<'_>, phases: Phases, finish: Nanos) {
-        let wanted = self.plan.sectors().min(self.sent + media.model.bursts.gathered);
+        let total = self.plan.sectors();
+        let gathered = media.model.sizes.gathered_of(total).unwrap_or(media.model.bursts.gathered);
+        let wanted = total.min(self.sent + gathered);
         let (arrived, fence) = if let MediaWork::Stalling(stall) = &mut self.media_work {
             let arrived = stall.fill(media, wanted);
             self.passes = stall.passes(media);

@@ -4,6 +4,8 @@
 mod bursts;
 mod passes;
 mod plan;
+mod received;
+mod room;
 mod stall;
 
 pub(crate) use passes::passes_in_order;
@@ -17,12 +19,13 @@ use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::{Lookup, Passes};
 use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
 use crate::layout::Extent;
-use crate::mechanism::{Arm, Media, Pass};
+use crate::mechanism::{Arm, Media, Pass, Release};
 use crate::model::DriveModel;
 use crate::spec::{ReadAhead, TransferModel};
 use headstack_units::{Nanos, Op};
 use passes::{passes_along, passes_on_arrival};
 use plan::Left;
+use room::Sent;
 use stall::Stall;
 
 /// What of a read's media work is settled before the bus is granted.
@@ -55,11 +58,16 @@ pub(crate) struct Read {
 }
 
 /// A read that the controller has turned to.
+#[derive(Clone)]
 struct Decoded {
     lead: Phases,
     at: Nanos,
     /// When it is decoded.
     done: Nanos,
+    /// How long the arm is held beyond that.
+    held: Nanos,
+    /// The drive has let go of the bus in the meantime.
+    left_bus: bool,
 }
 
 /// The controller turns to a read.
@@ -68,31 +76,86 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
     let overhead = &media.model.overhead;
     let range = turn.range();
     let after = parts.history.after();
-    let lead = |overhead: Nanos| Phases { overhead, ..turn.phases() };
-    let decoded = |overhead: Nanos| Decoded { lead: lead(overhead), at: turn.at, done: turn.at + overhead };
-    let miss = decoded(overhead.read[after]);
+    let miss = Decoded::new(turn, overhead.read[after]);
+    if media.model.rules.waits_for_early_writes
+        && let Some(until) = parts.buffer.early.until(turn.at)
+    {
+        return received::after_early_writes(media, parts, turn, &miss, until, driver);
+    }
+    if media.model.rules.looks_up_received {
+        return received::dispatch(media, parts, turn, &miss, driver);
+    }
     if !parts.buffer.may_know(range.0, range.1) {
         parts.buffer.miss(media, miss.done);
-        return from_media(media, parts, turn, &miss, (0, None), driver);
+        return from_media(media, parts, turn, &miss, &Cached::NONE, driver);
     }
-    let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
-    let hit = if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] };
+    let hit = hit_overhead(media.model, parts, turn);
     if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
-        return from_buffer(media, parts, turn, &decoded(hit), driver);
+        return from_buffer(media, parts, turn, &Decoded::new(turn, hit), driver);
     }
     // What was not there when a hit would have been noticed may have come in while the command was decoded.
     match parts.buffer.look_up(media, range, miss.done) {
         Lookup::Hit => from_buffer(media, parts, turn, &miss, driver),
         Lookup::InFlight { cached } => {
-            let read = Read::in_flight(media, parts, turn, &miss, cached);
-            note(media.model, parts, turn, false);
-            driver.drive(AnyTransfer::Read(read), parts)
+            let part = cached_part(media.model, turn, &miss, cached, hit);
+            from_read_ahead(media, parts, turn, &part, cached, driver)
         }
         Lookup::Partial { cached, segment } => {
-            from_media(media, parts, turn, &miss, (cached, Some(segment)), driver)
+            let part = cached_part(media.model, turn, &miss, cached, hit);
+            let cached = Cached { sectors: cached, segment: Some(segment), part: Some(part) };
+            from_media(media, parts, turn, &miss, &cached, driver)
         }
-        Lookup::Miss => from_media(media, parts, turn, &miss, (0, None), driver),
+        Lookup::Miss => from_media(media, parts, turn, &miss, &Cached::NONE, driver),
     }
+}
+
+impl Decoded {
+    /// The controller takes `overhead` for it.
+    #[inline]
+    fn new(turn: &Turn, overhead: Nanos) -> Self {
+        let lead = Phases { overhead, ..turn.phases() };
+        Self { lead, at: turn.at, done: turn.at + overhead, held: Nanos::ZERO, left_bus: false }
+    }
+}
+
+/// What of a read lies in a segment already.
+struct Cached {
+    sectors: u64,
+    segment: Option<usize>,
+    /// What they wait for before they go over the bus.
+    part: Option<Decoded>,
+}
+
+impl Cached {
+    const NONE: Self = Self { sectors: 0, segment: None, part: None };
+}
+
+/// What a hit takes.
+#[inline]
+fn hit_overhead(model: &DriveModel, parts: &Parts, turn: &Turn) -> Nanos {
+    let (overhead, after) = (&model.overhead, parts.history.after());
+    let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
+    if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] }
+}
+
+/// When the `cached` sectors of a read can go, of which the media bring the rest; a hit would take `hit`.
+#[inline]
+fn cached_part(model: &DriveModel, turn: &Turn, miss: &Decoded, cached: u64, hit: Nanos) -> Decoded {
+    if model.rules.cached_part_as_hit && cached > 0 { Decoded::new(turn, hit) } else { miss.clone() }
+}
+
+/// The media are just reading on behind the first `cached` sectors.
+fn from_read_ahead<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    cached: u64,
+    driver: D,
+) -> D::Output {
+    let read = Read::in_flight(media, parts, turn, decoded, cached);
+    note(media.model, parts, turn, false);
+    driver.drive(AnyTransfer::Read(read), parts)
 }
 
 /// The commands after it see the read.
@@ -114,7 +177,11 @@ fn from_buffer<D: Driver>(
     driver: D,
 ) -> D::Output {
     let mut plan = Plan::new(media, parts, turn, decoded);
-    parts.buffer.hit(media, turn.range(), plan.decoded, parts.mechanism.free_at(), plan.sequential);
+    let noticed = if media.model.rules.looks_up_received { turn.at } else { plan.decoded };
+    let rest = Release { at: parts.mechanism.free_at(), arm: parts.mechanism.arm() };
+    if let Some(release) = parts.buffer.hit(media, turn.range(), noticed, rest, plan.sequential) {
+        parts.mechanism.rest(release);
+    }
     plan.cached = plan.sectors();
     plan.cache = CacheResult::Hit;
     plan.controller_free = Some(plan.decoded);
@@ -133,11 +200,12 @@ fn from_media<D: Driver>(
     parts: &mut Parts,
     turn: &Turn,
     decoded: &Decoded,
-    (cached, segment): (u64, Option<usize>),
+    cached: &Cached,
     driver: D,
 ) -> D::Output {
     let model = media.model;
     let (lba, end) = turn.range();
+    let &Cached { sectors: cached, segment, ref part } = cached;
     if !parts.buffer.dirty.is_empty() {
         give_buffer_its_share(model, parts, decoded.done);
     }
@@ -149,7 +217,7 @@ fn from_media<D: Driver>(
         media,
         (&target, Op::Read, turn.command.sectors),
         decoded.lead,
-        decoded.at,
+        (decoded.at, decoded.held),
         decoded.done,
     );
     let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read));
@@ -159,7 +227,7 @@ fn from_media<D: Driver>(
         first = parts.mechanism.through_channel(media, decoded.at, first, first.end_lba() == end);
     }
     approach.tell(parts);
-    let mut plan = Plan::new(media, parts, turn, decoded);
+    let mut plan = Plan::new(media, parts, turn, part.as_ref().unwrap_or(decoded));
     plan.set_out(&approach, cached);
     if first.end_lba() < end || end - lba > model.sizes.in_order {
         let read = Read::over_media(media, parts, (plan, first, run), segment, &approach);
@@ -365,6 +433,7 @@ impl Transfer for Read {
         let media = Media { model, epoch: self.plan.epoch };
         let setup = self.plan.setup(model, bus, self.transfers == 0);
         self.transfers += 1;
+        let sent_before = self.sent;
         let one = !bursts || matches!(self.media_work, MediaWork::Unbuffered { .. } | MediaWork::Linear(_));
         let (finish, phases) = if let MediaWork::Linear(linear) = &self.media_work {
             let bytes = self.plan.sectors() * u64::from(model.sector_bytes());
@@ -382,6 +451,11 @@ impl Transfer for Read {
             outcome.passed = last.passed;
             (last.finish, phases)
         };
+        if model.rules.keeps_unsent {
+            let to = if one { self.plan.sectors() } else { self.sent };
+            let sent = Sent { begin: granted + setup, from: sent_before, to };
+            self.plan.keep_unsent(&media, &self.passes, parts, sent, bus);
+        }
         self.held += finish - granted;
         parts.log.tell(|narrative| narrative.transfers.push((granted, finish)));
         if !one && self.sent < self.plan.sectors() {

@@ -4,6 +4,7 @@
 //! buffer, or one pass brings them there.
 
 use super::Decoded;
+use super::room::Sent;
 use crate::buffer::Fill;
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work};
 use crate::layout::Extent;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(super) command: Command,
     /// Sectors at the front that lie in the buffer already.
     pub(super) cached: u64,
+    /// The drive has let go of the bus before it sends anything, whatever the mechanism did.
+    left_bus: bool,
     /// When the command is decoded, and the phases from submission to there: the path that needs no mechanism.
     pub(super) decoded: Nanos,
     lead: Phases,
@@ -91,6 +94,7 @@ impl Plan {
         Self {
             command: turn.command,
             cached: 0,
+            left_bus: decoded.left_bus,
             decoded: decoded.done,
             lead: decoded.lead,
             media_base: decoded.done,
@@ -173,7 +177,8 @@ impl Plan {
     #[inline(always)]
     pub(super) fn set_fence(&mut self, media: &Media<'_>, passes: &[Pass]) {
         let fence = media.model.sizes.read_fence_of(self.sectors());
-        if fence <= self.cached {
+        // What waits for the overhead of a hit only is sent without delay.
+        if fence <= self.cached || (self.cached > 0 && media.model.rules.cached_part_as_hit) {
             self.need_at = self.decoded;
             return;
         }
@@ -223,7 +228,9 @@ impl Plan {
     /// What a transfer costs before its first byte.
     #[inline]
     pub(super) fn setup(&self, model: &DriveModel, bus: &BusTiming, first: bool) -> Nanos {
-        let mechanical = self.cached < self.sectors() || !first;
+        // The cached part of a read that is sent at once goes before the drive lets go of the bus.
+        let at_once = self.cached > 0 && model.rules.cached_part_as_hit;
+        let mechanical = (self.cached < self.sectors() && !at_once) || self.left_bus || !first;
         let reconnect = mechanical && bus.disconnects;
         bus.arbitration + model.overhead.preparation + if reconnect { bus.reconnect } else { Nanos::ZERO }
     }
@@ -323,6 +330,10 @@ impl Plan {
         let setup = self.setup(model, bus, true);
         let (last, phases) = self.send_all(&media, passes, false, (granted, setup), bus);
         outcome.passed = last.passed;
+        if model.rules.keeps_unsent {
+            let sent = Sent { begin: granted + setup, from: 0, to: self.sectors() };
+            self.keep_unsent(&media, passes, parts, sent, bus);
+        }
         parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
         let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.decoded) };
         self.complete(model, bus, (last.finish, phases), (busy, 1), outcome);

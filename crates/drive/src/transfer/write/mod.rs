@@ -41,6 +41,10 @@ pub(crate) struct Write {
     work: Work,
     /// Reported complete when the data are in the buffer.
     early: bool,
+    /// It continues a write on its way to the media: if its data come in time they go there with that, and once more.
+    written_again: bool,
+    /// It follows a write elsewhere, so that its seek begins later.
+    is_delayed: bool,
     /// The rotation it was planned with.
     epoch: Epoch,
     /// The bus is wanted only after mechanical work.
@@ -68,6 +72,8 @@ struct WriteEnd {
     /// Where the arm is, and one after the last address written.
     arm: Arm,
     end_lba: u64,
+    /// Data came too late for a sector.
+    waited: bool,
 }
 
 /// The sectors of a write leave the read cache.
@@ -118,13 +124,17 @@ impl Write {
         let before_data = model.overhead.write_data.unwrap_or(overhead);
         let data_from = at + before_data;
         let early = reports_early(model, parts, &command);
-        let counts = early && !parts.history.continues_write(lba);
+        let appends = parts.appends(turn);
+        let waits = model.rules.waits_for_early_writes && !appends;
+        let counts = early && (waits || !parts.history.continues_write(lba));
         let need_at = parts.buffer.early.admit(model, (lba, end), counts, data_from);
         let target = model.layout.extent(lba, end - lba);
-        let approach =
-            Approach::new(parts, media, (&target, Op::Write, command.sectors), lead, at, at + overhead);
+        let looks_up = model.rules.looks_up_received;
+        let held = if looks_up { parts.stop_read_ahead(media, at) } else { Nanos::ZERO };
+        let goal = (&target, Op::Write, command.sectors);
+        let approach = Approach::new(parts, media, goal, lead, (at, held), at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
-        parts.buffer.keep_written(lba, end);
+        parts.buffer.keep_written(lba, end, appends);
         let goal = if model.scales_rotation() { Edges::of(media, lba, end).first(media) } else { target };
         let drawn = approach.rotate(parts, media, at, (goal, Op::Write));
         let media = drawn.as_ref().unwrap_or(media);
@@ -138,7 +148,10 @@ impl Write {
         }
         self.work = Work { lba, sectors: end - lba };
         self.early = early;
+        self.written_again = early && appends && model.rules.appends_twice && approach.goes_on;
+        self.is_delayed = parts.history.after() == 1 && !parts.history.continues_write(lba);
         self.begin(media, &approach);
+        self.after_mechanics = early && model.rules.waits_for_early_writes && need_at > data_from;
         approach.tell(parts);
         if model.spec().fidelity.transfer == TransferModel::Linear {
             let linear = Linear::new(media, &approach, self.first, end, Op::Write);
@@ -268,6 +281,7 @@ impl Write {
             busy: walk.busy,
             arm: walk.arm,
             end_lba: walk.end_lba,
+            waited: walk.waited,
         }
     }
 
@@ -285,7 +299,9 @@ impl Write {
         let command = &self.command;
         let kind = if self.early { Kind::EarlyWrite } else { Kind::Command };
         parts.mechanism.release(kind, self.claimed, end.written, end.arm);
-        let completion = model.overhead.write_completion;
+        let overhead = &model.overhead;
+        let completion =
+            if self.is_delayed { overhead.delayed_write_completion } else { overhead.write_completion };
         let finish = completion + if self.early { end.received } else { end.written };
         let busy = self.busy + end.busy;
         outcome.id = command.id;
@@ -306,7 +322,11 @@ impl Write {
         outcome.cache = CacheResult::ReportedEarly;
         outcome.passed = None;
         let lba = command.lba.0;
-        parts.buffer.early.add(lba, lba + u64::from(command.sectors), end.written);
+        let after = lba + u64::from(command.sectors);
+        parts.buffer.early.add(lba, after, end.written);
+        if self.written_again && !end.waited {
+            parts.buffer.early.add_again(lba, after);
+        }
         parts.log.add(Background {
             work: Kind::EarlyWrite,
             lba: command.lba,
@@ -333,7 +353,15 @@ impl Write {
             (end.transferred, end.transferred, end.phases)
         };
         let arm = Arm::over(&linear.last);
-        WriteEnd { received, written, phases, busy: linear.busy(), arm, end_lba: linear.position.end_lba() }
+        WriteEnd {
+            received,
+            written,
+            phases,
+            busy: linear.busy(),
+            arm,
+            end_lba: linear.position.end_lba(),
+            waited: false,
+        }
     }
 }
 

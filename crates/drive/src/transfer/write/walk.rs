@@ -37,6 +37,8 @@ pub(super) struct Walk<'a> {
     pub(super) arm: Arm,
     pub(super) end: Nanos,
     pub(super) end_lba: u64,
+    /// Data came too late for a sector.
+    pub(super) waited: bool,
     /// All of the media work, in order, where somebody wants to look at it.
     pub(super) passes: Option<Vec<Pass>>,
     /// Where each pass's transfer began, and the phases up to there, where somebody wants to know.
@@ -54,6 +56,7 @@ impl<'a> Walk<'a> {
             arm: Arm::default(),
             end: Nanos::ZERO,
             end_lba: 0,
+            waited: false,
             passes: None,
             marks: None,
         }
@@ -159,8 +162,10 @@ impl<'a> Walk<'a> {
                 // The latest input are the data: the path comes over the bus.
                 self.phases = self.path_by_bus(supply, by, needed - setup);
                 self.phases.overhead += setup;
+                let planned = pass.start;
                 pass =
                     media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, needed);
+                self.waited |= pass.start != planned;
             }
             let ready = pass.ready.max(needed);
             let written = sectors_in_time(media, supply, &pass, index, total);
@@ -174,6 +179,7 @@ impl<'a> Walk<'a> {
                 return index;
             }
             starts = true;
+            self.waited = true;
             let (end, offset) = (pass.end, pass.offset + written);
             pass = media.pass_from(pass.extent, offset, rest, end, end, end);
         }
