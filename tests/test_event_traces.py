@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -120,3 +123,32 @@ def test_options_that_shape_are_not_offered_by_verbs_that_look(events: Path) -> 
 
 def test_an_analysis_says_when_it_finds_no_cause(events: Path) -> None:
     assert "No cause found" in headstack("trace", "analyze", events).out
+
+
+def test_a_trace_comes_from_standard_input(events: Path) -> None:
+    with events.open("rb") as given:
+        run = subprocess.run(
+            [sys.executable, "-m", "headstack", "trace", "info", "-", "--json"],
+            stdin=given, capture_output=True, check=True, timeout=60,
+        )  # fmt: skip
+    assert json.loads(run.stdout)["requests"] == 3
+    piped = subprocess.run(
+        [sys.executable, "-m", "headstack", "trace", "info", "-", "--json"],
+        input=events.read_bytes(), capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert json.loads(piped.stdout)["requests"] == 3
+
+
+def test_tables_are_read_by_their_columns(tmp_path: Path) -> None:
+    path = tmp_path / "volume.csv"
+    path.write_text("7,R,8192,4096,1577808000000018\n7,W,0,512,1577808000000118\n")
+    by_columns = headstack(
+        "trace", "info", path, "--columns", "time:4:us,device:0,op:1,offset:2:bytes,size:3:bytes", "--json"
+    ).json()
+    by_name = headstack("trace", "info", path, "--format", "alibaba", "--json").json()
+    for about in (by_columns, by_name):
+        assert (about["requests"], about["reads"], about["bytes_read"]) == (2, 1, 4096)
+    assert by_name["first_arrival_s"] == 0
+    assert "needs a unit" in refused("trace", "info", path, "--columns", "time:4,op:1,offset:2,size:3")
+    assert "says it again" in refused("trace", "info", path, "--format", "alibaba", "--columns", "op:1")
+    assert "alibaba" in headstack("trace", "formats").out

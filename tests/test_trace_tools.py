@@ -158,6 +158,10 @@ def test_a_made_trace_is_like_the_original(tmp_path: Path) -> None:
     copy, model = tmp_path / "copy.parquet", tmp_path / "model.json"
     made = headstack("trace", "make", copy, "--like", original, "--requests", "8000", "--save-model", model, "--json")
     assert made.json()["requests"] == 8000
+    like = {row["what"]: row["ratio"] for row in made.json()["likeness"]}
+    assert like["requests_per_s"] == pytest.approx(1, rel=0.02)
+    assert like["mean_bytes"] == 1
+    assert like["nearline-18tb_mean_ms"] == pytest.approx(1, rel=0.2)
     info = headstack("trace", "info", copy, "--json").json()
     assert info["read_fraction"] == pytest.approx(0.75, abs=0.02)
     assert info["requests_per_s"] == pytest.approx(50, rel=0.02)

@@ -892,14 +892,14 @@ def tick_histogram(path: str | PathLike[str]) -> dict:
     Reads a histogram of ticks: lines `N responses took T ticks.`
     """
 
-def trace_likeness(trace: Trace, *, strict: bool = False) -> dict:
-    """
-    What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
-    """
-
 def trace_formats() -> list[tuple[str, str]]:
     """
     Names and descriptions of the trace formats.
+    """
+
+def trace_likeness(trace: Trace, *, strict: bool = False) -> dict:
+    """
+    What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
     """
 
 def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, ladder: bool = False, phase_lock: SupportsFloat | SupportsIndex | None = None, progress: Any | None = None) -> ValidationResult:

@@ -86,7 +86,9 @@ def _call(arguments: list[str]) -> int | None:
     from headstack.cli import named
     from headstack.report import origin
 
-    verb, bound, _ = command_line().parse_args(arguments, exit_on_error=False, print_error=False, help_on_error=False)
+    # A dash alone would be an option without a name.
+    words = ["/dev/stdin" if word == "-" else word for word in arguments]
+    verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
     outputs, inputs = named.files(verb, bound)
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
     try:

@@ -99,7 +99,7 @@ def _compared(original: Trace, copy: Path, fitted: dict[str, Any], *, strict: bo
     values = [(name, *(each[name] for each in pair)) for name in names]
     scales = [{each["scale_s"]: each["index"] for each in one["dispersion"]} for one in pair]
     values += [(f"dispersion_{scale}_s", scales[0][scale], scales[1].get(scale)) for scale in scales[0]]
-    devices = [(each["device"], 0) for each in fitted["devices"]]
+    devices: list[tuple[int, int | None]] = [(each["device"], 0) for each in fitted["devices"]]
     for drive in DRIVES:
         values += _simulated(drive, (original, made), devices)
     return [

@@ -13,7 +13,7 @@ def lost_words(about: dict[str, Any]) -> list[str]:
     kinds = (
         ("missing_cpus", "no file of processor"),
         ("empty_cpus", "an empty file of processor"),
-        ("short_cpus", "a file that ends early of processor"),
+        ("short_cpus", "perhaps the end of the file of processor"),
     )
     lost = [f"{what} {', '.join(map(str, loss[key]))}" for key, what in kinds if loss[key]]
     if loss["lost_events"]:
