@@ -47,7 +47,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn file_sectors(&self) -> u64 {
-        self.records * u64::from(self.record_sectors)
+        self.records.saturating_mul(u64::from(self.record_sectors))
     }
 
     /// Whether two cells read and write the same files.
@@ -182,6 +182,8 @@ mod tests {
         // Half a physical sector; a file larger than the device.
         assert!(problem(StreamGrid { record_kib: vec![2.0], ..paper.clone() }).contains("no stream fits"));
         assert!(problem(StreamGrid { file_mb: vec![1e4], ..paper.clone() }).contains("no stream fits"));
+        // Whoever asks how long it takes, asks before anything was checked.
+        assert!(StreamGrid { file_mb: vec![1e308, f64::NAN], ..paper.clone() }.cells(&disk).is_empty());
         assert!(problem(StreamGrid { record_kib: vec![4.0], repeats: 1000, ..paper }).contains("transfers"));
     }
 }

@@ -90,6 +90,7 @@ fn it_runs_only_when_named_and_goes_on_where_it_stopped() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn a_real_file_is_read_and_is_written_when_named_twice() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stream.bin");
     std::fs::write(&path, vec![7_u8; 8 << 20]).unwrap();

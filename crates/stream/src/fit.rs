@@ -100,6 +100,7 @@ pub fn fit(
     seed: u64,
 ) -> Result<StreamFit, SystemError> {
     check(table, parameters)?;
+    check_interface(spec, table, parameters)?;
     let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
     let begun = Search { spec, table, parameters, law, seed }.put(&start);
     let search = Search { spec: &begun, table, parameters, law, seed };
@@ -159,6 +160,23 @@ fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemErr
         }
     }
     Ok(())
+}
+
+/// Nothing is faster than the interface: such throughputs came out of a cache of the host, or the drive is another one.
+fn check_interface(
+    spec: &ModelSpec,
+    table: &[Throughput],
+    parameters: &[Parameter],
+) -> Result<(), SystemError> {
+    let interface = spec.cache.interface_mb_per_s;
+    let faster = table.iter().find(|row| row.mb_per_s > interface);
+    let Some(row) = faster.filter(|_| !parameters.contains(&Parameter::Interface)) else { return Ok(()) };
+    Err(SystemError::Options {
+        problem: format!("a throughput of {:.2} MB/s is above the interface's {interface} MB/s", row.mb_per_s),
+        hint: "leave out what a cache of the host answered, fit `cache.interface_mb_per_s` too, or name the drive that was \
+               measured"
+            .to_owned(),
+    })
 }
 
 struct Search<'a> {
@@ -224,14 +242,7 @@ impl Search<'_> {
         let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
         for _ in 0..MOST_STEPS {
             let (slopes, here) = (self.slopes(&values)?, self.differences(&values)?);
-            let Some(step) = damped(&slopes, &here, &free, damping) else { break };
-            let mut next = values.clone();
-            let mut farthest: f64 = 0.0;
-            for (&place, step) in free.iter().zip(&step) {
-                let scale = self.parameters[place].scale(values[place]);
-                next[place] = self.parameters[place].within(values[place] + step * scale, self.spec);
-                farthest = farthest.max(((next[place] - values[place]) / scale).abs());
-            }
+            let Some((next, farthest)) = self.step(&values, &slopes, &here, &free, damping) else { break };
             let there = square(&self.differences(&next)?);
             if there < loss {
                 (values, loss, damping) = (next, there, (damping * 0.1).max(1e-12));
@@ -243,6 +254,35 @@ impl Search<'_> {
             }
         }
         Ok(values)
+    }
+
+    /// Where a damped step leads, and how far the farthest parameter moves, in its scale. What stands at a bound and would
+    /// leave it stays, and the others move as if it were no parameter.
+    fn step(
+        &self,
+        values: &[f64],
+        slopes: &[Vec<f64>],
+        here: &[f64],
+        free: &[usize],
+        damping: f64,
+    ) -> Option<(Vec<f64>, f64)> {
+        let mut free = free.to_vec();
+        loop {
+            let step = damped(slopes, here, &free, damping)?;
+            let mut next = values.to_vec();
+            let mut farthest: f64 = 0.0;
+            for (&place, step) in free.iter().zip(&step) {
+                let scale = self.parameters[place].scale(values[place]);
+                next[place] = self.parameters[place].within(values[place] + step * scale, self.spec);
+                farthest = farthest.max(((next[place] - values[place]) / scale).abs());
+            }
+            let moving: Vec<usize> =
+                free.iter().copied().filter(|&place| next[place] != values[place]).collect();
+            if moving.len() == free.len() {
+                return Some((next, farthest));
+            }
+            free = moving;
+        }
     }
 
     /// Half the widths of the 95 % intervals, by the scatter around the fit.

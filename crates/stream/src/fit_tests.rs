@@ -88,6 +88,19 @@ fn what_the_table_cannot_tell_is_said_and_left_alone() {
 }
 
 #[test]
+fn a_value_at_its_bound_does_not_hold_up_the_others() {
+    let truth = base();
+    let table = measured(&truth, &rows(Op::Read), 0.0005, 3);
+    let mut far = base();
+    far.mechanism.outer_mb_per_s = 12.0;
+    far.mechanism.inner_mb_per_s = 8.0;
+    // The rate is too low, so the delay, which is 0, would have to be negative.
+    let found = fit(&far, &table, &[Parameter::ReadDelay, Parameter::Outer], Law::Constant, 1).unwrap();
+    assert!((found.parameters[1].after / 42.0 - 1.0).abs() < 0.01, "{:?}", found.parameters);
+    assert!(found.differences.iter().all(|difference| difference.abs() < 0.01));
+}
+
+#[test]
 fn a_table_that_cannot_be_is_refused() {
     let refused = |table: &[Throughput], wanted: &[Parameter]| {
         fit(&base(), table, wanted, Law::Normal, 1).unwrap_err().to_string()
@@ -97,6 +110,8 @@ fn a_table_that_cannot_be_is_refused() {
     assert!(refused(&good[..1], &[Parameter::ReadDelay, Parameter::Outer]).contains("cannot tell"));
     let bad = [Throughput { mb_per_s: f64::NAN, ..good[0] }];
     assert!(refused(&bad, &[Parameter::ReadDelay]).contains("NaN MB/s"));
+    let cached = [Throughput { mb_per_s: 400.0, ..good[0] }];
+    assert!(refused(&cached, &[Parameter::ReadDelay]).contains("above the interface's 133 MB/s"));
     let twice = [good[0], Throughput { mb_per_s: 9.0, ..good[0] }];
     assert!(refused(&twice, &[Parameter::ReadDelay]).contains("says both"));
 }

@@ -192,6 +192,6 @@ def _row(path: str | Path, line: int, cells: dict[str, str], columns: dict[str, 
 
     file_mb, record_kib, rate = (number(column) * factor for column, factor in columns.values())
     repeats = number("repeats", absent="1")
-    if repeats != int(repeats):
+    if not repeats.is_integer():
         raise InputError(f"`{path}`, line {line}: {repeats} repeats are no whole number")
     return (cells.get("op") or "", file_mb, record_kib, int(repeats), rate)
