@@ -19,7 +19,7 @@ mod overrides;
 mod power;
 mod provenance;
 
-pub use arms::{ArmDesign, ArmsSpec};
+pub use arms::{ArmDesign, ArmFailure, ArmsSpec};
 pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
