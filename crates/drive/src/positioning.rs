@@ -42,6 +42,7 @@ impl Parts {
 
     /// As [`Parts::reach`], for each arm that can go to work, by number.
     pub(crate) fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
+        self.mechanism.retire_arms(at);
         let at_work = self.reach(model, at);
         let others: Vec<Other> = self.mechanism.idle_arms(at).collect();
         let reach = |other: &Other| match other.rests {

@@ -339,6 +339,16 @@ fn arms_that_cannot_be_are_refused() {
         ("arms.deconfigured", "[0]", "`arms.deconfigured`: all 1 arms are out of use: leave at least one"),
         ("arms.deconfigured", "[3]", "`arms.deconfigured`: there is no arm 3: arms are counted from 0 to 0"),
         ("arms.design", "several", "unknown variant `several`"),
+        (
+            "arms.failures",
+            "[{ arm = 0, at_s = 1.0 }]",
+            "`arms.failures`: all 1 arms in use fail: leave at least one",
+        ),
+        (
+            "arms.failures",
+            "[{ arm = 3, at_s = 1.0 }]",
+            "`arms.failures`: no arm 3 is in use: of [0] one can fail",
+        ),
         ("fidelity.seek_scale", "-1", "`fidelity.seek_scale`: -1 is not between 0 and 100"),
         ("fidelity.rotation_scale", "2", "`fidelity.rotation_scale`: 2 is not between 0 and 1"),
     ] {

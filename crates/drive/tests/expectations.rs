@@ -179,6 +179,7 @@ rows! {
     an_arm_at_another_angle_meets_the_sector_by_so_much_later
     an_arm_stays_where_it_last_worked
     an_arm_out_of_use_serves_nothing
+    an_arm_that_fails_serves_nothing_from_then_on
     a_piece_of_the_write_cache_goes_to_the_arm_that_is_there_first
     while_one_arm_seeks_another_serves
     one_arm_at_a_time_waits_for_the_other

@@ -15,6 +15,9 @@ struct Stand {
     /// Where it rests, and since when.
     arm: Arm,
     free_at: Nanos,
+    /// Out of use from here on, and whether it is.
+    ends: Nanos,
+    is_out: bool,
 }
 
 /// The arms in use, by number.
@@ -39,9 +42,9 @@ pub(crate) struct Other {
 
 impl Arms {
     /// All over the same track, the first at work.
-    pub(super) fn new(angles: &[Angle], arm: Arm) -> Self {
-        let stand = |&angle| Stand { angle, arm, free_at: Nanos::ZERO };
-        Self { stands: angles.iter().map(stand).collect(), at_work: 0 }
+    pub(super) fn new(angles: &[Angle], ends: &[Nanos], arm: Arm) -> Self {
+        let stand = |(&angle, &ends)| Stand { angle, arm, free_at: Nanos::ZERO, ends, is_out: false };
+        Self { stands: angles.iter().zip(ends).map(stand).collect(), at_work: 0 }
     }
 
     /// Which is at work.
@@ -49,10 +52,18 @@ impl Arms {
         self.at_work
     }
 
-    /// Each of them; the one at work is free at `free_at`.
+    /// Those that have failed by `now` are out of use from here on.
+    pub(super) fn retire(&mut self, now: Nanos) {
+        for stand in &mut self.stands {
+            stand.is_out |= stand.ends <= now;
+        }
+    }
+
+    /// Each of them that is in use; the one put to work last is free at `free_at`.
     pub(super) fn all(&self, free_at: Nanos) -> impl Iterator<Item = Other> + '_ {
         let here = self.stands[self.at_work].angle;
-        self.stands.iter().enumerate().map(move |(index, stand)| {
+        let in_use = |(_, stand): &(usize, &Stand)| !stand.is_out;
+        self.stands.iter().enumerate().filter(in_use).map(move |(index, stand)| {
             let rests = (index != self.at_work).then_some(stand.arm);
             let free_at = if rests.is_some() { stand.free_at } else { free_at };
             Other { index, rests, free_at, later: stand.angle - here }

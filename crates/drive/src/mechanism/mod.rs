@@ -81,7 +81,7 @@ impl Mechanism {
         Self {
             spindle,
             arm,
-            arms: Arms::new(&model.arm_angles, arm),
+            arms: Arms::new(&model.arm_angles, &model.arm_ends, arm),
             overlap: model.arms_overlap,
             channel: (spec.arms.design == ArmDesign::MultiMoving).then(Channel::default),
             free_at: Nanos::ZERO,
@@ -151,6 +151,11 @@ impl Mechanism {
             }
             None => Claim { at, arm: self.arm, after: self.last_work },
         }
+    }
+
+    /// Arms that have failed by `now` are out of use from here on.
+    pub(crate) fn retire_arms(&mut self, now: Nanos) {
+        self.arms.retire(now);
     }
 
     /// The arms that can go to work at `at`, by number; where all are at work, the first that can.

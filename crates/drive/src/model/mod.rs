@@ -41,6 +41,8 @@ pub struct DriveModel {
     policy: Policy,
     /// Where each arm in use stands around the spindle.
     pub(crate) arm_angles: Vec<Angle>,
+    /// When each of them goes out of use.
+    pub(crate) arm_ends: Vec<Nanos>,
     /// Several arms are at work at a time.
     pub(crate) arms_overlap: bool,
     /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no constant time.
@@ -141,6 +143,8 @@ impl DriveModel {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
         let sizes = sizes(spec);
+        let end = |(arm, _)| spec.arms.fails_at_s(arm).map_or(Nanos::MAX, Nanos::from_s);
+        let arm_ends = spec.arms.in_use().map(end).collect();
         let arm_angles: Vec<Angle> = spec.arms.in_use().map(|(_, turns)| Angle::from_turns(turns)).collect();
         Ok(Self {
             layout: Layout::new(&spec.layout),
@@ -159,6 +163,7 @@ impl DriveModel {
                 && spec.fidelity.constant_ms.is_none()
                 && !matches!(spec.write_policy, WritePolicy::WriteBack { .. }),
             arm_angles,
+            arm_ends,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
             moves: OnceLock::new(),
             spec: spec.clone(),

@@ -36,11 +36,30 @@ pub struct ArmsSpec {
     /// Arms out of use, counted from 0: a drive goes on with those that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deconfigured: Vec<u32>,
+    /// Arms that go out of use during a run. Work in hand is finished; the drive goes on with those that are left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<ArmFailure>,
+}
+
+/// An arm that goes out of use during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArmFailure {
+    /// Which, counted from 0.
+    pub arm: u32,
+    /// When, in s from the beginning of the run.
+    pub at_s: f64,
 }
 
 impl Default for ArmsSpec {
     fn default() -> Self {
-        Self { count: one(), design: ArmDesign::default(), angles_turns: None, deconfigured: Vec::new() }
+        Self {
+            count: one(),
+            design: ArmDesign::default(),
+            angles_turns: None,
+            deconfigured: Vec::new(),
+            failures: Vec::new(),
+        }
     }
 }
 
@@ -53,6 +72,11 @@ impl ArmsSpec {
         };
         let used = |arm: &u32| !self.deconfigured.contains(arm);
         (0..self.count).filter(used).map(move |arm| (arm, turns(arm)))
+    }
+
+    /// When an arm goes out of use, in s, if it does.
+    pub fn fails_at_s(&self, arm: u32) -> Option<f64> {
+        self.failures.iter().find(|failure| failure.arm == arm).map(|failure| failure.at_s)
     }
 
     /// How many arms can be at work at a time.
@@ -94,6 +118,7 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
         }
     }
     deconfigured(arms, findings);
+    failures(arms, findings);
     if arms.count > 1 && spec.fidelity.rotation != RotationModel::Tracked {
         let message = format!(
             "{} arms gain by the rotation, which `fidelity.rotation` leaves out: take `tracked`, or 1 arm",
@@ -116,5 +141,22 @@ fn deconfigured(arms: &ArmsSpec, findings: &mut Findings) {
     if arms.in_use().next().is_none() {
         let message = format!("all {} arms are out of use: leave at least one", arms.count);
         findings.add("arms.deconfigured", message);
+    }
+}
+
+fn failures(arms: &ArmsSpec, findings: &mut Findings) {
+    let in_use: Vec<u32> = arms.in_use().map(|(arm, _)| arm).collect();
+    for (index, failure) in arms.failures.iter().enumerate() {
+        let ArmFailure { arm, at_s } = *failure;
+        if !in_use.contains(&arm) {
+            findings.add("arms.failures", format!("no arm {arm} is in use: of {in_use:?} one can fail"));
+        }
+        if arms.failures[..index].iter().any(|before| before.arm == arm) {
+            findings.add("arms.failures", format!("arm {arm} is named twice"));
+        }
+        findings.range("arms.failures.at_s", at_s, 0.0, 1e9);
+    }
+    if !in_use.is_empty() && in_use.iter().all(|&arm| arms.fails_at_s(arm).is_some()) {
+        findings.add("arms.failures", format!("all {} arms in use fail: leave at least one", in_use.len()));
     }
 }

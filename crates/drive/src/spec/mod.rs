@@ -20,7 +20,7 @@ mod power;
 mod provenance;
 mod rules;
 
-pub use arms::{ArmDesign, ArmsSpec};
+pub use arms::{ArmDesign, ArmFailure, ArmsSpec};
 pub use check::SpecProblem;
 pub use controller::{
     AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,

@@ -115,6 +115,7 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
 
 /// For buffered writes, the arms in use, the mechanism being claimed.
 fn reaches<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Reach<'a>> {
+    parts.mechanism.retire_arms(claim.at);
     let epoch = parts.mechanism.media(model, claim.at).epoch;
     let reach = Reach::of_buffered(model, epoch, claim.at, claim.arm);
     parts.mechanism.idle_arms(claim.at).map(|other| reach.of_arm(&other)).collect()
@@ -125,7 +126,8 @@ fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) ->
     if model.arm_angles.len() == 1 {
         return *claim;
     }
-    let arm = soonest(&reaches(model, parts, claim), Op::Write, &Target::at(model, start), 1);
+    let best = soonest(&reaches(model, parts, claim), Op::Write, &Target::at(model, start), 1);
+    let arm = parts.mechanism.idle_arms(claim.at).nth(best).map_or(0, |arm| arm.index);
     let media = parts.mechanism.media(model, claim.at);
     parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, arm);
     Claim { arm: parts.mechanism.arm(), ..*claim }

@@ -116,7 +116,8 @@ fn any_arms() -> impl Strategy<Value = String> {
                 Some((first, second)) => (2, format!(", angles_turns = [{first}, {second}]")),
                 None => (count, String::new()),
             };
-            let out = if deconfigured { ", deconfigured = [0]" } else { "" };
+            let out =
+                if deconfigured { ", deconfigured = [0]" } else { ", failures = [{ arm = 0, at_s = 0.4 }]" };
             format!("arms = {{ count = {count}, design = \"{design}\"{angles}{out} }}\n")
         },
     );
