@@ -40,7 +40,7 @@ def designs(load: Load) -> list[Design]:
     from headstack.studies.intra_disk.found import LOADS
 
     few = [migration.array(load), migration.HC, *parallel.SINGLE]
-    return few if load.name not in LOADS else [*few, *bottleneck.DESIGNS, *watts.SLOW]
+    return few if load.name not in LOADS else [*few, *bottleneck.DESIGNS, *parallel.OTHER_KINDS, *watts.SLOW]
 
 
 def study_loads(data: Path | None, say: Progress, requests: int | None = None) -> Found:

@@ -8,7 +8,7 @@ from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.intra_disk.bottleneck import DESIGNS as BOTTLENECK
 from headstack.studies.intra_disk.found import TITLES
-from headstack.studies.intra_disk.parallel import SINGLE
+from headstack.studies.intra_disk.parallel import OTHER_KINDS, SINGLE
 from headstack.studies.intra_disk.runs import LATENCY_STEP_MS, STEPS_MS
 from headstack.studies.intra_disk.watts import SLOW
 
@@ -31,6 +31,7 @@ def sections(found: Found) -> list[Section]:
         *(_cdf(found, load, "E1, E4: array, one drive, parallel drives", ("MD", "HC-SD", *ARMED)) for load in shown),
         *(_latency(found, load) for load in shown),
         *(_watts(found, load) for load in shown),
+        _kinds(found, shown),
         _speeds(found, shown),
     ]
 
@@ -77,6 +78,15 @@ def _watts(found: Found, load: str) -> Section:
     md = found(load, "MD")
     text = f"Average watts by state. MD draws {md.average_w:.0f} W, {100 * md.watts['idle'] / md.average_w:.0f} % of it idle."
     return Section(f"E2, E6, E7: power, {TITLES[load]}", text, stacked(bars, "W"), half=True)
+
+
+def _kinds(found: Found, shown: list[str]) -> Section:
+    rows = [
+        [name, *(number(found(load, name).mean, 2) for load in shown)]
+        for name in (*ARMED, *(design.name for design in OTHER_KINDS))
+    ]
+    text = "Mean response (ms): one arm moving at a time (SA), several (MA), several transferring (MC); open arrivals."
+    return Section("E5: more than one arm at work", text, columns=["", *(TITLES[load] for load in shown)], rows=rows)
 
 
 def _speeds(found: Found, shown: list[str]) -> Section:

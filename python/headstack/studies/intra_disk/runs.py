@@ -47,12 +47,13 @@ def hc_sd(name: str = "HC-SD", **values: str | float) -> Design:
     )
 
 
-def parallel(arms: int, rpm: int | None = None) -> Design:
-    """HC-SD-SA(n), at a spindle speed: several arms, of which one moves at a time."""
-    name = f"SA({arms})" if rpm is None else f"SA({arms}), {rpm:,} rpm"
+def parallel(arms: int, kind: str = "SA", rpm: int | None = None) -> Design:
+    """HC-SD-SA(n), -MA(n) or -MC(n), at a spindle speed."""
+    words = {"SA": "single-moving", "MA": "multi-moving", "MC": "multi-channel"}
+    name = f"{kind}({arms})" if rpm is None else f"{kind}({arms}), {rpm:,} rpm"
     values: dict[str, str | float] = {}
     if arms > 1:
-        values = {"arms__count": arms, "arms__design": "single-moving"}
+        values = {"arms__count": arms, "arms__design": words[kind]}
     if rpm is not None:
         values["rotation_rpm"] = rpm
     return hc_sd("HC-SD" if arms == 1 and rpm is None else name, **values)
