@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import data_file, headstack, refused
-from headstack import Drive
+from headstack import Drive, InputError
+from headstack._core import import_disksim
 
 DISK = """\
 disksim_disk TINY {
@@ -110,6 +111,18 @@ def test_lenient_goes_on_and_says_so(tiny: Path) -> None:
     assert outcome.code == 0
     assert "warning: " in outcome.err
     assert "Colour" in outcome.err
+
+
+def test_disksims_own_meaning_is_asked_for_by_name(tiny: Path) -> None:
+    tiny.write_text(DISK.replace("Bulk", "Enable caching in buffer = 1,\n   Buffer continuous read = 4,\n   Bulk"))
+    usual, own = (
+        Drive(toml=headstack("drives", "import", tiny, "--meaning", meaning).out).spec()["cache"]
+        for meaning in ("measured", "disksim")
+    )
+    assert "look_up" not in usual
+    assert (own["look_up"], own["read_ahead"]) == ("when-received", "track-ahead")
+    with pytest.raises(InputError, match="`their own` is not a meaning: `measured` or `disksim`"):
+        import_disksim([str(tiny)], meaning="their own")
 
 
 def test_a_missing_file_and_no_file(tmp_path: Path) -> None:

@@ -210,10 +210,10 @@ fn drive(
         power: None,
         provenance: BTreeMap::new(),
     };
-    if let Some(cache) = &mut spec.cache {
-        if report.meaning == Meaning::Measured {
-            controller::fit_read_ahead(cache, &spec.layout);
-        }
+    if report.meaning == Meaning::Measured
+        && let Some(cache) = &mut spec.cache
+    {
+        controller::fit_read_ahead(cache, &spec.layout);
     }
     provenance(&mut spec, model, named, &electronics.assumed);
     let mut measured = |key: &str, file: &str| {

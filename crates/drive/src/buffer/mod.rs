@@ -17,7 +17,7 @@ use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, GivesWay, Media, Pass, Release};
 use crate::model::{DriveModel, WriteBack};
 use crate::scheduler::Target;
-use crate::spec::{CacheSpec, PartialHit};
+use crate::spec::{CacheSpec, PartialHit, WriteOverlap};
 use headstack_units::Nanos;
 use prefetch::Prefetch;
 use segments::Segments;
@@ -316,7 +316,9 @@ impl Buffer {
         // What has been read ahead by now is written over, too.
         self.settle(media, now);
         let filling = self.filling_at(now);
-        if !self.segments.invalidate(start, end, filling) {
+        let any = self.segments.invalidate(start, end, filling);
+        let stays = media.model.cache().is_some_and(|cache| cache.write_overlap == WriteOverlap::DropAtRest);
+        if !any || (stays && filling.is_some()) {
             return None;
         }
         let prefetch = self.prefetch.as_mut()?;
