@@ -101,7 +101,7 @@ DIFFERING = {
     "hp-c2247a-mae",
     "dec-rz26-mae",
     "dec-rz26-demerit-reads",
-    "cheetah-9lp-demerit-writes",
+    "atlas-iii-demerit-writes",
     "hp-c3323a-mae",
     "cheetah-4lp-demerit",
 }

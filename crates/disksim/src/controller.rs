@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::tree::At;
 use headstack_drive::spec::{
     Appends, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DuringEarlyWrite, LayoutSpec,
-    OverheadsByHistory, ReadAhead, WritePolicy, WrittenData,
+    OverheadsByHistory, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };
 
 /// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
@@ -100,11 +100,16 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
     let write_miss_ms = [overhead("Write miss over. after read"), overhead("Write miss over. after write")];
     // Where writes are reported early, their overhead is all of the command's processing; that of reads ends with the
     // start of the seek, and the rest of it shows only where there is no seek.
-    let early = from.value("Fast write level", 0.0) != 0.0;
+    let level = from.value("Fast write level", 0.0);
+    let early = level != 0.0;
+    let write_hit_ms = [overhead("Write hit over. after read"), overhead("Write hit over. after write")];
+    // At level 2 all writes take what a write into the buffer takes (seen on the Cheetah 9LP, the Atlas III and the Atlas 10K;
+    // not on the Cheetah 4LP, which has level 1).
+    let write_ms = if level == 2.0 { write_hit_ms } else { write_miss_ms };
     let read_whole_ms = [0, 1].map(|after| f64::max(read_seek_ms[after], write_miss_ms[after]));
     to.controller = ControllerSpec {
         read_overhead_ms: overhead("Read miss over. after read"),
-        write_overhead_ms: overhead("Write miss over. after read"),
+        write_overhead_ms: write_ms[0],
         hit_overhead_ms: Some(overhead("Read hit over. after read")),
         by_history: Some(OverheadsByHistory {
             read_hit_ms,
@@ -112,8 +117,8 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
             // 9LP), where the file says that this is longer.
             read_hit_at_rest_ms: (early && read_hit_ms[1] > read_hit_ms[0]).then_some(read_hit_ms[1]),
             read_miss_ms: if early { read_whole_ms } else { read_seek_ms },
-            write_hit_ms: [overhead("Write hit over. after read"), overhead("Write hit over. after write")],
-            write_miss_ms,
+            write_hit_ms,
+            write_miss_ms: write_ms,
             read_seek_after_ms: (early && read_whole_ms != read_seek_ms).then_some(read_seek_ms),
             write_seek_after_ms: None,
         }),
@@ -195,6 +200,13 @@ fn cache(from: &Parameters<'_>, to: &mut Electronics, report: &mut Report) -> Re
             (false, _) => WrittenData::Dropped,
             (true, false) => WrittenData::Shared,
             (true, true) => WrittenData::OwnSegment,
+        },
+        // Seen on the measured drives: of two that append at level 2 all reads behind a write are hits still, of two at
+        // level 1 none (VALIDATION, single requests).
+        write_overlap: match from.value("Fast write level", 0.0) as u32 {
+            1 if readable => WriteOverlap::DropAtRest,
+            2 if readable => WriteOverlap::Update,
+            _ => WriteOverlap::default(),
         },
         ..CacheSpec::new(segments as u32, segment_kib)
     });

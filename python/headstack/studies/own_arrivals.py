@@ -58,7 +58,9 @@ def _rows(name: str, data: Path | None, folder: Path) -> list[Row]:
         why = f"needs disksim-runs/{name}.arrivals.gz: give its directory with --data"
         return [not_testable(id_, claim, original, "ms", why)]
     try:
-        found = import_disksim_simulation(data / "validate" / f"{name}.parv", folders=[data / "drives"])
+        found = import_disksim_simulation(
+            data / "validate" / f"{name}.parv", folders=[data / "drives"], meaning="disksim"
+        )
     except InputError as problem:
         return [not_testable(id_, claim, original, "ms", str(problem).replace(f"{data}/", ""))]
     system, _ = written(found, folder)
