@@ -124,9 +124,9 @@ fn a_generator_is_a_stream() {
     assert_eq!((stream.end_s, stream.align_kib, stream.size_step_kib), (Some(100.0), Some(4.0), Some(4.0)));
     assert_eq!((stream.waits_fraction, stream.limited_fraction), (Some(0.1), 0.4));
     assert_eq!(stream.size, SizeLaw::Exponential(4.0));
-    // A variance of 40,000 blocks² is a deviation of 200 blocks.
-    assert_eq!(stream.local_shift, Some(ShiftLaw::Normal([0.0, 100.0])));
-    assert_eq!(stream.time_limit, Some(TimeLaw::Normal([30.0, 10.0])));
+    // The second number is the deviation, as DiskSim's own requests show: 40,000 blocks.
+    assert_eq!(stream.local_shift, Some(ShiftLaw::Normal([0.0, 20_000.0])));
+    assert_eq!(stream.time_limit, Some(TimeLaw::Normal([30.0, 100.0])));
     assert_eq!(stream.think, Some(TimeLaw::Exponential(25.0)));
     assert_eq!(
         (stream.sequential_think.clone(), stream.local_think.clone()),
@@ -155,7 +155,7 @@ fn every_distribution_has_its_law() {
         import(&text, true).unwrap().workload.unwrap().stream.remove(0).think.unwrap()
     };
     assert_eq!(times("[ uniform, 1, 5.5 ]"), TimeLaw::Uniform([1.0, 5.5]));
-    assert_eq!(times("[ normal, 9.0, 4.0 ]"), TimeLaw::Normal([9.0, 2.0]));
+    assert_eq!(times("[ normal, 9.0, 4.0 ]"), TimeLaw::Normal([9.0, 4.0]));
     assert_eq!(times("[ normal, 9.0, 0.0 ]"), TimeLaw::Constant(9.0));
     assert_eq!(times("[ exponential, 2.0, 4.0 ]"), TimeLaw::ShiftedExponential([2.0, 4.0]));
     assert_eq!(times("[ poisson, 0.0, 4.0 ]"), TimeLaw::Poisson(4.0));

@@ -10,7 +10,7 @@ use headstack_system::workload::{ShiftLaw, SizeLaw, TimeLaw};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Distribution {
     Uniform(f64, f64),
-    /// Mean and *variance*.
+    /// Mean and standard deviation, though DiskSim's manual calls it the variance.
     Normal(f64, f64),
     /// Base, and the mean of what is added to it.
     Exponential(f64, f64),
@@ -36,14 +36,14 @@ pub(super) fn read<'a>(fields: &Fields<'a>, name: &str) -> Result<(Distribution,
     let numbers: Vec<f64> = parts.iter().skip(1).map(|part| real(name, part)).collect::<Result<_, _>>()?;
     let found = match (kind, numbers.as_slice()) {
         ("uniform", &[low, high]) => Uniform(low, high),
-        ("normal", &[mean, variance]) => Normal(mean, variance),
+        ("normal", &[mean, deviation]) => Normal(mean, deviation),
         ("exponential", &[base, mean]) => Exponential(base, mean),
         ("poisson", &[base, mean]) => Poisson(base, mean),
         ("twovalue", &[usual, other, probability]) => TwoValue(usual, other, probability),
         _ => {
             let message = format!("`{name}` is no distribution");
             return Err(ImportError::at(&value.at, message).hint(
-                "one of [uniform, low, high], [normal, mean, variance], [exponential, base, mean], \
+                "one of [uniform, low, high], [normal, mean, deviation], [exponential, base, mean], \
                  [poisson, base, mean], [twovalue, usual, other, probability]",
             ));
         }
@@ -63,7 +63,7 @@ impl Distribution {
         let message = "a Poisson distribution with a base, or in blocks, is not known here";
         report
             .refuse(ImportError::at(at, message), "a normal one with its mean and variance stands for it")?;
-        Ok(Normal(base + mean, mean))
+        Ok(Normal(base + mean, mean.sqrt()))
     }
 
     /// As a length of time.
@@ -72,7 +72,7 @@ impl Distribution {
             Poisson(0.0, mean) => TimeLaw::Poisson(mean),
             Uniform(low, high) => TimeLaw::Uniform([low, high]),
             Normal(mean, 0.0) | Exponential(mean, 0.0) => TimeLaw::Constant(mean),
-            Normal(mean, variance) => TimeLaw::Normal([mean, variance.sqrt()]),
+            Normal(mean, deviation) => TimeLaw::Normal([mean, deviation]),
             Exponential(0.0, mean) => TimeLaw::Exponential(mean),
             Exponential(base, mean) => TimeLaw::ShiftedExponential([base, mean]),
             TwoValue(usual, other, p) => TimeLaw::TwoValue([other, usual, p]),
@@ -86,7 +86,7 @@ impl Distribution {
         Ok(match self {
             Uniform(low, high) => SizeLaw::Uniform([kib(low), kib(high)]),
             Normal(mean, 0.0) | Exponential(mean, 0.0) => SizeLaw::Fixed(kib(mean)),
-            Normal(mean, variance) => SizeLaw::Normal([kib(mean), kib(variance.sqrt())]),
+            Normal(mean, deviation) => SizeLaw::Normal([kib(mean), kib(deviation)]),
             Exponential(0.0, mean) => SizeLaw::Exponential(kib(mean)),
             Exponential(base, mean) => SizeLaw::ShiftedExponential([kib(base), kib(mean)]),
             TwoValue(usual, other, p) => SizeLaw::TwoValue([kib(other), kib(usual), p]),
@@ -100,7 +100,7 @@ impl Distribution {
         Ok(match self {
             Uniform(low, high) => ShiftLaw::Uniform([kib(low), kib(high)]),
             Normal(mean, 0.0) | Exponential(mean, 0.0) => ShiftLaw::Fixed(kib(mean)),
-            Normal(mean, variance) => ShiftLaw::Normal([kib(mean), kib(variance.sqrt())]),
+            Normal(mean, deviation) => ShiftLaw::Normal([kib(mean), kib(deviation)]),
             Exponential(0.0, mean) => ShiftLaw::Exponential(kib(mean)),
             Exponential(base, mean) => ShiftLaw::ShiftedExponential([kib(base), kib(mean)]),
             TwoValue(usual, other, p) => ShiftLaw::TwoValue([kib(other), kib(usual), p]),
