@@ -71,7 +71,7 @@ class ReadOptions:
         str | None,
         Parameter(
             group=TRACE,
-            help="For any table, with a header or without: which column holds what, as FIELD:COLUMN[:UNIT],… "
+            help="For any table, with a header or without: which column holds what: FIELD:COLUMN[:UNIT], commas between "
             "(`time:0:us,op:2,offset:3:bytes,size:4`).",
         ),
     ] = None

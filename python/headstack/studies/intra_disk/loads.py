@@ -16,6 +16,7 @@ from headstack import _core
 from headstack.studies.framework import data_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
@@ -64,16 +65,25 @@ def loads(data: Path | None, folder: Path, requests: int = REQUESTS) -> list[Loa
     found: list[Load] = []
     if file := data_file(data, FINANCIAL_FILE):
         share, below_ms = FINANCIAL_GAPS
-        excerpt = headstack.Trace(file)
-        scale = below_ms / _gap_ms(excerpt, share)
         found += _with_excerpt(
-            "financial", "Financial", excerpt, folder, requests, scale, f"so that {_told(share, below_ms)}"
+            "financial",
+            "Financial",
+            headstack.Trace(file),
+            folder,
+            requests,
+            lambda made: below_ms / _gap_ms(made, share),
+            f"so that {_told(share, below_ms)}",
         )
     if file := data_file(data, WEBSEARCH_FILE):
-        excerpt = headstack.Trace(file)
-        scale = WEBSEARCH_GAP_MS / _mean_gap_ms(excerpt)
-        rate = "for the mean rate of the whole public trace, as it is remembered"
-        found += _with_excerpt("websearch", "Websearch", excerpt, folder, requests, scale, rate)
+        found += _with_excerpt(
+            "websearch",
+            "Websearch",
+            headstack.Trace(file),
+            folder,
+            requests,
+            lambda made: WEBSEARCH_GAP_MS / _mean_gap_ms(made),
+            "for the mean rate of the whole public trace, as it is remembered",
+        )
     if file := data_file(data, TPCC_FILE):
         found.append(_tpcc(file, folder, requests))
     found.append(_tpch(requests))
@@ -81,12 +91,20 @@ def loads(data: Path | None, folder: Path, requests: int = REQUESTS) -> list[Loa
 
 
 def _with_excerpt(
-    name: str, title: str, excerpt: headstack.Trace, folder: Path, requests: int, scale: float, why: str
+    name: str,
+    title: str,
+    excerpt: headstack.Trace,
+    folder: Path,
+    requests: int,
+    scale_of: Callable[[headstack.Trace], float],
+    why: str,
 ) -> list[Load]:
     """The excerpt as it is, and a longer trace made after it, its times multiplied."""
     array = f"md-{name}"
     short = _placed(excerpt, array, folder / f"{name}-excerpt.parquet")
-    long = _made_like(excerpt, array, folder / f"{name}.parquet", requests, scale)
+    made = _made_like(excerpt, folder / f"{name}.made.parquet", requests)
+    scale = scale_of(made)
+    long = _placed(made, array, folder / f"{name}.parquet", scale)
     count = headstack.Trace(short).info()["requests"]
     origin = (
         f"{requests:,} requests made after a real excerpt of {count:,}, times between arrivals × {scale:.2f}, {why}"
@@ -105,7 +123,8 @@ def _tpcc(file: Path, folder: Path, requests: int) -> Load:
     """Sizes, directions and places after the excerpt; it is one burst of 0.14 s, so that its times say nothing."""
     share, below_ms = TPCC_GAPS
     mean_ms = -below_ms / log(1 - share)
-    path = _made_like(headstack.Trace(file), "md-tpcc", folder / "tpcc.parquet", requests, poisson_ms=mean_ms)
+    made = _made_like(headstack.Trace(file), folder / "tpcc.made.parquet", requests)
+    path = _placed(made, "md-tpcc", folder / "tpcc.parquet", poisson_ms=mean_ms)
     origin = (
         f"{requests:,} requests with sizes, directions and places after a real excerpt of another system, addresses wrapped "
         f"to the array; Poisson arrivals {mean_ms:.2f} ms apart, so that {_told(share, below_ms)}"
@@ -134,13 +153,10 @@ def _tpch(requests: int) -> Load:
     )
 
 
-def _made_like(
-    excerpt: headstack.Trace, array: str, path: Path, requests: int, scale: float = 1.0, poisson_ms: float | None = None
-) -> Path:
+def _made_like(excerpt: headstack.Trace, path: Path, requests: int) -> headstack.Trace:
     """A longer trace after an excerpt."""
-    made = path.with_suffix(".made.parquet")
-    _core.make_trace(json.dumps(_core.fit_workload(excerpt)), made, requests=requests, seed=1)
-    return _placed(headstack.Trace(made), array, path, scale, poisson_ms)
+    _core.make_trace(json.dumps(_core.fit_workload(excerpt)), path, requests=requests, seed=1)
+    return headstack.Trace(path)
 
 
 def _mean_gap_ms(trace: headstack.Trace) -> float:

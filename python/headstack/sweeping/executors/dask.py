@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from headstack.errors import InputError, package_hint
@@ -60,6 +60,10 @@ class DaskExecutor(Executor):
         _undisturbed(lambda: self._close(in_the_middle=cancel_futures))
 
     def _close(self, *, in_the_middle: bool) -> None:
+        with _unlogged() if in_the_middle else nullcontext():
+            self._end(in_the_middle=in_the_middle)
+
+    def _end(self, *, in_the_middle: bool) -> None:
         if in_the_middle and self._cluster is not None:
             # A worker that is asked to end finishes its run first; one that is just gone is begun again.
             for nanny in self._cluster.workers.values():
@@ -70,6 +74,17 @@ class DaskExecutor(Executor):
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Connections that break because workers are ended are no news to whoever ended them."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _undisturbed(work: Callable[[], None]) -> None:
