@@ -129,8 +129,7 @@ fn any_cache_rules() -> impl Strategy<Value = String> {
     let rules = [
         ", look_up = \"when-received\"",
         ", read_ahead_stop = \"after-sector\"",
-        // Not drawn: `hit_during_read_ahead = "own-segment"`. With a buffer smaller than a read it loses phases of one read in
-        // some 100,000 (known, not mended): aggressive read-ahead, a partial hit, a bus as slow as the media.
+        ", hit_during_read_ahead = \"own-segment\"",
         ", read_ahead_room = \"sent\"",
         ", replacement = \"spare-read-ahead\"",
     ];
