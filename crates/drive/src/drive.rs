@@ -245,17 +245,21 @@ impl Drive {
             destage_until(&self.model, &mut self.parts, at);
         }
         self.buffered.clear();
+        let mut coming = None;
         if needs == Needs::Cache {
             let media = self.parts.mechanism.media(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
+            coming = self.parts.buffer.coming();
         }
+        let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
+        let known = (self.buffered.as_slice(), coming);
         let taken = if self.model.arm_angles.len() == 1 {
             let reach = self.parts.reach(&self.model, at);
-            self.queue.pop_by(at, now, &[reach], &self.buffered)?
+            self.queue.pop_by(at, now, &[reach], known)?
         } else {
             // Which arm serves the command follows from the command: the same that was best for it here.
             let reaches = self.parts.reaches(&self.model, at);
-            self.queue.pop_by(at, now, &reaches, &self.buffered)?
+            self.queue.pop_by(at, now, &reaches, known)?
         };
         Some(taken.map(|taken| taken.waiting))
     }

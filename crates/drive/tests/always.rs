@@ -9,7 +9,7 @@ use common::{plain, run_events, run_events_with_wakes};
 use headstack_drive::command::{Command, Outcome};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
-use headstack_units::{Lba, Nanos, RequestFlags};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn timed(rows: &[Row]) -> Vec<(Nanos, Command)> {
         .collect()
 }
 
-type Row = (u64, headstack_units::Op, u64, u32, bool);
+type Row = (u64, Op, u64, u32, bool);
 
 /// The closed form and the event path, on the same commands, one at the drive at a time.
 fn twins_agree(options: &str, rows: &[Row]) -> Result<(), TestCaseError> {
@@ -74,6 +74,146 @@ fn twins(model: Arc<DriveModel>, rows: &[Row]) -> Result<Served, TestCaseError> 
     prop_assert_eq!(by_events, background);
     prop_assert_eq!(events.mechanism_busy(), closed.mechanism_busy());
     Ok((outcomes, arrivals))
+}
+
+/// Drives and commands on which the two paths once differed, or phases did not reach back to the submission.
+const RARE: &[(&str, &str, &[Row])] = &[
+    (
+        "a destage piece waits for the last work of an arm that fails",
+        r#"
+        arms = { count = 2, design = "multi-moving", angles_turns = [0.660022, 0.821649], failures = [{ arm = 0, at_s = 0.4 }] }
+        write_policy.write-back = { size_kib = 20.0, dirty_hit = "delay", idle_before_destage_ms = 19.0 }
+        buffer = { bus_transfers = "one", size_kib = 35.0, write_start_ms = 1.2, write_on_arrival = true }
+        controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, read_completion_ms = 0.05, scheduler = "sptf" }
+        bus = { read_mb_per_s = 7.0, write_mb_per_s = 13.0, arbitration_us = 3.0, reconnect_us = 0.0 }
+        "#,
+        &[
+            (48_506_148, Op::Write, 7951, 5, false),
+            (7_310_418, Op::Read, 12_561, 17, true),
+            (0, Op::Write, 21_592, 9, false),
+            (17_246_110, Op::Read, 18_434, 133, true),
+            (10_371_385, Op::Write, 31_112, 153, true),
+            (14_100_001, Op::Write, 26_170, 66, true),
+            (29_516_267, Op::Read, 8774, 112, true),
+            (59_677_497, Op::Write, 24_611, 13, false),
+            (58_762_504, Op::Read, 31_167, 6, true),
+            (0, Op::Write, 9363, 23, false),
+            (16_934_590, Op::Write, 0, 7, false),
+            (8_385_789, Op::Write, 7, 1, false),
+        ],
+    ),
+    (
+        "a partial hit waits for read-ahead that sets out late",
+        r#"
+        physical_sector_bytes = 4096
+        cache = { segments = 2, segment_kib = 12.0, read_ahead = "to-track-end", partial_hit = "serve", after_hit = "keep", read_ahead_on_hit = true, hit_during_read_ahead = "own-segment" }
+        write_policy.write-back = { size_kib = 27.0, dirty_hit = "delay", idle_before_destage_ms = 3.0 }
+        buffer = { bus_transfers = "one", size_kib = 11.0, write_start_ms = 0.2 }
+        controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, read_completion_ms = 0.05, scheduler = "fcfs" }
+        bus = { read_mb_per_s = 2.0, write_mb_per_s = 3.0, arbitration_us = 3.0, reconnect_us = 0.0 }
+        "#,
+        &[
+            (7_654_334, Op::Write, 0, 15, false),
+            (0, Op::Write, 15, 10, false),
+            (0, Op::Write, 350, 19, false),
+            (0, Op::Read, 20_984, 17, true),
+            (1_195_001, Op::Read, 21_001, 3, true),
+            (0, Op::Read, 21_004, 22, true),
+        ],
+    ),
+    (
+        "what lies in the buffer is decoded before read-ahead is on the track of the rest",
+        r#"
+        cache = { segments = 2, segment_kib = 5.0, read_ahead = "to-cylinder-end", partial_hit = "serve", after_hit = "keep" }
+        write_policy.write-through = {}
+        buffer = { bus_transfers = "one", size_kib = 12.0, write_start_ms = 0.2 }
+        bus = { read_mb_per_s = 4.0, write_mb_per_s = 1.0, arbitration_us = 3.0, reconnect_us = 0.0 }
+        [controller]
+        read_overhead_ms = 0.3
+        write_overhead_ms = 0.7
+        overhead_beside_seek_ms = 0.1
+        read_completion_ms = 0.05
+        scheduler = "fcfs"
+        seek_after_ms = 0.6
+        cached_part = "hit-overhead"
+        by_history = { read_hit_ms = [0.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [1.2, 0.3], write_hit_ms = [0.0, 0.4], write_miss_ms = [1.0, 0.6] }
+        "#,
+        &[(0, Op::Read, 9889, 2, true), (0, Op::Read, 9891, 10, true)],
+    ),
+    (
+        "what is looked up when it comes is turned to when it comes",
+        r#"
+        cache = { segments = 2, segment_kib = 5.0, read_ahead = "aggressive", partial_hit = "serve", after_hit = "keep", look_up = "when-received" }
+        write_policy.write-through = {}
+        buffer = { bus_transfers = "one", size_kib = 4.0, write_start_ms = 0.2 }
+        controller = { read_overhead_ms = 1.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, read_completion_ms = 0.05, scheduler = "ncq" }
+        bus = { read_mb_per_s = 3.0, write_mb_per_s = 1.0, arbitration_us = 3.0, reconnect_us = 0.0 }
+        "#,
+        &[
+            (0, Op::Write, 15_586, 1, true),
+            (0, Op::Read, 15_587, 4, true),
+            (0, Op::Read, 4_704, 1, true),
+            (0, Op::Write, 0, 2, true),
+        ],
+    ),
+    (
+        "no choice is put off where the wait for the sector is scaled",
+        r#"
+        fidelity = { seek_scale = 0.5, rotation_scale = 0.5 }
+        cache = { segments = 3, segment_kib = 34.0, read_ahead = "to-track-end", partial_hit = "serve", after_hit = "keep", zero_latency = true, whole_track = true, read_ahead_over_requested = true, segmentation = "adaptive", read_ahead_stop = "after-sector" }
+        write_policy.write-through = {}
+        buffer = { bus_transfers = "one", size_kib = 4.0, write_start_ms = 0.2 }
+        bus = { read_mb_per_s = 14.0, write_mb_per_s = 1.0, arbitration_us = 3.0, reconnect_us = 0.0 }
+        [controller]
+        read_overhead_ms = 0.3
+        write_overhead_ms = 0.7
+        overhead_beside_seek_ms = 0.1
+        read_completion_ms = 0.05
+        scheduler = "ncq"
+        seek_after_ms = 0.6
+        write_after_write_seek_delay_ms = 0.25
+        write_after_write_completion_ms = 0.04
+        least_write_seek_ms = 0.3
+        cached_part = "hit-overhead"
+        data_preparation_ms = 0.03
+        by_history = { read_hit_ms = [0.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [1.2, 0.3], write_hit_ms = [0.0, 0.4], write_miss_ms = [1.0, 0.6], read_seek_after_ms = [0.1, 0.4], write_seek_after_ms = [0.2, 1.9] }
+        "#,
+        &[
+            (0, Op::Write, 18_786, 2, true),
+            (0, Op::Read, 18_788, 1, true),
+            (0, Op::Read, 26_531, 2, true),
+            (0, Op::Write, 0, 2, true),
+        ],
+    ),
+];
+
+#[test]
+fn rare_drives_have_one_story() {
+    for (what, options, rows) in RARE {
+        twins_agree(options, rows).unwrap_or_else(|error| panic!("{what}: {error}"));
+    }
+}
+
+/// What read-ahead brings while a choice is put off must not hang on that.
+#[test]
+fn a_choice_put_off_finds_what_one_at_once_finds() {
+    let options = r#"
+        cache = { segments = 2, segment_kib = 16.0, read_ahead = "to-cylinder-end", partial_hit = "serve" }
+        buffer = { bus_transfers = "bursts", burst_kib = 2.0, size_kib = 40.0 }
+        controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, queue_depth = 4, scheduler = "ncq" }
+        bus = { read_mb_per_s = 20.0, write_mb_per_s = 20.0, arbitration_us = 3.0, reconnect_us = 0.0 }"#;
+    for gap in (0..12_000_000_u64).step_by(170_000) {
+        for (behind, sectors) in [(0, 4), (3, 8), (12, 30), (90, 20), (9_000, 8)] {
+            let first = 9_890;
+            // The third comes when the second is complete: not before its choice was due.
+            let rows = [
+                (0, Op::Read, first, 6, false),
+                (gap, Op::Read, first + 6 + behind, sectors, false),
+                (0, Op::Read, 2_000, 4, false),
+            ];
+            twins_agree(options, &rows).unwrap_or_else(|error| panic!("{gap} {behind}: {error}"));
+        }
+    }
 }
 
 /// The models of the library's drives.

@@ -113,6 +113,12 @@ impl Buffer {
         self.prefetch.as_ref().is_some_and(|prefetch| !prefetch.finished(now))
     }
 
+    /// What read-ahead under way may come to hold, and the segment has already: first address, and the last one after it.
+    pub(crate) fn coming(&self) -> Option<(u64, u64)> {
+        let prefetch = self.prefetch.as_ref()?;
+        Some((self.segments.get(prefetch.segment()).start, prefetch.stop()))
+    }
+
     /// The segment into which is being read ahead at `now`.
     pub(super) fn filling_at(&self, now: Nanos) -> Option<usize> {
         self.prefetch.as_ref().filter(|prefetch| !prefetch.finished(now)).map(Prefetch::segment)

@@ -70,6 +70,13 @@ impl Arms {
         })
     }
 
+    /// From when on all of them are free, whether in use or not: when it is that an arm was found to be out of use changes
+    /// nothing. The one put to work last is free at `free_at`.
+    pub(super) fn last_free(&self, free_at: Nanos) -> Nanos {
+        let others = self.stands.iter().enumerate().filter(|&(index, _)| index != self.at_work);
+        others.map(|(_, stand)| stand.free_at).fold(free_at, Nanos::max)
+    }
+
     /// The arm at work is through at `free_at` where it `rests`, and another goes to work: where that one is, since when, and by
     /// how much later sectors pass it.
     pub(super) fn change(&mut self, rests: Arm, free_at: Nanos, to: usize) -> (Arm, Nanos, Angle) {

@@ -172,12 +172,12 @@ impl Mechanism {
         self.arms.all(self.free_at).map(|arm| arm.free_at).min().unwrap_or(self.free_at)
     }
 
-    /// From when on all arms are free.
+    /// From when on all arms are free, those that failed at their last work, too.
     pub(crate) fn all_free(&self) -> Nanos {
         if !self.overlap {
             return self.free_at;
         }
-        self.arms.all(self.free_at).map(|arm| arm.free_at).max().unwrap_or(self.free_at)
+        self.arms.last_free(self.free_at)
     }
 
     /// The arm at `index` of those in use goes to work at or after `at`. Where only one moves at a time, it waits for a move

@@ -51,6 +51,9 @@ pub struct DriveModel {
     rotation_q32: u64,
     /// One arm, and the rotation as it comes: nothing is to be chosen or drawn on the way to a sector.
     pub(crate) is_plain: bool,
+    /// A choice may be put off as long as the chosen command waits for its sector: the wait hangs on nothing but the rotation,
+    /// and what is in the buffer is asked when the command is decoded.
+    pub(crate) puts_choices_off: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     moves: OnceLock<[Vec<u64>; 2]>,
 }
@@ -142,7 +145,9 @@ impl DriveModel {
         if !problems.is_empty() {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
-        let sizes = sizes(spec);
+        let (sizes, rules) = (sizes(spec), Rules::new(spec));
+        let rotation_is_real =
+            spec.fidelity.rotation == RotationModel::Tracked && spec.fidelity.rotation_scale == 1.0;
         let end = |(arm, _)| spec.arms.fails_at_s(arm).map_or(Nanos::MAX, Nanos::from_s);
         let arm_ends = spec.arms.in_use().map(end).collect();
         let arm_angles: Vec<Angle> = spec.arms.in_use().map(|(_, turns)| Angle::from_turns(turns)).collect();
@@ -151,13 +156,12 @@ impl DriveModel {
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
             bursts: Bursts::new(spec),
-            rules: Rules::new(spec),
             write_back: WriteBack::new(spec),
             sizes,
             rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
-            is_plain: arm_angles.len() == 1
-                && spec.fidelity.rotation == RotationModel::Tracked
-                && spec.fidelity.rotation_scale == 1.0,
+            is_plain: arm_angles.len() == 1 && rotation_is_real,
+            puts_choices_off: rotation_is_real && !rules.looks_up_received,
+            rules,
             arms_overlap: spec.arms.moving() > 1,
             goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()

@@ -134,10 +134,11 @@ impl Order for Ncq {
     fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
         let Waiting { command, target, .. } = &choice.slots[pick.slot];
         let Some(reach) = choice.arms.get(pick.arm as usize) else { return choice.now };
-        // The data of a write come while the arm moves, those of a read that the buffer holds in part, or is just being
-        // filled with, may leave sooner: that must not begin later.
+        // The data of a write come while the arm moves, those of a read that the buffer holds in part, or may be filled with
+        // while the choice is put off, may leave sooner: that must not begin later.
         let lba = command.lba.0;
-        if command.op == Op::Write || choice.buffered.iter().any(|&(s, e)| s <= lba && lba <= e) {
+        let mut held = choice.buffered.iter().copied().chain(choice.coming);
+        if command.op == Op::Write || held.any(|(s, e)| s <= lba && lba <= e) {
             return choice.now;
         }
         let ready = reach.ready(command.op, target, command.sectors);

@@ -16,6 +16,8 @@ pub(super) struct Choice<'a> {
     pub(super) arms: &'a [Reach<'a>],
     /// Ranges of addresses in the buffer, where the cache is known: first, and one after the last.
     pub(super) buffered: &'a [(u64, u64)],
+    /// What read-ahead under way may come to hold: first address, and one after the last.
+    pub(super) coming: Option<(u64, u64)>,
     /// What waits.
     pub(super) slots: &'a Slots,
 }

@@ -252,24 +252,24 @@ impl Queue {
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.
     pub fn pop(&mut self, now: Nanos, arms: &[Reach<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
-        self.pop_by(now, Nanos::MAX, arms, buffered).and_then(Result::ok)
+        self.pop_by(now, Nanos::MAX, arms, (buffered, None)).and_then(Result::ok)
     }
 
     /// As [`Queue::pop`], where `by` is how late it is already: a scheduler that can put its choice of `now` off for longer
-    /// does, and says until when.
+    /// does, and says until when. `coming` is what the buffer may hold by then.
     pub fn pop_by(
         &mut self,
         now: Nanos,
         by: Nanos,
         arms: &[Reach<'_>],
-        buffered: &[(u64, u64)],
+        (buffered, coming): (&[(u64, u64)], Option<(u64, u64)>),
     ) -> Option<Result<Taken, Nanos>> {
         if let Some(waiting) = self.heads.pop() {
             self.remember(&waiting.command);
             return Some(Ok(Taken { waiting, arm: 0 }));
         }
-        let choice =
-            Choice { now, last: self.last, knowledge: &self.knowledge, arms, buffered, slots: &self.slots };
+        let Self { ref knowledge, ref slots, last, .. } = *self;
+        let choice = Choice { now, last, knowledge, arms, buffered, coming, slots };
         let chosen = self.overdue(now).or_else(|| self.follower()).map(Pick::of);
         let Pick { slot, arm } = if let Some(pick) = chosen {
             pick

@@ -32,6 +32,8 @@ pub struct SimulatedDevice {
     now: Nanos,
     noise: Noise,
     random: Pcg64,
+    /// The address accessed last.
+    last: u64,
 }
 
 impl SimulatedDevice {
@@ -64,6 +66,7 @@ impl SimulatedDevice {
             now: Nanos::ZERO,
             noise: Noise::NONE,
             random: Pcg64::seed_from_u64(seed ^ 0x5eed_0f5e_a501),
+            last: 0,
         })
     }
 
@@ -95,6 +98,18 @@ impl SimulatedDevice {
             request.flags = RequestFlags::FORCE_MEDIA;
         }
         Ok(request)
+    }
+
+    /// A request goes alone: when it was submitted, and when it was complete.
+    fn complete(&mut self, request: Request) -> Result<(Nanos, Nanos), MeasureError> {
+        let start = self.now;
+        let id = self.stepper.submit(request)?;
+        while let Some(next) = self.stepper.next_event() {
+            if let Some(row) = self.stepper.advance(next).into_iter().find(|row| row.id == id) {
+                return Ok((start, row.finish));
+            }
+        }
+        unreachable!("a submitted request completes")
     }
 
     /// What the host sees of a completion.
@@ -133,16 +148,9 @@ impl Device for SimulatedDevice {
     fn access(&mut self, access: Access) -> Result<Window, MeasureError> {
         self.stepper.advance(self.now);
         let request = self.request(access)?;
-        let start = self.now;
-        let id = self.stepper.submit(request)?;
-        while let Some(next) = self.stepper.next_event() {
-            for row in self.stepper.advance(next) {
-                if row.id == id {
-                    return Ok(self.seen(start, row.finish));
-                }
-            }
-        }
-        unreachable!("a submitted request completes")
+        let (start, finish) = self.complete(request)?;
+        self.last = access.lba;
+        Ok(self.seen(start, finish))
     }
 
     fn queued(&mut self, accesses: &[Access], depth: u32) -> Result<Vec<Window>, MeasureError> {
@@ -173,12 +181,12 @@ impl Device for SimulatedDevice {
     }
 
     fn flush(&mut self) -> Result<(), MeasureError> {
-        // The model has no command for it: wait until nothing happens any more, or for a minute.
-        let limit = self.now + Nanos::from_s(60.0);
-        while let Some(next) = self.stepper.next_event().filter(|&next| next <= limit) {
-            self.stepper.advance(next);
-            self.now = self.now.max(next);
-        }
+        // A system takes no request without sectors: the one accessed last is read after the flush.
+        self.stepper.advance(self.now);
+        let mut request = self.request(Access { mode: Mode::Read, lba: self.last, sectors: 1 })?;
+        request.flags = RequestFlags::FLUSH;
+        let (_, finish) = self.complete(request)?;
+        self.now = self.now.max(finish);
         Ok(())
     }
 }

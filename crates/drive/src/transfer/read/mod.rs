@@ -274,6 +274,13 @@ impl Read {
         plan.cached = cached;
         plan.cache = CacheResult::PartialHit;
         parts.buffer.read_in_flight(media, end, plan.sequential, passes);
+        if let Some(first) = passes.first()
+            && first.begin > plan.decoded
+        {
+            // The mechanism was at something else when it was decoded: it set out to read on only then.
+            plan.media_lead.other += first.begin - plan.decoded;
+            plan.media_base = first.begin;
+        }
         plan.set_fence(media, passes);
         // The command's own sectors are no longer read-ahead: nothing stops them.
         let last = passes.last().expect("at least one pass");
