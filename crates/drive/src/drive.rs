@@ -7,7 +7,7 @@
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
-use crate::scheduler::{Knowledge, Needs, Queue, Waiting};
+use crate::scheduler::{Held, Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
     AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
@@ -252,14 +252,14 @@ impl Drive {
             coming = self.parts.buffer.coming();
         }
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
-        let known = (self.buffered.as_slice(), coming);
+        let held = Held { buffered: &self.buffered, coming };
         let taken = if self.model.arm_angles.len() == 1 {
             let reach = self.parts.reach(&self.model, at);
-            self.queue.pop_by(at, now, &[reach], known)?
+            self.queue.pop_by(at, now, &[reach], held)?
         } else {
             // Which arm serves the command follows from the command: the same that was best for it here.
             let reaches = self.parts.reaches(&self.model, at);
-            self.queue.pop_by(at, now, &reaches, known)?
+            self.queue.pop_by(at, now, &reaches, held)?
         };
         Some(taken.map(|taken| taken.waiting))
     }

@@ -37,7 +37,7 @@ mod wstf;
 
 pub(crate) use places::Places;
 pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
-pub use queue::{Knowledge, Queue, Taken};
+pub use queue::{Held, Knowledge, Queue, Taken};
 pub use reach::Reach;
 pub(crate) use reach::Way;
 pub use waiting::{Target, Waiting};

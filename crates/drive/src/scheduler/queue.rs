@@ -94,6 +94,15 @@ pub struct Queue {
     last: Last,
 }
 
+/// What a scheduler that knows the cache is told of it: ranges of addresses, first and one after the last.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// What reads would find.
+    pub buffered: &'a [(u64, u64)],
+    /// What read-ahead under way may come to hold.
+    pub coming: Option<(u64, u64)>,
+}
+
 /// A command chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
@@ -252,17 +261,17 @@ impl Queue {
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.
     pub fn pop(&mut self, now: Nanos, arms: &[Reach<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
-        self.pop_by(now, Nanos::MAX, arms, (buffered, None)).and_then(Result::ok)
+        self.pop_by(now, Nanos::MAX, arms, Held { buffered, coming: None }).and_then(Result::ok)
     }
 
     /// As [`Queue::pop`], where `by` is how late it is already: a scheduler that can put its choice of `now` off for longer
-    /// does, and says until when. `coming` is what the buffer may hold by then.
+    /// does, and says until when.
     pub fn pop_by(
         &mut self,
         now: Nanos,
         by: Nanos,
         arms: &[Reach<'_>],
-        (buffered, coming): (&[(u64, u64)], Option<(u64, u64)>),
+        Held { buffered, coming }: Held<'_>,
     ) -> Option<Result<Taken, Nanos>> {
         if let Some(waiting) = self.heads.pop() {
             self.remember(&waiting.command);
