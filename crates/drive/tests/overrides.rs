@@ -69,6 +69,12 @@ fn effects_left_out_say_which_setting_they_cannot_keep() {
             "bursts",
             "linear in length (fidelity.transfer) takes the bus once",
         ),
+        ("transfer", "buffer.read_fence_kib", "8.0", "has the bus from its first sector on: this must be 0"),
+        ("transfer", "buffer.read_fence_fraction", "0.5", "this must be absent"),
+        ("transfer", "buffer.read_fence_at_track_end", "true", "this must be false"),
+        ("transfer", "buffer.write_fence_kib", "8.0", "this must be absent"),
+        ("transfer", "buffer.write_on_arrival", "true", "this must be false"),
+        ("transfer", "buffer.write_start_ms", "0.5", "this must be 0"),
     ] {
         let without = if effect == "rotation" { "uniform" } else { "linear" };
         let effect = format!("fidelity.{effect}");

@@ -4,7 +4,8 @@
 use crate::mechanics::SeekCurve;
 use crate::scheduler::{Needs, Policy};
 use crate::spec::{
-    ArmsSpec, DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel, WritePolicy,
+    ArmsSpec, BufferSpec, DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel,
+    WritePolicy,
 };
 
 impl LadderStep {
@@ -51,7 +52,11 @@ impl DriveSpec {
             spec.arms = ArmsSpec::default();
             spec.fidelity.switch = SwitchModel::Fixed;
             spec.fidelity.transfer = TransferModel::Linear;
-            spec.buffer.bus_transfers = None;
+            spec.buffer = BufferSpec {
+                size_kib: self.buffer.size_kib,
+                write_overlaps_seek: self.buffer.write_overlaps_seek,
+                ..BufferSpec::default()
+            };
             spec.physical_sector_bytes = None;
             let policy = spec.controller.scheduler.parse::<Policy>();
             if policy.is_ok_and(|policy| policy.needs() > Needs::Addresses) {

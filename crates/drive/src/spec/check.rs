@@ -265,7 +265,33 @@ fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
     }
 }
 
+/// A transfer that is linear in length asks for the bus at its first sector and keeps it.
+fn linear(spec: &DriveSpec, findings: &mut Findings) {
+    if spec.fidelity.transfer != TransferModel::Linear {
+        return;
+    }
+    let buffer = &spec.buffer;
+    for (key, is_set, without) in [
+        ("read_fence_kib", buffer.read_fence_kib > 0.0, "0"),
+        ("read_fence_fraction", buffer.read_fence_fraction.is_some(), "absent"),
+        ("read_fence_at_track_end", buffer.read_fence_at_track_end, "false"),
+        ("write_fence_kib", buffer.write_fence_kib.is_some(), "absent"),
+        ("write_fence_fraction", buffer.write_fence_fraction.is_some(), "absent"),
+        ("write_on_arrival", buffer.write_on_arrival, "false"),
+        ("write_start_ms", buffer.write_start_ms > 0.0, "0"),
+    ] {
+        if is_set {
+            let message = format!(
+                "a transfer that is linear in length (fidelity.transfer) has the bus from its first sector on: this must be \
+                 {without}"
+            );
+            findings.add(format!("buffer.{key}"), message);
+        }
+    }
+}
+
 fn cache(spec: &DriveSpec, findings: &mut Findings) {
+    linear(spec, findings);
     findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.buffer_full_fraction", spec.buffer.buffer_full_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
