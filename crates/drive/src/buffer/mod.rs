@@ -181,19 +181,24 @@ impl Buffer {
         if end - lba > media.model.sizes.bypass {
             return Lookup::Miss;
         }
-        let Some(segment) = self.segments.find(lba) else { return Lookup::Miss };
+        let segment = self.segments.find(lba);
+        segment.map_or(Lookup::Miss, |segment| self.found(media, (lba, end), segment, now))
+    }
+
+    /// What it means for a read at `now` that a segment holds its beginning, or ends there.
+    fn found(&self, media: &Media<'_>, (lba, end): (u64, u64), segment: usize, now: Nanos) -> Lookup {
         let held = self.segments.get(segment);
         if end <= held.end {
             return Lookup::Hit;
         }
         let cached = held.end - lba;
         let serves = media.model.cache().is_some_and(|cache| cache.partial_hit == PartialHit::Serve);
-        let reading = self
+        let is_reading = self
             .prefetch
             .as_ref()
             .is_some_and(|prefetch| prefetch.segment() == segment && !prefetch.is_at_stop(now));
         let too_long = end - lba > media.model.sizes.buffer;
-        match (serves, reading && !too_long, cached) {
+        match (serves, is_reading && !too_long, cached) {
             (true, true, _) => Lookup::InFlight { cached },
             (true, false, 1..) => Lookup::Partial { cached, segment },
             _ => Lookup::Miss,

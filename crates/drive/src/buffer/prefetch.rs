@@ -51,16 +51,7 @@ impl Prefetch {
         let stop = stop.min(media.model.layout.capacity());
         (lba < stop).then(|| {
             let pass = media.next_pass(begin, arm, lba, stop - lba, Op::Read);
-            Self {
-                segment,
-                from: arm,
-                pass,
-                stop,
-                before: None,
-                wrapped: false,
-                settled: Nanos::ZERO,
-                wait: None,
-            }
+            Self::over(segment, arm, pass, stop)
         })
     }
 
@@ -75,16 +66,13 @@ impl Prefetch {
         let target = media.model.layout.extent(lba, stop - lba);
         let seek = media.seek(arm, &target, Op::Read);
         let pass = media.first_pass(begin, begin, seek, target);
-        Self {
-            segment,
-            from: arm,
-            pass,
-            stop,
-            before: None,
-            wrapped: false,
-            settled: Nanos::ZERO,
-            wait: None,
-        }
+        Self::over(segment, arm, pass, stop)
+    }
+
+    /// Its first pass is known; the arm comes `from` elsewhere.
+    #[inline]
+    fn over(segment: usize, from: Arm, pass: Pass, stop: u64) -> Self {
+        Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO, wait: None }
     }
 
     /// As [`Prefetch::begin`], on the track under the head, where `run` is what follows there without a gap.
@@ -100,8 +88,7 @@ impl Prefetch {
         (run.lba < stop).then(|| {
             let extent = run.first(stop - run.lba);
             let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
-            let from = Arm::over(&run);
-            Self { segment, from, pass, stop, before: None, wrapped: false, settled: Nanos::ZERO, wait: None }
+            Self::over(segment, Arm::over(&run), pass, stop)
         })
     }
 
@@ -115,19 +102,11 @@ impl Prefetch {
         stop: u64,
         before: (u64, u64),
     ) -> Self {
-        match Self::begin(media, segment, begin, arm, lba, stop) {
-            Some(stream) => Self { before: Some(before), ..stream },
-            None => Self {
-                segment,
-                from: arm,
-                pass: media.next_pass(begin, arm, before.0, before.1 - before.0, Op::Read),
-                stop: lba,
-                before: Some(before),
-                wrapped: true,
-                settled: Nanos::ZERO,
-                wait: None,
-            },
+        if let Some(stream) = Self::begin(media, segment, begin, arm, lba, stop) {
+            return Self { before: Some(before), ..stream };
         }
+        let pass = media.next_pass(begin, arm, before.0, before.1 - before.0, Op::Read);
+        Self { before: Some(before), wrapped: true, ..Self::over(segment, arm, pass, lba) }
     }
 
     /// Brings the stream to `now`.

@@ -3,7 +3,7 @@
 use super::prefetch::Prefetch;
 use super::{Buffer, Lookup, read_ahead};
 use crate::mechanism::{Arm, GivesWay, Media, Release};
-use crate::spec::{CacheSpec, PartialHit};
+use crate::spec::CacheSpec;
 use headstack_units::Nanos;
 
 impl Buffer {
@@ -29,23 +29,8 @@ impl Buffer {
             return Lookup::Miss;
         }
         let filling = self.filling_at(now);
-        let Some(segment) = self.segments.find_held(lba, end, filling) else { return Lookup::Miss };
-        let held = self.segments.get(segment);
-        if end <= held.end {
-            return Lookup::Hit;
-        }
-        let cached = held.end - lba;
-        let serves = media.model.cache().is_some_and(|cache| cache.partial_hit == PartialHit::Serve);
-        let is_reading = self
-            .prefetch
-            .as_ref()
-            .is_some_and(|prefetch| prefetch.segment() == segment && !prefetch.is_at_stop(now));
-        let too_long = end - lba > media.model.sizes.buffer;
-        match (serves, is_reading && !too_long) {
-            (true, true) => Lookup::InFlight { cached },
-            (true, false) => Lookup::Partial { cached, segment },
-            _ => Lookup::Miss,
-        }
+        let segment = self.segments.find_held(lba, end, filling);
+        segment.map_or(Lookup::Miss, |segment| self.found(media, (lba, end), segment, now))
     }
 
     /// A hit up to `end` in `segment` at `now`: read-ahead for that goes on to where it would end behind this read, and one
