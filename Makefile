@@ -45,6 +45,7 @@ say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 help:
 	@echo 'make demo      build, run the main job, write a page and a wheel'
 	@echo 'make test      build, then all tests: Rust, Python, examples'
+	@echo 'make test-docs run every command that the documents show'
 	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
 	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
@@ -55,6 +56,7 @@ help:
 	@echo 'make install   build and install the package into .venv, nothing else'
 	@echo 'make wheel     a wheel in dist/ that installs without Rust'
 	@echo 'make stubs     write the type stubs of the compiled core anew'
+	@echo 'make schemas   write the JSON Schemas of what verbs print with --json anew'
 	@echo 'make format    format Rust and Python'
 	@echo 'make clean     remove everything that was built'
 
@@ -126,7 +128,13 @@ test-rust-slow:
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest -m 'not guest and not faults'
+	@$(BIN)/python -m pytest -m 'not guest and not faults and not docs'
+
+# Every command that the documents, the examples and `--help` show, as it stands.
+.PHONY: test-docs
+test-docs: $(STAMPS)/dev
+	$(call say,Commands of the documents: 2 to 4 minutes)
+	@$(BIN)/python -m pytest -m docs -n 2 -rs
 
 # Each physical rule of the drive left out in turn: the test named for it must fail. All of them, or SAMPLE of them, or those
 # whose rule, file or test holds ONLY.
@@ -189,6 +197,11 @@ lint: $(STAMPS)/dev
 	$(BIN)/python -m mypy.stubtest headstack._core $(if $(wildcard tests/stubtest.allow),--allowlist tests/stubtest.allow)
 	$(make_stubs)
 	@diff -u $(STUB) target/stubs/headstack/$(notdir $(STUB)) || { echo 'the stubs are out of date: make stubs' >&2; exit 1; }
+
+# The JSON Schemas of what verbs print with --json, from the types in python/headstack/results.
+.PHONY: schemas
+schemas: $(STAMPS)/dev
+	@$(BIN)/python docs/schemas.py docs/reference/schemas
 
 stubs: $(STAMPS)/dev
 	$(make_stubs)
