@@ -54,7 +54,9 @@ help:
 	@echo 'make man       manual pages and completion scripts, in dist/share'
 	@echo 'make bench     benchmarks, and one table of them; with valgrind, instructions too'
 	@echo 'make install   build and install the package into .venv, nothing else'
-	@echo 'make wheel     a wheel in dist/ that installs without Rust'
+	@echo 'make wheel     a wheel in dist/ that installs without Rust, and the list of what is in it'
+	@echo 'make reproduce  the wheel built twice from scratch: the same bytes'
+	@echo 'make deny      advisories, licences and doubled versions of the crates'
 	@echo 'make stubs     write the type stubs of the compiled core anew'
 	@echo 'make schemas   write the JSON Schemas of what verbs print with --json anew'
 	@echo 'make format    format Rust and Python'
@@ -267,9 +269,32 @@ bench: $(STAMPS)/install
 	cargo bench --locked $(RUST_TESTS)
 	@$(BIN)/python benches/table.py "$${CARGO_TARGET_DIR:-target}" $(if $(MARKDOWN),--markdown)
 
+# Stamps in the wheel are those of the commit, so that the same commit makes the same bytes. maturin puts the list of all crates
+# (CycloneDX) into the wheel; it lies beside it as well.
 wheel: $(STAMPS)/install
-	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
-	@ls dist/*.whl
+	@rm -rf dist && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 315532800)} \
+	  $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+	@ls dist/*.whl dist/*.cdx.json
+
+# The core built anew, and both wheels compared byte by byte.
+.PHONY: reproduce
+reproduce: wheel
+	$(call say,The same wheel once more$(comma) from scratch: 3 to 6 minutes)
+	@rm -rf target/reproduce && mkdir -p target/reproduce && cp dist/*.whl target/reproduce/
+	@cargo clean --quiet --release --workspace
+	@$(MAKE) --no-print-directory wheel
+	@for name in dist/*.whl; do cmp "$$name" "target/reproduce/$$(basename "$$name")" && echo "$$name: the same bytes"; done
+
+# Advisories, licences, doubled crates and sources. What cannot be had is named and skipped.
+.PHONY: deny
+deny:
+	@if ! cargo deny --version >/dev/null 2>&1; then \
+	  echo 'deny: skipped, cargo-deny is not installed (cargo install --locked cargo-deny)' >&2; exit 0; \
+	fi; \
+	cargo deny --locked check bans licenses sources && \
+	if cargo deny --locked fetch db >/dev/null 2>&1; then cargo deny --locked check advisories; \
+	else echo 'deny: advisories skipped, their database cannot be fetched from here' >&2; fi
 
 # For work on the core: builds in a fraction of the time, runs several times slower.
 develop: $(STAMPS)/package
