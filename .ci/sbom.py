@@ -1,6 +1,6 @@
 """Lay the list of crates that a wheel carries beside it: `dist/NAME.cdx.json`.
 
-python .ci/sbom.py dist/headstack-….whl
+It is CycloneDX, written by maturin into `*.dist-info/sboms`.
 """
 
 from __future__ import annotations
