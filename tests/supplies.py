@@ -97,7 +97,7 @@ RUN = ("simulate", "--workload", "unix-like")
 TABLE = "".join(f"{op},{size},512,{rate}\n" for op, rate in (("write", 55.0), ("read", 58.0)) for size in (300, 2000))
 SUPPLIES: dict[str, Callable[[Path], None]] = {
     "ajw.1week.srt": real("hp/ajw.1week.srt"),
-    "disk.srt": converted("hp-c2200a", "srt"),
+    "disk.srt": converted("hp-97560", "srt"),
     "host.srt": converted("hp-c2200a", "srt"),
     "cheetah9LP.trace": real("validate/cheetah9LP.trace"),
     "hp_c2247a.trace": real("validate/hp_c2247a.trace"),
@@ -115,7 +115,7 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "after.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--set", "rotation_rpm=4100", "--out", "FILE"),
     "sda.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--out", "FILE"),
     "sdb.parquet": made("measure", "sim:hp-97560", "--record", "FILE"),
-    "streams.parquet": made("measure", "sim:maxtor-maxline-plus-ii", "stream", "--record", "FILE"),
+    "streams.parquet": made("measure", "sim:maxtor-maxline-plus-ii", "stream", "--file-mb", "300", "--repeats", "3", "--record", "FILE"),
     "measured.csv": text("op,file_mb,record_kib,mb_per_s\n" + TABLE),
     "volume.csv.gz": _volume,
     "ticks.txt": _ticks,
