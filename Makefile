@@ -45,6 +45,7 @@ say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 help:
 	@echo 'make demo      build, run the main job, write a page and a wheel'
 	@echo 'make test      build, then all tests: Rust, Python, examples'
+	@echo 'make test-docs run every command that the documents show'
 	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
 	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
@@ -53,8 +54,11 @@ help:
 	@echo 'make man       manual pages and completion scripts, in dist/share'
 	@echo 'make bench     benchmarks, and one table of them; with valgrind, instructions too'
 	@echo 'make install   build and install the package into .venv, nothing else'
-	@echo 'make wheel     a wheel in dist/ that installs without Rust'
+	@echo 'make wheel     a wheel in dist/ that installs without Rust, and the list of what is in it'
+	@echo 'make reproduce  the wheel built twice from scratch: the same bytes'
+	@echo 'make deny      advisories, licences and doubled versions of the crates'
 	@echo 'make stubs     write the type stubs of the compiled core anew'
+	@echo 'make schemas   write the JSON Schemas of what verbs print with --json anew'
 	@echo 'make format    format Rust and Python'
 	@echo 'make clean     remove everything that was built'
 
@@ -126,7 +130,13 @@ test-rust-slow:
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest -m 'not guest and not faults'
+	@$(BIN)/python -m pytest -m 'not guest and not faults and not docs'
+
+# Every command that the documents, the examples and `--help` show, as it stands.
+.PHONY: test-docs
+test-docs: $(STAMPS)/dev
+	$(call say,Commands of the documents: 2 to 4 minutes)
+	@$(BIN)/python -m pytest -m docs -n 2 -rs
 
 # Each physical rule of the drive left out in turn: the test named for it must fail. All of them, or SAMPLE of them, or those
 # whose rule, file or test holds ONLY.
@@ -189,6 +199,11 @@ lint: $(STAMPS)/dev
 	$(BIN)/python -m mypy.stubtest headstack._core $(if $(wildcard tests/stubtest.allow),--allowlist tests/stubtest.allow)
 	$(make_stubs)
 	@diff -u $(STUB) target/stubs/headstack/$(notdir $(STUB)) || { echo 'the stubs are out of date: make stubs' >&2; exit 1; }
+
+# The JSON Schemas of what verbs print with --json, from the types in python/headstack/results.
+.PHONY: schemas
+schemas: $(STAMPS)/dev
+	@$(BIN)/python docs/schemas.py docs/reference/schemas
 
 stubs: $(STAMPS)/dev
 	$(make_stubs)
@@ -254,9 +269,32 @@ bench: $(STAMPS)/install
 	cargo bench --locked $(RUST_TESTS)
 	@$(BIN)/python benches/table.py "$${CARGO_TARGET_DIR:-target}" $(if $(MARKDOWN),--markdown)
 
+# Stamps in the wheel are those of the commit, so that the same commit makes the same bytes. maturin puts the list of all crates
+# (CycloneDX) into the wheel; it lies beside it as well.
 wheel: $(STAMPS)/install
-	@rm -rf dist && $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
-	@ls dist/*.whl
+	@rm -rf dist && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 315532800)} \
+	  $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+	@ls dist/*.whl dist/*.cdx.json
+
+# The core built anew, and both wheels compared byte by byte.
+.PHONY: reproduce
+reproduce: wheel
+	$(call say,The same wheel once more$(comma) from scratch: 3 to 6 minutes)
+	@rm -rf target/reproduce && mkdir -p target/reproduce && cp dist/*.whl target/reproduce/
+	@cargo clean --quiet --release --workspace
+	@$(MAKE) --no-print-directory wheel
+	@for name in dist/*.whl; do cmp "$$name" "target/reproduce/$$(basename "$$name")" && echo "$$name: the same bytes"; done
+
+# Advisories, licences, doubled crates and sources. What cannot be had is named and skipped.
+.PHONY: deny
+deny:
+	@if ! cargo deny --version >/dev/null 2>&1; then \
+	  echo 'deny: skipped, cargo-deny is not installed (cargo install --locked cargo-deny)' >&2; exit 0; \
+	fi; \
+	cargo deny --locked check bans licenses sources && \
+	if cargo deny --locked fetch db >/dev/null 2>&1; then cargo deny --locked check advisories; \
+	else echo 'deny: advisories skipped, their database cannot be fetched from here' >&2; fi
 
 # For work on the core: builds in a fraction of the time, runs several times slower.
 develop: $(STAMPS)/package

@@ -195,3 +195,14 @@ def test_the_schema_knows_every_key_of_a_drive_file() -> None:
     assert schema["additionalProperties"] is False
     with pytest.raises(headstack.InputError, match="no kind of file called `disk`"):
         _core.json_schema("disk")
+
+
+def test_tables_are_taken_by_pandas_as_they_are() -> None:
+    pandas = pytest.importorskip("pandas", reason="needs the development packages: pip install --group dev")
+    run = headstack.simulate("hp-97560", "unix-like", limit=300)
+    frame, expected = pandas.DataFrame(run.completions), pl.DataFrame(run.completions)
+    assert list(frame.columns) == expected.columns
+    assert frame["finish_ns"].tolist() == expected["finish_ns"].to_list()
+    assert frame["op"].tolist() == expected["op"].to_list()
+    assert frame["finish_ns"].dtype == "int64"
+    assert len(list(run.completions)) == 300

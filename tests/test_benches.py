@@ -28,7 +28,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def versus(fake: str, program: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def versus(fake: str, program: Path | str, folder: Path) -> subprocess.CompletedProcess[str]:
     binary = folder / "disksim"
     binary.write_text(fake, encoding="utf-8")
     binary.chmod(0o755)
@@ -37,7 +37,12 @@ def versus(fake: str, program: Path, folder: Path) -> subprocess.CompletedProces
     parv = data_file("validate/ascii.parv")
     words = [binary, parv, trace, "--sources", parv.parent.parent / "drives", "--headstack", program, "--runs", "1"]
     command = [sys.executable, ROOT / "benches" / "versus", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_the_command_may_be_a_relative_path(program: Path, tmp_path: Path) -> None:
+    done = versus(FAKE, f"./{program.name}", tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_both_are_run_on_the_same_trace(program: Path, tmp_path: Path) -> None:

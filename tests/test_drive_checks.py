@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import headstack
-from conftest import ROOT, refused
+from conftest import ROOT, data_file, refused
 from conftest import headstack as command
 from headstack.checks import deep, deep_check, sheets, skew_sentences
 from headstack.studies import nearline
@@ -156,3 +156,21 @@ def test_the_study_has_a_row_for_every_published_point(monkeypatch: pytest.Monke
     assert next(row for row in rows if row.id == "dual-sequential").verdict == "holds"
     assert len(sections) == 4
     assert deep.LONG_WAIT_MS == nearline.LONG_READ_MS
+
+
+def test_show_tells_arms_failures_and_rules(tmp_path: Path) -> None:
+    arms = ("--set", "arms.count=2", "--set", "arms.failures=[{ arm = 1, at_s = 10.0 }]")
+    shown = command("drives", "show", "hc-sd", *arms).out
+    assert "single-moving" in shown
+    assert "0, 0.5 turns" in shown
+    assert "arm 1 after 10 s" in shown
+    about = command("drives", "show", "hc-sd", *arms, "--json").json()
+    assert about["arms"] == {"count": 2, "design": "single-moving", "failures": [{"arm": 1, "at_s": 10.0}]}
+    specs = data_file("drives/cheetah9LP.diskspecs")
+    imported = tmp_path / "cheetah.toml"
+    assert command("drives", "import", specs, "--meaning", "disksim", "-o", imported).code == 0
+    rules = command("drives", "show", imported, "--json").json()["rules"]
+    assert rules["cache.look_up"] == "when-received"
+    assert rules["write_policy.immediate-reporting.appends"] == "twice"
+    assert "when-received" in command("drives", "show", imported).out
+    assert command("drives", "show", "hp-97560", "--json").json()["arms"] == {}

@@ -13,8 +13,10 @@ import pytest
 import headstack
 from conftest import data_file
 from conftest import headstack as run_cli
-from headstack.report import charts, origin
+from headstack.report import bundle, charts, origin, style
+from headstack.report.run import run_page
 from headstack.report.study import row_cells, study_page
+from headstack.report.validation import validation_page
 from headstack.residuals import residual_frame
 from headstack.studies.framework import Row, StudyResult, about, at_most, not_testable
 
@@ -150,3 +152,31 @@ def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
     headstack.simulate("hp-97560", "unix-like", limit=200, out=rows)
     validation = headstack.validate("hp-97560", rows, replay="closed")
     assert f"{validation.summary['demerit_percent']:.2f} %" in validation._repr_html_()
+
+
+def test_charts_follow_the_schema_of_vega_lite(tmp_path: Path) -> None:
+    run = headstack.simulate("hp-97560", "unix-like", limit=500, out=tmp_path / "run.parquet")
+    scores = headstack.validate("hp-97560", tmp_path / "run.parquet")
+    pages = [run_page(run), validation_page(scores)]
+    drawn = [section.chart for page in pages for section in page.sections if section.chart is not None]
+    assert len(drawn) > 8
+    for chart in drawn:
+        chart.configure(**style.CONFIG).to_dict(validate=True)
+
+
+def test_the_program_of_charts_is_kept_where_nobody_else_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(bundle, "_made", lambda _: made.append(1) or "draw()")
+    again = bundle.bundle.__wrapped__
+    assert [again(), again(), len(made)] == ["draw()", "draw()", 1]
+    (kept,) = (tmp_path / "headstack").iterdir()
+    # A file that others can write is not believed, and one that cannot be kept is no error.
+    kept.write_text("steal()")
+    kept.chmod(0o666)
+    assert again() == "draw()"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert again() == "draw()"
+    assert len(made) == 3

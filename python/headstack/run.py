@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from headstack import _core
+from headstack import _core, frames
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from headstack.report.charts import AnyChart
 
+frames.teach()
 Replay = Literal["open", "closed", "measured"]
 
 
@@ -147,7 +148,7 @@ class Run:
 
     @property
     def completions(self) -> _core.Table:
-        """One row a request, for any Arrow library: `polars.DataFrame(table)`, `pandas.DataFrame.from_arrow(table)`."""
+        """One row a request, for any Arrow library: `polars.DataFrame(table)`, `pandas.DataFrame(table)`."""
         table = self._result.completions()
         if table is None:
             raise InputError("the completions of this run were not kept", "simulate(…, keep=True), or read its `out`")

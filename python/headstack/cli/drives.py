@@ -12,6 +12,8 @@ from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 from headstack.cli.verbs import VERBS, examples
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headstack import Drive
 
 app = App(name="drives", help=VERBS["drives"][1], help_epilogue=examples("drives"))
@@ -66,7 +68,7 @@ def show(
     if toml:
         output.line(model.to_toml().rstrip())
         return 0
-    about = {"id": drive, **model.describe()}
+    about = {"id": drive, **model.describe(), **_choices(model.to_toml())}
     if json:
         output.print_json(about)
         return 0
@@ -344,6 +346,26 @@ def _short(drive: dict[str, Any]) -> dict[str, Any]:
     return short
 
 
+RULED = ("mechanics", "controller", "buffer", "cache", "write_policy")
+
+
+def _choices(toml: str) -> dict[str, Any]:
+    """The parallel arms of a drive file, and what it chooses where drives differ: words, and things done or not."""
+    import tomllib
+
+    file = tomllib.loads(toml)
+
+    def chosen(path: str, table: dict[str, Any]) -> Iterator[tuple[str, str | bool]]:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                yield from chosen(f"{path}.{key}", value)
+            elif isinstance(value, (str, bool)):
+                yield f"{path}.{key}", value
+
+    rules = {path: value for name in RULED for path, value in chosen(name, file.get(name, {}))}
+    return {"arms": file.get("arms", {}), "rules": rules}
+
+
 def _density(zone: dict[str, Any]) -> str:
     """Sectors on a track: from the sparsest head to the densest, where they differ."""
     by_head = zone["sectors_per_track_by_head"]
@@ -395,6 +417,19 @@ def _show(about: dict[str, Any]) -> None:
         ],
         text_columns=(0, 1),
     )
+    if about["arms"]:
+        output.facts("Parallel arms", _arms(about["arms"]))
+        output.line()
+    if about["rules"]:
+        output.table(
+            "What the drive does where drives differ",
+            ["rule", "value"],
+            [
+                (path, value if isinstance(value, str) else "yes" if value else "no")
+                for path, value in about["rules"].items()
+            ],
+            text_columns=(0, 1),
+        )
     output.table(
         "Where the values come from",
         ["values", "kind", "source"],
@@ -402,3 +437,19 @@ def _show(about: dict[str, Any]) -> None:
         text_columns=(0, 1, 2),
         caption=", ".join(f"{percent(share)} {kind}" for kind, share in shares.items()),
     )
+
+
+def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
+    """The arms around the spindle: how many, what they may do at a time, where they stand, which fail."""
+    count = arms["count"]
+    angles = arms.get("angles_turns") or [number / count for number in range(count)]
+    rows = [
+        ("arms", output.number(count)),
+        ("design", arms["design"]),
+        ("angles", ", ".join(f"{angle:.3g}" for angle in angles) + " turns"),
+    ]
+    if out_of_use := arms.get("deconfigured"):
+        rows.append(("out of use", ", ".join(f"arm {arm}" for arm in out_of_use)))
+    if failures := arms.get("failures"):
+        rows.append(("failures", ", ".join(f"arm {each['arm']} after {each['at_s']:g} s" for each in failures)))
+    return rows

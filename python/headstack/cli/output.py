@@ -14,17 +14,20 @@ from headstack.cli import layout
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cyclopts import CycloptsError
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Print one JSON object."""
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print one JSON object; its first key names the schema that it follows."""
     import json
 
+    from headstack.results.outputs import schema_name
+
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
+    named = {"schema": schema_name(_form.verb), **document}
+    sys.stdout.write(json.dumps(named, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
 
 
 def error(message: str, hint: str | None = None) -> None:
@@ -178,6 +181,7 @@ def line(text: str = "") -> None:
 class _Form:
     """How this command prints, and whether it has printed anything."""
 
+    verb: str = ""
     is_plain: bool = False
     is_csv: bool = False
     begun: bool = False
@@ -200,11 +204,19 @@ def choose(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     given = {word for word in words[:end] if word in {"--plain", "--csv"}}
-    _form = _Form(is_plain="--plain" in given, is_csv="--csv" in given)
+    _form = _Form(_verb(words), is_plain="--plain" in given, is_csv="--csv" in given)
     ways = [word for word in ("--json", "--csv", "--plain") if word in words[:end]]
     if len(ways) > 1:
         raise InputError(f"{ways[0]} and {ways[1]} are two ways to print the same", "choose one")
     return [word for word in words[:end] if word not in given] + words[end:]
+
+
+def _verb(words: Sequence[str]) -> str:
+    """The verb that a command line begins with: `simulate`, `trace info`."""
+    from headstack.results.outputs import OUTPUTS
+
+    pair = " ".join(words[:2])
+    return pair if pair in OUTPUTS else " ".join(words[:1])
 
 
 def width() -> int | None:

@@ -1,0 +1,219 @@
+"""What several results have in common."""
+
+from __future__ import annotations
+
+from headstack.results.base import NotRequired, TypedDict
+
+
+class Quantiles(TypedDict):
+    """A distribution of times in ms; every value is null where there were no requests."""
+
+    mean: float | None
+    mean_ci95: float | None
+    """Half the 95 % interval of the mean; null where there are too few requests to tell."""
+    std: float | None
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    p999: float | None
+    max: float | None
+
+
+class Phases(TypedDict):
+    """The mean time of each phase, in ms; they add up to the mean response."""
+
+    queue: float
+    """Waiting in the driver or the drive, or for a bus that others use."""
+    overhead: float
+    """Command processing."""
+    seek: float
+    """Arm and head movement, settle and head switch included."""
+    rotation: float
+    """Waiting for the sector."""
+    transfer: float
+    """Media transfer."""
+    bus: float
+    """Bus transfer, and waiting for its data."""
+    other: float
+    """Waiting for destage, read-ahead or recalibration."""
+
+
+class Busy(TypedDict):
+    """Gross work, in ms a request; it may overlap, and does not add up to the response."""
+
+    seek: float
+    rotation: float
+    transfer: float
+    bus: float
+
+
+class Origins(TypedDict):
+    """Where the values of the drives come from."""
+
+    values: dict[str, int]
+    """How many values are of each kind: `spec`, `measured`, `fitted`, `assumed`."""
+    assumed_share: float
+
+
+class Notes(TypedDict):
+    """What was left out of a trace, or put into order."""
+
+    bad_records: int
+    out_of_order: int
+    first: list[str]
+    """The first records that make no sense."""
+
+
+class Spread(TypedDict):
+    """A distribution of times in a trace."""
+
+    count: int
+    mean_ms: float
+    std_ms: float | None
+    min_ms: float
+    p50_ms: float
+    p90_ms: float
+    p95_ms: NotRequired[float]
+    p99_ms: float
+    p999_ms: float
+    max_ms: float
+    quantiles: str
+    """`exact`, or `hdr`: within 0.05 %."""
+    boxplot: NotRequired[BoxPlot]
+
+
+class BoxPlot(TypedDict):
+    """A box plot; points beyond the whiskers are counted, and a selection of them is listed."""
+
+    low_ms: float
+    q1_ms: float
+    median_ms: float
+    q3_ms: float
+    high_ms: float
+    outliers: int
+    shown_ms: list[float]
+
+
+class PerRequest(TypedDict):
+    """Errors of single requests: the model's service time less the measured one."""
+
+    mae_ms: float
+    """Mean absolute error."""
+    mae_percent: float
+    """The same, of the measured mean."""
+    median_ms: float
+    p90_ms: float
+    rmse_ms: float
+    bias_ms: float
+    within_1_ms: float
+    """The share of requests with an error of at most 1 ms."""
+    correlation: float | None
+
+
+class Score(TypedDict):
+    """How far the model's times are from the measured ones, for some of the requests."""
+
+    measured_mean_ms: float
+    model_mean_ms: float
+    demerit_ms: float
+    """Root mean square of the horizontal distance between the two distributions."""
+    demerit_percent: float
+    """The same, of the measured mean."""
+    requests: int
+    per_request: PerRequest
+
+
+class SplitScore(Score):
+    """A score, with that of reads and of writes alone."""
+
+    reads: Score | None
+    writes: Score | None
+
+
+class GapChoice(TypedDict):
+    """Which request the gap on a line of a DiskSim validation trace belongs to, as the measured times say."""
+
+    gap: str
+    coherence_after: float
+    coherence_before: float
+    pairs: int
+    confidence: float
+    decided: bool
+
+
+Turns = TypedDict("Turns", {"turns": float, "from": str})
+"""An angle in turns, and where it comes from."""
+
+
+class Choice(TypedDict):
+    """How well an angle of the file, and a fitted one, explain the measured instants (1: exactly)."""
+
+    pairs: int
+    coherence_file: float | None
+    coherence_one_value: float | None
+    one_value_turns: float | None
+    coherence_chosen: float | None
+    chosen: str
+
+
+class ZoneAngles(TypedDict):
+    """The angles of one zone."""
+
+    zone: int
+    pairs: int
+    track_skew: Turns | None
+    cylinder_skew: Turns | None
+    range_skew: Turns | None
+    first_sector: Turns | None
+    coherence_before: float | None
+    coherence_after: float | None
+
+
+class AngleFit(TypedDict):
+    """What measured instants say about a drive's spindle and skews."""
+
+    rotation_rpm: float
+    rotation_ms: float
+    period_found: bool
+    observations: int
+    pairs: int
+    coherence: dict[str, float | None]
+    track_skew: Choice
+    cylinder_turn: Choice
+    range_turn: Choice
+    zone_offsets: Choice
+    zones: list[ZoneAngles]
+
+
+class Tracking(TypedDict):
+    """How well the spindle's angle was followed."""
+
+    observations: int
+    followed: int
+    reacquisitions: int
+    sigma_turns: float | None
+    resultant: float | None
+
+
+class DriveAngles(TypedDict):
+    """One drive of a phase lock."""
+
+    drive: str
+    fit: AngleFit
+    tracking: Tracking
+
+
+class PhaseLock(TypedDict):
+    """What a phase lock found and followed."""
+
+    fitted_to_requests: int
+    drives: list[DriveAngles]
+
+
+class Watts(TypedDict):
+    """Power over a run."""
+
+    average_w: float
+    energy_j: float
+    by_state_w: dict[str, float]
+    """Watts of the average, by what they were drawn for."""

@@ -1,0 +1,151 @@
+"""Results of many runs: `compare`, `sweep`, `explore`, `study`."""
+
+from __future__ import annotations
+
+from headstack.results.base import Any, NotRequired, TypedDict
+
+
+class MetricChange(TypedDict):
+    """A value in the first and in the other."""
+
+    first: float
+    second: float
+    unit: str
+    change: float
+    change_percent: float | None
+    change_ci95: list[float] | None
+
+
+class Compared(TypedDict):
+    """One of the others against the first."""
+
+    name: str
+    requests_paired: NotRequired[int | None]
+    demerit_ms: NotRequired[float | None]
+    metrics: dict[str, MetricChange]
+    point: NotRequired[int]
+    values: NotRequired[dict[str, Any]]
+    against: NotRequired[int]
+    repeats_paired: NotRequired[int]
+
+
+class ComparisonSummary(TypedDict):
+    """Things of a kind side by side."""
+
+    schema_version: int
+    kind: str
+    first: str
+    answer: str
+    compared: list[Compared]
+    failed: list[Any]
+    """The limits that are broken, and by which."""
+    time: NotRequired[str | None]
+    points: NotRequired[int]
+    loads: NotRequired[int]
+    fronts: NotRequired[list[dict[str, Any]]]
+
+
+class MeanAndInterval(TypedDict):
+    """A metric over the repeats of a point."""
+
+    mean: float | None
+    ci95: float | None
+
+
+class PointResult(TypedDict):
+    """One point of a grid."""
+
+    point: int
+    values: dict[str, Any]
+    repeats: int
+    metrics: dict[str, MeanAndInterval]
+
+
+class SweepSummary(TypedDict):
+    """Many runs over a grid."""
+
+    schema_version: int
+    summary: str
+    folder: str
+    version: str
+    identity: str
+    points: int
+    complete: int
+    failed: int
+    resumed: int
+    runs: int
+    axes: list[str]
+    metrics: list[str]
+    results: list[PointResult]
+    failures: list[Any]
+
+
+class Candidate(TypedDict):
+    """One system under the trace."""
+
+    point: int
+    system: str
+    scheduler: NotRequired[str | None]
+    p99_ms: float | None
+    mean_ms: float | None
+    watts: float | None
+    usd: float | None
+    iops: float | None
+    holds: bool
+    on_front: dict[str, bool]
+
+
+class ExplorationSummary(TypedDict):
+    """Which systems hold a load."""
+
+    schema_version: int
+    answer: str
+    p99_needed_ms: float | None
+    candidates: list[Candidate]
+    failures: list[Any]
+
+
+class StudyRow(TypedDict):
+    """A claim: the source's number, ours, and the verdict."""
+
+    id: str
+    claim: str
+    paper: float | None
+    ours: float | None
+    unit: str
+    tolerance: str
+    verdict: str
+    """`holds`, `differs` or `not-testable`."""
+    note: str
+    kind: str
+    """`source`: the source prints the number; `aim`: it is an aim of ours; `input`: the model was given it."""
+
+
+class StudyOutput(TypedDict):
+    """What `study NAME --json` prints."""
+
+    study: str
+    title: str
+    paper: str
+    answer: str
+    rows: list[StudyRow]
+
+
+class AllStudiesOutput(TypedDict):
+    """What `study all --json` prints."""
+
+    studies: list[StudyOutput]
+
+
+class StudyEntry(TypedDict):
+    """A study that can be run."""
+
+    name: str
+    title: str
+    paper: str
+
+
+class StudiesOutput(TypedDict):
+    """What `study list --json` prints."""
+
+    studies: list[StudyEntry]

@@ -1,0 +1,167 @@
+"""Results without requests: `cost`, `power`, `coefficients`, `schedulers`."""
+
+from __future__ import annotations
+
+from headstack.results.base import TypedDict
+
+
+class ComponentCost(TypedDict):
+    """One component of a bill."""
+
+    name: str
+    count: int
+    low_usd: float
+    high_usd: float
+
+
+class Bill(TypedDict):
+    """What a drive is made of and what that costs."""
+
+    actuators: int
+    platters: int
+    low_usd: float
+    high_usd: float
+    components: list[ComponentCost]
+
+
+class SystemCost(TypedDict):
+    """Drives that together perform like the other systems."""
+
+    drives: int
+    actuators: int
+    low_usd: float
+    high_usd: float
+    mean_usd: float
+    saving_percent: float
+
+
+class IsoPerformance(TypedDict):
+    """Systems that perform alike, and who says so."""
+
+    source: str
+    systems: list[SystemCost]
+
+
+class CostSummary(TypedDict):
+    """Bills of materials."""
+
+    design: str
+    name: str
+    source: str
+    designs: list[Bill]
+    iso_performance: IsoPerformance | None
+
+
+class WattsByState(TypedDict):
+    """What a drive draws at one speed, with one number of arms."""
+
+    rpm: float
+    actuators: int
+    by_state_w: dict[str, float]
+    all_seeking_w: float
+    drag_w: float | None
+    standby_w: float | None
+    break_even_s: float | None
+    """How long the disks must stand still before spinning them down saves energy."""
+
+
+class DrivePower(TypedDict):
+    """What one drive draws; null where its file does not say."""
+
+    name: str
+    model: str
+    power: list[WattsByState] | None
+
+
+class TotalPower(TypedDict):
+    """All drives together."""
+
+    idle_w: float
+    all_seeking_w: float
+
+
+class PowerSummary(TypedDict):
+    """What the drives of a system draw."""
+
+    system: str
+    drives: list[DrivePower]
+    totals: list[TotalPower]
+
+
+class IocostModel(TypedDict):
+    """Constants of the kernel's iocost."""
+
+    rbps: float
+    rseqiops: float
+    rrandiops: float
+    wbps: float
+    wseqiops: float
+    wrandiops: float
+
+
+class MclockModel(TypedDict):
+    """Constants of mClock."""
+
+    read_iops: float
+    write_iops: float
+    read_bytes_per_s: float
+    write_bytes_per_s: float
+
+
+class HeadTimeModel(TypedDict):
+    """Constants of a model of disk-head time."""
+
+    read_ms: float
+    write_ms: float
+    read_mb_per_s: float
+    write_mb_per_s: float
+
+
+class ModelError(TypedDict):
+    """How far a model is from the drive, at one size and depth."""
+
+    op: str
+    size_kib: int
+    depth: int
+    iops: float
+    predicted_iops: float
+    error_percent: float
+
+
+class CoefficientsSummary(TypedDict):
+    """What simple cost models assume of a drive, and how far each is from it."""
+
+    system: str
+    iocost: IocostModel
+    mclock: MclockModel
+    head_time: HeadTimeModel
+    iocost_line: str
+    write_cache: str
+    errors: dict[str, list[ModelError]]
+    sentences: dict[str, str]
+
+
+class SchedulerParameter(TypedDict):
+    """The number in a scheduler's name."""
+
+    what: str
+    unit: str
+    default: float | None
+    least: float
+    most: float | None
+
+
+class SchedulerEntry(TypedDict):
+    """A scheduling algorithm, or a modifier of one."""
+
+    name: str
+    what: str
+    needs: str
+    is_modifier: bool
+    parameter: SchedulerParameter | None
+
+
+class SchedulersOutput(TypedDict):
+    """What `schedulers --json` prints."""
+
+    schedulers: list[SchedulerEntry]

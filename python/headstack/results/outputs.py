@@ -1,0 +1,42 @@
+"""What each verb prints with `--json`: its type, and the version of that."""
+
+from __future__ import annotations
+
+# Where the type of each verb's output is; several where options choose among them.
+OUTPUTS: dict[str, tuple[str, ...]] = {
+    "drives list": ("drives:ListOutput",),
+    "drives show": ("drives:ShowOutput",),
+    "drives check": ("drives:CheckOutput",),
+    "drives sheet": ("drives:SheetOutput",),
+    "drives import": ("drives:ImportOutput",),
+    "trace info": ("traces:InfoOutput",),
+    "trace convert": ("traces:ConvertOutput",),
+    "trace formats": ("traces:FormatsOutput",),
+    "trace match": ("traces:MatchOutput",),
+    "trace ticks": ("traces:TicksOutput",),
+    "trace analyze": ("traces:AnalyzeOutput",),
+    "trace iostat": ("traces:IostatOutput",),
+    "trace capture": ("traces:CaptureOutput",),
+    "trace make": ("traces:MakeOutput",),
+    "simulate": ("runs:RunSummary",),
+    "validate": ("validations:ValidateOutput",),
+    "measure": ("measurements:MeasureOutput", "measurements:ProbesOutput"),
+    "calibrate": ("validations:CalibrationSummary", "validations:StreamCalibrationSummary"),
+    "explain": ("runs:ExplainOutput",),
+    "compare": ("comparisons:ComparisonSummary",),
+    "sweep": ("comparisons:SweepSummary",),
+    "explore": ("comparisons:ExplorationSummary",),
+    "cost": ("designs:CostSummary",),
+    "power": ("designs:PowerSummary",),
+    "coefficients": ("designs:CoefficientsSummary",),
+    "schedulers": ("designs:SchedulersOutput",),
+    "study": ("comparisons:StudyOutput", "comparisons:AllStudiesOutput"),
+    "study list": ("comparisons:StudiesOutput",),
+}
+VERSIONS = dict.fromkeys(OUTPUTS, 1)
+"""A version goes up where a key is removed, renamed, or changes its meaning; a new key leaves it as it is."""
+
+
+def schema_name(verb: str) -> str:
+    """What stands as `schema` in the output of a verb: `headstack/VERB/VERSION`."""
+    return f"headstack/{verb.replace(' ', '-')}/{VERSIONS[verb]}"

@@ -1,0 +1,193 @@
+"""Results of runs: `simulate`, `explain`."""
+
+from __future__ import annotations
+
+from headstack.results.base import NotRequired, TypedDict
+from headstack.results.common import Busy, Origins, Phases, Quantiles, Watts
+
+
+class CacheCounts(TypedDict):
+    """What the drives' caches did, in commands."""
+
+    read_hits: int
+    read_partial_hits: int
+    read_misses: int
+    writes_reported_early: int
+
+
+class ByDirection(TypedDict):
+    """Reads, or writes, alone."""
+
+    requests: int
+    response_mean_ms: float | None
+    service_mean_ms: float | None
+    phases_ms: Phases
+
+
+class DriveLoad(TypedDict):
+    """How busy one drive was."""
+
+    name: str
+    model: str
+    requests: int
+    commands: int
+    utilisation: float
+    queue_mean: float
+    queue_max: int
+    held_back: int
+    """Requests in the driver's queue at the end of a run that was cut."""
+    busy_s: dict[str, float]
+    assumed_share: float
+    """The share of the drive's values that nobody has published or measured."""
+    power: NotRequired[Watts]
+
+
+class BusLoad(TypedDict):
+    """How busy one bus was."""
+
+    name: str
+    utilisation: float
+    data_utilisation: float
+    queue_mean: float
+    queue_max: int
+    grants: int
+    wait_mean_ms: float | None
+    wait_max_ms: float
+
+
+class BufferCacheCounts(TypedDict):
+    """What the host's buffer cache did, in blocks."""
+
+    read_hits: int
+    read_misses: int
+    write_hits: int
+    write_misses: int
+    shared_fetches: int
+    dirtied: int
+    written_by_sync: int
+    written_by_dribble: int
+    written_by_eviction: int
+    written_by_limit: int
+    written_through: int
+    dirty_at_end: int
+    writing_at_end: int
+    dirty_max: int
+    longest_dirty_s: float
+    waits_for_room: int
+    driver_reads: int
+    driver_read_mean_ms: float | None
+    driver_writes: int
+    driver_write_mean_ms: float | None
+
+
+class Lateness(TypedDict):
+    """Calls of the model that came after an effect it had announced."""
+
+    count: int
+    max_ms: float
+
+
+class MeasuredByFio(TypedDict):
+    """What fio measured for one job and direction."""
+
+    job: str
+    op: str
+    iops: float
+    mib_per_s: float
+    mean_ms: float
+    std_ms: float
+    max_ms: float
+
+
+class RunSummary(TypedDict):
+    """What a simulation comes to."""
+
+    requests: int
+    """Requests that completed, after the warm-up."""
+    simulated_s: float
+    wall_s: float
+    """What the run took here."""
+    seed: int
+    system: str
+    workload: str
+    replay: str | None
+    config_hash: str
+    """Names system, workload and options: two runs with the same hash, seed and version have the same results."""
+    version: str
+    quantiles: str
+    """`exact`, or `hdr`: within 0.1 %."""
+    response_ms: Quantiles
+    """From the arrival of a request to its completion."""
+    service_ms: Quantiles
+    """From where a request is handed to the drive to its completion."""
+    phases_ms: Phases
+    busy_ms: Busy
+    iops: float | None
+    mib_per_s: float | None
+    cache: CacheCounts
+    reads: ByDirection
+    writes: ByDirection
+    drives: list[DriveLoad]
+    buses: list[BusLoad]
+    provenance: Origins
+    warmup_requests: int
+    in_flight_drained: int
+    in_flight_cut: int
+    """Requests that were under way where the run was cut."""
+    clamped: int
+    """Requests whose measured instants overlap, so that they had to be moved."""
+    lateness: Lateness
+    interrupted: bool
+    power: NotRequired[Watts]
+    buffer_cache: NotRequired[BufferCacheCounts]
+    fio: NotRequired[list[MeasuredByFio]]
+
+
+class PlaceOnDisk(TypedDict):
+    """Where a sector is."""
+
+    cylinder: int
+    head: int
+    sector: int
+    angle_turns: float
+
+
+class Step(TypedDict):
+    """One step of a request."""
+
+    label: str
+    start_ms: float
+    end_ms: float
+    cylinder: int
+    head: int
+    start_turns: float
+    end_turns: float
+    note: str
+
+
+class Timeline(TypedDict):
+    """One request, step by step."""
+
+    position: NotRequired[int]
+    id: NotRequired[int]
+    op: str
+    lba: int
+    sectors: int
+    arrival_ms: float
+    start_ms: float
+    finish_ms: float
+    response_ms: float
+    phases_ms: Phases
+    cache: str
+    place: PlaceOnDisk
+    rotation_ms: float
+    steps: list[Step]
+    differs_ms: NotRequired[float]
+    """How much later than in the run's record it finishes: there, requests were under way at the same time."""
+
+
+class ExplainOutput(TypedDict):
+    """What `explain --json` prints."""
+
+    system: str
+    requests: list[Timeline]

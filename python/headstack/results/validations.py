@@ -1,0 +1,131 @@
+"""Results that hold a model against measured times: `validate`, `calibrate`."""
+
+from __future__ import annotations
+
+from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.common import GapChoice, Origins, PhaseLock, Score, SplitScore
+
+
+class Rung(SplitScore):
+    """One rung of the model ladder."""
+
+    step: str
+    content: str
+
+
+class ResidualClass(TypedDict):
+    """Requests of one kind, and their part of the error."""
+
+    op: str
+    guess: str
+    """What the model predicted the cache would do."""
+    after: str | None
+    place: str | None
+    requests: int
+    requests_share: float
+    measured_mean_ms: float
+    bias_ms: float
+    mae_ms: float
+    error_share: float
+    turn_early_share: float | None
+    turn_late_share: float | None
+
+
+class ValidationSummary(SplitScore):
+    """How a model compares with measured times."""
+
+    replay: str
+    phase_lock: bool
+    clamped: int
+    unmeasured: int
+    """Requests without measured times."""
+    system: str
+    workload: str
+    seed: int
+    config_hash: str
+    version: str
+    provenance: Origins
+    wall_s: float
+    gap: NotRequired[GapChoice]
+    ladder: NotRequired[list[Rung]]
+    without_phase_lock: NotRequired[SplitScore]
+    phase: NotRequired[PhaseLock]
+
+
+class ValidateOutput(ValidationSummary):
+    """What `validate --json` prints."""
+
+    residuals: list[ResidualClass] | None
+
+
+class SplitOfTrace(TypedDict):
+    """How a trace was divided into what chose the values and what scored them."""
+
+    share: NotRequired[float]
+    folds: NotRequired[int]
+    train_requests: int
+    test_requests: int
+
+
+class FittedParameter(TypedDict):
+    """One parameter of a drive, before and after a fit."""
+
+    name: str
+    path: str
+    before: float
+    after: float
+    wrong: bool
+    gain_ms: float
+    """How much larger the error of the fitted part is when this one value goes back."""
+    gain_percent: float
+    t: float | None
+    ci95: list[float | None]
+    """What fits about as well, the other parameters free; null where the data set no bound."""
+    identifiable: bool
+    ci95_others_held: list[float | None]
+    bounds: list[float | None]
+    """What physics allows."""
+
+
+class BeforeAfter(TypedDict):
+    """A score before and after a fit."""
+
+    before: Score
+    after: Score
+
+
+class PhaseBeforeAfter(TypedDict):
+    """The phase lock before and after a fit."""
+
+    before: PhaseLock | None
+    after: PhaseLock | None
+
+
+class CalibrationSummary(TypedDict):
+    """Parameters fitted to one part of a trace, and scored on the rest."""
+
+    system: str
+    workload: str
+    objective: str
+    split: SplitOfTrace
+    parameters: list[FittedParameter]
+    train: BeforeAfter
+    test: BeforeAfter
+    rounds: int
+    evaluations: int
+    phase: NotRequired[PhaseBeforeAfter | None]
+    seed: int
+    version: str
+    gap: NotRequired[GapChoice]
+
+
+class StreamCalibrationSummary(TypedDict):
+    """A stream model fitted to throughputs."""
+
+    system: str
+    source: str
+    left_out_cached: int
+    parameters: list[dict[str, Any]]
+    train: dict[str, Any]
+    test: dict[str, Any]
+    rows: list[dict[str, Any]]

@@ -1,0 +1,102 @@
+"""Every command that the documents show is run as it stands, or left out for a reason that is named here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import ROOT
+from documents import LANGUAGES, Document, documents
+from headstack.cli import command_line, output
+from supplies import supply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCUMENTS = documents()
+# What is not run, and why. Those of headstack are parsed all the same.
+NOT_RUN = {
+    r"^sudo |/dev/sd|^iostat|^bpftrace": "needs a device, or root",
+    r"^make |^cargo ": "builds; CI has a step for it",
+    r"--data DIR|path/to/disksim": "needs what stands for it",
+    r"^headstack study (?!list)": "CI reproduces all studies",
+    r"--dask |\.local/share": "changes the host, or opens ports",
+}
+# A simulation of a whole drive's measurement and the like: seconds, on a busy machine minutes.
+PATIENCE_S = 600
+
+
+def left_out(command: str) -> str | None:
+    return next((why for pattern, why in NOT_RUN.items() if re.search(pattern, command)), None)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_every_block_says_what_it_is(document: Document) -> None:
+    wrong = [f"line {block.line}: `{block.language}`" for block in document.blocks if block.language not in LANGUAGES]
+    assert not [each for each in wrong if "{" not in each], f"{document.name}: say one of {sorted(LANGUAGES)}"
+    for block in document.blocks:
+        if block.language == "toml":
+            tomllib.loads(block.text)
+
+
+def test_every_reason_to_leave_out_is_needed() -> None:
+    commands = [each for document in DOCUMENTS for block in document.blocks for each in block.commands()]
+    idle = [pattern for pattern in NOT_RUN if not any(re.search(pattern, command) for command in commands)]
+    assert not idle
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_commands_left_out_are_commands(document: Document) -> None:
+    for block in document.blocks:
+        for command in block.commands() if block.language == "sh" else ():
+            words = shlex.split(re.sub(r" > [^\s']+$", "", command.removeprefix("sudo ")), comments=True)
+            if left_out(command) and words[0] == "headstack":
+                verb, bound, _ = command_line().parse_args(output.choose(words[1:]), exit_on_error=False)
+                assert callable(verb), command
+                assert bound.signature
+
+
+def run(command: list[str] | str, folder: Path, line: int, document: Document) -> None:
+    """Run a command in a page's folder; it must come to a good end."""
+    environment = {**os.environ, "NO_COLOR": "1", "PATH": f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, shell=isinstance(command, str), executable="/bin/bash" if isinstance(command, str) else None,
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    shown = command if isinstance(command, str) else command[-1]
+    assert done.returncode == 0, f"{document.name}, line {line}:\n{shown}\nexit code {done.returncode}\n{done.stderr}"
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_commands_run(document: Document, tmp_path: Path) -> None:
+    ran, left = 0, []
+    code: list[str] = []
+    for block in document.blocks:
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text)
+        if block.language == "python":
+            code.append(block.text)
+            supply(block.text, tmp_path)
+        for command in block.commands() if block.language == "sh" else ():
+            try:
+                if why := left_out(command):
+                    pytest.skip(why)
+                supply(command, tmp_path)
+            except pytest.skip.Exception as skipped:
+                left.append(f"{command}: {skipped}")
+                continue
+            run(command, tmp_path, block.line, document)
+            ran += 1
+    if code:
+        run([sys.executable, "-c", "\n".join(code)], tmp_path, 0, document)
+        ran += 1
+    if not ran:
+        pytest.skip("; ".join(left) or "shows no commands")
