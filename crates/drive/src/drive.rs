@@ -411,6 +411,10 @@ impl Drive {
         self.parts.under_way.rebase(moved);
     }
 
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
     /// Listens to the next command: what its transfer tells can be had afterwards.
     pub(crate) fn parts_mut(&mut self) -> &mut Parts {
         &mut self.parts

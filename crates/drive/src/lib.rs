@@ -115,11 +115,13 @@ mod mechanism;
 mod model;
 mod positioning;
 pub mod power;
+mod sameness;
 pub mod scheduler;
 mod sequential;
 pub mod spec;
 mod transfer;
 
+pub use buffer::Relabelling;
 pub use drive::{Drive, Lateness};
 pub use explain::Step;
 pub use mechanism::BusyTimes;

@@ -52,6 +52,18 @@ impl Gauge {
         self.balance += i128::from(length.0);
     }
 
+    /// At `value`, before anything is counted.
+    pub fn at(value: u64) -> Self {
+        Self { value, max: value, balance: 0 }
+    }
+
+    /// Goes on as `later` did, which began at this count.
+    pub fn follow(&mut self, later: &Self) {
+        self.value = later.value;
+        self.max = self.max.max(later.max);
+        self.balance += later.balance;
+    }
+
     /// Forgets what was before `now`; the count itself stays.
     pub fn restart(&mut self, now: Nanos) {
         *self = Self {

@@ -12,7 +12,7 @@ const LARGEST_PIECE: u64 = 2048;
 const OVERDUE_EVERY: u32 = 16;
 
 /// A run of buffered sectors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     end: u64,
     /// Where its first sector is.
@@ -20,7 +20,7 @@ struct Run {
 }
 
 /// A write as it came, for as long as its age matters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrival {
     at: Nanos,
     start: u64,
@@ -193,6 +193,19 @@ impl Dirty {
     /// The piece whose first sector comes soonest under the head of one of several arms.
     pub(crate) fn soonest(&self, arms: &[Reach<'_>]) -> Option<(u64, u64)> {
         self.piece_at(self.places.soonest(arms)?)
+    }
+
+    /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the
+    /// same.
+    pub(super) fn has_same_future(&self, other: &Self) -> bool {
+        // The places follow from the runs.
+        let Self { runs, places: _, sectors, arrivals, by_place, draining } = self;
+        let turn = |by_place: u32| by_place.min(OVERDUE_EVERY - 1);
+        *runs == other.runs
+            && *sectors == other.sectors
+            && *arrivals == other.arrivals
+            && turn(*by_place) == turn(other.by_place)
+            && *draining == other.draining
     }
 
     /// Everything happens at another time.

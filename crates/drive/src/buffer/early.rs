@@ -4,7 +4,7 @@ use crate::model::DriveModel;
 use crate::spec::{DirtyHit, WritePolicy};
 use headstack_units::{Nanos, Op};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EarlyWrite {
     start: u64,
     end: u64,
@@ -13,7 +13,7 @@ struct EarlyWrite {
 }
 
 /// The writes on their way, in the order in which they will be on the media.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EarlyWrites {
     writes: Vec<EarlyWrite>,
     /// What goes to the media once more behind them: first address, and one after the last.

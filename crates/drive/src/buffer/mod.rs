@@ -7,10 +7,12 @@ mod policy;
 mod prefetch;
 pub(crate) mod read_ahead;
 mod received;
+mod sameness;
 mod segments;
 
 pub(crate) use dirty::Dirty;
 pub(crate) use early::EarlyWrites;
+pub use sameness::Relabelling;
 
 use crate::layout::Extent;
 use crate::mechanics::Epoch;

@@ -3,6 +3,7 @@
 //! Nothing happens "while" the drive reads ahead: the state at any instant follows from when it began, and is worked
 //! out when somebody asks.
 
+use super::sameness::Relabelling;
 use super::segments::Segments;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
@@ -10,7 +11,7 @@ use crate::mechanism::{Arm, Media, Pass, Release};
 use headstack_units::{Angle, Nanos, Op};
 
 /// Reading ahead into a segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Prefetch {
     /// The segment that is filled.
     segment: usize,
@@ -32,7 +33,7 @@ pub(crate) struct Prefetch {
 }
 
 /// A sector that is not read before an instant, because the segment is full of data that have not been sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wait {
     lba: u64,
     until: Nanos,
@@ -304,6 +305,11 @@ impl Prefetch {
     /// What has been read may be more by now, even at an instant asked about before.
     pub(crate) fn unsettle(&mut self) {
         self.settled = Nanos::ZERO;
+    }
+
+    /// The same, into the segment `labels` says.
+    pub(super) fn relabelled(self, labels: &Relabelling) -> Self {
+        Self { segment: labels.of(self.segment), ..self }
     }
 
     /// Everything happens at another time.

@@ -32,7 +32,7 @@ impl Segment {
 /// All segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
-    all: Vec<Segment>,
+    pub(super) all: Vec<Segment>,
     policy: Policy,
     discard: bool,
     /// What a write leaves of the segments it touches.
@@ -40,10 +40,13 @@ pub(crate) struct Segments {
     /// Which segment makes room.
     replacement: Replacement,
     /// What becomes of written data.
-    written_data: WrittenData,
+    pub(super) written_data: WrittenData,
     /// The segment the last write went into.
-    written: Option<usize>,
-    uses: u64,
+    pub(super) written: Option<usize>,
+    pub(super) uses: u64,
+    /// Their order in the list decided something since this was last set back: with another order of the same segments the
+    /// drive might have gone on in another way.
+    pub(super) order_mattered: bool,
 }
 
 impl Segments {
@@ -58,6 +61,7 @@ impl Segments {
             written_data: spec.map_or(WrittenData::Dropped, |spec| spec.written_data),
             written: None,
             uses: 0,
+            order_mattered: false,
         }
     }
 
@@ -68,14 +72,20 @@ impl Segments {
     }
 
     /// The segment that holds `lba`, or whose end is `lba` (data that are being read just now).
-    pub(crate) fn find(&self, lba: u64) -> Option<usize> {
+    pub(crate) fn find(&mut self, lba: u64) -> Option<usize> {
         let holds = |segment: &Segment| segment.start <= lba && lba < segment.end;
         let continues = |segment: &Segment| segment.end == lba && segment.is_in_use();
         // Mostly there is neither, and one look at each says so.
         if !self.may_hold(lba) {
             return None;
         }
-        self.all.iter().position(holds).or_else(|| self.all.iter().position(continues))
+        let first = |matches: &dyn Fn(&Segment) -> bool| {
+            let found = self.all.iter().position(matches)?;
+            Some((found, self.all[found + 1..].iter().any(matches)))
+        };
+        let (found, is_one_of_several) = first(&holds).or_else(|| first(&continues))?;
+        self.order_mattered |= is_one_of_several;
+        Some(found)
     }
 
     /// The segment that holds `lba`: one with all of `lba..end` before others, the one that is being filled before those
@@ -122,6 +132,10 @@ impl Segments {
     }
 
     fn put(&mut self, index: usize, start: u64, end: u64) {
+        if self.all[index].used == 0 {
+            // Of those never used, or emptied, the first makes room.
+            self.order_mattered |= self.all.iter().filter(|segment| segment.used == 0).count() > 1;
+        }
         self.uses += 1;
         self.all[index] = Segment { start, end, used: self.uses };
         self.policy.divide(&mut self.all, index);
@@ -152,6 +166,7 @@ impl Segments {
     /// New data at the end of a segment; old ones at its start make room.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let segment = &mut self.all[index];
+        self.order_mattered |= segment.used == 0;
         segment.end = segment.end.max(end);
         self.policy.divide(&mut self.all, index);
     }

@@ -165,7 +165,7 @@ fn rate(period_ns: f64) -> u128 {
 const MOST_STEPS: u64 = 1 << 20;
 
 /// A spindle: its nominal speed and how the real one differs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spindle {
     epoch: Epoch,
     /// At which the next drift interval begins; [`Nanos::MAX`] without drift.

@@ -8,7 +8,7 @@ use super::pass::Arm;
 use headstack_units::{Angle, Nanos};
 
 /// An arm assembly. Of the one at work the mechanism knows where it is and when it is free.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stand {
     /// Its place around the spindle, in the direction of rotation.
     angle: Angle,
@@ -45,6 +45,18 @@ impl Arms {
     pub(super) fn new(angles: &[Angle], ends: &[Nanos], arm: Arm) -> Self {
         let stand = |(&angle, &ends)| Stand { angle, arm, free_at: Nanos::ZERO, ends, is_out: false };
         Self { stands: angles.iter().zip(ends).map(stand).collect(), at_work: 0 }
+    }
+
+    /// Whether everything to come is the same with `other`. Where the one at work last rested is written over when it rests.
+    pub(super) fn has_same_future(&self, other: &Self) -> bool {
+        let Self { stands, at_work } = self;
+        let same = |(index, (one, two)): (usize, (&Stand, &Stand))| {
+            let rests = if index == *at_work { one } else { two };
+            *one == Stand { arm: rests.arm, free_at: rests.free_at, ..*two }
+        };
+        *at_work == other.at_work
+            && stands.len() == other.stands.len()
+            && stands.iter().zip(&other.stands).enumerate().all(same)
     }
 
     /// Which is at work.

@@ -3,7 +3,7 @@
 use headstack_units::Nanos;
 
 /// Transfers to come, none of which gives way to another.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Channel {
     taken: Vec<(Nanos, Nanos)>,
     /// When the transfer in hand begins.

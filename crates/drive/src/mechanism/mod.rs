@@ -98,6 +98,43 @@ impl Mechanism {
         }
     }
 
+    /// Whether everything to come is the same with `other`. What it worked on before changes nothing.
+    pub(crate) fn has_same_future(&self, other: &Self) -> bool {
+        let Self {
+            spindle,
+            arm,
+            free_at,
+            last_work,
+            recalibration_due,
+            busy: _,
+            draws,
+            seed,
+            arms,
+            overlap,
+            channel,
+        } = self;
+        *spindle == other.spindle
+            && *arm == other.arm
+            && *free_at == other.free_at
+            && *last_work == other.last_work
+            && *recalibration_due == other.recalibration_due
+            && *draws == other.draws
+            && *seed == other.seed
+            && arms.has_same_future(&other.arms)
+            && *overlap == other.overlap
+            && *channel == other.channel
+    }
+
+    /// Counts its work from here on.
+    pub(crate) fn forget_busy(&mut self) {
+        self.busy = BusyTimes::default();
+    }
+
+    /// Counts work done before, too.
+    pub(crate) fn add_busy(&mut self, before: &BusyTimes) {
+        self.busy.add_all(before);
+    }
+
     /// Where the arm is when it is free.
     #[inline]
     pub(crate) fn arm(&self) -> Arm {

@@ -22,7 +22,7 @@ impl Arm {
 }
 
 /// One extent passing under its head: the arm moves from `begin` to `ready`, waits until `start`, transfers until `end`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pass {
     pub(crate) extent: Extent,
     /// Slots of the extent that this pass leaves out at its beginning (already transferred by another pass).

@@ -19,6 +19,11 @@ impl BusyTimes {
         self.0.iter().fold(Nanos::ZERO, |sum, &time| sum + time)
     }
 
+    /// Adds times of the same kinds.
+    pub(super) fn add_all(&mut self, others: &Self) {
+        self.0.iter_mut().zip(others.0).for_each(|(time, other)| *time += other);
+    }
+
     #[inline]
     pub(super) fn add(&mut self, work: Work, time: Nanos) {
         self.0[work as usize] += time;

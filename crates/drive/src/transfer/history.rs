@@ -4,7 +4,7 @@ use crate::command::Command;
 use headstack_units::{Nanos, Op};
 
 /// The memory of the controller.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct History {
     /// Where the last write ended, if a write came last or before reads.
     write_end: Option<u64>,

@@ -7,7 +7,7 @@ use crate::command::Command;
 use headstack_units::{Nanos, RequestFlags};
 
 /// What is under way, and when it is through.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnderWay(EarlyWrites);
 
 impl UnderWay {

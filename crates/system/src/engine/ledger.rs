@@ -70,6 +70,17 @@ impl BusBook {
         self.held.fall(now);
     }
 
+    /// Goes on as `later` tells, an account of one who had the bus to himself, opened when this ended.
+    pub(crate) fn follow(&mut self, later: &Self) {
+        let Self { held, waiting, data, grants, waited, longest_wait } = later;
+        self.held.follow(held);
+        self.waiting.follow(waiting);
+        self.data += data;
+        self.grants += grants;
+        self.waited += waited;
+        self.longest_wait = self.longest_wait.max(*longest_wait);
+    }
+
     /// A command is complete.
     #[inline]
     pub(crate) fn complete(&mut self, outcome: &Outcome) {
@@ -143,6 +154,13 @@ impl Work {
         self.seek += busy.seek.0;
         self.rotation += busy.rotation.0;
         self.transfers[op as usize] += busy.transfer.0;
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        let Self { seek, rotation, transfers } = other;
+        self.seek += seek;
+        self.rotation += rotation;
+        self.transfers.iter_mut().zip(transfers).for_each(|(sum, transfer)| *sum += transfer);
     }
 
     pub(crate) fn transfer(&self) -> u64 {
@@ -219,6 +237,22 @@ pub(crate) struct UnitBook {
 }
 
 impl UnitBook {
+    /// An account opened while so many commands are in the queue, of a mechanism that has not worked yet.
+    pub(crate) fn opened(load: u64) -> Self {
+        Self { load: Gauge::at(load), ..Self::default() }
+    }
+
+    /// Goes on as `later` tells, an account opened when this ended.
+    pub(crate) fn follow(&mut self, later: &Self) {
+        let Self { load, commands, mechanism, held_back, work, background } = later;
+        self.load.follow(load);
+        self.commands += commands;
+        self.mechanism.now += mechanism.now;
+        self.held_back.now += held_back.now;
+        self.work.add_all(work);
+        self.background.add_all(background);
+    }
+
     /// A command reaches the unit's queue.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Nanos) {

@@ -8,6 +8,7 @@
 //! records, in the same order, as if one thread had served request by request.
 
 use std::sync::Arc;
+use std::vec::Drain;
 
 use headstack_drive::Drive;
 use headstack_drive::command::{Background, Command, Outcome};
@@ -18,12 +19,31 @@ use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
 use super::worker::Worker;
-use super::{Output, RunEnd, RunOptions, Warmup};
+use super::{Output, RunEnd, RunOptions, Warmup, stretches};
 use crate::SystemError;
 use crate::engine::{Finished, Ledger, background, recalibration_interval, row};
 use crate::layer::{AnyLayer, Call, Effect, Layer, Target};
-use crate::record::BackgroundRow;
+use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::{System, Volume};
+
+/// Where the records of served requests go.
+pub(super) trait Records {
+    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError>;
+
+    /// Background work done since the last row.
+    fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError>;
+}
+
+impl Records for Output<'_> {
+    #[inline]
+    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+        Output::push(self, row)
+    }
+
+    fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError> {
+        Output::push_background(self, rows)
+    }
+}
 
 /// How many requests pass at most between two looks at the stop flag, and are sharded at a time.
 const STRETCH: usize = 4096;
@@ -51,11 +71,15 @@ pub(super) fn run(
 ) -> Result<RunEnd, SystemError> {
     let mut arrivals = Arrivals::new(source, options.requests);
     let mut run = FastRun::new(system, options);
-    let mut is_counting = false;
+    let mut is_counting = options.warmup == Warmup::None;
     let most = options.batch.map_or(STRETCH, |batch| batch.clamp(1, STRETCH));
     loop {
         if output.is_stopped() {
             run.end.interrupted = true;
+            break;
+        }
+        if is_counting && let Some(threads) = run.threads_of_one(options) {
+            stretches::run(&mut run, &mut arrivals, threads, options.batch, output)?;
             break;
         }
         let (first_id, requests) = arrivals.take_some(most)?;
@@ -82,16 +106,20 @@ pub(super) fn run(
 
 /// The threads that serve several drives; none where one will do.
 fn pool(drives: usize, threads: Option<usize>) -> Option<ThreadPool> {
-    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let threads = threads.min(drives);
+    let threads = count_of(threads).min(drives);
     // A machine that has no threads to give gets the same results from one.
     (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten()
 }
 
-struct FastRun<'a> {
-    system: &'a System,
+/// As many threads as are asked for, or as there are cores.
+fn count_of(threads: Option<usize>) -> usize {
+    threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+pub(super) struct FastRun<'a> {
+    pub(super) system: &'a System,
     until: Nanos,
-    workers: Vec<Worker>,
+    pub(super) workers: Vec<Worker>,
     pool: Option<ThreadPool>,
     layers: Vec<AnyLayer>,
     effects: Vec<Effect>,
@@ -103,11 +131,11 @@ struct FastRun<'a> {
     sharded: Vec<usize>,
     commands: Vec<usize>,
     /// When requests were complete, but for those surely complete by the last arrival.
-    finishes: Vec<Nanos>,
+    pub(super) finishes: Vec<Nanos>,
     /// So many of them are worth a look at which those are.
     finishes_look: usize,
-    last_arrival: Nanos,
-    end: RunEnd,
+    pub(super) last_arrival: Nanos,
+    pub(super) end: RunEnd,
 }
 
 impl<'a> FastRun<'a> {
@@ -119,10 +147,16 @@ impl<'a> FastRun<'a> {
             Worker::new(drive, system.timings[system.units[unit].bus], until, is_split)
         };
         let workers: Vec<Worker> = drives.map(worker).collect();
+        let pool = pool(workers.len(), options.threads);
+        Self { pool, ..Self::with(system, until, workers) }
+    }
+
+    /// A run by one thread, with nothing noted.
+    fn with(system: &'a System, until: Nanos, workers: Vec<Worker>) -> Self {
         Self {
             system,
             until,
-            pool: pool(workers.len(), options.threads),
+            pool: None,
             workers,
             layers: system.new_layers(),
             effects: Vec::new(),
@@ -138,6 +172,17 @@ impl<'a> FastRun<'a> {
         }
     }
 
+    /// How many threads serve a single drive that each may begin anywhere; `None` where it is one after the other.
+    fn threads_of_one(&self, options: &RunOptions) -> Option<usize> {
+        let is_one = self.until == Nanos::MAX && self.workers.len() == 1 && self.workers[0].is_plain();
+        is_one.then(|| count_of(options.threads)).filter(|&threads| threads > 1)
+    }
+
+    /// A copy of what serves, with nothing noted.
+    pub(super) fn fork(&self) -> Self {
+        Self::with(self.system, self.until, self.workers.clone())
+    }
+
     /// Statistics begin at `now`, but for what is on its way.
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
@@ -146,11 +191,11 @@ impl<'a> FastRun<'a> {
         }
     }
 
-    fn serve_all(
+    pub(super) fn serve_all(
         &mut self,
         first_id: u64,
         requests: &[Request],
-        output: &mut Output<'_>,
+        output: &mut impl Records,
     ) -> Result<(), SystemError> {
         if let Some(newest) = requests.last() {
             self.last_arrival = newest.arrival;
@@ -167,7 +212,7 @@ impl<'a> FastRun<'a> {
 
     /// Serves one request.
     #[inline]
-    fn serve(&mut self, id: u64, request: &Request, output: &mut Output<'_>) -> Result<(), SystemError> {
+    fn serve(&mut self, id: u64, request: &Request, output: &mut impl Records) -> Result<(), SystemError> {
         self.system.check(id, request)?;
         self.effects.clear();
         let layer = &mut self.layers[request.device as usize];
@@ -218,7 +263,7 @@ impl<'a> FastRun<'a> {
         pool: &ThreadPool,
         first_id: u64,
         requests: &[Request],
-        output: &mut Output<'_>,
+        output: &mut impl Records,
     ) -> Result<(), SystemError> {
         self.sharded.clear();
         self.commands.clear();
@@ -263,7 +308,7 @@ impl<'a> FastRun<'a> {
         request: &Request,
         unit: usize,
         outcome: &Outcome,
-        output: &mut Output<'_>,
+        output: &mut impl Records,
     ) -> Result<(), SystemError> {
         if !self.rows.is_empty() {
             output.push_background(self.rows.drain(..))?;

@@ -21,6 +21,9 @@ mod power_tests;
 #[cfg(test)]
 mod raid_tests;
 mod serial;
+mod stretches;
+#[cfg(test)]
+mod stretches_tests;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -37,7 +40,7 @@ use headstack_units::Nanos;
 use crate::SystemError;
 use crate::engine::Usage;
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
-use crate::summary::{BufferCacheUse, Recorder, Summary};
+use crate::summary::{BufferCacheUse, ParallelSummary, Recorder, Summary};
 use crate::system::System;
 
 /// Called with the progress of a run every 8192 requests.
@@ -112,6 +115,8 @@ pub(crate) struct RunEnd {
     /// Phase-locked replay: how the tracking went, for each drive.
     pub(crate) phase: Vec<TrackerDiagnostics>,
     pub(crate) interrupted: bool,
+    /// One drive served by several threads: how that went.
+    pub(crate) parallel: Option<ParallelSummary>,
     /// What the host's buffer cache did.
     pub(crate) cache: Option<BufferCacheUse>,
 }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use headstack_drive::Drive;
 use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
+use headstack_drive::{Drive, Relabelling};
 use headstack_units::{Nanos, Op};
 
 use crate::engine::{BusBook, Observer, UnitBook, book_alone};
 
 /// A drive and its queue.
+#[derive(Clone)]
 pub(super) struct Worker {
     drive: Drive,
     timing: BusTiming,
@@ -45,7 +46,7 @@ enum Entry {
 }
 
 /// Commands served away from the others, and how they went.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Shard {
     commands: Vec<(Nanos, Command)>,
     /// With each outcome, where its background work ends in `works`.
@@ -202,6 +203,41 @@ impl Worker {
         self.unit.restart(now);
         self.bus.restart(now);
         self.is_observing = is_observing;
+    }
+
+    /// Whether all that was told is booked, but for commands to leave.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.is_observing && self.ahead.is_empty() && self.observed.is_empty()
+    }
+
+    /// Books of a stretch are opened; what happened before is in others.
+    pub(super) fn begin_stretch(&mut self) {
+        self.drive.begin_stretch();
+        self.unit = UnitBook::opened(self.leaving.len() as u64);
+        self.bus = BusBook::default();
+    }
+
+    /// Whether everything to come is the same with `other`; and which segments of the one drive's cache are which of the other's.
+    pub(super) fn same_future(&self, other: &Self) -> Option<Relabelling> {
+        let is_same = self.is_plain()
+            && other.is_plain()
+            && self.free_at == other.free_at
+            && self.leaving == other.leaving;
+        if is_same { self.drive.same_future(&other.drive) } else { None }
+    }
+
+    /// Goes on as `later` did, which served a stretch that began when this one was in the state it is in. `labels` tell which
+    /// segments of the later drive's cache are which of this one's.
+    pub(super) fn follow(&mut self, later: &Self, labels: &Relabelling) {
+        let Self { drive, free_at, leaving, unit, bus, .. } = later;
+        let worked = self.drive.busy_times();
+        self.drive.clone_from(drive);
+        self.drive.add_busy_times(&worked);
+        self.drive.relabel(labels);
+        self.free_at = *free_at;
+        self.leaving.clone_from(leaving);
+        self.unit.follow(unit);
+        self.bus.follow(bus);
     }
 
     /// What is buffered goes to the media.

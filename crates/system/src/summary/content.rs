@@ -17,6 +17,9 @@ pub struct Summary {
     pub simulated_s: f64,
     /// How long the computer took; filled in by the caller.
     pub wall_s: f64,
+    /// How several threads served one drive, where they did: like `wall_s`, of the computer and not of the system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<ParallelSummary>,
     /// Seed of the run.
     pub seed: u64,
     /// The system's name.
@@ -78,6 +81,17 @@ pub struct Summary {
     pub interrupted: bool,
     /// Curves for a report.
     pub plots: Plots,
+}
+
+/// How several threads served the requests of one drive. The results are those of one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ParallelSummary {
+    /// Threads that served.
+    pub threads: usize,
+    /// Requests served from a guessed state of the drive.
+    pub guessed_requests: u64,
+    /// Those of them whose guess proved right; the others were served again.
+    pub proven_requests: u64,
 }
 
 /// A distribution of times, in ms.

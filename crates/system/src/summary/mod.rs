@@ -10,8 +10,8 @@ mod report;
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
 pub use content::{
-    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
-    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
+    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary,
+    ParallelSummary, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };
 pub use phase::PhaseSummary;
 pub use power::PowerSummary;

@@ -40,6 +40,7 @@ impl Recorder {
             requests,
             simulated_s: end.at.as_s(),
             wall_s: 0.0,
+            parallel: end.parallel,
             seed: options.seed,
             system: config.name.clone(),
             workload: options.workload.name.clone(),

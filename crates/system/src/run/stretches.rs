@@ -1,0 +1,410 @@
+//! One drive's requests, served by several threads: the same records as by one.
+//!
+//! A command depends on all before it, by the state they left the drive in. But a drive forgets: where the arm is, what the
+//! cache holds and how long the queue is follow, after idle moments, from the last commands alone. So the requests at hand are cut
+//! into stretches, and each thread serves one from a *guessed* state: that of the last request known, with some requests before
+//! the stretch served from there. Then they are gone through in order. Where the guess equals the state in which the stretch before
+//! really ended, in all that a command to come may depend on, its records are right, and kept; where not, its requests are
+//! served again, until the two states meet.
+//!
+//! A stretch is compared block by block. The thread that reads requests and writes records does so while the others serve: for
+//! the round before, and for the one to come. Where guesses fail they are left out for a while, and only that remains.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::vec::Drain;
+
+use headstack_trace::Request;
+
+use super::Output;
+use super::arrivals::Arrivals;
+use super::fast::{FastRun, Records};
+use super::worker::Worker;
+use crate::SystemError;
+use crate::record::{BackgroundRow, CompletionRow};
+use crate::summary::ParallelSummary;
+use headstack_units::Nanos;
+
+/// Stretches a thread serves in a round: one that is through early takes another.
+const STRETCHES_A_THREAD: usize = 4;
+/// Most rounds in a row without guesses.
+const LONGEST_PAUSE: u32 = 64;
+
+/// How requests are cut.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// Requests in a stretch.
+    stretch: usize,
+    /// Requests after which states are compared.
+    block: usize,
+    /// Requests before a stretch that are served to guess the state it begins in, at first and at most.
+    lead: usize,
+    longest_lead: usize,
+}
+
+impl Cut {
+    /// `batch` requests in a stretch, for tests.
+    fn new(batch: Option<usize>) -> Self {
+        match batch {
+            None => Self { stretch: 16_384, block: 4096, lead: 256, longest_lead: 2048 },
+            Some(batch) => {
+                let stretch = batch.max(1);
+                Self { stretch, block: stretch / 3 + 1, lead: stretch / 4, longest_lead: stretch / 2 }
+            }
+        }
+    }
+}
+
+/// Serves all that is left of `arrivals` on the single drive of `run`.
+pub(super) fn run(
+    run: &mut FastRun<'_>,
+    arrivals: &mut Arrivals,
+    threads: usize,
+    batch: Option<usize>,
+    output: &mut Output<'_>,
+) -> Result<(), SystemError> {
+    let mut guessing = Guessing::new(Cut::new(batch));
+    let most = guessing.cut.stretch * STRETCHES_A_THREAD * threads;
+    let mut shelf = Shelf::default();
+    let mut parallel = ParallelSummary { threads, ..ParallelSummary::default() };
+    let mut known = Vec::new();
+    let mut next = Round::read(arrivals, most, Vec::new());
+    while !next.requests.is_empty() {
+        if output.is_stopped() {
+            run.end.interrupted = true;
+            break;
+        }
+        let round = std::mem::take(&mut next);
+        let mut stretches = round.stretches(run, &mut guessing, &mut shelf);
+        let free = std::mem::take(&mut shelf.requests);
+        let read_and_write = || {
+            let written = known.iter_mut().try_for_each(|notes: &mut Notes| notes.put_out(output));
+            (written, Round::read(arrivals, most, free))
+        };
+        let written;
+        (written, next) = serve_meanwhile(&mut stretches, threads, read_and_write);
+        written?;
+        shelf.notes.append(&mut known);
+        let proof = prove(run, &round, stretches, &mut known, &mut shelf);
+        if let Err(error) = proof.map(|proof| guessing.learn(&proof, &mut parallel)) {
+            // What came before it is served all the same.
+            known.iter_mut().try_for_each(|notes| notes.put_out(output))?;
+            return Err(error);
+        }
+        if round.requests.len() > guessing.cut.stretch {
+            run.end.parallel = Some(parallel);
+        }
+        next.failed = next.failed.or(round.failed);
+        shelf.requests = round.requests;
+    }
+    known.iter_mut().try_for_each(|notes| notes.put_out(output))?;
+    next.failed.map_or(Ok(()), Err)
+}
+
+/// Requests served together.
+#[derive(Default)]
+struct Round {
+    first_id: u64,
+    requests: Vec<Request>,
+    /// What is wrong with the request behind them.
+    failed: Option<SystemError>,
+}
+
+impl Round {
+    /// The next requests, at most `most`, in a list that is of no more use.
+    fn read(arrivals: &mut Arrivals, most: usize, mut requests: Vec<Request>) -> Self {
+        requests.clear();
+        let mut round = Self { first_id: 0, requests, failed: None };
+        while round.requests.len() < most {
+            match arrivals.take_some(most - round.requests.len()) {
+                Ok((_, [])) => break,
+                Ok((first_id, some)) => {
+                    if round.requests.is_empty() {
+                        round.first_id = first_id;
+                    }
+                    round.requests.extend_from_slice(some);
+                }
+                Err(error) => {
+                    round.failed = Some(error);
+                    break;
+                }
+            }
+        }
+        round
+    }
+
+    /// The round, cut. The first stretch begins in the state that is known.
+    fn stretches<'s>(
+        &'s self,
+        known: &FastRun<'s>,
+        guessing: &mut Guessing,
+        shelf: &mut Shelf,
+    ) -> Vec<Stretch<'s>> {
+        let all = self.requests.len();
+        let length = if guessing.is_on() { guessing.cut.stretch } else { all };
+        let stretch = |begin: usize| Stretch {
+            run: known.fork(),
+            round: self,
+            lead: begin.saturating_sub(guessing.lead)..begin,
+            blocks: blocks(begin..all.min(begin + length), guessing.cut.block),
+            states: Vec::new(),
+            served: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut stretches: Vec<Stretch<'s>> = (0..all).step_by(length.max(1)).map(stretch).collect();
+        for stretch in &mut stretches {
+            stretch.notes.extend(stretch.blocks.iter().map(|_| shelf.notes()));
+        }
+        stretches
+    }
+
+    fn id(&self, index: usize) -> u64 {
+        self.first_id + index as u64
+    }
+}
+
+fn blocks(range: Range<usize>, length: usize) -> Vec<Range<usize>> {
+    let end = range.end;
+    range.step_by(length).map(|begin| begin..end.min(begin + length)).collect()
+}
+
+/// Requests that follow each other, served by one thread.
+struct Stretch<'s> {
+    run: FastRun<'s>,
+    round: &'s Round,
+    /// The requests served before it to guess the state it begins in; none of the first stretch.
+    lead: Range<usize>,
+    blocks: Vec<Range<usize>>,
+    /// Before each block, and after it with what it booked.
+    states: Vec<Worker>,
+    served: Vec<Served>,
+    /// Room for the records.
+    notes: Vec<Notes>,
+}
+
+/// How a block was served.
+struct Served {
+    notes: Notes,
+    /// The last completion.
+    end: Nanos,
+    /// Completions that may be later than its last arrival.
+    finishes: Vec<Nanos>,
+}
+
+impl Stretch<'_> {
+    /// Serves it, up to a request that cannot be served: that one is met again.
+    fn serve(&mut self) {
+        let lead = self.lead.clone();
+        let requests = &self.round.requests;
+        if self.run.serve_all(self.round.id(lead.start), &requests[lead], &mut Unheard).is_err() {
+            return;
+        }
+        self.states.push(self.run.workers[0].clone());
+        for block in self.blocks.clone() {
+            self.run.workers[0].begin_stretch();
+            self.run.end.at = Nanos::ZERO;
+            self.run.finishes.clear();
+            let mut notes = self.notes.pop().unwrap_or_default();
+            let id = self.round.id(block.start);
+            if self.run.serve_all(id, &requests[block], &mut notes).is_err() {
+                return;
+            }
+            let last_arrival = self.run.last_arrival;
+            let finishes =
+                self.run.finishes.iter().copied().filter(|&finish| finish > last_arrival).collect();
+            self.served.push(Served { notes, end: self.run.end.at, finishes });
+            self.states.push(self.run.workers[0].clone());
+        }
+    }
+}
+
+/// Serves stretches by several threads; this one does its `own` part first. Returns what that came to.
+fn serve_meanwhile<T>(stretches: &mut [Stretch<'_>], threads: usize, own: impl FnOnce() -> T) -> T {
+    let others = (threads - 1).min(stretches.len());
+    let waiting = Mutex::new(stretches.iter_mut());
+    let serve = || {
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some(stretch) = next() {
+            stretch.serve();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..others {
+            // A machine that has no threads to give gets the same results from one.
+            let _ = thread::Builder::new().spawn_scoped(scope, serve);
+        }
+        let done = own();
+        serve();
+        done
+    })
+}
+
+/// How many requests were served from a guessed state, and how many of them need not be served again.
+#[derive(Default)]
+struct Proof {
+    guessed: usize,
+    proven: usize,
+}
+
+/// Goes through the stretches in order: `run` comes to the state after the last, and `known` to the records of all.
+fn prove(
+    run: &mut FastRun<'_>,
+    round: &Round,
+    stretches: Vec<Stretch<'_>>,
+    known: &mut Vec<Notes>,
+    shelf: &mut Shelf,
+) -> Result<Proof, SystemError> {
+    let mut proof = Proof::default();
+    for (number, stretch) in stretches.into_iter().enumerate() {
+        shelf.notes.extend(stretch.notes);
+        let mut served = stretch.served.into_iter();
+        for (block, states) in stretch.blocks.iter().zip(0..) {
+            let requests = &round.requests[block.clone()];
+            let guess = served.next();
+            proof.guessed += if number > 0 { requests.len() } else { 0 };
+            match guess {
+                Some(served) if keep(run, &stretch.states[states..states + 2], &served, requests) => {
+                    proof.proven += if number > 0 { requests.len() } else { 0 };
+                    known.push(served.notes);
+                }
+                guess => {
+                    shelf.notes.extend(guess.map(|served| served.notes.emptied()));
+                    let mut notes = shelf.notes();
+                    let served = run.serve_all(round.id(block.start), requests, &mut notes);
+                    known.push(notes);
+                    served?;
+                }
+            }
+        }
+    }
+    Ok(proof)
+}
+
+/// Takes a block over if it began in the state that `run` is in.
+fn keep(run: &mut FastRun<'_>, states: &[Worker], served: &Served, requests: &[Request]) -> bool {
+    let [before, after] = states else { return false };
+    let worker = &mut run.workers[0];
+    let Some(labels) = before.same_future(worker) else { return false };
+    if !labels.is_identity() && after.drive().order_mattered() {
+        return false;
+    }
+    worker.follow(after, &labels);
+    run.end.at = run.end.at.max(served.end);
+    if let Some(last) = requests.last() {
+        run.last_arrival = last.arrival;
+        run.finishes.retain(|&finish| finish > last.arrival);
+    }
+    run.finishes.extend_from_slice(&served.finishes);
+    true
+}
+
+/// Whether to guess, and after how long a lead.
+struct Guessing {
+    cut: Cut,
+    lead: usize,
+    /// Rounds without guesses, as long as the next pause is, and left of this one.
+    pause: u32,
+    left: u32,
+}
+
+impl Guessing {
+    fn new(cut: Cut) -> Self {
+        Self { cut, lead: cut.lead, pause: 0, left: 0 }
+    }
+
+    /// Whether the round to come is cut into several stretches.
+    fn is_on(&mut self) -> bool {
+        let is_on = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        is_on
+    }
+
+    /// Most guesses were wrong: a pause, longer each time. Some were: a longer lead.
+    fn learn(&mut self, proof: &Proof, parallel: &mut ParallelSummary) {
+        parallel.guessed_requests += proof.guessed as u64;
+        parallel.proven_requests += proof.proven as u64;
+        if proof.proven < proof.guessed {
+            self.lead = (2 * self.lead).clamp(1, self.cut.longest_lead.max(1));
+        }
+        if 2 * proof.proven < proof.guessed {
+            self.pause = (2 * self.pause).clamp(1, LONGEST_PAUSE);
+            self.left = self.pause;
+        } else if proof.guessed > 0 {
+            self.pause = 0;
+        }
+    }
+}
+
+/// Lists of no more use, to be filled anew.
+#[derive(Default)]
+struct Shelf {
+    requests: Vec<Request>,
+    notes: Vec<Notes>,
+}
+
+impl Shelf {
+    fn notes(&mut self) -> Notes {
+        self.notes.pop().unwrap_or_default()
+    }
+}
+
+/// Records of a block, and before which row each piece of background work was told.
+#[derive(Default)]
+struct Notes {
+    rows: Vec<CompletionRow>,
+    background: Vec<(usize, BackgroundRow)>,
+}
+
+impl Notes {
+    fn emptied(mut self) -> Self {
+        self.rows.clear();
+        self.background.clear();
+        self
+    }
+
+    /// Tells all, in order, and forgets it.
+    fn put_out(&mut self, output: &mut Output<'_>) -> Result<(), SystemError> {
+        let mut works = self.background.drain(..).peekable();
+        for (index, row) in self.rows.drain(..).enumerate() {
+            if works.peek().is_some_and(|(before, _)| *before == index) {
+                let mut told = Vec::new();
+                while let Some((_, work)) = works.next_if(|(before, _)| *before == index) {
+                    told.push(work);
+                }
+                output.push_background(told)?;
+            }
+            output.push(row)?;
+        }
+        Ok(())
+    }
+}
+
+impl Records for Notes {
+    #[inline]
+    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError> {
+        let before = self.rows.len();
+        self.background.extend(rows.map(|row| (before, row)));
+        Ok(())
+    }
+}
+
+/// Records of requests that are served to guess a state.
+struct Unheard;
+
+impl Records for Unheard {
+    #[inline]
+    fn push(&mut self, _row: CompletionRow) -> Result<(), SystemError> {
+        Ok(())
+    }
+
+    fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError> {
+        drop(rows);
+        Ok(())
+    }
+}
