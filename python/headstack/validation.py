@@ -95,6 +95,16 @@ def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -
         )
 
 
+def skipped_words(tracks: list[dict[str, Any]]) -> str:
+    """Where the angles of the file's layout begin to be wrong, and what mends it, in sentences."""
+    first = tracks[0]["between_lbas"]
+    count = "A track is" if len(tracks) == 1 else f"{len(tracks):,} tracks are"
+    return (
+        f"{count} passed over that the file does not list: its angles jump first between LBA {first[0]:,} and {first[1]:,} "
+        f"(cylinder {tracks[0]['cylinder']:,}). The fitted drive lists them in `layout.slipped_tracks`."
+    )
+
+
 class Validation:
     """How a model compares with measured times.
 

@@ -3,11 +3,13 @@
 use crate::evaluate::locked_times;
 use crate::evidence::{Row, rows};
 use crate::fit::{PartFit, fit_angles};
+use crate::journal::Journal;
 use crate::objective::Objective;
 use crate::provenance::explained;
 use crate::split::Split;
 use crate::table::ParameterTable;
 use crate::trace::MeasuredTrace;
+use crate::words::grouped;
 use crate::{FitError, Monitor};
 use headstack_drive::spec::DriveSpec;
 use headstack_stats::Scores;
@@ -17,6 +19,7 @@ use headstack_system::{RunOptions, System};
 use headstack_units::Nanos;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How to calibrate.
@@ -36,6 +39,8 @@ pub struct Options {
     pub seed: u64,
     /// How many threads; absent: as many as there are cores. The result is the same with any number.
     pub threads: Option<usize>,
+    /// A file to keep what was tried in, and to go on from where it holds something: the result is the same.
+    pub resume: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -48,12 +53,13 @@ impl Default for Options {
             rounds: 3,
             seed: 1,
             threads: None,
+            resume: None,
         }
     }
 }
 
 /// The same of the drive as it was and of the corrected one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct BeforeAfter<T> {
     /// Of the drive as it was, its angles fitted.
     pub before: T,
@@ -83,6 +89,8 @@ pub struct Calibration {
     pub train: BeforeAfter<Scores>,
     /// Scores on what was not. With folds: each request scored by a drive that was fitted without its block.
     pub test: BeforeAfter<Scores>,
+    /// With folds: the scores of each block alone.
+    pub folds: Vec<BeforeAfter<Scores>>,
     /// Speed, skews and zone angles.
     pub angles: BeforeAfter<Angles>,
     /// Rounds of search.
@@ -110,7 +118,11 @@ pub fn calibrate(
     }
     let table = ParameterTable::of(drive).chosen(&options.parameters)?;
     let tests = options.split.tests(trace.name(), trace.requests().len())?;
-    let work = || Work { drive, trace, table, options, monitor }.calibrate(&tests);
+    let journal = options.resume.as_deref().map(Journal::open).transpose()?;
+    if let Some(known) = journal.as_ref().map(Journal::len).filter(|&known| known > 0) {
+        monitor.note(format!("goes on: {} drives were tried before", grouped(known)));
+    }
+    let work = || Work { drive, trace, table, options, monitor, journal: journal.as_ref() }.calibrate(&tests);
     match options.threads {
         None => work(),
         Some(0) => {
@@ -129,6 +141,7 @@ struct Work<'a> {
     table: ParameterTable,
     options: &'a Options,
     monitor: &'a Monitor,
+    journal: Option<&'a Journal>,
 }
 
 impl<'a> Work<'a> {
@@ -163,6 +176,7 @@ impl<'a> Work<'a> {
         };
         let mut result = self.result(&part, self.trace, all.len(), test, angles)?;
         result.evaluations += folds.iter().map(|fold| fold.evaluations).sum::<u64>();
+        result.folds = folds.iter().map(|fold| fold.scores).collect();
         for row in &mut result.rows {
             row.folds = folds.iter().map(|fold| row.parameter.value(&fold.values)).collect();
         }
@@ -176,11 +190,13 @@ impl<'a> Work<'a> {
             |drive| Ok(self.replayed(drive, &train)?.1[test.clone()].to_vec()),
             &part.drive()?,
         )?;
-        Ok(Fold { times, values: part.point.values.clone(), evaluations: part.evaluator.evaluations() })
+        let scores = times.map(|model| self.scores(test, model))?;
+        let (values, evaluations) = (part.point.values.clone(), part.evaluator.evaluations());
+        Ok(Fold { times, scores, values, evaluations })
     }
 
     fn fit(&self, train: &MeasuredTrace) -> Result<PartFit<'a>, FitError> {
-        PartFit::new(self.drive, train, self.table.clone(), self.options, self.monitor)
+        PartFit::new(self.drive, train, self.table.clone(), self.options, self.monitor, self.journal)
     }
 
     /// Fits the angles of a drive to a part of the trace, and replays the whole trace.
@@ -237,6 +253,7 @@ impl<'a> Work<'a> {
             requests: (train.requests().len(), scored),
             train: train_scores,
             test,
+            folds: Vec::new(),
             angles: BeforeAfter { before: angles.before.0, after: angles.after.0 },
             rounds: part.rounds,
             evaluations: part.evaluator.evaluations(),
@@ -254,6 +271,7 @@ impl<T> BeforeAfter<T> {
 /// A block, scored by drives that never saw it.
 struct Fold {
     times: BeforeAfter<Vec<Nanos>>,
+    scores: BeforeAfter<Scores>,
     values: crate::Values,
     evaluations: u64,
 }

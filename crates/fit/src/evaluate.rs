@@ -1,10 +1,12 @@
 //! Drives replayed on the part of a trace that is fitted; what was evaluated once is remembered.
 
+use crate::journal::Journal;
 use crate::objective::{Improvement, Loss, Objective};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
 use crate::{FitError, Monitor};
 use headstack_drive::spec::DriveSpec;
+use headstack_system::spec::config_hash;
 use headstack_system::summary::PhaseSummary;
 use headstack_system::{
     CompletionRow, CompletionSink, Input, Replay, RunOptions, System, SystemConfig, SystemError, run,
@@ -43,6 +45,7 @@ pub(crate) struct Earlier {
     base: Values,
     known: Known,
     count: u64,
+    context: Option<String>,
 }
 
 /// Replays drives on the measured clock, the angle of the spindle followed but nothing fitted.
@@ -55,6 +58,37 @@ pub(crate) struct Evaluator<'a> {
     known: Known,
     /// Evaluations on drives gone on from.
     earlier: u64,
+    /// Where drives tried in an earlier run are known from.
+    journal: Option<Journaled<'a>>,
+}
+
+/// A journal, and what its keys hold beside the values that are replaced.
+struct Journaled<'a> {
+    journal: &'a Journal,
+    /// Of objective and requests.
+    trace: String,
+    /// Of these and the drive that values are replaced in.
+    context: String,
+}
+
+impl<'a> Journaled<'a> {
+    fn new(journal: &'a Journal, objective: Objective, base: &Values, trace: &MeasuredTrace) -> Self {
+        let request = |it: &headstack_trace::Request| {
+            (it.arrival.0, it.start.0, it.finish.0, it.lba.0, it.sectors, it.op == headstack_units::Op::Read)
+        };
+        let requests: Vec<_> = trace.requests().iter().map(request).collect();
+        let trace = config_hash(&(env!("CARGO_PKG_VERSION"), objective.name(), requests));
+        let context = config_hash(&(&trace, base.file()));
+        Self { journal, trace, context }
+    }
+
+    fn rebase(&mut self, base: &Values) -> String {
+        std::mem::replace(&mut self.context, config_hash(&(&self.trace, base.file())))
+    }
+
+    fn key(&self, values: &Key) -> String {
+        config_hash(&(&self.context, values))
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -63,10 +97,12 @@ impl<'a> Evaluator<'a> {
         base: &DriveSpec,
         trace: &MeasuredTrace,
         monitor: &'a Monitor,
+        journal: Option<&'a Journal>,
     ) -> Self {
-        let (trace, measured) = (trace.clone(), trace.service());
+        let (base, trace, measured) = (Values::of(base), trace.clone(), trace.service());
         let known = Mutex::new(BTreeMap::new());
-        Self { objective, base: Values::of(base), trace, measured, monitor, known, earlier: 0 }
+        let journal = journal.map(|journal| Journaled::new(journal, objective, &base, &trace));
+        Self { objective, base, trace, measured, monitor, known, earlier: 0, journal }
     }
 
     /// Goes on from another drive; gives back what is needed to return to the one before.
@@ -74,13 +110,18 @@ impl<'a> Evaluator<'a> {
         let count = self.earlier;
         self.earlier = self.evaluations();
         let known = std::mem::take(&mut self.known);
-        Earlier { base: std::mem::replace(&mut self.base, Values::of(base)), known, count }
+        let base = std::mem::replace(&mut self.base, Values::of(base));
+        let context = self.journal.as_mut().map(|journal| journal.rebase(&self.base));
+        Earlier { base, known, count, context }
     }
 
     /// Returns to an earlier drive.
     pub(crate) fn restore(&mut self, earlier: Earlier) {
         let since = self.known.lock().map_or(0, |known| known.len() as u64);
         (self.base, self.known, self.earlier) = (earlier.base, earlier.known, earlier.count + since);
+        if let (Some(journal), Some(context)) = (&mut self.journal, earlier.context) {
+            journal.context = context;
+        }
     }
 
     /// How many different drives were evaluated; the same with any number of threads.
@@ -127,12 +168,33 @@ impl<'a> Evaluator<'a> {
     }
 
     fn evaluate(&self, values: &Values, key: Key) -> Result<Option<Arc<Loss>>, FitError> {
-        let times = self.replay(values)?;
-        let loss = times.map(|model| Arc::new(Loss::new(self.objective, &self.measured, &model)));
+        let loss = match &self.journal {
+            None => self.loss(values)?,
+            Some(journaled) => {
+                let (journal, name) = (journaled.journal, journaled.key(&key));
+                match journal.get(&name) {
+                    Some(kept) => kept.as_ref().map(|blocks| self.restored(blocks)),
+                    None => {
+                        let loss = self.loss(values)?;
+                        journal.put(&name, loss.as_ref().map(Loss::blocks))?;
+                        loss
+                    }
+                }
+            }
+        };
+        let loss = loss.map(Arc::new);
         if let Ok(mut known) = self.known.lock() {
             known.insert(key, loss.clone());
         }
         Ok(loss)
+    }
+
+    fn loss(&self, values: &Values) -> Result<Option<Loss>, FitError> {
+        Ok(self.replay(values)?.map(|model| Loss::new(self.objective, &self.measured, &model)))
+    }
+
+    fn restored(&self, blocks: &[f64]) -> Loss {
+        Loss::restored(self.objective, self.measured.len(), blocks.to_vec())
     }
 }
 

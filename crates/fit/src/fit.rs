@@ -3,6 +3,7 @@
 use crate::calibrate::Options;
 use crate::evaluate::{Evaluator, Point};
 use crate::identify::keep_what_is_identifiable;
+use crate::journal::Journal;
 use crate::parameter::Parameter;
 use crate::plan::{fit_round, other_starts};
 use crate::search::{is_better, prune};
@@ -44,10 +45,11 @@ impl<'a> PartFit<'a> {
         mut table: ParameterTable,
         options: &Options,
         monitor: &'a Monitor,
+        journal: Option<&'a Journal>,
     ) -> Result<Self, FitError> {
         let angles = only_drive(&fit_angles(original, train, options)?)?;
         let base = with_angles_of(original, &angles);
-        let evaluator = Evaluator::new(options.objective, &base, train, monitor);
+        let evaluator = Evaluator::new(options.objective, &base, train, monitor, journal);
         let before = Values::of(&base);
         let Some(point) = evaluator.point(&before)? else {
             return Err(SystemError::from(rejected(&base)).into());

@@ -66,6 +66,7 @@ mod evidence;
 mod fit;
 mod identify;
 mod interval;
+mod journal;
 mod monitor;
 mod objective;
 mod parameter;

@@ -82,6 +82,16 @@ impl Loss {
         Self { blocks, requests: losses.len(), objective }
     }
 
+    /// A loss that was known before.
+    pub(crate) fn restored(objective: Objective, requests: usize, blocks: Vec<f64>) -> Self {
+        Self { blocks, requests, objective }
+    }
+
+    /// Sums over the requests of each block.
+    pub(crate) fn blocks(&self) -> &[f64] {
+        &self.blocks
+    }
+
     /// Mean over the requests; for the demerit and the root mean square error before the root is drawn.
     pub(crate) fn mean(&self) -> f64 {
         self.blocks.iter().sum::<f64>() / self.requests as f64

@@ -224,7 +224,7 @@ mod tests {
     fn a_line_is_searched_as_well_as_by_looking_everywhere() {
         let drive = SystemConfig::load("hp-c2247a", &[]).unwrap().drives.remove(0).spec;
         let (trace, monitor) = (trace(), Monitor::default());
-        let evaluator = Evaluator::new(Objective::PerRequest, &drive, &trace, &monitor);
+        let evaluator = Evaluator::new(Objective::PerRequest, &drive, &trace, &monitor, None);
         let start = evaluator.point(&Values::of(&drive)).unwrap().unwrap();
         let numbers = ParameterTable::of(&drive).numbers;
         let number = numbers.iter().find(|it| it.path == "mechanics.inward_seek_extra_ms").unwrap();

@@ -37,6 +37,11 @@ impl Values {
         path.split('.').try_fold(&*self.file, |node, key| node.as_table()?.get(key))
     }
 
+    /// The values of the file, none of them replaced.
+    pub(crate) fn file(&self) -> &Value {
+        &self.file
+    }
+
     /// Whether the value at a path was replaced.
     pub fn is_replaced(&self, path: &str) -> bool {
         self.replaced.contains_key(path)

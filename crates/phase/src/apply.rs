@@ -14,6 +14,7 @@ impl PhaseFit {
         }
         fitted.rotation_rpm = self.rpm;
         self.explain(&mut fitted, "rotation_rpm", "the period");
+        self.skip(&mut fitted);
         for fit in &self.zones {
             let changed = fitted.layout.zone.get_mut(fit.zone).map(|zone| set(zone, fit));
             for (key, story) in changed.into_iter().flatten() {
@@ -21,6 +22,24 @@ impl PhaseFit {
             }
         }
         fitted
+    }
+
+    /// Lists the tracks that are passed over; each takes one of its zone's spare tracks.
+    fn skip(&self, spec: &mut DriveSpec) {
+        for track in &self.skipped {
+            spec.layout.slipped_tracks.push([track.cylinder, track.head]);
+            let Some(zone) = spec.layout.zone.get_mut(track.zone) else { continue };
+            zone.spare_tracks_at_end = zone.spare_tracks_at_end.saturating_sub(1);
+            let path = format!("layout.zone.{}.spare_tracks_at_end", track.zone);
+            self.explain(spec, &path, "less those taken by tracks that are passed over");
+        }
+        if !self.skipped.is_empty() {
+            self.explain(
+                spec,
+                "layout.slipped_tracks",
+                "where angles jump; each to within the observations around it",
+            );
+        }
     }
 
     fn explain(&self, spec: &mut DriveSpec, path: &str, story: &str) {

@@ -9,6 +9,7 @@ use crate::pairs::{Pair, Sighting, pairs, sightings};
 use crate::period;
 use crate::rescue::rescue;
 use crate::skew::{choose, keep_ranges, polish, reconsider};
+use crate::skip::{self, SkippedTrack};
 
 pub use crate::model::Source;
 pub use crate::skew::Hypotheses;
@@ -83,6 +84,8 @@ pub struct PhaseFit {
     pub offsets: Hypotheses,
     /// One entry for each zone of the file, in order.
     pub zones: Vec<ZoneFit>,
+    /// Tracks that are passed over and not in the file: where angles jump. In the order of their addresses.
+    pub skipped: Vec<SkippedTrack>,
 }
 
 /// Hypotheses of the three levels and of the offsets.
@@ -103,30 +106,40 @@ impl PhaseFit {
         let nominal_ns = 60e9 / nominal_rpm;
         let nominal = Model::of_file(geometry, nominal_ns);
         let Some(period_ns) = period::search(geometry, &sightings, &pairs, nominal_ns) else {
-            let seen = (&sightings[..], &pairs[..]);
-            return Self::report(geometry, seen, &nominal, &nominal, [NO_SCORES; 4], Coherence::default());
+            let seen = [&sightings[..], &sightings[..]];
+            return Self::report(geometry, seen, &pairs, [&nominal; 2], [NO_SCORES; 4], Coherence::default());
         };
         let (locked, held_out) = check(geometry, &sightings, &pairs, period_ns);
         let (mut model, scores) = estimate(geometry, &sightings, &pairs, period_ns, &locked);
-        period::sharpen(&mut model, &sightings, &pairs);
-        Self::report(geometry, (&sightings, &pairs), &nominal, &model, scores, held_out)
+        let mut skipped = Vec::new();
+        let mut moved = sightings.clone();
+        if let Some(found) = skip::find(&model, geometry, &sightings, &pairs) {
+            moved = geometry.skipping(&found.tracks).again(&sightings);
+            (model, skipped) = (found.model, found.tracks);
+        }
+        period::sharpen(&mut model, &moved, &pairs);
+        let seen = [&sightings[..], &moved[..]];
+        let report = Self::report(geometry, seen, &pairs, [&nominal, &model], scores, held_out);
+        Self { skipped, ..report }
     }
 
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
     /// Unlike a drive file, it knows the skews between ranges of cylinders.
     pub fn end_turns(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
-        let site = geometry.site(lba)?;
+        let skipping = (!self.skipped.is_empty()).then(|| geometry.skipping(&self.skipped));
+        let site = skipping.as_ref().unwrap_or(geometry).site(lba)?;
         let zone = &self.zones[site.zone];
         let range = zone.range_skew.map_or(0.0, |skew| skew.turns);
         let values = geometry.values(site.zone, zone.track_skew.turns, zone.cylinder_skew.turns, range);
         Some((zone.first_sector.turns + site.turns(&values)).rem_euclid(1.0))
     }
 
+    /// `sightings` are placed as the file has them, and as they were fitted; so are the models.
     fn report(
         geometry: &Geometry,
-        (sightings, pairs): (&[Sighting], &[Pair]),
-        nominal: &Model,
-        model: &Model,
+        [sightings, moved]: [&[Sighting]; 2],
+        pairs: &[Pair],
+        [nominal, model]: [&Model; 2],
         scores: Scores,
         held_out: Coherence,
     ) -> Self {
@@ -134,13 +147,13 @@ impl PhaseFit {
         let coherence = Coherence {
             file: nominal.coherence(sightings, pairs),
             period_only: file.coherence(sightings, pairs),
-            fitted: model.coherence(sightings, pairs),
+            fitted: model.coherence(moved, pairs),
             ..held_out
         };
         let zones = (0..geometry.zones.len()).map(|zone| {
             let own: Vec<&Pair> = pairs.iter().filter(|pair| touches(sightings, pair, zone)).collect();
             let before = file.coherence(sightings, own.iter().copied());
-            let after = model.coherence(sightings, own.iter().copied());
+            let after = model.coherence(moved, own.iter().copied());
             zone_fit(geometry, model, zone, (own.len(), before, after))
         });
         Self {
@@ -155,6 +168,7 @@ impl PhaseFit {
             range: scores[2],
             offsets: scores[3],
             zones: zones.collect(),
+            skipped: Vec::new(),
         }
     }
 }

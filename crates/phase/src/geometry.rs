@@ -1,5 +1,7 @@
 //! Where a sector is, in steps whose angles are unknown.
 
+use crate::pairs::Sighting;
+use crate::skip::SkippedTrack;
 use headstack_drive::layout::Layout;
 use headstack_drive::spec::{LayoutSpec, Order, SpareGroup, ZoneSpec};
 
@@ -47,6 +49,10 @@ pub(crate) struct ZoneGeometry {
     /// What the file adds where a new range begins, in turns.
     pub(crate) range_skew: f64,
     pub(crate) first_sector: f64,
+    /// Tracks kept for those that are passed over.
+    pub(crate) spare_tracks: u32,
+    /// One sector, in turns.
+    pub(crate) sector: f64,
 }
 
 /// Tracks and their order, with the skews of the drive file as a first guess.
@@ -59,6 +65,10 @@ pub struct Geometry {
     /// Cylinders in a group of by-surface order.
     group: u32,
     pub(crate) zones: Vec<ZoneGeometry>,
+    /// Whether the file lists tracks that are passed over.
+    lists_tracks: bool,
+    /// For each zone the tracks, counted without them, from which on one more was passed over; ascending.
+    skipped: Vec<Vec<u64>>,
 }
 
 impl Geometry {
@@ -68,7 +78,64 @@ impl Geometry {
         let alike = spec.head_angle_turns.is_empty();
         let zones = spec.zone.iter().filter(|_| alike).map(|zone| zone_geometry(zone, spec.order)).collect();
         let group = spec.group_cylinders.unwrap_or(1).max(1);
-        Self { layout: Layout::new(spec), order: spec.order, heads: spec.heads.max(1), group, zones }
+        Self {
+            layout: Layout::new(spec),
+            order: spec.order,
+            heads: spec.heads.max(1),
+            group,
+            zones,
+            lists_tracks: !spec.slipped_tracks.is_empty(),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// The same with these tracks passed over; each zone's come in ascending order.
+    #[must_use]
+    pub(crate) fn skipping(&self, tracks: &[SkippedTrack]) -> Self {
+        let mut skipped = vec![Vec::new(); self.zones.len()];
+        for track in tracks {
+            let zone: &mut Vec<u64> = &mut skipped[track.zone];
+            let cylinders = u64::from(track.cylinder - self.zones[track.zone].first_cylinder);
+            let physical = cylinders * u64::from(self.heads) + u64::from(track.head);
+            zone.push(physical - zone.len() as u64);
+        }
+        Self { skipped, ..self.clone() }
+    }
+
+    /// Whether tracks can be looked for that are passed over: by cylinders, with spare tracks, none in the file.
+    pub(crate) fn may_skip(&self) -> bool {
+        let plain = self.zones.iter().all(|zone| zone.range_cylinders.is_none());
+        let spares = self.zones.iter().any(|zone| zone.spare_tracks > 0);
+        self.order == Order::Classical && plain && spares && !self.lists_tracks
+    }
+
+    /// The track of a site, counted from the zone's first; by cylinders only.
+    pub(crate) fn track(&self, site: &Site) -> f64 {
+        site.steps[1] * self.heads() + site.steps[0]
+    }
+
+    /// Tracks of a cylinder.
+    pub(crate) fn heads(&self) -> f64 {
+        f64::from(self.heads)
+    }
+
+    /// Cylinder and head of a track, counted from the zone's first; by cylinders only.
+    pub(crate) fn place_of_track(&self, zone: usize, track: u64) -> (u32, u32) {
+        let heads = u64::from(self.heads);
+        (self.zones[zone].first_cylinder + (track / heads) as u32, (track % heads) as u32)
+    }
+
+    /// The angles of the steps where the file's skews are so many sectors more: track skew, cylinder skew.
+    pub(crate) fn shifted_values(&self, zone: usize, (track, cylinder): (i32, i32)) -> Steps {
+        let of = &self.zones[zone];
+        let more = |skew: f64, sectors: i32| skew + f64::from(sectors) * of.sector;
+        self.values(zone, more(of.track_skew, track), more(of.cylinder_skew, cylinder), of.range_skew)
+    }
+
+    /// Sightings with their places in this geometry.
+    pub(crate) fn again(&self, sightings: &[Sighting]) -> Vec<Sighting> {
+        let place = |seen: &Sighting| Sighting { site: self.site(seen.lba).unwrap_or(seen.site), ..*seen };
+        sightings.iter().map(place).collect()
     }
 
     /// The same with ranges of `cylinders` in every zone; `None` for no ranges.
@@ -89,7 +156,13 @@ impl Geometry {
         }
         let place = self.layout.locate(lba);
         let zone = place.zone as usize;
-        let steps = self.steps(self.zones.get(zone)?, place.cylinder, place.head);
+        let mut steps = self.steps(self.zones.get(zone)?, place.cylinder, place.head);
+        if let Some(skipped) = self.skipped.get(zone).filter(|skipped| !skipped.is_empty()) {
+            let track = steps[1] * self.heads() + steps[0];
+            let track = track + skipped.partition_point(|&from| from as f64 <= track) as f64;
+            let cylinder = (track / self.heads()).floor();
+            steps = [track - cylinder * self.heads(), cylinder, 0.0];
+        }
         let end_turns = (f64::from(place.slot) + 1.0) / f64::from(place.slots);
         Some(Site { zone, end_turns, steps })
     }
@@ -172,6 +245,8 @@ fn zone_geometry(zone: &ZoneSpec, order: Order) -> ZoneGeometry {
         cylinder_skew: zone.cylinder_skew_sectors / slots,
         range_skew: shared.map_or(0.0, |spares| spares.range_skew_sectors / slots),
         first_sector: zone.first_sector_turns,
+        spare_tracks: zone.spare_tracks_at_end,
+        sector: 1.0 / slots,
     }
 }
 

@@ -23,13 +23,16 @@ mod model;
 mod observation;
 mod offset;
 mod pairs;
+mod passed;
 mod period;
 mod rescue;
 mod search;
 mod skew;
+mod skip;
 mod tracker;
 
 pub use fit::{Coherence, Estimate, Hypotheses, PhaseFit, Source, ZoneFit};
 pub use geometry::{Geometry, Site};
 pub use observation::Observation;
+pub use skip::SkippedTrack;
 pub use tracker::{Judgement, Tracker, TrackerDiagnostics, TrackerOptions};

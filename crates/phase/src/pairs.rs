@@ -18,6 +18,7 @@ const BLOCK: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
     pub(crate) at: Nanos,
+    pub(crate) lba: u64,
     pub(crate) site: Site,
 }
 
@@ -38,15 +39,20 @@ impl Pair {
 
     /// Whether the pair is there to fit (even blocks) or to check (odd blocks); `None` if it touches both.
     pub(crate) fn is_even(&self) -> Option<bool> {
-        let even = |number: usize| (number / BLOCK).is_multiple_of(2);
-        (even(self.from) == even(self.to)).then(|| even(self.from))
+        (is_even(self.from) == is_even(self.to)).then(|| is_even(self.from))
     }
+}
+
+/// Whether a sighting, by number, is there to fit (even blocks) or to check (odd blocks).
+pub(crate) fn is_even(number: usize) -> bool {
+    (number / BLOCK).is_multiple_of(2)
 }
 
 /// Observations with their places; those beyond the drive are left out.
 pub(crate) fn sightings(observations: &[Observation], geometry: &Geometry) -> Vec<Sighting> {
     let seen = observations.iter();
-    seen.filter_map(|seen| Some(Sighting { at: seen.at, site: geometry.site(seen.lba)? })).collect()
+    seen.filter_map(|seen| Some(Sighting { at: seen.at, lba: seen.lba, site: geometry.site(seen.lba)? }))
+        .collect()
 }
 
 /// Pairs close in time, in the order of their first sighting.

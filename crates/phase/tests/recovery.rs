@@ -166,6 +166,91 @@ fn a_file_that_is_right_is_kept_but_for_the_speed() {
     assert_eq!(fitted.provenance_of("rotation_rpm").unwrap().kind, ProvenanceKind::Fitted);
 }
 
+/// Three zones of whole-sector skews with spare tracks at their ends, of which eleven are in use: `[cylinder, head]`.
+fn with_tracks_passed_over() -> Truth {
+    let skipped = vec![
+        [90, 2],
+        [210, 0],
+        [211, 6],
+        [400, 3],
+        [401, 1],
+        [640, 5],
+        [790, 4],
+        [900, 0],
+        [1000, 6],
+        [1150, 2],
+        [1151, 1],
+    ];
+    let mut zones = vec![zone(0, 500, 120), zone(500, 400, 104), zone(900, 400, 88)];
+    for (number, zone) in zones.iter_mut().enumerate() {
+        zone.track_skew_sectors = f64::from(zone.sectors_per_track / 8 + 1);
+        zone.cylinder_skew_sectors = f64::from(zone.sectors_per_track / 4 + 3);
+        zone.first_sector_turns = 0.21 * number as f64;
+        zone.spare_tracks_at_end = 35;
+    }
+    for (zone, taken) in zones.iter_mut().zip([5, 2, 4]) {
+        zone.spare_tracks_at_end -= taken;
+    }
+    let layout = LayoutSpec { slipped_tracks: skipped, ..layout(Order::Classical, 7, zones) };
+    Truth { layout, breaks: Vec::new(), outliers: 0.25, ..plain() }
+}
+
+/// The same drive in a file that knows of no defects, and whose skews are a sector too large.
+fn without_defects(truth: &Truth) -> LayoutSpec {
+    let mut file = LayoutSpec { slipped_tracks: Vec::new(), ..truth.layout.clone() };
+    for zone in &mut file.zone {
+        zone.spare_tracks_at_end = 35;
+        zone.track_skew_sectors += 1.0;
+        zone.cylinder_skew_sectors += 1.0;
+    }
+    file
+}
+
+#[test]
+fn tracks_that_are_passed_over_are_found_where_they_are() {
+    let truth = with_tracks_passed_over();
+    let file = without_defects(&truth);
+    let (real, plain) = (Layout::new(&truth.layout), Layout::new(&file));
+    assert_eq!(real.capacity(), plain.capacity());
+    let (fit, error) = held_out_error(&truth, &file, 17, 6000);
+    // A quarter of the observations has any angle: 0.56 is what can be had.
+    assert!(fit.coherence.file < 0.1 && fit.coherence.fitted > 0.45, "{:?}", fit.coherence);
+    assert!(error < 0.01, "{error}");
+    assert_eq!(fit.skipped.len(), truth.layout.slipped_tracks.len(), "{:?}", fit.skipped);
+    let heads = truth.layout.heads;
+    for (found, [cylinder, head]) in fit.skipped.iter().zip(&truth.layout.slipped_tracks) {
+        // The real layout has the last address before it on a track before, and the first one behind on one behind.
+        let track = |lba: u64| real.locate(lba).cylinder * heads + real.locate(lba).head;
+        let (before, behind) = (track(found.between.0), track(found.between.1));
+        let real = cylinder * heads + head;
+        // An observation of any angle beside it may move it by a few.
+        let near = before.saturating_sub(heads)..=behind + heads;
+        assert!(near.contains(&real), "{found:?}: {real} is not in {before} to {behind}");
+    }
+    let applied = fit.apply(&drive(&file));
+    assert!(applied.check().is_empty(), "{:?}", applied.check());
+    assert_eq!(Layout::new(&applied.layout).capacity(), real.capacity());
+    assert_eq!(applied.provenance_of("layout.slipped_tracks").unwrap().kind, ProvenanceKind::Fitted);
+    // Fitted once more, the file is right.
+    let seen = truth.observe(&mut Random(18), 3000);
+    let again = PhaseFit::new(&observations(&seen), &Geometry::new(&applied.layout), NOMINAL_RPM);
+    assert!(again.skipped.is_empty() && again.coherence.fitted > 0.5, "{:?}", again.coherence);
+}
+
+#[test]
+fn no_track_is_passed_over_where_skews_explain_the_angles_or_nothing_does() {
+    let mut truth = plain();
+    for zone in &mut truth.layout.zone {
+        zone.spare_tracks_at_end = 30;
+    }
+    for outliers in [0.2, 0.7, 1.0] {
+        let truth = Truth { outliers, ..truth.clone() };
+        let seen = observations(&truth.observe(&mut Random(19), 3000));
+        let fit = PhaseFit::new(&seen, &Geometry::new(&truth.file()), NOMINAL_RPM);
+        assert!(fit.skipped.is_empty(), "{outliers}: {:?}", fit.skipped);
+    }
+}
+
 #[test]
 fn noise_changes_nothing() {
     let truth = Truth { outliers: 1.0, ..plain() };

@@ -11,9 +11,11 @@ use headstack_fit::{
     Angles, BeforeAfter, Calibration, End, Interval, Known, MeasuredTrace, Monitor, Objective, Options,
     Parameter, Row, Split,
 };
+use headstack_stats::{Score, Scores};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -46,11 +48,11 @@ impl CalibrationResult {
 /// Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
 ///
 /// The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
-/// others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+/// others. `resume` is a file that keeps what was tried. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
 #[pyfunction]
 #[pyo3(signature = (
     system, trace, *, share=0.5, folds=None, objective="mae_ms", parameters=Vec::new(), rounds=3, threads=None,
-    note=None, progress=None
+    resume=None, note=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn calibrate(
@@ -63,6 +65,7 @@ pub(crate) fn calibrate(
     parameters: Vec<String>,
     rounds: u32,
     threads: Option<usize>,
+    resume: Option<PathBuf>,
     note: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<CalibrationResult> {
@@ -74,6 +77,7 @@ pub(crate) fn calibrate(
         parameters,
         rounds,
         threads,
+        resume,
         ..Options::default()
     };
     let (poll, refusal) = Poll::new(progress);
@@ -149,7 +153,7 @@ fn summary(found: &Calibration, options: &Options, trace: &str) -> Value {
     split["test_requests"] = json!(test);
     let phase =
         |angles: &Angles| PhaseLock::of(angles.fitted.clone()).value(angles.fitted_to, &angles.tracking);
-    json!({
+    let mut value = json!({
         "system": options.name,
         "workload": trace,
         "objective": options.objective.name(),
@@ -162,6 +166,43 @@ fn summary(found: &Calibration, options: &Options, trace: &str) -> Value {
         "phase": both(&found.angles, phase),
         "seed": options.seed,
         "version": env!("CARGO_PKG_VERSION"),
+    });
+    if !found.folds.is_empty() {
+        value["folds"] = folds_value(&found.folds);
+    }
+    value
+}
+
+/// The scores of each block, and the mean over the blocks with its 95 % interval.
+fn folds_value(folds: &[BeforeAfter<Scores>]) -> Value {
+    let over = |which: fn(&BeforeAfter<Scores>) -> &Scores| {
+        let of = |score: fn(&Scores) -> Option<&Score>| {
+            let scores: Vec<&Score> = folds.iter().filter_map(|fold| score(which(fold))).collect();
+            spread(&scores)
+        };
+        let mut value = of(|scores| Some(&scores.all));
+        value["reads"] = of(|scores| scores.reads.as_ref());
+        value["writes"] = of(|scores| scores.writes.as_ref());
+        value
+    };
+    json!({
+        "scores": folds.iter().map(|fold| both(fold, scores_value)).collect::<Vec<_>>(),
+        "mean": { "before": over(|fold| &fold.before), "after": over(|fold| &fold.after) },
+    })
+}
+
+/// Mean and 95 % interval (Student) over blocks.
+fn spread(scores: &[&Score]) -> Value {
+    let of = |value: fn(&Score) -> f64| {
+        let values: Vec<f64> = scores.iter().map(|score| value(score)).collect();
+        let (mean, half) = headstack_stats::mean_interval(&values)?;
+        Some(json!({ "mean": mean, "ci95": half.map(|half| [mean - half, mean + half]) }))
+    };
+    json!({
+        "mae_ms": of(|score| score.per_request.mae_ms),
+        "mae_percent": of(|score| score.per_request.mae_percent),
+        "demerit_ms": of(|score| score.demerit.ms),
+        "demerit_percent": of(|score| score.demerit.percent),
     })
 }
 

@@ -113,6 +113,12 @@ fn fit_value(fit: &PhaseFit) -> Value {
             "coherence_before": zone.coherence_before,
             "coherence_after": zone.coherence_after,
         })).collect::<Vec<_>>(),
+        "skipped_tracks": fit.skipped.iter().map(|track| json!({
+            "zone": track.zone,
+            "cylinder": track.cylinder,
+            "head": track.head,
+            "between_lbas": [track.between.0, track.between.1],
+        })).collect::<Vec<_>>(),
     })
 }
 

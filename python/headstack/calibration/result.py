@@ -58,6 +58,12 @@ class Calibration:
 
         write_whole(Path(path), self.drive)
 
+    def report(self, path: str | Path) -> None:
+        """Write the page: before and after, what each parameter is worth, and what the trace cannot tell."""
+        from headstack.report.calibration import calibration_page
+
+        calibration_page(self).write(Path(path))
+
     def __repr__(self) -> str:
         test = self.summary["test"]
         before, after = (test[when]["per_request"]["mae_ms"] for when in ("before", "after"))

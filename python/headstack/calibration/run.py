@@ -29,6 +29,7 @@ def calibrate(
     parameters: Iterable[str] | None = None,
     rounds: int = 3,
     threads: int | None = None,
+    resume: str | Path | None = None,
     overrides: dict[str, Any] | None = None,
     note: Callable[[str], None] | None = None,
     progress: Callable[[int, float], bool | None] | None = None,
@@ -58,6 +59,8 @@ def calibrate(
         At most so many rounds of search; fewer where one gains next to nothing.
     threads
         How many threads; absent: all cores'. The result is the same with any number.
+    resume
+        A file that keeps what was tried: the same call goes on from there after an interruption, to the same result.
     overrides
         Values of the system to replace first, by dotted path.
     note
@@ -89,6 +92,7 @@ def calibrate(
         parameters=list(parameters or []),
         rounds=rounds,
         threads=threads,
+        resume=None if resume is None else Path(resume),
         note=note,
         progress=progress,
     )

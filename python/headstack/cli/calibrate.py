@@ -64,6 +64,16 @@ def calibrate(
     save: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file, or the stream model.")
     ] = None,
+    report: Annotated[
+        Path | None, Parameter(group=OUTPUT, help="HTML page about the fit: before and after, and what is not known.")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        Parameter(
+            group=OUTPUT,
+            help="Keep what was tried in this file, and go on from what it holds: the result is that of one go.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
@@ -73,10 +83,11 @@ def calibrate(
     not identifiable from it. The part that is scored is not looked at until the parameters stand.
     """
     from headstack import System, calibrate
-    from headstack.files import check_writable
+    from headstack.files import check_report, check_writable
 
-    if save is not None:
-        check_writable(save)
+    for path, check in ((save, check_writable), (report, check_report)):
+        if path is not None:
+            check(path)
     if sum(given is not None for given in (trace, table, record)) != 1:
         raise InputError(
             "calibrate needs something that was measured",
@@ -85,7 +96,7 @@ def calibrate(
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
     if trace is None:
         of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != "mae_ms",
-                     "--set": set_, "options of traces": how != TraceOptions()}  # fmt: skip
+                     "--set": set_, "--report": report, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
         for option, is_given in of_traces.items():
             if is_given:
                 raise InputError(f"{option} goes with `--trace` only", "leave it out")
@@ -103,17 +114,19 @@ def calibrate(
             objective=objective,
             parameters=names,
             rounds=rounds,
+            resume=resume,
             note=output.note,
             progress=progress,
         )
-    if save is not None:
-        found.save_drive(save)
+    outputs = [(path, write) for path, write in ((save, found.save_drive), (report, found.report)) if path is not None]
+    for path, write in outputs:
+        write(path)
     if json:
         output.print_json(found.summary)
     else:
         _show(found.summary)
-    if save is not None:
-        output.note(f"wrote {save}")
+    for path, _ in outputs:
+        output.note(f"wrote {path}")
     return 0
 
 
@@ -221,6 +234,8 @@ def _show(summary: dict[str, Any]) -> None:
             if scores["requests"]
         ],
     )
+    if "folds" in summary:
+        _show_folds(summary["folds"])
     rows = summary["parameters"]
     changed = [row for row in rows if row["before"] != row["after"]]
     output.table(
@@ -249,6 +264,26 @@ def _show(summary: dict[str, Any]) -> None:
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
     output.facts("", facts)
+
+
+def _show_folds(folds: dict[str, Any]) -> None:
+    number = output.number
+
+    def mean(part: dict[str, Any], key: str) -> str:
+        low, high = part[key]["ci95"]
+        return f"{number(part[key]['mean'])} % ({number(low)} to {number(high)})"
+
+    output.table(
+        "Mean over the blocks, and its 95 % interval",
+        ["", "error per request", "demerit"],
+        [
+            (f"{kind}, {when}", mean(part, "mae_percent"), mean(part, "demerit_percent"))
+            for kind in ("all", "reads", "writes")
+            for when in ("before", "after")
+            for part in [folds["mean"][when] if kind == "all" else folds["mean"][when][kind]]
+            if part["mae_percent"] is not None and part["mae_percent"]["ci95"] is not None
+        ],
+    )
 
 
 def _part(scores: dict[str, Any], kind: str) -> tuple[str, dict[str, Any]]:

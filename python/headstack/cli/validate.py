@@ -186,10 +186,13 @@ def _show(summary: dict[str, Any]) -> None:
             ],
             text_columns=(0, 1),
         )
-    pairs = [
-        ("fitted", _fit(drive, summary["phase"]["fitted_to_requests"]))
-        for drive in summary.get("phase", {}).get("drives", [])
-    ]
+    from headstack.validation import skipped_words
+
+    pairs = []
+    for drive in summary.get("phase", {}).get("drives", []):
+        pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
+        if drive["fit"]["skipped_tracks"]:
+            pairs.append(("angles jump", skipped_words(drive["fit"]["skipped_tracks"])))
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     if summary["unmeasured"]:

@@ -11,6 +11,7 @@ from headstack.report.page import Section
 from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES, number
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, TURN_TOLERANCE, class_words, where, worst
+from headstack.validation import skipped_words
 
 if TYPE_CHECKING:
     from headstack.validation import Validation
@@ -210,10 +211,11 @@ def _phase_lock(validation: Validation, frame: pl.DataFrame) -> list[Section]:
             ),
         )
     ]
-    return found + [_fit(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]
+    return found + [fit_section(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]
 
 
-def _fit(drive: dict[str, Any], requests: int) -> Section:
+def fit_section(drive: dict[str, Any], requests: int) -> Section:
+    """Speed, skews and angles of a drive as a phase lock fitted them."""
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"
     if not fit["period_found"]:
@@ -231,6 +233,8 @@ def _fit(drive: dict[str, Any], requests: int) -> Section:
             f" In the scored requests the phase is followed to {tracking['sigma_turns']:.4f} revolutions, and found again "
             f"after {number(tracking['reacquisitions'])} jumps."
         )
+    if fit["skipped_tracks"]:
+        text += f" {skipped_words(fit['skipped_tracks'])}"
     text += (
         " Each angle is in revolutions, with its source: file, which the times do not contradict; one-value, for all "
         "zones; zone, its own; file-unseen, about which the times say nothing."

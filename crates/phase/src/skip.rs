@@ -1,0 +1,329 @@
+//! Tracks that a drive passes over, and its file does not list.
+//!
+//! A drive that keeps spare tracks at the end of a zone passes over tracks with defects: from there on all data of the
+//! zone lie a track farther, so that the angles jump by a skew, and the head at which a cylinder ends moves. Half of the
+//! addresses may be wrong by then, and no skew mends it.
+//!
+//! Two things are searched for together: whole sectors by which the file's skews are wrong in all zones, and for each
+//! zone the tracks. It begins where the fewest are unknown: with the pairs of observations from the front of a zone, as far as
+//! they agree. They tell where the spindle is, that tells the angle of every other observation nearby, and these in turn how
+//! many tracks were passed over before each; and so on until nothing changes.
+
+use crate::evidence::advantage;
+use crate::geometry::{Geometry, Steps};
+use crate::kernel::{NARROW, mode, weight, wrap};
+use crate::model::{Model, Source};
+use crate::pairs::{Pair, Sighting, is_even};
+use crate::passed::{Passed, most_likely};
+use headstack_units::Nanos;
+
+/// Pairs that agree so well need no other explanation.
+const COHERENT: f64 = 0.8;
+/// Standard errors by which the tracks must explain the pairs better that were not used to find them.
+const CLEAR: f64 = 6.0;
+/// Sectors by which the file's skews may be wrong, either way.
+const FARTHEST: i32 = 2;
+/// Rounds, at most.
+const ROUNDS: usize = 8;
+/// Observations so close in time see the spindle at the same angle.
+const NEAR_NS: u64 = 1_200_000_000;
+/// Observations that must agree on the angle of the spindle.
+const AGREEING: f64 = 3.0;
+/// A pair must count so much to be worth having at the front of a zone. By chance it counts 0.06.
+const WORTH: f64 = 0.3;
+/// A zone tells of the spindle where so many of its observations are right.
+const TRUSTED: f64 = 0.35;
+/// An observation is right that is no farther off, in turns.
+const RIGHT: f64 = 0.04;
+/// A zone begins where the file says, unless it is farther off than this, in turns.
+const SAME: f64 = 0.01;
+
+/// A track that is passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedTrack {
+    /// Number of the zone, from 0.
+    pub zone: usize,
+    /// Its cylinder. The observations do not tell it exactly: it is in the middle of where it may be.
+    pub cylinder: u32,
+    /// Its head.
+    pub head: u32,
+    /// The last address that was seen before it, and the first one behind; a wrong observation may move it by a few.
+    pub between: (u64, u64),
+}
+
+/// Skews and zones' first sectors, with the tracks that are passed over.
+pub(crate) struct Found {
+    pub(crate) model: Model,
+    pub(crate) tracks: Vec<SkippedTrack>,
+}
+
+/// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the file lists such
+/// tracks itself, has no spare ones, or where what is found in half of the observations does not hold in the others.
+pub(crate) fn find(
+    model: &Model,
+    geometry: &Geometry,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> Option<Found> {
+    if !geometry.may_skip() || model.coherence(sightings, pairs) > COHERENT {
+        return None;
+    }
+    let numbered = sightings.iter().enumerate();
+    let seen: Vec<Sighting> =
+        numbered.filter(|(number, _)| is_even(*number)).map(|(_, sighting)| *sighting).collect();
+    let trial = search(model.period_ns, geometry, &seen, &crate::pairs::pairs(&seen))?;
+    let moved = geometry.skipping(&trial.tracks).again(sightings);
+    let unseen = pairs.iter().filter(|pair| pair.is_even() == Some(false));
+    let errors = |pair: &Pair| (pair.block(), trial.model.error(&moved, pair), model.error(sightings, pair));
+    if advantage(unseen.map(errors)) < CLEAR {
+        return None;
+    }
+    search(model.period_ns, geometry, sightings, pairs)
+}
+
+fn search(period_ns: f64, geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair]) -> Option<Found> {
+    let seed = (-FARTHEST..=FARTHEST)
+        .flat_map(|track| (-FARTHEST..=FARTHEST).map(move |cylinder| (track, cylinder)))
+        .filter_map(|shift| Seed::new(geometry, period_ns, shift, sightings, pairs))
+        .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
+    let mut search = Search::new(geometry, seed, sightings);
+    for _ in 0..ROUNDS {
+        if !search.round() {
+            break;
+        }
+    }
+    Some(search.found(geometry))
+}
+
+/// Where a search begins: skews, and the front of a zone up to a track.
+struct Seed {
+    model: Model,
+    shift: (i32, i32),
+    zone: usize,
+    end: f64,
+    score: f64,
+}
+
+impl Seed {
+    fn new(
+        geometry: &Geometry,
+        period_ns: f64,
+        shift: (i32, i32),
+        sightings: &[Sighting],
+        pairs: &[Pair],
+    ) -> Option<Self> {
+        let mut model = Model::of_file(geometry, period_ns);
+        for zone in 0..geometry.zones.len() {
+            model.values[zone] = geometry.shifted_values(zone, shift);
+        }
+        let fronts = (0..geometry.zones.len()).map(|zone| front(&model, geometry, zone, sightings, pairs));
+        let scores: Vec<(f64, f64)> = fronts.collect();
+        let (zone, &(best, end)) = scores.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+        // The skews are those of all zones; each has a front of its own.
+        let score = scores.iter().map(|front| front.0).sum();
+        (best > AGREEING).then_some(Self { model, shift, zone, end, score })
+    }
+
+    fn distance(&self) -> i32 {
+        self.shift.0.abs() + self.shift.1.abs()
+    }
+}
+
+/// How far the pairs at the front of a zone agree: what they count in all, and the last track.
+fn front(
+    model: &Model,
+    geometry: &Geometry,
+    zone: usize,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> (f64, f64) {
+    let track = |end: usize| geometry.track(&sightings[end].site);
+    let within = |pair: &&Pair| [pair.from, pair.to].iter().all(|&end| sightings[end].site.zone == zone);
+    let mut own: Vec<(f64, f64)> = pairs
+        .iter()
+        .filter(within)
+        .map(|pair| (track(pair.from).max(track(pair.to)), weight(model.error(sightings, pair), NARROW)))
+        .collect();
+    own.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut sum, mut best) = (0.0, (0.0, -1.0));
+    for (track, counts) in own {
+        sum += counts - WORTH;
+        if sum > best.0 {
+            best = (sum, track);
+        }
+    }
+    best
+}
+
+/// The search for tracks, with the skews known.
+struct Search<'a> {
+    model: Model,
+    shift: (i32, i32),
+    sightings: &'a [Sighting],
+    /// For each zone its sightings, by track and address.
+    by_zone: Vec<Vec<usize>>,
+    /// Heads of a cylinder.
+    heads: f64,
+    /// For each zone how many tracks may be passed over.
+    most: Vec<usize>,
+    /// Tracks of each sighting as the file has them.
+    tracks: Vec<f64>,
+    /// Tracks passed over before each sighting; `None` where nothing tells.
+    passed: Vec<Option<usize>>,
+    /// Whether a sighting tells of the spindle.
+    trusted: Vec<bool>,
+    reference: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(geometry: &Geometry, seed: Seed, sightings: &'a [Sighting]) -> Self {
+        let tracks: Vec<f64> = sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
+        let trusted = sightings
+            .iter()
+            .zip(&tracks)
+            .map(|(seen, &track)| seen.site.zone == seed.zone && track <= seed.end)
+            .collect();
+        let mut by_zone = vec![Vec::new(); geometry.zones.len()];
+        for (number, seen) in sightings.iter().enumerate() {
+            by_zone[seen.site.zone].push(number);
+        }
+        for own in &mut by_zone {
+            own.sort_by_key(|&number| sightings[number].lba);
+        }
+        Self {
+            model: seed.model,
+            shift: seed.shift,
+            sightings,
+            by_zone,
+            heads: geometry.heads(),
+            most: geometry.zones.iter().map(|zone| zone.spare_tracks as usize).collect(),
+            passed: vec![None; tracks.len()],
+            tracks,
+            trusted,
+            reference: seed.zone,
+        }
+    }
+
+    /// Spindle, then tracks. Whether anything changed.
+    fn round(&mut self) -> bool {
+        let spindle = self.spindle();
+        let mut passed = vec![None; self.sightings.len()];
+        let mut trusted = vec![false; self.sightings.len()];
+        for zone in 0..self.by_zone.len() {
+            let own: Vec<usize> =
+                self.by_zone[zone].iter().copied().filter(|&number| spindle[number].is_some()).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let values = self.model.values[zone];
+            let seen: Vec<Passed> = own
+                .iter()
+                .map(|&number| Passed {
+                    // What is left of the angle when the zone begins at 0.
+                    turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_turns,
+                    track: self.tracks[number],
+                })
+                .collect();
+            let steps = |track: f64| track_turns(track, self.heads, &values);
+            let (offset, path) = most_likely(&seen, self.most[zone], &steps);
+            self.model.offsets[zone] = offset;
+            let is_right = |(seen, &before): (&Passed, &usize)| {
+                wrap(seen.turns - steps(seen.track + before as f64) - offset).abs() < RIGHT
+            };
+            let right = seen.iter().zip(&path).filter(|&pair| is_right(pair)).count();
+            let is_trusted = right as f64 >= TRUSTED * own.len() as f64;
+            for (&number, &before) in own.iter().zip(&path) {
+                passed[number] = Some(before);
+                trusted[number] = is_trusted;
+            }
+        }
+        let changed = passed != self.passed || trusted != self.trusted;
+        (self.passed, self.trusted) = (passed, trusted);
+        changed
+    }
+
+    /// The angle that the layout should have for each sighting, but for a constant, from the sightings around it;
+    /// `None` where too few of them agree.
+    fn spindle(&self) -> Vec<Option<f64>> {
+        let turned = |at: Nanos| at.0 as f64 / self.model.period_ns;
+        let rest: Vec<f64> = (0..self.sightings.len())
+            .map(|number| wrap(turned(self.sightings[number].at) - self.turns(number)))
+            .collect();
+        let (mut first, mut last) = (0, 0);
+        let mut found = Vec::with_capacity(rest.len());
+        for (number, seen) in self.sightings.iter().enumerate() {
+            while seen.at.saturating_sub(self.sightings[first].at).0 > NEAR_NS {
+                first += 1;
+            }
+            while last < rest.len() && self.sightings[last].at.saturating_sub(seen.at).0 <= NEAR_NS {
+                last += 1;
+            }
+            let others: Vec<f64> = (first..last)
+                .filter(|&other| other != number && self.trusted[other])
+                .map(|other| rest[other])
+                .collect();
+            let agreed = mode(&others).filter(|&(_, share)| share * others.len() as f64 >= AGREEING - 0.5);
+            found.push(agreed.map(|(at, _)| turned(seen.at) - at));
+        }
+        found
+    }
+
+    /// The angle of a sighting with the tracks that were passed over.
+    fn turns(&self, number: usize) -> f64 {
+        let site = &self.sightings[number].site;
+        let track = self.tracks[number] + self.passed[number].unwrap_or(0) as f64;
+        self.model.offsets[site.zone]
+            + site.end_turns
+            + track_turns(track, self.heads, &self.model.values[site.zone])
+    }
+
+    fn found(mut self, geometry: &Geometry) -> Found {
+        let moved = self.shift != (0, 0);
+        // Only differences between zones can be seen: the zone that it began with is where the file has it.
+        let gauge = self.model.offsets[self.reference] - geometry.zones[self.reference].first_sector;
+        for (zone, own) in self.by_zone.iter().enumerate() {
+            let seen = !own.is_empty();
+            let file = geometry.zones[zone].first_sector;
+            self.model.offsets[zone] = (self.model.offsets[zone] - gauge).rem_euclid(1.0);
+            let is_same = wrap(self.model.offsets[zone] - file).abs() < SAME;
+            if is_same || !seen {
+                self.model.offsets[zone] = file;
+            }
+            let source = |is_file: bool| match (seen, is_file) {
+                (false, _) => Source::None,
+                (true, true) => Source::File,
+                (true, false) => Source::Zone,
+            };
+            self.model.offset_sources[zone] = source(is_same);
+            let skews = if moved { Source::Zone } else { source(true) };
+            self.model.sources[zone] = [skews, skews, Source::None];
+        }
+        let tracks = (0..self.by_zone.len()).flat_map(|zone| self.tracks_of(geometry, zone)).collect();
+        Found { model: self.model, tracks }
+    }
+
+    /// The tracks that a zone passes over, each in the middle between the sightings around it.
+    fn tracks_of(&self, geometry: &Geometry, zone: usize) -> Vec<SkippedTrack> {
+        let mut found = Vec::new();
+        let earlier = self.by_zone[..zone].iter().rev().find_map(|own| own.last());
+        let mut before = (-1.0, earlier.map_or(0, |&number| self.sightings[number].lba), 0);
+        for &number in &self.by_zone[zone] {
+            let Some(passed) = self.passed[number] else { continue };
+            let (track, lba) = (self.tracks[number], self.sightings[number].lba);
+            let middle = before.0 + ((track - before.0) / 2.0).ceil();
+            for more in before.2..passed {
+                let physical = middle as u64 + more as u64;
+                let (cylinder, head) = geometry.place_of_track(zone, physical);
+                found.push(SkippedTrack { zone, cylinder, head, between: (before.1, lba) });
+            }
+            before = (track, lba, passed);
+        }
+        found
+    }
+}
+
+/// The angle of a track from the zone's first, in turns.
+fn track_turns(track: f64, heads: f64, values: &Steps) -> f64 {
+    let cylinder = (track / heads).floor();
+    (track - cylinder * heads) * values[0] + cylinder * values[1]
+}

@@ -1,0 +1,209 @@
+"""The page of a calibration: before and after, what each parameter is worth, and what the trace cannot tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headstack.calibration.table import not_identifiable
+from headstack.calibration.table import value as written
+from headstack.report import charts, style
+from headstack.report.page import Number, Page, Section
+from headstack.report.residuals import fit_section
+from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from headstack.calibration import Calibration
+
+CLIP = 0.9995
+"""The slowest of ten thousand requests would squeeze the rest together."""
+
+
+def calibration_page(found: Calibration) -> Page:
+    """The page of a fit: distributions before and after, scores, parameters, and what is not identifiable."""
+    summary = found.summary
+    test = summary["test"]
+    before, after = test["before"], test["after"]
+    split = summary["split"]
+    scored = (
+        f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
+        if "folds" in split
+        else f"the other {split['test_requests']:,} scored"
+    )
+    return Page(
+        title=f"{summary['system']} fitted to {summary['workload']}",
+        subtitle=f"{split['train_requests']:,} measured requests fitted, {scored}; phase-locked",
+        answer=_answer(summary),
+        numbers=[
+            Number("error per request", f"{number(after['per_request']['mae_percent'])} %",
+                   f"{number(before['per_request']['mae_percent'])} % before"),
+            Number("demerit", f"{number(after['demerit_percent'])} %", f"{number(before['demerit_percent'])} % before"),
+            Number("parameters changed", number(len(found.changed)), f"of {number(len(summary['parameters']))}"),
+            Number("not identifiable", number(sum(not row["identifiable"] for row in summary["parameters"])),
+                   "left as they were"),
+        ],
+        sections=[
+            *_distributions(found),
+            _scores(summary),
+            *_folds(summary),
+            _changed(found),
+            _unknown(summary),
+            *_angles(summary),
+        ],
+        cite=[
+            ("tool", f"headstack {summary['version']}"),
+            ("system", summary["system"]),
+            ("trace", summary["workload"]),
+            ("objective", summary["objective"]),
+            ("seed", str(summary["seed"])),
+            ("drives tried", number(summary["evaluations"])),
+        ],
+    )  # fmt: skip
+
+
+def _answer(summary: dict[str, Any]) -> str:
+    test = summary["test"]
+    before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
+    worst = [
+        f"{kind} {unit}"
+        for kind, old, new in (
+            ("reads'", test["before"]["reads"], test["after"]["reads"]),
+            ("writes'", test["before"]["writes"], test["after"]["writes"]),
+        )
+        if old["requests"]
+        for unit, was, now in (
+            ("error per request", old["per_request"]["mae_ms"], new["per_request"]["mae_ms"]),
+            ("demerit", old["demerit_ms"], new["demerit_ms"]),
+        )
+        if now > was
+    ]
+    text = f"On requests that were not fitted the error of a single one went from {number(before)} to {number(after)} % of the mean"
+    return f"{text}; worse got {', '.join(worst)}." if worst else f"{text}; no score of reads or of writes got worse."
+
+
+def _distributions(found: Calibration) -> list[Section]:
+    if "folds" in found.summary["split"]:
+        return []
+    import polars as pl
+
+    old, new = pl.DataFrame(found.before.times), pl.DataFrame(found.after.times)
+    colours = {"measured": style.PALE, "before": style.ORANGE, "after": style.BLUE}
+    sections = []
+    for title, kind in (("All requests", None), ("Reads", "read"), ("Writes", "write")):
+        own = old if kind is None else old.filter(pl.col("op").cast(pl.String) == kind)
+        fitted = new if kind is None else new.filter(pl.col("op").cast(pl.String) == kind)
+        if own.is_empty():
+            continue
+        curves = {"measured": own["measured_ms"], "before": own["model_ms"], "after": fitted["model_ms"]}
+        text = "Service times of the requests that were scored." if kind is None else ""
+        chart = charts.cdf(curves, colours, "service time (ms)", clip=CLIP, wide="measured")
+        sections.append(Section(f"{title}: measured, before and after", text, chart, half=kind is not None))
+    return sections
+
+
+def _scores(summary: dict[str, Any]) -> Section:
+    rows = []
+    for part, words in (("train", "fitted"), ("test", "scored")):
+        for kind in ("all", "reads", "writes"):
+            scores = [
+                summary[part][when] if kind == "all" else summary[part][when][kind] for when in ("before", "after")
+            ]
+            if not scores[0]["requests"]:
+                continue
+            rows.append(
+                [
+                    f"{words}, {kind}",
+                    number(scores[0]["requests"]),
+                    *(number(score["per_request"]["mae_ms"], 3) for score in scores),
+                    *(f"{number(score['per_request']['mae_percent'])} %" for score in scores),
+                    *(number(score["demerit_ms"], 3) for score in scores),
+                ]
+            )
+    columns = [
+        "", "requests", "error before (ms)", "after", "error before", "after", "demerit before (ms)", "after",
+    ]  # fmt: skip
+    return Section("Scores", "The error is the mean absolute one of single requests.", columns=columns, rows=rows)
+
+
+def _folds(summary: dict[str, Any]) -> list[Section]:
+    if "folds" not in summary:
+        return []
+    folds = summary["folds"]
+    columns = ["block", "requests", "error before", "after", "demerit before", "after"]
+    rows = [
+        [
+            str(block),
+            number(fold["after"]["requests"]),
+            *(f"{number(fold[when]['per_request']['mae_percent'])} %" for when in ("before", "after")),
+            *(f"{number(fold[when]['demerit_percent'])} %" for when in ("before", "after")),
+        ]
+        for block, fold in enumerate(folds["scores"], 1)
+    ]
+    means = [folds["mean"][when][key] for key in ("mae_percent", "demerit_percent") for when in ("before", "after")]
+    rows.append(["mean and 95 %", "", *(mean_interval(mean) for mean in means)])
+    return [Section("Block by block", "Each scored by a drive fitted to the others.", columns=columns, rows=rows)]
+
+
+def mean_interval(mean: dict[str, Any]) -> str:
+    """A mean over blocks and half its 95 % interval, in percent."""
+    if mean["ci95"] is None:
+        return f"{number(mean['mean'])} %"
+    return f"{number(mean['mean'])} ± {number((mean['ci95'][1] - mean['ci95'][0]) / 2)} %"
+
+
+def _changed(found: Calibration) -> Section:
+    rows = [
+        [
+            row["name"],
+            written(row["before"]),
+            written(row["after"]),
+            interval(row),
+            number(row["gain_ms"], 4),
+            f"{number(row['gain_percent'], 1)} %",
+            "yes" if row["wrong"] else "not clear",
+        ]
+        for row in sorted(found.changed, key=lambda row: -row["gain_ms"])
+    ]
+    text = (
+        "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that the "
+        "fitted part cannot tell from the fitted one, the others free to make up for them."
+    )
+    columns = ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"]
+    return Section(
+        "What each parameter is worth", text if rows else "No parameter was changed.", columns=columns, rows=rows
+    )
+
+
+def interval(row: dict[str, Any]) -> str:
+    """The values that cannot be told from the fitted one, for people."""
+    if row["ci95"] is None:
+        return "–"
+    low, high = row["ci95"]
+    return f"{'…' if low is None else written(low)} to {'…' if high is None else written(high)}"
+
+
+def _unknown(summary: dict[str, Any]) -> Section:
+    rows = [row for row in summary["parameters"] if not row["identifiable"]]
+    names = set(not_identifiable(rows))
+    listed = [
+        [row["name"], written(row["after"]), interval(row), _why(row)]
+        for row in rows
+        if row["name"] in names or row["path"] in names
+    ]
+    text = "Left as they were." if listed else "The fitted part bounds every parameter."
+    columns = ["parameter", "value", "cannot be told from", "why"]
+    return Section("What the trace cannot tell", text, columns=columns, rows=listed)
+
+
+def _why(row: dict[str, Any]) -> str:
+    if "as_good" in row:
+        return "as good: " + ", ".join(written(option) for option in row["as_good"])
+    if row["ci95"] is None:
+        return "no request depends on it, or any value does as well"
+    if None in row["ci95"]:
+        return "no value on one side is ruled out"
+    return "bounded by physics alone"
+
+
+def _angles(summary: dict[str, Any]) -> list[Section]:
+    phase = summary["phase"]["after"]
+    return [fit_section(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]
