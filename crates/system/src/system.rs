@@ -28,6 +28,8 @@ pub(crate) struct UnitPlace {
     pub(crate) bus: usize,
     /// Most commands it is given at a time.
     pub(crate) limit: u32,
+    /// Most commands of a rebuild it is given at a time.
+    pub(crate) background_limit: u32,
 }
 
 /// One address space, as it is before a run.
@@ -42,6 +44,16 @@ impl Volume {
     /// The unit on which a sector lies.
     pub(crate) fn unit_of(&self, lba: Lba) -> usize {
         self.layer.unit_of(lba)
+    }
+
+    /// Its size in the host's sectors.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Whether its drives may fail during a run, or be rebuilt.
+    pub(crate) fn may_rebuild(&self) -> bool {
+        self.layer.repair().is_some_and(crate::layer::Repair::is_possible)
     }
 
     /// As [`AnyVolume::is_stateless`].
@@ -90,7 +102,7 @@ impl System {
         let mut volumes = Vec::new();
         for volume in &config.volumes {
             let mut drives = Vec::new();
-            for &drive in &volume.drives {
+            for &drive in volume.drives.iter().chain(&volume.spares) {
                 let model = &models[drive];
                 let actuators = model.actuators();
                 let sectors = model.capacity_sectors() / u64::from(actuators);
@@ -99,12 +111,33 @@ impl System {
                 let part = |unit| UnitPart::new(unit, sectors, model.sector_bytes(), host_sector_bytes);
                 drives.push(UnitMap::new((units.len()..).take(actuators as usize).map(part).collect()));
                 let bus = config.drives[drive].bus;
-                units.extend((0..actuators).map(|actuator| UnitPlace { drive, actuator, bus, limit }));
+                let background_limit = volume.options.rebuild.commands_per_drive;
+                units.extend((0..actuators).map(|actuator| UnitPlace {
+                    drive,
+                    actuator,
+                    bus,
+                    limit,
+                    background_limit,
+                }));
+            }
+            let spares = drives.split_off(volume.drives.len());
+            if let Some(problem) = too_small(volume, &drives, &spares) {
+                return Err(SystemError::Contradiction {
+                    origin: config.name.clone(),
+                    problems: vec![problem],
+                });
             }
             let options = volume.options.clone();
             let stripe_unit =
                 ((options.stripe_unit_kib * 1024.0) as u64 / u64::from(host_sector_bytes)).max(1);
-            let members = Members { level: volume.level.clone(), drives, stripe_unit, options };
+            let members = Members {
+                level: volume.level.clone(),
+                drives,
+                spares,
+                stripe_unit,
+                sector_bytes: host_sector_bytes,
+                options,
+            };
             let layer = (level(&volume.level)?.new)(members);
             let sectors = layer.sectors();
             if sectors == 0 {
@@ -239,4 +272,15 @@ impl System {
         };
         SystemError::Request { id, problem, hint }
     }
+}
+
+/// A spare that is smaller than the drives whose place it is to take.
+fn too_small(volume: &crate::spec::VolumeConfig, drives: &[UnitMap], spares: &[UnitMap]) -> Option<String> {
+    let needed = drives.iter().map(UnitMap::sectors).min()?;
+    let small = spares.iter().position(|spare| spare.sectors() < needed)?;
+    Some(format!(
+        "`volume.{}.spares`: spare {small} has {} sectors, fewer than the {needed} of the drives whose place it is to take",
+        volume.name,
+        spares[small].sectors()
+    ))
 }

@@ -141,7 +141,7 @@ def simulate(
         _show_measured(run.summary, measured)
     written = (out, driver_out, background_out, report, save)
     _say_beside(built, run.summary, [path for path in written if path is not None])
-    return 0
+    return 1 if "data_loss" in run.summary else 0
 
 
 def _say_beside(built: System, summary: dict[str, Any], written: list[Path]) -> None:
@@ -241,6 +241,9 @@ def _show(summary: dict[str, Any]) -> None:
         pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
         pairs.append(("buffer cache", _buffers(buffers)))
+    pairs += [("rebuild", _rebuild(rebuild)) for rebuild in summary.get("rebuilds", [])]
+    if loss := summary.get("data_loss"):
+        pairs.append(("data lost", _loss(loss)))
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):
@@ -255,6 +258,34 @@ def _watts(power: dict[str, Any]) -> str:
     number = output.number
     states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
     return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
+
+
+def _rebuild(rebuild: dict[str, Any]) -> str:
+    """How a failed drive was rebuilt, and how requests fared meanwhile."""
+    number = output.number
+    failed = f"{rebuild['drive']}, failed at {number(rebuild['failed_s'], 1)} s"
+    if rebuild["began_s"] is None:
+        return f"{failed}: there was no spare for it"
+    onto = f"onto {rebuild['onto']}" if rebuild["onto"] else "onto the room distributed over the others"
+    took = "not finished" if rebuild["hours"] is None else f"{number(rebuild['hours'], 3)} h"
+    rate = "" if rebuild["mb_per_s"] is None else f" at {number(rebuild['mb_per_s'], 1)} MB/s"
+    meanwhile = (
+        f"; response meanwhile, {number(rebuild['requests'])} requests: mean {number(rebuild['response_mean_ms'])}, "
+        f"p99 {number(rebuild['response_p99_ms'])}, max {number(rebuild['response_max_ms'])} ms"
+        if rebuild["requests"]
+        else ""
+    )
+    return f"{failed}, {onto}: {100 * rebuild['progress']:.1f} %, {took}{rate}{meanwhile}"
+
+
+def _loss(loss: dict[str, Any]) -> str:
+    """What no drives tell any more."""
+    number = output.number
+    return (
+        f"at {number(loss['at_s'], 1)} s, with {', '.join(loss['drives'])} missing: {number(loss['lost_mb'], 1)} MB, "
+        f"{100 * loss['lost_share']:.2f} % of {loss['volume']}, from sector {number(loss['first_lba'])} to "
+        f"{number(loss['last_lba'])}; the run ended there"
+    )
 
 
 def _buffers(cache: dict[str, Any]) -> str:

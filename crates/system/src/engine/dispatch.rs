@@ -3,8 +3,9 @@
 use headstack_drive::command::Command;
 use headstack_units::Nanos;
 
-use super::{Engine, Hold};
+use super::{Engine, Hold, Unit};
 use crate::bus::{Claim, Purpose};
+use crate::host::DriverQueue;
 
 impl Engine {
     /// Hands waiting commands to a drive as far as it may have them.
@@ -15,7 +16,9 @@ impl Engine {
     /// Whether a unit has a command waiting that its drive would take.
     pub(super) fn is_ready(&self, index: usize) -> bool {
         let unit = &self.units[index];
-        !unit.queue.is_empty() && unit.at_drive < unit.limit && unit.drive.can_accept()
+        (!unit.queue.is_empty() || unit.may_take_background())
+            && unit.at_drive < unit.limit
+            && unit.drive.can_accept()
     }
 
     /// Hands the next command to a drive, or claims the bus for it; false if there is nothing to hand out now.
@@ -52,10 +55,13 @@ impl Engine {
     /// Takes the next command for a unit out of its queue, joined with those that continue it where the policy says so.
     fn next_command(&mut self, now: Nanos, index: usize) -> Option<Command> {
         let unit = &mut self.units[index];
-        let mut command = unit.queue.pop(now, &mut unit.drive, unit.at_drive == 0)?;
+        let background = unit.queue.is_empty();
+        let queue = if background { &mut unit.background } else { &mut unit.queue };
+        let mut command = queue.pop(now, &mut unit.drive, unit.at_drive == 0)?;
+        unit.background_at_drive += u32::from(background);
         let mut last = command.id as usize;
         self.leave_line(last, index);
-        while let Some(follower) = self.units[index].queue.pop_follower() {
+        while let Some(follower) = self.units[index].line(background).pop_follower() {
             command.sectors += follower.sectors;
             let next = follower.id as usize;
             self.subs[last].joined = Some(next);
@@ -70,5 +76,17 @@ impl Engine {
         if let Some(slots) = &mut self.slots[self.units[index].bus] {
             slots.leave(place, index);
         }
+    }
+}
+
+impl Unit {
+    /// Whether a command waits that is of no request, and its drive may be given one.
+    fn may_take_background(&self) -> bool {
+        !self.background.is_empty() && self.background_at_drive < self.background_limit
+    }
+
+    /// One of its two queues.
+    fn line(&mut self, background: bool) -> &mut DriverQueue {
+        if background { &mut self.background } else { &mut self.queue }
     }
 }

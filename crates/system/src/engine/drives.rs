@@ -84,6 +84,7 @@ impl Engine {
         let outcome = self.outcomes.remove(self.subs[first].outcome);
         let unit = &mut self.units[index];
         unit.at_drive -= 1;
+        unit.background_at_drive -= u32::from(self.subs[first].background);
         let bus = unit.bus;
         self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.mechanism_busy());
         self.ledger.buses[bus].complete(&outcome);

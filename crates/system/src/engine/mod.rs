@@ -4,12 +4,14 @@ mod dispatch;
 mod drives;
 mod ledger;
 mod observe;
+mod rebuilds;
 mod requests;
 mod rows;
 mod slots;
 
 pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold};
 pub(crate) use observe::Observer;
+pub(crate) use rebuilds::{RebuildUse, VolumeRepairs};
 pub(crate) use rows::{Finished, background, recalibration_interval, row};
 
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::slab::Slab;
 use crate::summary::BufferCacheUse;
 use crate::system::System;
+use rebuilds::Rebuilds;
 use requests::{InFlight, Sender, SubRequest};
 use slots::Slots;
 
@@ -78,9 +81,14 @@ enum Hold {
 struct Unit {
     drive: Drive,
     queue: DriverQueue,
+    /// Commands that wait while others do.
+    background: DriverQueue,
     bus: usize,
     limit: u32,
     at_drive: u32,
+    /// Most commands of the background queue at the drive, and how many there are.
+    background_limit: u32,
+    background_at_drive: u32,
     hold: Hold,
 }
 
@@ -128,6 +136,7 @@ pub(crate) struct Engine {
     drive_effects: Vec<DriveEffect>,
     /// Room for the effects of layers, used again.
     effects: Vec<Vec<Effect>>,
+    rebuilds: Rebuilds,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
     /// With a buffer cache: what the driver completed since it was last taken.
@@ -146,9 +155,12 @@ impl Engine {
             .map(|(unit, (place, drive))| Unit {
                 drive,
                 queue: system.new_queue(unit),
+                background: system.new_queue(unit),
                 bus: place.bus,
                 limit: place.limit,
                 at_drive: 0,
+                background_limit: place.background_limit,
+                background_at_drive: 0,
                 hold: Hold::None,
             })
             .collect();
@@ -175,6 +187,7 @@ impl Engine {
             now: Nanos::ZERO,
             drive_effects: Vec::new(),
             effects: Vec::new(),
+            rebuilds: Rebuilds::new(system),
             completed: Vec::new(),
             driver: Vec::new(),
             background: Vec::new(),
@@ -214,7 +227,7 @@ impl Engine {
 
     /// Whether nothing is under way, for a request or for a layer.
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.requests.len() == 0
+        self.in_flight == 0 && self.requests.len() == 0 && !self.is_rebuilding()
     }
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.
@@ -292,6 +305,7 @@ impl Engine {
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
         self.ledger.restart(now);
+        self.rebuilds.restart();
         if let Some(AnyLayer::BufferCache(cache)) = self.layers.last_mut() {
             cache.restart();
         }

@@ -61,6 +61,7 @@ pub(super) struct SubRequest {
     /// The driver joined it with this one: they are one command of the drive.
     pub(super) joined: Option<usize>,
     pub(super) place: Place,
+    pub(super) background: bool,
 }
 
 /// A sub-request that has just completed: whose it is, and how the one went that finished last of those.
@@ -107,11 +108,11 @@ impl Engine {
         for effect in &effects {
             match *effect {
                 Effect::Send { call, tag, to: Target::Unit(unit), piece } => {
-                    self.send(now, SubRequest::new(now, layer, call, tag, unit, piece.op), piece, cause);
+                    self.send(now, SubRequest::new(now, layer, call, tag, unit, &piece), piece, cause);
                     is_sent = true;
                 }
                 Effect::Send { call, tag, to: Target::Volume(device, origin), piece } => {
-                    let Piece { op, lba, sectors, flags } = piece;
+                    let Piece { op, lba, sectors, flags, .. } = piece;
                     let request = Request { device, flags, ..Request::new(now, op, lba, sectors) };
                     let id = self.new_driver_id();
                     self.issue(id, request, Sender::Layer { layer, call, tag, origin });
@@ -149,13 +150,14 @@ impl Engine {
         let unit = &mut self.units[sub.unit];
         self.next_sub += 1;
         if let Some(slots) = &mut self.slots[unit.bus] {
-            sub.place = slots.enter(self.next_sub, piece.op, sub.unit);
+            sub.place = slots.enter(self.next_sub, &piece, sub.unit);
         }
         let number = self.subs.insert(sub);
-        unit.queue.push(piece.command(number as u64), now);
+        let queue = if piece.background { &mut unit.background } else { &mut unit.queue };
+        queue.push(piece.command(number as u64), now);
         let book = &mut self.ledger.units[sub.unit];
         book.arrive(now);
-        book.note_held_back(unit.queue.held_back());
+        book.note_held_back(unit.queue.held_back() + unit.background.held_back());
     }
 
     /// What a sub-request sent now has to go on from: the one that has just completed, or all of those before.
@@ -252,14 +254,15 @@ impl Engine {
             }
         };
         self.in_flight -= 1;
+        self.note_completion(row);
         self.completed.push((*row, user));
     }
 }
 
 impl SubRequest {
     #[inline]
-    fn new(sent: Nanos, layer: usize, call: Option<usize>, tag: usize, unit: usize, op: Op) -> Self {
-        let place = Place::default();
-        Self { layer, call, tag, unit, op, sent, path: None, outcome: 0, joined: None, place }
+    fn new(sent: Nanos, layer: usize, call: Option<usize>, tag: usize, unit: usize, piece: &Piece) -> Self {
+        let (place, &Piece { op, background, .. }) = (Place::default(), piece);
+        Self { layer, call, tag, unit, op, sent, path: None, outcome: 0, joined: None, place, background }
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use headstack_units::{Nanos, Op};
 
 use super::Engine;
+use crate::layer::Piece;
 
-/// A waiting command's place: reads first where the driver puts them first, then in order of arrival.
-pub(super) type Place = (bool, u64);
+/// A waiting command's place: those of rebuilds last, reads first where the driver puts them first, then in order of arrival.
+pub(super) type Place = (bool, bool, u64);
 
 /// The commands outstanding on a bus that takes only so many.
 #[derive(Clone, Debug)]
@@ -25,8 +26,8 @@ impl Slots {
     }
 
     /// A command waits; its place.
-    pub(super) fn enter(&mut self, sequence: u64, op: Op, unit: usize) -> Place {
-        let place = (self.reads_first && op == Op::Write, sequence);
+    pub(super) fn enter(&mut self, sequence: u64, piece: &Piece, unit: usize) -> Place {
+        let place = (piece.background, self.reads_first && piece.op == Op::Write, sequence);
         self.waiting.insert((place, unit));
         place
     }

@@ -2,47 +2,75 @@
 
 use headstack_units::{Lba, Nanos, Op};
 
+use super::array::{Geometry, Held, Redundant, Repair};
 use super::read_choice::{Chooser, Copy};
-use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use super::stripes::Span;
+use super::{Below, Call, Completed, Effect, Layer, Members, Volume};
 use crate::spec::ArrayOptions;
 
 /// A volume whose drives hold the same data.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror {
-    /// The drives that have not failed.
-    copies: Vec<UnitMap>,
+    core: Box<Redundant>,
     chooser: Chooser,
-    sectors: u64,
 }
 
 impl Mirror {
-    fn nearest(&mut self, call: &Call, below: &dyn Below) -> usize {
-        let copies: Vec<Copy<'_>> = self.copies.iter().map(|drive| Copy { drive, lba: call.lba }).collect();
-        self.chooser.choose(&copies, call.sectors, below)
+    fn nearest(&mut self, call: &Call, below: &dyn Below) -> Option<usize> {
+        let drives = self.core.array.holders(call, Held::All);
+        let copy = |&drive: &usize| Copy { drive: &self.core.drives[drive], lba: call.lba };
+        let copies: Vec<Copy<'_>> = drives.iter().map(copy).collect();
+        (!copies.is_empty()).then(|| drives[self.chooser.choose(&copies, call.sectors, below)])
+    }
+
+    /// Begins the writes that need not wait any more.
+    fn begin_waiting(&mut self, effects: &mut Vec<Effect>) {
+        for call in self.core.admitted() {
+            for drive in self.core.array.holders(&call, Held::Any) {
+                self.send(&call, drive, effects);
+            }
+        }
+    }
+
+    fn send(&self, call: &Call, drive: usize, effects: &mut Vec<Effect>) {
+        let (from, to) = (call.lba.0, call.lba.0 + u64::from(call.sectors));
+        call.send_span(&self.core.drives, Span { drive, from, to }, effects);
     }
 }
 
 impl Layer for Mirror {
+    fn start(&mut self, effects: &mut Vec<Effect>) {
+        self.core.start(effects);
+    }
+
     fn call(&mut self, _now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
-        let copies = match call.op {
-            Op::Write => 0..self.copies.len(),
-            Op::Read => {
-                let nearest = self.nearest(call, below);
-                nearest..nearest + 1
+        match call.op {
+            Op::Write => {
+                self.core.ask(call);
+                self.begin_waiting(effects);
             }
-        };
-        for copy in &self.copies[copies] {
-            copy.map(call.lba, call.sectors, |range| effects.push(call.send(range)));
+            Op::Read => {
+                if let Some(drive) = self.nearest(call, below) {
+                    self.send(call, drive, effects);
+                }
+            }
         }
     }
 
-    fn completed(&mut self, _now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
+    fn completed(&mut self, now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
         effects.extend(child.done_with_all());
+        self.core.part_completed(now, child, effects);
+        self.begin_waiting(effects);
+    }
+
+    fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
+        self.core.timer(now, tag, effects);
+        self.begin_waiting(effects);
     }
 }
 
 impl Volume for Mirror {
-    const TAKES: &'static [&'static str] = &["read_choice", "failed_drives"];
+    const TAKES: &'static [&'static str] = &["read_choice", "failed_drives", "failures", "spares", "rebuild"];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         if drives < 2 {
@@ -54,27 +82,28 @@ impl Volume for Mirror {
     }
 
     fn new(members: Members) -> Self {
-        let sectors = members.drives.iter().map(UnitMap::sectors).min().unwrap_or(0);
         let chooser = Chooser::new(members.options.read_choice);
-        let failed = members.failed();
-        let alive =
-            members.drives.into_iter().zip(failed).filter_map(|(drive, failed)| (!failed).then_some(drive));
-        Self { copies: alive.collect(), chooser, sectors }
+        let geometry = Geometry::Mirror { drives: members.drives.len() };
+        Self { core: Redundant::boxed(members, geometry, false), chooser }
     }
 
     fn sectors(&self) -> u64 {
-        self.sectors
+        self.core.sectors()
     }
 
     fn unit_of(&self, lba: Lba) -> usize {
-        self.copies[0].unit_of(lba)
+        self.core.unit_of(lba)
+    }
+
+    fn repair(&self) -> Option<&Repair> {
+        Some(self.core.repair())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::{Target, UnitPart};
+    use crate::layer::{Target, UnitMap, UnitPart};
     use headstack_units::RequestFlags;
 
     /// Commands on the way, and where the arm was sent last, of each drive.

@@ -6,6 +6,7 @@
 //!
 //! A layer is a file in this folder and a line in the list below.
 
+mod array;
 pub(crate) mod buffer_cache;
 mod concatenation;
 mod mirror;
@@ -22,6 +23,7 @@ use headstack_drive::command::Command;
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
+pub(crate) use array::{Loss, MARKS, Record, Repair};
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
 pub use buffer_cache::Origin;
@@ -67,7 +69,7 @@ impl Call {
             call: Some(number),
             tag: 0,
             to: Target::Unit(unit),
-            piece: Piece { op, lba, sectors, flags },
+            piece: Piece { op, lba, sectors, flags, background: false },
         }
     }
 
@@ -103,13 +105,15 @@ pub(crate) struct Piece {
     pub(crate) lba: Lba,
     pub(crate) sectors: u32,
     pub(crate) flags: RequestFlags,
+    /// The driver lets it wait while others do.
+    pub(crate) background: bool,
 }
 
 impl Piece {
     /// As a drive's command.
     #[inline]
     pub(crate) fn command(&self, id: u64) -> Command {
-        let &Self { op, lba, sectors, flags } = self;
+        let &Self { op, lba, sectors, flags, .. } = self;
         Command { id, op, lba, sectors, flags }
     }
 }
@@ -217,6 +221,11 @@ pub(crate) trait Volume: Layer + Sized {
     /// The unit on which a sector lies; the first where it lies on several.
     fn unit_of(&self, lba: Lba) -> usize;
 
+    /// Its failures and rebuilds, where it is redundant.
+    fn repair(&self) -> Option<&Repair> {
+        None
+    }
+
     /// Whether it is free of state: a request is turned into sub-requests at once, whatever went before, and is complete when
     /// they all are.
     const IS_STATELESS: bool = false;
@@ -229,21 +238,21 @@ pub(crate) struct Members {
     pub(crate) level: String,
     /// Its drives, each of them one unit or several.
     pub(crate) drives: Vec<UnitMap>,
+    /// Drives that take the place of failed ones.
+    pub(crate) spares: Vec<UnitMap>,
     /// The stripe unit in the host's sectors.
     pub(crate) stripe_unit: u64,
+    /// Bytes in one of the host's sectors.
+    pub(crate) sector_bytes: u32,
     pub(crate) options: ArrayOptions,
 }
 
+#[cfg(test)]
 impl Members {
-    /// For each drive, whether it has failed.
-    pub(crate) fn failed(&self) -> Vec<bool> {
-        (0..self.drives.len()).map(|drive| self.options.failed_drives.contains(&drive)).collect()
-    }
-
     /// With the usual options.
-    #[cfg(test)]
     pub(crate) fn plain(drives: Vec<UnitMap>, stripe_unit: u64) -> Self {
-        Self { level: String::new(), drives, stripe_unit, options: ArrayOptions::default() }
+        let options = ArrayOptions::default();
+        Self { level: String::new(), drives, spares: Vec::new(), stripe_unit, sector_bytes: 512, options }
     }
 }
 
@@ -300,12 +309,20 @@ macro_rules! volumes {
                 match self { $($(#[$attribute])* Self::$volume(volume) => volume.unit_of(lba),)+ }
             }
 
+            pub(crate) fn repair(&self) -> Option<&Repair> {
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.repair(),)+ }
+            }
+
             pub(crate) fn is_stateless(&self) -> bool {
                 match self { $($(#[$attribute])* Self::$volume(_) => <$volume as Volume>::IS_STATELESS,)+ }
             }
         }
 
         impl Layer for AnyVolume {
+            fn start(&mut self, effects: &mut Vec<Effect>) {
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.start(effects),)+ }
+            }
+
             #[inline]
             fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
                 match self { $($(#[$attribute])* Self::$volume(volume) => volume.call(now, call, below, effects),)+ }
@@ -327,7 +344,7 @@ macro_rules! volumes {
 volumes! {
     Concatenation: "concatenation", "single";
     Mirror: "mirror", "raid-1";
-    Parity: "raid-4", "raid-5", "raid-6";
+    Parity: "raid-4", "raid-5", "raid-6", "declustered";
     StripedMirror: "raid-10";
     Striping: "raid-0";
     #[cfg(test)]
@@ -341,6 +358,16 @@ volumes! {
 pub(crate) enum AnyLayer {
     Volume(AnyVolume),
     BufferCache(Box<BufferCacheLayer>),
+}
+
+impl AnyLayer {
+    /// As [`Volume::repair`].
+    pub(crate) fn repair(&self) -> Option<&Repair> {
+        match self {
+            Self::Volume(volume) => volume.repair(),
+            Self::BufferCache(_) => None,
+        }
+    }
 }
 
 impl Layer for AnyLayer {

@@ -2,64 +2,86 @@
 
 use headstack_units::{Lba, Nanos, Op};
 
+use super::array::{Band, Geometry, Redundant, Repair};
 use super::read_choice::{Chooser, Copy};
-use super::stripes::{Chunk, Span, Stripes, joined};
-use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use super::stripes::{Chunk, Span, joined};
+use super::{Below, Call, Completed, Effect, Layer, Members, Volume};
 use crate::spec::ArrayOptions;
 
 /// A volume of which every stripe unit is on `copies` drives.
 #[derive(Clone, Debug)]
 pub(crate) struct StripedMirror {
-    drives: Vec<UnitMap>,
-    failed: Vec<bool>,
-    stripes: Stripes,
-    copies: u64,
+    core: Box<Redundant>,
     chooser: Chooser,
 }
 
 impl StripedMirror {
-    /// Where a chunk lies: its copies that have not failed.
-    fn copies(&self, chunk: Chunk) -> Vec<Span> {
-        let (unit, drives) = (self.stripes.unit, self.drives.len() as u64);
-        (chunk.number * self.copies..)
-            .take(self.copies as usize)
-            .map(|place| {
-                let (drive, start) = ((place % drives) as usize, place / drives * unit);
-                Span { drive, from: start + chunk.from, to: start + chunk.to }
-            })
-            .filter(|span| !self.failed[span.drive])
-            .collect()
+    /// Where a chunk lies: its copies that are there.
+    fn copies(&self, Chunk { number: stripe, from, to }: Chunk) -> Vec<Span> {
+        let array = &self.core.array;
+        let present = (0..array.geometry.members()).filter(|&copy| array.is_present(stripe, copy));
+        present.map(|copy| array.span(Band { stripe, from, to }, copy)).collect()
     }
 
-    fn nearest(&mut self, spans: &[Span], below: &dyn Below) -> Span {
-        let copy = |span: &Span| Copy { drive: &self.drives[span.drive], lba: Lba(span.from) };
+    fn chunks(&self, call: &Call) -> impl Iterator<Item = Chunk> + use<> {
+        self.core.array.chunks().chunks(call.lba.0, call.sectors)
+    }
+
+    fn nearest(&mut self, spans: &[Span], below: &dyn Below) -> Option<Span> {
+        let Span { from, to, .. } = *spans.first()?;
+        let copy = |span: &Span| Copy { drive: &self.core.drives[span.drive], lba: Lba(span.from) };
         let copies: Vec<Copy<'_>> = spans.iter().map(copy).collect();
-        spans[self.chooser.choose(&copies, (spans[0].to - spans[0].from) as u32, below)]
+        Some(spans[self.chooser.choose(&copies, (to - from) as u32, below)])
+    }
+
+    /// Begins the writes that need not wait any more.
+    fn begin_waiting(&mut self, effects: &mut Vec<Effect>) {
+        for call in self.core.admitted() {
+            let spans = self.chunks(&call).flat_map(|chunk| self.copies(chunk)).collect();
+            self.send(&call, spans, effects);
+        }
+    }
+
+    fn send(&self, call: &Call, spans: Vec<Span>, effects: &mut Vec<Effect>) {
+        for span in joined(spans) {
+            call.send_span(&self.core.drives, span, effects);
+        }
     }
 }
 
 impl Layer for StripedMirror {
-    fn call(&mut self, _now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
-        let mut spans = Vec::new();
-        for chunk in self.stripes.chunks(call.lba.0, call.sectors) {
-            let copies = self.copies(chunk);
-            match call.op {
-                Op::Write => spans.extend(copies),
-                Op::Read => spans.push(self.nearest(&copies, below)),
-            }
-        }
-        for span in joined(spans) {
-            call.send_span(&self.drives, span, effects);
-        }
+    fn start(&mut self, effects: &mut Vec<Effect>) {
+        self.core.start(effects);
     }
 
-    fn completed(&mut self, _now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
+    fn call(&mut self, _now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
+        if call.op == Op::Write {
+            self.core.ask(call);
+            return self.begin_waiting(effects);
+        }
+        let mut spans = Vec::new();
+        for chunk in self.chunks(call) {
+            let copies = self.copies(chunk);
+            spans.extend(self.nearest(&copies, below));
+        }
+        self.send(call, spans, effects);
+    }
+
+    fn completed(&mut self, now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
         effects.extend(child.done_with_all());
+        self.core.part_completed(now, child, effects);
+        self.begin_waiting(effects);
+    }
+
+    fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
+        self.core.timer(now, tag, effects);
+        self.begin_waiting(effects);
     }
 }
 
 impl Volume for StripedMirror {
-    const TAKES: &'static [&'static str] = &["stripe_unit_kib", "copies", "read_choice", "failed_drives"];
+    const TAKES: &'static [&'static str] =
+        &["stripe_unit_kib", "copies", "read_choice", "failed_drives", "failures", "spares", "rebuild"];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         let copies = options.copies as usize;
@@ -83,26 +105,28 @@ impl Volume for StripedMirror {
     }
 
     fn new(members: Members) -> Self {
-        let stripes = Stripes::new(members.stripe_unit, &members.drives);
-        let copies = u64::from(members.options.copies);
+        let (drives, copies) = (members.drives.len(), members.options.copies as usize);
         let chooser = Chooser::new(members.options.read_choice);
-        Self { failed: members.failed(), drives: members.drives, stripes, copies, chooser }
+        Self { core: Redundant::boxed(members, Geometry::Near { drives, copies }, false), chooser }
     }
 
     fn sectors(&self) -> u64 {
-        self.stripes.rows * self.drives.len() as u64 / self.copies * self.stripes.unit
+        self.core.sectors()
     }
 
     fn unit_of(&self, lba: Lba) -> usize {
-        let chunk = self.stripes.chunks(lba.0, 1).next().map(|chunk| self.copies(chunk)[0]);
-        chunk.map_or(0, |span| self.drives[span.drive].unit_of(Lba(span.from)))
+        self.core.unit_of(lba)
+    }
+
+    fn repair(&self) -> Option<&Repair> {
+        Some(self.core.repair())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::{Target, UnitPart};
+    use crate::layer::{Target, UnitMap, UnitPart};
     use headstack_units::RequestFlags;
     use std::collections::BTreeMap;
 

@@ -92,6 +92,9 @@ impl EventRun<'_, '_> {
                     return Ok(());
                 }
             }
+            if self.engine.lost_at().is_some() {
+                return Ok(());
+            }
             if self.next_arrival.is_none() && self.engine.is_idle() && !self.has_pending_users() {
                 return Ok(());
             }
@@ -201,12 +204,18 @@ impl EventRun<'_, '_> {
     fn finish(mut self) -> Result<RunEnd, SystemError> {
         self.collect()?;
         let in_flight = self.engine.in_flight();
+        self.end.repairs = self.engine.volume_repairs();
+        let rebuilds = self.end.repairs.iter().flat_map(|volume| &volume.rebuilds);
+        let rebuilt = rebuilds.filter_map(|rebuild| rebuild.record.finished).max();
+        self.end.at = self.end.at.max(rebuilt.unwrap_or(Nanos::ZERO));
         if self.engine.is_idle() {
             self.engine.drain();
             self.end.drained = self.in_flight_at_last_arrival;
         } else {
             self.end.cut = in_flight;
-            if !self.end.interrupted {
+            if let Some(lost) = self.engine.lost_at() {
+                self.end.at = lost;
+            } else if !self.end.interrupted {
                 self.end.at = self.until;
             }
         }

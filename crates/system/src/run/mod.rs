@@ -20,6 +20,8 @@ mod options;
 mod power_tests;
 #[cfg(test)]
 mod raid_tests;
+#[cfg(test)]
+mod rebuild_tests;
 mod serial;
 mod stretches;
 #[cfg(test)]
@@ -38,7 +40,7 @@ use headstack_phase::TrackerDiagnostics;
 use headstack_units::Nanos;
 
 use crate::SystemError;
-use crate::engine::Usage;
+use crate::engine::{Usage, VolumeRepairs};
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
 use crate::summary::{BufferCacheUse, ParallelSummary, Recorder, Summary};
 use crate::system::System;
@@ -67,6 +69,14 @@ pub fn run(
             problem: "a closed or measured replay takes requests one by one to the drive, past the host's buffer cache"
                 .to_owned(),
             hint: "use `--replay open`, or a system without `host.buffer_cache`".to_owned(),
+        });
+    }
+    if options.replay != Replay::Open && system.volumes.iter().any(crate::system::Volume::may_rebuild) {
+        return Err(SystemError::Options {
+            problem: "a closed or measured replay has one request under way at a time: drives neither fail in it nor are \
+                      rebuilt"
+                .to_owned(),
+            hint: "use `--replay open`, or a system without `failures` and `spares`".to_owned(),
         });
     }
     let mut output = Output::new(system, options, sink, on_progress);
@@ -119,6 +129,8 @@ pub(crate) struct RunEnd {
     pub(crate) parallel: Option<ParallelSummary>,
     /// What the host's buffer cache did.
     pub(crate) cache: Option<BufferCacheUse>,
+    /// What became of drives that failed.
+    pub(crate) repairs: Vec<VolumeRepairs>,
 }
 
 impl RunEnd {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{DriveFailure, RebuildSpec};
+
 /// Options of a volume; each level takes those that mean something to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArrayOptions {
@@ -26,6 +28,20 @@ pub struct ArrayOptions {
     pub copies: u32,
     /// Drives that have failed: positions in the volume's list.
     pub failed_drives: Vec<usize>,
+    /// Drives that fail during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<DriveFailure>,
+    /// How they are rebuilt.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rebuild: RebuildSpec,
+    /// How stripes are spread over more drives than they have members.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub declustered: DeclusteredOptions,
+}
+
+/// Whether a value is what holds where nothing is said.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for ArrayOptions {
@@ -41,6 +57,9 @@ impl Default for ArrayOptions {
             read_choice: ReadChoice::default(),
             copies: 2,
             failed_drives: Vec::new(),
+            failures: Vec::new(),
+            rebuild: RebuildSpec::default(),
+            declustered: DeclusteredOptions::default(),
         }
     }
 }
@@ -108,4 +127,43 @@ pub enum ReadChoice {
     RoundRobin,
     /// Always the first that has not failed.
     First,
+}
+
+/// Stripes over more drives than they have members, with room for failed drives among them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeclusteredOptions {
+    /// Members of a stripe: data and parity.
+    pub group_width: u32,
+    /// Of these, parity: 1, 2 or 3.
+    pub parities: u32,
+    /// Room for so many failed drives, distributed over all.
+    pub distributed_spares: u32,
+    /// What lies on a drive before the stripes go on to other drives, in KiB.
+    pub row_kib: f64,
+    /// Which drives hold a stripe.
+    pub design: Design,
+}
+
+impl Default for DeclusteredOptions {
+    fn default() -> Self {
+        Self {
+            group_width: 5,
+            parities: 1,
+            distributed_spares: 0,
+            row_kib: 16_384.0,
+            design: Design::default(),
+        }
+    }
+}
+
+/// Which drives hold the stripes of a declustered volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// Groups of neighbours in an order that is drawn anew from row to row, as in OpenZFS's dRAID.
+    #[default]
+    Permuted,
+    /// The blocks of a balanced design (Holland and Gibson 1992): every two drives share equally many stripes.
+    BlockDesign,
 }

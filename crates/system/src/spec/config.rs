@@ -4,6 +4,7 @@ use headstack_drive::spec::{BusSpec, DriveSpec, ProvenanceKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use super::array::is_default;
 use super::{ArrayOptions, HostSpec};
 use crate::bus::Arbitration;
 
@@ -50,10 +51,9 @@ pub struct VolumeConfig {
     /// What it was told beside its level.
     #[serde(default, skip_serializing_if = "is_default")]
     pub options: ArrayOptions,
-}
-
-fn is_default(options: &ArrayOptions) -> bool {
-    *options == ArrayOptions::default()
+    /// Its spare drives: positions in the system's list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spares: Vec<usize>,
 }
 
 /// A drive.
@@ -87,6 +87,7 @@ impl SystemConfig {
                 level: "single".to_owned(),
                 drives: vec![0],
                 options: ArrayOptions::default(),
+                spares: Vec::new(),
             }],
             drives: vec![DriveConfig { name: name.to_owned(), model: name.to_owned(), bus: 0, spec }],
         }

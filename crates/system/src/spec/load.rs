@@ -112,7 +112,7 @@ fn system(source: &Source, set: &Overrides) -> Result<SystemConfig, SystemError>
     if !others.is_empty() {
         spec = overrides::apply(&source.origin, &source.text, &others)?;
     }
-    let count = spec.volume.values().map(|volume| volume.drives.len()).sum();
+    let count = spec.volume.values().map(|volume| volume.drives.len() + volume.spares.len()).sum();
     if let Some((Some(number), (path, _))) =
         drive_set.iter().find(|(number, _)| number.is_some_and(|number| number >= count))
     {
@@ -165,7 +165,9 @@ fn resolve(
             ),
         };
         let first = config.drives.len();
-        for (index, model) in volume.drives.iter().enumerate() {
+        let members = (0..).zip(&volume.drives).map(|(index, model)| (format!("{name}.{index}"), model));
+        let spares = (0..).zip(&volume.spares).map(|(index, model)| (format!("{name}.spare{index}"), model));
+        for (name, model) in members.chain(spares) {
             let number = config.drives.len();
             let set: Vec<(String, String)> = drive_set
                 .iter()
@@ -173,7 +175,6 @@ fn resolve(
                 .map(|(_, pair)| pair.clone())
                 .collect();
             let spec = drive(model, source.directory.as_deref(), &set)?;
-            let name = format!("{name}.{index}");
             let bus = bus.unwrap_or_else(|| {
                 config.buses.push(BusConfig {
                     name: name.clone(),
@@ -188,8 +189,9 @@ fn resolve(
         config.volumes.push(VolumeConfig {
             name: name.clone(),
             level: volume.level.clone(),
-            drives: (first..config.drives.len()).collect(),
+            drives: (first..first + volume.drives.len()).collect(),
             options,
+            spares: (first + volume.drives.len()..config.drives.len()).collect(),
         });
     }
     if !problems.is_empty() {
@@ -245,6 +247,7 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
             problems.push(format!("`volume.{}`: {problem}", volume.name));
         }
         problems.extend(failures(volume));
+        problems.extend(super::rebuild::check(volume));
         problems.extend(join_gap(volume));
     }
     problems.extend(config.volumes.iter().filter_map(|volume| stripe_unit(&config, volume)));

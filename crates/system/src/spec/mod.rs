@@ -4,12 +4,16 @@ mod array;
 mod buffer_cache;
 mod config;
 mod load;
+mod rebuild;
 #[cfg(test)]
 mod tests;
 
-pub use array::{ArrayOptions, ParityLayout, ParityRange, ReadChoice, SmallWrites, WriteOrder};
+pub use array::{
+    ArrayOptions, DeclusteredOptions, Design, ParityLayout, ParityRange, ReadChoice, SmallWrites, WriteOrder,
+};
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
+pub use rebuild::{DriveFailure, RebuildOrder, RebuildPriority, RebuildSpec};
 
 use headstack_drive::spec::BusSpec;
 use schemars::JsonSchema;
@@ -178,7 +182,8 @@ impl SystemBusSpec {
 pub struct VolumeSpec {
     /// How addresses are spread: `single` (one drive), `concatenation` (one drive after the other), `mirror` or `raid-1` (the
     /// same data on every drive), `raid-0` (stripe units go round), `raid-10` (they go round, each on several drives), `raid-4`
-    /// (parity on the last drive), `raid-5` (parity goes round), `raid-6` (two parities go round).
+    /// (parity on the last drive), `raid-5` (parity goes round), `raid-6` (two parities go round), `declustered` (stripes of
+    /// data and parity over more drives than they have members).
     #[serde(default = "single")]
     pub level: String,
     /// Library names or drive files (relative to the system file), in order.
@@ -218,6 +223,18 @@ pub struct VolumeSpec {
     /// With redundancy: drives that have failed before the run, as positions in `drives`, counted from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_drives: Vec<usize>,
+    /// With redundancy: drives that fail during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<DriveFailure>,
+    /// With redundancy: spare drives, as in `drives`; they take the place of failed ones, one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spares: Vec<String>,
+    /// With spares: how what failed drives held is brought onto them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildSpec>,
+    /// `declustered`: how stripes lie over the drives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declustered: Option<DeclusteredOptions>,
 }
 
 impl VolumeSpec {
@@ -235,6 +252,10 @@ impl VolumeSpec {
             ("read_choice", self.read_choice.is_some()),
             ("copies", self.copies.is_some()),
             ("failed_drives", !self.failed_drives.is_empty()),
+            ("failures", !self.failures.is_empty()),
+            ("spares", !self.spares.is_empty()),
+            ("rebuild", self.rebuild.is_some()),
+            ("declustered", self.declustered.is_some()),
         ];
         let options = ArrayOptions {
             stripe_unit_kib: self.stripe_unit_kib.unwrap_or(usual.stripe_unit_kib),
@@ -247,6 +268,9 @@ impl VolumeSpec {
             read_choice: self.read_choice.unwrap_or_default(),
             copies: self.copies.unwrap_or(usual.copies),
             failed_drives: self.failed_drives.clone(),
+            failures: self.failures.clone(),
+            rebuild: self.rebuild.unwrap_or_default(),
+            declustered: self.declustered.unwrap_or_default(),
         };
         (given.into_iter().filter_map(|(key, is_given)| is_given.then_some(key)).collect(), options)
     }

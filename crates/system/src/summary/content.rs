@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::run::Replay;
-use crate::summary::{BufferCacheSummary, PhaseSummary, PowerSummary};
+use crate::summary::{BufferCacheSummary, DataLossSummary, PhaseSummary, PowerSummary, RebuildSummary};
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -77,6 +77,12 @@ pub struct Summary {
     /// What the host's buffer cache did, where there is one; `cache` then tells of both, the host's and the drives'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_cache: Option<BufferCacheSummary>,
+    /// What became of drives that failed, where there are spares or drives that fail during the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rebuilds: Vec<RebuildSummary>,
+    /// More drives failed than the volume survives; the run ended then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_loss: Option<DataLossSummary>,
     /// The run was stopped before its end.
     pub interrupted: bool,
     /// Curves for a report.

@@ -4,6 +4,7 @@ mod buffer_cache;
 mod content;
 mod phase;
 mod power;
+mod rebuild;
 mod recorder;
 mod report;
 
@@ -15,4 +16,5 @@ pub use content::{
 };
 pub use phase::PhaseSummary;
 pub use power::PowerSummary;
+pub use rebuild::{DataLossSummary, RebuildSummary};
 pub use recorder::Recorder;

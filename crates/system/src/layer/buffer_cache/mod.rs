@@ -87,7 +87,13 @@ impl BufferCacheLayer {
             call: None,
             tag: number,
             to: Target::Volume(device, transfer.origin),
-            piece: Piece { op: transfer.op, lba: Lba(begin), sectors, flags: transfer.flags },
+            piece: Piece {
+                op: transfer.op,
+                lba: Lba(begin),
+                sectors,
+                flags: transfer.flags,
+                background: false,
+            },
         }
     }
 

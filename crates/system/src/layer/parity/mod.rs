@@ -1,22 +1,21 @@
-//! RAID 4, 5 and 6: data and parity over drives.
+//! RAID 4, 5 and 6, and declustered parity: data and parity over drives.
 //!
 //! A write that covers a stripe in part reads first what the new parity takes, then writes ([`WriteOrder`]). Writes of the same stripe exclude
 //! each other; one that has to wait is served when those before it are complete. Modelled: which commands go to which drive
 //! and when. Not modelled: the time it takes to work parity out, stripes kept in memory from one write to the next, reads
 //! that meet a write of the same stripe (they do not wait).
 
-mod layout;
 mod plan;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use headstack_units::{Lba, Nanos, Op};
 
-use super::stripes::{Span, Stripes};
-use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
-use crate::spec::{ArrayOptions, WriteOrder};
-use layout::Layout;
-use plan::Array;
+use super::array::{Declustered, Geometry, Layout, Redundant, Repair};
+use super::stripes::Span;
+use super::{Below, Call, Completed, Effect, Layer, Members, Volume};
+use crate::spec::{ArrayOptions, DeclusteredOptions, WriteOrder};
+use plan::Planner;
 
 /// A write on its way.
 #[derive(Clone, Debug)]
@@ -46,37 +45,24 @@ impl Write {
     }
 }
 
-/// A volume that survives the failure of one drive or two.
+/// A volume that survives the failure of as many drives as its stripes have parities.
 #[derive(Clone, Debug)]
 pub(crate) struct Parity {
-    drives: Vec<UnitMap>,
-    array: Array,
+    core: Box<Redundant>,
+    planner: Planner,
     order: WriteOrder,
-    /// Whether writes of the same stripe wait for each other.
-    locks: bool,
     /// By the numbers of their calls.
     active: BTreeMap<usize, Write>,
-    waiting: VecDeque<Call>,
 }
 
 impl Parity {
-    /// First and last stripe of a request.
-    fn stripes(&self, call: &Call) -> (u64, u64) {
-        let stripe = self.array.layout.data() as u64 * self.array.stripes.unit;
-        (call.lba.0 / stripe, (call.lba.0 + u64::from(call.sectors) - 1) / stripe)
-    }
-
-    fn overlap(&self, a: &Call, b: &Call) -> bool {
-        let (a, b) = (self.stripes(a), self.stripes(b));
-        self.locks && a.0 <= b.1 && b.0 <= a.1
-    }
-
     fn begin(&mut self, call: Call, effects: &mut Vec<Effect>) {
-        let plan = self.array.write(call.lba.0, call.sectors);
-        let mut reading = vec![0; self.drives.len()];
+        let plan = self.planner.write(&self.core.array, call.lba.0, call.sectors);
+        let drives = &self.core.drives;
+        let mut reading = vec![0; drives.len()];
         let read = Call { op: Op::Read, ..call };
         for &span in &plan.reads {
-            reading[span.drive] += read.send_tagged(&self.drives, span, span.drive + 1, effects);
+            reading[span.drive] += read.send_tagged(drives, span, span.drive + 1, effects);
         }
         let next = |needs_all| move |span| Next { span, needs_all };
         let then = match self.order {
@@ -90,47 +76,44 @@ impl Parity {
         };
         let mut write = Write { call, reading, then };
         for span in write.ready() {
-            call.send_span(&self.drives, span, effects);
+            call.send_span(drives, span, effects);
         }
         self.active.insert(call.number, write);
     }
 
     /// Begins the writes that need not wait any more, in their order.
     fn begin_waiting(&mut self, effects: &mut Vec<Effect>) {
-        let mut still: VecDeque<Call> = VecDeque::new();
-        for call in std::mem::take(&mut self.waiting) {
-            let must_wait = self.active.values().any(|write| self.overlap(&write.call, &call))
-                || still.iter().any(|earlier| self.overlap(earlier, &call));
-            if must_wait {
-                still.push_back(call);
-            } else {
-                self.begin(call, effects);
-            }
+        for call in self.core.admitted() {
+            self.begin(call, effects);
         }
-        self.waiting = still;
     }
 }
 
 impl Layer for Parity {
+    fn start(&mut self, effects: &mut Vec<Effect>) {
+        self.core.start(effects);
+    }
+
     fn call(&mut self, _now: Nanos, call: &Call, _below: &dyn Below, effects: &mut Vec<Effect>) {
         if call.op == Op::Read {
-            for span in self.array.read(call.lba.0, call.sectors).reads {
-                call.send_span(&self.drives, span, effects);
+            for span in self.planner.read(&self.core.array, call.lba.0, call.sectors).reads {
+                call.send_span(&self.core.drives, span, effects);
             }
             return;
         }
-        self.waiting.push_back(*call);
+        self.core.ask(call);
         self.begin_waiting(effects);
     }
 
-    fn completed(&mut self, _now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
-        let Some(number) = child.call else { return };
-        if let Some(write) = self.active.get_mut(&number) {
+    fn completed(&mut self, now: Nanos, child: &Completed, _below: &dyn Below, effects: &mut Vec<Effect>) {
+        if let Some(number) = child.call
+            && let Some(write) = self.active.get_mut(&number)
+        {
             if let Some(drive) = child.tag.checked_sub(1) {
                 write.reading[drive] -= 1;
                 let (call, ready) = (write.call, write.ready());
                 for &span in &ready {
-                    call.send_span(&self.drives, span, effects);
+                    call.send_span(&self.core.drives, span, effects);
                 }
                 if !ready.is_empty() {
                     return;
@@ -142,14 +125,54 @@ impl Layer for Parity {
         }
         effects.extend(child.done_with_all());
         if child.left == 0 {
+            self.core.part_completed(now, child, effects);
             self.begin_waiting(effects);
         }
     }
+
+    fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
+        self.core.timer(now, tag, effects);
+        self.begin_waiting(effects);
+    }
 }
 
-/// Parity units of a stripe, by level.
-fn parities(level: &str) -> usize {
-    if level == "raid-6" { 2 } else { 1 }
+/// Parity units of a stripe.
+fn parities(level: &str, options: &ArrayOptions) -> usize {
+    match level {
+        DECLUSTERED => options.declustered.parities as usize,
+        "raid-6" => 2,
+        _ => 1,
+    }
+}
+
+const DECLUSTERED: &str = "declustered";
+
+/// What keeps stripes from being declustered over so many drives, if anything.
+fn check_declustered(drives: usize, options: &ArrayOptions) -> Option<String> {
+    let DeclusteredOptions { group_width, parities, distributed_spares, row_kib, design } =
+        options.declustered;
+    let (width, spares) = (group_width as usize, distributed_spares as usize);
+    if !(1..=3).contains(&parities) {
+        return Some(format!("`parities`: {parities} is not 1, 2 or 3"));
+    }
+    if group_width <= parities {
+        return Some(format!(
+            "`group_width`: {group_width} members of a stripe leave no room for data beside {parities} of parity"
+        ));
+    }
+    if !(drives <= 1_000 && width + spares <= drives) {
+        return Some(format!(
+            "{drives} drives hold no stripes of {width} members and {spares} distributed spares; there must be as many \
+             drives as both together, and at most 1,000"
+        ));
+    }
+    if !(row_kib > 0.0 && row_kib % options.stripe_unit_kib == 0.0) {
+        return Some(format!(
+            "`row_kib`: {row_kib} is not a multiple of `stripe_unit_kib`, {}",
+            options.stripe_unit_kib
+        ));
+    }
+    Declustered::check(drives, width + spares, design)
 }
 
 impl Volume for Parity {
@@ -162,11 +185,21 @@ impl Volume for Parity {
         "parity_range",
         "join_gap_kib",
         "failed_drives",
+        "failures",
+        "spares",
+        "rebuild",
+        "declustered",
     ];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
-        let (parities, failed) = (parities(level), options.failed_drives.len());
-        if drives < parities + 2 {
+        let (parities, failed) = (parities(level, options), options.failed_drives.len());
+        if level == DECLUSTERED {
+            if let Some(problem) = check_declustered(drives, options) {
+                return Some(problem);
+            }
+        } else if options.declustered != DeclusteredOptions::default() {
+            return Some(format!("`declustered`: means nothing to level \"{level}\""));
+        } else if drives < parities + 2 {
             return Some(format!("level \"{level}\" takes {} drives or more, not {drives}", parities + 2));
         }
         (failed > parities).then(|| {
@@ -178,40 +211,43 @@ impl Volume for Parity {
 
     fn new(members: Members) -> Self {
         let options = &members.options;
-        let rotation = (members.level != "raid-4").then_some(options.parity_layout);
-        let layout = Layout { drives: members.drives.len(), parities: parities(&members.level), rotation };
-        let array = Array {
-            layout,
-            stripes: Stripes::new(members.stripe_unit, &members.drives),
-            failed: members.failed(),
+        let (drives, parities) = (members.drives.len(), parities(&members.level, options));
+        let geometry = if members.level == DECLUSTERED {
+            let DeclusteredOptions { group_width, distributed_spares, row_kib, design, .. } =
+                options.declustered;
+            let shape = (group_width as usize, parities, distributed_spares as usize);
+            let row_units = (row_kib / options.stripe_unit_kib) as u64;
+            Geometry::Declustered(Declustered::new(drives, shape, row_units, design))
+        } else {
+            let rotation = (members.level != "raid-4").then_some(options.parity_layout);
+            Geometry::Parity(Layout { drives, parities, rotation })
+        };
+        let planner = Planner {
             small_writes: options.small_writes,
             parity_range: options.parity_range,
             join_gap: (options.join_gap_kib / options.stripe_unit_kib * members.stripe_unit as f64) as u64,
         };
-        let (order, locks) = (options.write_order, options.stripe_lock);
-        Self {
-            drives: members.drives,
-            array,
-            order,
-            locks,
-            active: BTreeMap::new(),
-            waiting: VecDeque::new(),
-        }
+        let (order, excludes) = (options.write_order, options.stripe_lock);
+        Self { core: Redundant::boxed(members, geometry, excludes), planner, order, active: BTreeMap::new() }
     }
 
     fn sectors(&self) -> u64 {
-        self.array.stripes.rows * self.array.stripes.unit * self.array.layout.data() as u64
+        self.core.sectors()
     }
 
     fn unit_of(&self, lba: Lba) -> usize {
-        self.array.locate(lba.0).map_or(0, |(drive, at)| self.drives[drive].unit_of(Lba(at)))
+        self.core.unit_of(lba)
+    }
+
+    fn repair(&self) -> Option<&Repair> {
+        Some(self.core.repair())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::UnitPart;
+    use crate::layer::{UnitMap, UnitPart};
     use crate::spec::SmallWrites;
     use headstack_units::RequestFlags;
 

@@ -1,7 +1,7 @@
 //! What a request means for the drives of a parity volume: what is read, and what is written then.
 
-use super::layout::Layout;
-use crate::layer::stripes::{Chunk, Span, Stripes, joined, joined_over};
+use crate::layer::array::{Array, Band};
+use crate::layer::stripes::{Chunk, Span, joined, joined_over};
 use crate::spec::{ParityRange, SmallWrites};
 
 /// The drives' part in a request.
@@ -22,112 +22,105 @@ impl Plan {
     }
 }
 
-/// The drives of a volume and their state.
-#[derive(Clone, Debug)]
-pub(crate) struct Array {
-    pub(crate) layout: Layout,
-    pub(crate) stripes: Stripes,
-    pub(crate) failed: Vec<bool>,
+/// How requests are served by an array with parity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Planner {
     pub(crate) small_writes: SmallWrites,
     pub(crate) parity_range: ParityRange,
     /// Commands to one drive that lie no more sectors apart become one.
     pub(crate) join_gap: u64,
 }
 
-/// The same sectors of every unit of a stripe.
+/// What a request means, in an array as it is.
 #[derive(Clone, Copy)]
-struct Band {
-    stripe: u64,
-    from: u64,
-    to: u64,
+struct Planning<'a> {
+    planner: Planner,
+    array: &'a Array,
 }
 
-impl Array {
+impl Planner {
+    /// What a read takes: its sectors, or, where they are not there, as many others of the stripe as tell them.
+    pub(crate) fn read(self, array: &Array, lba: u64, sectors: u32) -> Plan {
+        Planning { planner: self, array }.read(lba, sectors)
+    }
+
+    /// What a write takes.
+    pub(crate) fn write(self, array: &Array, lba: u64, sectors: u32) -> Plan {
+        Planning { planner: self, array }.write(lba, sectors)
+    }
+}
+
+impl Planning<'_> {
+    fn data(&self) -> usize {
+        self.array.geometry.data()
+    }
+
+    fn members(&self) -> usize {
+        self.array.geometry.members()
+    }
+
     /// The stripe and the data member that hold a chunk.
     fn place(&self, chunk: Chunk) -> (u64, usize) {
-        let data = self.layout.data() as u64;
+        let data = self.data() as u64;
         (chunk.number / data, (chunk.number % data) as usize)
     }
 
     fn span(&self, band: Band, member: usize) -> Span {
-        let start = band.stripe * self.stripes.unit;
-        Span { drive: self.layout.drive(band.stripe, member), from: start + band.from, to: start + band.to }
+        self.array.span(band, member)
     }
 
-    fn is_alive(&self, stripe: u64, member: usize) -> bool {
-        !self.failed[self.layout.drive(stripe, member)]
-    }
-
-    /// The drive and the sector that hold a sector of the volume.
-    pub(crate) fn locate(&self, lba: u64) -> Option<(usize, u64)> {
-        let chunk = self.stripes.chunks(lba, 1).next()?;
-        let (stripe, member) = self.place(chunk);
-        let span = self.span(Band { stripe, from: chunk.from, to: chunk.to }, member);
-        Some((span.drive, span.from))
-    }
-
-    /// What a read takes: its sectors, or, where their drive has failed, as many others of the stripe as tell them.
-    pub(crate) fn read(&self, lba: u64, sectors: u32) -> Plan {
+    fn read(&self, lba: u64, sectors: u32) -> Plan {
         let mut reads = Vec::new();
-        for chunk in self.stripes.chunks(lba, sectors) {
+        for chunk in self.array.chunks().chunks(lba, sectors) {
             let (stripe, member) = self.place(chunk);
             let band = Band { stripe, from: chunk.from, to: chunk.to };
-            if self.is_alive(stripe, member) {
+            if self.array.is_present(stripe, member) {
                 reads.push(self.span(band, member));
             } else {
-                reads.extend(self.enough(band));
+                reads.extend(self.array.enough(band));
             }
         }
-        Plan { reads: joined_over(reads, self.join_gap), ..Plan::default() }
+        Plan { reads: joined_over(reads, self.planner.join_gap), ..Plan::default() }
     }
 
-    /// As many members as tell all others: data as far as they are there, then parity.
-    fn enough(&self, band: Band) -> impl Iterator<Item = Span> {
-        (0..self.layout.drives)
-            .filter(move |&member| self.is_alive(band.stripe, member))
-            .take(self.layout.data())
-            .map(move |member| self.span(band, member))
-    }
-
-    /// What a write takes.
-    pub(crate) fn write(&self, lba: u64, sectors: u32) -> Plan {
+    fn write(&self, lba: u64, sectors: u32) -> Plan {
         let mut plan = Plan::default();
-        let chunks: Vec<Chunk> = self.stripes.chunks(lba, sectors).collect();
+        let chunks: Vec<Chunk> = self.array.chunks().chunks(lba, sectors).collect();
         for of_stripe in chunks.chunk_by(|a, b| self.place(*a).0 == self.place(*b).0) {
             // Two pieces one behind the other, with nothing of the same place in the unit, are written each with its own parity.
             let apart = chunks.len() == 2 && of_stripe.len() == 2 && of_stripe[0].from > of_stripe[1].to;
-            let whole = self.parity_range == ParityRange::Unit && of_stripe.len() > 1 && !apart;
-            if whole && !self.failed.contains(&true) {
+            let whole = self.planner.parity_range == ParityRange::Unit && of_stripe.len() > 1 && !apart;
+            if whole && self.array.is_whole() {
                 self.write_whole_parity(of_stripe, &mut plan);
             } else {
                 self.write_stripe(of_stripe, &mut plan);
             }
         }
-        let joined = |spans| joined_over(spans, self.join_gap);
+        let joined = |spans| joined_over(spans, self.planner.join_gap);
         Plan { reads: joined(plan.reads), data: joined(plan.data), parity: joined(plan.parity) }
     }
 
     /// The parity of a whole unit is worked out anew: from the old data and all of the old parity, or from all that is not
     /// written.
     fn write_whole_parity(&self, chunks: &[Chunk], plan: &mut Plan) {
-        let data = self.layout.data();
+        let data = self.data();
         let stripe = self.place(chunks[0]).0;
-        let whole = Band { stripe, from: 0, to: self.stripes.unit };
+        let whole = Band { stripe, from: 0, to: self.array.unit };
         let written: Vec<(usize, Band)> = chunks
             .iter()
             .map(|chunk| (self.place(*chunk).1, Band { stripe, from: chunk.from, to: chunk.to }))
             .collect();
         let new = || written.iter().map(|&(member, band)| self.span(band, member));
-        let parity = || (data..self.layout.drives).map(|member| self.span(whole, member));
+        let parity = || (data..self.members()).map(|member| self.span(whole, member));
         plan.data.extend(new());
         plan.parity.extend(parity());
         let others = data - written.len();
-        let modifies = match self.small_writes {
+        let modifies = match self.planner.small_writes {
             SmallWrites::ReadModifyWrite => true,
             SmallWrites::ReconstructWrite => false,
-            SmallWrites::FewestReads => written.len() + self.layout.drives - data <= others,
+            SmallWrites::FewestReads => written.len() + self.members() - data <= others,
         };
-        let is_whole = |band: &Band| band.to - band.from == self.stripes.unit;
+        let is_whole = |band: &Band| band.to - band.from == self.array.unit;
         if modifies && !(others == 0 && written.iter().all(|(_, band)| is_whole(band))) {
             plan.reads.extend(new().chain(parity()));
             return;
@@ -164,9 +157,9 @@ impl Array {
     }
 
     fn write_band(&self, band: Band, written: &[usize], plan: &mut Plan) {
-        let data = self.layout.data();
-        let alive = |member: &usize| self.is_alive(band.stripe, *member);
-        let parities: Vec<usize> = (data..self.layout.drives).filter(alive).collect();
+        let data = self.data();
+        let alive = |member: &usize| self.array.is_present(band.stripe, *member);
+        let parities: Vec<usize> = (data..self.members()).filter(alive).collect();
         let rest: Vec<usize> = (0..data).filter(|member| !written.contains(member)).collect();
         let spans =
             |members: &[usize]| members.iter().map(|&member| self.span(band, member)).collect::<Vec<_>>();
@@ -181,7 +174,7 @@ impl Array {
         plan.reads.extend(match (modify, reconstruct) {
             (_, Some(none)) if none.is_empty() => none,
             (Some(modify), Some(reconstruct)) => {
-                let modifies = match self.small_writes {
+                let modifies = match self.planner.small_writes {
                     SmallWrites::ReadModifyWrite => true,
                     SmallWrites::ReconstructWrite => false,
                     SmallWrites::FewestReads => modify.len() <= reconstruct.len(),
@@ -190,7 +183,7 @@ impl Array {
             }
             (Some(only), None) | (None, Some(only)) => only,
             // Of what is written and of what is not a drive has failed: the stripe is worked out first.
-            (None, None) => self.enough(band).collect(),
+            (None, None) => self.array.enough(band).collect(),
         });
     }
 }
@@ -198,6 +191,7 @@ impl Array {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layer::array::{Geometry, Layout, Seat};
     use crate::spec::ParityLayout;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
@@ -205,12 +199,45 @@ mod tests {
     const UNIT: u64 = 8;
     const ROWS: u64 = 10;
 
-    fn array(drives: usize, parities: usize, failed: &[usize], small_writes: SmallWrites) -> Array {
+    /// A planner and its array.
+    struct Fixture {
+        planner: Planner,
+        array: Array,
+    }
+
+    impl Fixture {
+        fn read(&self, lba: u64, sectors: u32) -> Plan {
+            self.planner.read(&self.array, lba, sectors)
+        }
+
+        fn write(&self, lba: u64, sectors: u32) -> Plan {
+            self.planner.write(&self.array, lba, sectors)
+        }
+
+        /// The drive and the sector of the same place within a member.
+        fn place(&self, stripe: u64, member: usize, at: u64) -> (usize, u64) {
+            let Seat { drive, row } = self.array.geometry.place(stripe, member);
+            (drive, row * self.array.unit + at)
+        }
+
+        fn locate(&self, lba: u64) -> (usize, u64) {
+            let (unit, data) = (self.array.unit, self.array.geometry.data() as u64);
+            self.place(lba / unit / data, (lba / unit % data) as usize, lba % unit)
+        }
+    }
+
+    /// An array of drives as large as they need be.
+    fn parity_array(layout: Layout, unit: u64, rows: u64, failed: &[usize]) -> Array {
+        Array::new(Geometry::Parity(layout), unit, rows, u64::MAX, failed)
+    }
+
+    fn array(drives: usize, parities: usize, failed: &[usize], small_writes: SmallWrites) -> Fixture {
         rotated(drives, parities, failed, small_writes, Some(ParityLayout::LeftSymmetric))
     }
 
-    fn whole(drives: usize, parities: usize, small_writes: SmallWrites) -> Array {
-        Array { parity_range: ParityRange::Unit, ..array(drives, parities, &[], small_writes) }
+    fn whole(drives: usize, parities: usize, small_writes: SmallWrites) -> Fixture {
+        let Fixture { planner, array } = array(drives, parities, &[], small_writes);
+        Fixture { planner: Planner { parity_range: ParityRange::Unit, ..planner }, array }
     }
 
     fn rotated(
@@ -219,15 +246,9 @@ mod tests {
         failed: &[usize],
         small_writes: SmallWrites,
         rotation: Option<ParityLayout>,
-    ) -> Array {
-        Array {
-            layout: Layout { drives, parities, rotation },
-            stripes: Stripes { unit: UNIT, rows: ROWS },
-            failed: (0..drives).map(|drive| failed.contains(&drive)).collect(),
-            small_writes,
-            parity_range: ParityRange::Written,
-            join_gap: 0,
-        }
+    ) -> Fixture {
+        let array = parity_array(Layout { drives, parities, rotation }, UNIT, ROWS, failed);
+        Fixture { planner: Planner { small_writes, parity_range: ParityRange::Written, join_gap: 0 }, array }
     }
 
     fn counts(plan: &Plan) -> (usize, usize) {
@@ -261,11 +282,10 @@ mod tests {
     /// Commands of DiskSim 4.0 for three writes to its nine disks with units of 64 blocks, as it was seen to send them.
     #[test]
     fn whole_units_of_parity_and_joined_neighbours_are_as_in_disksim() {
-        let array = Array {
-            stripes: Stripes { unit: 64, rows: 40_000 },
-            join_gap: 32,
-            ..whole(9, 1, SmallWrites::FewestReads)
-        };
+        let rotation = Some(ParityLayout::LeftSymmetric);
+        let array = parity_array(Layout { drives: 9, parities: 1, rotation }, 64, 40_000, &[]);
+        let whole = whole(9, 1, SmallWrites::FewestReads).planner;
+        let array = Fixture { planner: Planner { join_gap: 32, ..whole }, array };
         let spans = |lba: u64, count: u32| {
             let plan = array.write(lba, count);
             let found = |spans: &[Span]| {
@@ -314,7 +334,7 @@ mod tests {
                 let size = ROWS * UNIT * (drives - parities) as u64;
                 let mut owner = BTreeMap::new();
                 for lba in 0..size {
-                    let place = array.locate(lba).unwrap();
+                    let place = array.locate(lba);
                     assert!(place.1 < ROWS * UNIT);
                     assert_eq!(owner.insert(place, lba), None, "{rotation:?}, {drives} drives");
                     assert_eq!(sectors(&array.read(lba, 1).reads), BTreeSet::from([place]));
@@ -360,7 +380,7 @@ mod tests {
             let mut told = BTreeSet::new();
             for stripe in 0..ROWS * 4 {
                 for at in 0..UNIT {
-                    let place = |member: usize| (array.layout.drive(stripe, member), stripe * UNIT + at);
+                    let place = |member: usize| array.place(stripe, member, at);
                     let new: Vec<usize> = (0..data).filter(|&member| covers(stripe, member, at)).collect();
                     told.extend(new.iter().map(|&member| place(member)));
                     prop_assert!(new.is_empty() || (data..drives).all(|p| written.contains(&place(p))));
@@ -403,7 +423,7 @@ mod tests {
                 bands.entry((stripe, at)).or_default().insert((sector / UNIT % data as u64) as usize);
             }
             for (&(stripe, at), new) in &bands {
-                let place = |member: usize| (array.layout.drive(stripe, member), stripe * UNIT + at);
+                let place = |member: usize| array.place(stripe, member, at);
                 let members: Vec<usize> = new.iter().copied().chain(data..drives).collect();
                 expected.extend(members.iter().map(|&m| place(m)).filter(|(drive, _)| !failed.contains(drive)));
                 if (data..drives).all(|parity| failed.contains(&place(parity).0)) {
@@ -421,7 +441,7 @@ mod tests {
             // A read of the same sectors gets each of them, or enough to tell it.
             let got = sectors(&array.read(lba, count).reads);
             for (&(stripe, at), wanted) in &bands {
-                let is_read = |member: usize| got.contains(&(array.layout.drive(stripe, member), stripe * UNIT + at));
+                let is_read = |member: usize| got.contains(&array.place(stripe, member, at));
                 let all = (0..drives).filter(|&member| is_read(member)).count() >= data;
                 prop_assert!(all || wanted.iter().all(|&member| is_read(member)));
             }

@@ -1,4 +1,4 @@
-//! Where data and parity of a stripe lie.
+//! How data and parity go round the drives of RAID 4, 5 and 6.
 
 use crate::spec::ParityLayout;
 

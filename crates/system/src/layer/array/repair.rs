@@ -1,0 +1,346 @@
+//! Failures during a run, and rebuilding what failed drives held.
+//!
+//! A rebuild goes through the stripes step by step, with a window of steps in flight: read as many members as tell the lost one,
+//! write it where it belongs. A step and writes of the same stripes wait for each other. What was sent to a drive before it failed
+//! is still served. Drives are rebuilt one after the other, in the order of their failures.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use headstack_units::{Nanos, Op, RequestFlags};
+
+use super::locks::{Locks, overlap};
+use super::{Array, Home, Rebuilt, Replacement, State};
+use crate::layer::stripes::Span;
+use crate::layer::{Effect, Members, Piece, Target, UnitMap};
+use crate::spec::{DriveFailure, RebuildOrder, RebuildPriority, RebuildSpec};
+
+/// The timer of the rate limit; smaller tags are failures.
+const PACE: u32 = u32::MAX;
+/// How many instants of a rebuild's progress are noted.
+pub(crate) const MARKS: u64 = 20;
+
+/// How the rebuild of a drive went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The failed drive: its position in the volume.
+    pub(crate) drive: usize,
+    /// The spare drive that took its place; none where the room is distributed, or where there was no spare.
+    pub(crate) onto: Option<usize>,
+    pub(crate) failed: Nanos,
+    pub(crate) began: Option<Nanos>,
+    pub(crate) finished: Option<Nanos>,
+    /// Sectors written so far.
+    pub(crate) sectors: u64,
+    /// The share of the steps that are complete, in parts of a million.
+    pub(crate) progress_ppm: u64,
+    /// When each twentieth of the steps was complete.
+    pub(crate) marks: Vec<Nanos>,
+}
+
+/// Data that no drives tell any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    pub(crate) at: Nanos,
+    /// The drives that were missing.
+    pub(crate) drives: Vec<usize>,
+    /// Sectors of the volume, the first of them and the last.
+    pub(crate) sectors: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// A step on its way.
+#[derive(Clone, Debug)]
+struct Step {
+    /// Its place in the order.
+    turn: u64,
+    stripes: Range<u64>,
+    reading: u32,
+    writing: u32,
+    writes: Vec<Span>,
+}
+
+/// The rebuild at hand.
+#[derive(Clone, Debug)]
+struct Active {
+    drive: usize,
+    /// The next step, in the order of the rebuild.
+    next: u64,
+    /// The next step waits for writes of its stripes.
+    claimed: Option<Range<u64>>,
+    /// By the tags of their commands.
+    in_flight: BTreeMap<usize, Step>,
+    next_tag: usize,
+    /// The rate limit lets the next step begin then.
+    not_before: Nanos,
+    is_timer_set: bool,
+}
+
+/// Failures to come, spares, and the rebuild at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Repair {
+    spec: RebuildSpec,
+    failures: Vec<DriveFailure>,
+    /// Drives that have failed before the run.
+    failed_before: Vec<usize>,
+    to_come: usize,
+    homes: VecDeque<Home>,
+    /// Failed drives for which nothing has been done yet.
+    waiting: VecDeque<usize>,
+    active: Option<Active>,
+    records: Vec<Record>,
+    loss: Option<Loss>,
+    /// Stripes of a step.
+    step: u64,
+    /// By the rate limit, in ns.
+    ns_per_sector: f64,
+}
+
+impl Repair {
+    pub(super) fn new(members: &Members, array: &Array) -> Self {
+        let options = &members.options;
+        let count = members.drives.len();
+        let spare_drives = (count..count + members.spares.len()).map(Home::Drive);
+        let distributed = (0..array.geometry.distributed_spares()).map(Home::Distributed);
+        let bytes = f64::from(members.sector_bytes);
+        let step = options.rebuild.step_kib * 1024.0 / (bytes * members.stripe_unit as f64);
+        Self {
+            spec: options.rebuild,
+            failures: options.failures.clone(),
+            failed_before: options.failed_drives.clone(),
+            to_come: options.failures.len(),
+            homes: distributed.chain(spare_drives).collect(),
+            waiting: VecDeque::new(),
+            active: None,
+            records: Vec::new(),
+            loss: None,
+            step: (step.round() as u64).clamp(1, array.stripes.max(1)),
+            ns_per_sector: options.rebuild.rate_mb_per_s.map_or(0.0, |rate| bytes * 1e3 / rate),
+        }
+    }
+
+    /// Whether drives may fail, or be rebuilt.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.to_come > 0 || !(self.failed_before.is_empty() || self.homes.is_empty())
+    }
+
+    /// Whether something is going on, or will.
+    pub(crate) fn is_working(&self) -> bool {
+        self.loss.is_none() && (self.active.is_some() || self.to_come > 0)
+    }
+
+    /// The rebuild at hand: a position among the records.
+    pub(crate) fn rebuilding(&self) -> Option<usize> {
+        let active = self.active.as_ref()?;
+        self.records.iter().position(|record| record.drive == active.drive)
+    }
+
+    pub(crate) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    pub(crate) fn loss(&self) -> Option<&Loss> {
+        self.loss.as_ref()
+    }
+
+    /// Whether a step has, or is about to have, one of the stripes.
+    pub(super) fn claims(&self, stripes: &Range<u64>) -> bool {
+        self.active.as_ref().is_some_and(|active| {
+            let steps = active.in_flight.values().map(|step| &step.stripes);
+            steps.chain(&active.claimed).any(|claimed| overlap(claimed, stripes))
+        })
+    }
+
+    pub(super) fn start(&mut self, array: &mut Array, effects: &mut Vec<Effect>) {
+        if !self.is_possible() {
+            return;
+        }
+        for drive in self.failed_before.clone() {
+            self.records.push(Record { drive, ..Record::default() });
+            self.waiting.push_back(drive);
+        }
+        self.begin(Nanos::ZERO, array);
+        let timer =
+            |(tag, failure): (u32, &DriveFailure)| Effect::TimerAt { at: Nanos::from_s(failure.at_s), tag };
+        effects.extend((0..).zip(&self.failures).map(timer));
+    }
+
+    pub(super) fn timer(&mut self, now: Nanos, tag: u32, array: &mut Array) {
+        if tag != PACE {
+            self.to_come -= 1;
+            self.fail(now, self.failures[tag as usize].drive, array);
+        } else if let Some(active) = &mut self.active {
+            active.is_timer_set = false;
+        }
+    }
+
+    fn fail(&mut self, now: Nanos, drive: usize, array: &mut Array) {
+        array.states[drive] = State::Failed;
+        self.records.push(Record { drive, failed: now, ..Record::default() });
+        self.waiting.push_back(drive);
+        if let Some((sectors, [first, last])) = array.lost() {
+            let drives = array.missing().collect();
+            self.loss.get_or_insert(Loss { at: now, drives, sectors, first, last });
+        }
+        self.begin(now, array);
+    }
+
+    /// Begins to rebuild the next failed drive, if there is room for it.
+    fn begin(&mut self, now: Nanos, array: &mut Array) {
+        if self.active.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let Some(home) = self.homes.pop_front() else { return };
+        let Some(drive) = self.waiting.pop_front() else { return };
+        let (step, steps) = (self.step, array.stripes.div_ceil(self.step));
+        let is_descending = self.spec.order == RebuildOrder::Descending;
+        let rebuilt = Rebuilt { step, steps, is_descending, ..Rebuilt::default() };
+        array.states[drive] = State::Replaced(Replacement { home, rebuilt });
+        if let Some(record) = self.record(drive) {
+            record.began = Some(now);
+            record.onto = if let Home::Drive(drive) = home { Some(drive) } else { None };
+        }
+        self.active = Some(Active {
+            drive,
+            next: 0,
+            claimed: None,
+            in_flight: BTreeMap::new(),
+            next_tag: 0,
+            not_before: now,
+            is_timer_set: false,
+        });
+    }
+
+    fn record(&mut self, drive: usize) -> Option<&mut Record> {
+        self.records.iter_mut().find(|record| record.drive == drive)
+    }
+
+    /// Begins as many steps as may be in flight.
+    pub(super) fn go_on(
+        &mut self,
+        now: Nanos,
+        array: &mut Array,
+        locks: &Locks,
+        drives: &[UnitMap],
+        effects: &mut Vec<Effect>,
+    ) {
+        let steps = array.stripes.div_ceil(self.step);
+        while let Some(active) = &mut self.active {
+            active.claimed = None;
+            if active.next == steps {
+                if !active.in_flight.is_empty() {
+                    return;
+                }
+                self.end(now, array);
+                continue;
+            }
+            if active.in_flight.len() >= self.spec.window as usize {
+                return;
+            }
+            if now < active.not_before {
+                if !std::mem::replace(&mut active.is_timer_set, true) {
+                    effects.push(Effect::TimerAt { at: active.not_before, tag: PACE });
+                }
+                return;
+            }
+            let turn = active.next;
+            let stripes = array.stripes_of_step(active.drive, turn);
+            let (reads, writes) = array.reconstruct(stripes.clone(), active.drive);
+            if writes.is_empty() {
+                // Nothing of the failed drive is in these stripes, or no room for it.
+                active.next += 1;
+                let drive = active.drive;
+                self.passed(now, drive, turn, 0, array);
+                continue;
+            }
+            if locks.is_held(&stripes) {
+                active.claimed = Some(stripes);
+                return;
+            }
+            active.next += 1;
+            let sectors: u64 = writes.iter().map(|span| span.to - span.from).sum();
+            active.not_before =
+                active.not_before.max(now) + Nanos((sectors as f64 * self.ns_per_sector) as u64);
+            let tag = active.next_tag;
+            active.next_tag += 1;
+            let reading = self.send(Op::Read, tag, &reads, drives, effects);
+            let step = Step { turn, stripes, reading, writing: 0, writes };
+            if let Some(active) = &mut self.active {
+                active.in_flight.insert(tag, step);
+            }
+        }
+    }
+
+    fn send(&self, op: Op, tag: usize, spans: &[Span], drives: &[UnitMap], effects: &mut Vec<Effect>) -> u32 {
+        let before = effects.len();
+        let background = self.spec.priority == RebuildPriority::Below;
+        let flags = RequestFlags::default();
+        for &Span { drive, from, to } in spans {
+            drives[drive].map(headstack_units::Lba(from), (to - from) as u32, |range| {
+                let piece = Piece { op, lba: range.lba, sectors: range.sectors, flags, background };
+                effects.push(Effect::Send { call: None, tag, to: Target::Unit(range.unit), piece });
+            });
+        }
+        (effects.len() - before) as u32
+    }
+
+    /// A command of a step is complete.
+    pub(super) fn completed(
+        &mut self,
+        now: Nanos,
+        tag: usize,
+        array: &mut Array,
+        drives: &[UnitMap],
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(step) = self.active.as_mut().and_then(|active| active.in_flight.get_mut(&tag)) else {
+            return;
+        };
+        if step.reading > 0 {
+            step.reading -= 1;
+            if step.reading == 0 {
+                let writes = step.writes.clone();
+                let writing = self.send(Op::Write, tag, &writes, drives, effects);
+                if let Some(step) = self.active.as_mut().and_then(|active| active.in_flight.get_mut(&tag)) {
+                    step.writing = writing;
+                }
+            }
+            return;
+        }
+        step.writing -= 1;
+        if step.writing > 0 {
+            return;
+        }
+        let Some(active) = &mut self.active else { return };
+        let drive = active.drive;
+        if let Some(Step { turn, writes, .. }) = active.in_flight.remove(&tag) {
+            let sectors = writes.iter().map(|span| span.to - span.from).sum();
+            self.passed(now, drive, turn, sectors, array);
+        }
+    }
+
+    /// A step is complete.
+    fn passed(&mut self, now: Nanos, drive: usize, turn: u64, sectors: u64, array: &mut Array) {
+        let State::Replaced(Replacement { rebuilt, .. }) = &mut array.states[drive] else { return };
+        rebuilt.complete(turn);
+        let (done, steps) = (rebuilt.before + rebuilt.ahead.len() as u64, rebuilt.steps);
+        if let Some(record) = self.record(drive) {
+            record.sectors += sectors;
+            record.progress_ppm = done * 1_000_000 / steps;
+            while (record.marks.len() as u64 + 1) * steps <= done * MARKS {
+                record.marks.push(now);
+            }
+        }
+    }
+
+    /// The rebuild at hand is over; the next failed drive's turn has come.
+    fn end(&mut self, now: Nanos, array: &mut Array) {
+        if let Some(Active { drive, .. }) = self.active.take()
+            && let Some(record) = self.record(drive)
+        {
+            record.finished = Some(now);
+        }
+        self.begin(now, array);
+    }
+}

@@ -1,0 +1,200 @@
+//! Drives that fail during a run, and are rebuilt.
+
+use std::sync::Arc;
+
+use headstack_trace::{InMemory, Op, Request};
+use headstack_units::{Lba, Nanos};
+
+use super::*;
+use crate::record::Keep;
+use crate::summary::RebuildSummary;
+
+/// A drive of 42 MB: so few cylinders of an HP 97560 that it is soon rebuilt.
+const SMALL: &str = "drives/small.toml";
+const CYLINDERS: u32 = 60;
+
+fn drive_file() -> String {
+    let text = include_str!("../../../../drives/hp-97560.toml");
+    let (before, regions) = text.split_once("# Three data regions").unwrap();
+    let (_, after) = regions.split_once("[seek.two-piece]").unwrap();
+    let text = format!("{before}[seek.two-piece]{after}").replace("\"layout.region\"", "\"layout\"");
+    text.replace("cylinders = 1962", &format!("cylinders = {CYLINDERS}"))
+        .replace("last_cylinder = 1961", &format!("last_cylinder = {}", CYLINDERS - 1))
+}
+
+fn config(
+    level: &str,
+    drives: usize,
+    more: &str,
+    set: &[(&str, &str)],
+) -> Result<crate::SystemConfig, SystemError> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("drives")).unwrap();
+    std::fs::write(folder.path().join(SMALL), drive_file()).unwrap();
+    let text = format!(
+        "[volume.v]\nlevel = \"{level}\"\ndrives = [{}]\n{more}\n",
+        vec![format!("\"{SMALL}\""); drives].join(", ")
+    );
+    let text = text.replace("SPARE", &format!("\"{SMALL}\""));
+    let (name, origin) = ("test".to_owned(), "test.toml".to_owned());
+    let source = crate::library::Source { name, origin, directory: Some(folder.path().to_owned()), text };
+    let set: Vec<(String, String)> =
+        set.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    crate::SystemConfig::from_source(&source, &set)
+}
+
+fn system(level: &str, drives: usize, more: &str) -> Arc<System> {
+    let config = config(level, drives, more, &[]).unwrap_or_else(|error| panic!("{error}"));
+    Arc::new(System::new(config).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn go(system: &Arc<System>, requests: Vec<Request>) -> (Keep, Summary) {
+    let mut kept = Keep::default();
+    let input = Input::Source(Box::new(InMemory::new(requests)));
+    let options = RunOptions::default();
+    let summary =
+        run(system, input, &options, &mut kept, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    (kept, summary)
+}
+
+fn rebuilt(system: &Arc<System>, requests: Vec<Request>) -> (RebuildSummary, Summary) {
+    let (_, summary) = go(system, requests);
+    assert_eq!(summary.rebuilds.len(), 1);
+    (summary.rebuilds[0].clone(), summary)
+}
+
+/// Small requests all over the volume.
+fn load(count: u64, gap_ms: u64) -> Vec<Request> {
+    let op = |i| if i % 3 == 0 { Op::Write } else { Op::Read };
+    (0..count)
+        .map(|i| Request::new(Nanos(i * gap_ms * 1_000_000), op(i), Lba(i * 11_117 % 80_000), 8))
+        .collect()
+}
+
+#[test]
+fn an_idle_pair_is_rebuilt_in_the_time_of_the_whole_surface() {
+    // Tracks of 72 sectors: a revolution and the skew each; every 19th track is the next cylinder's.
+    let (cylinders, heads) = (1_000.0, 19.0);
+    let larger = [("drive.*.layout.cylinders", "1000"), ("drive.*.layout.zone.0.last_cylinder", "999")];
+    let revolutions = cylinders * (heads + (8.0 * (heads - 1.0) + 18.0) / 72.0);
+    let surface_s = revolutions * 60.0 / 4_002.0;
+    for more in
+        ["spares = [SPARE]\nfailed_drives = [0]", "spares = [SPARE]\nfailures = [{ drive = 0, at_s = 0.0 }]"]
+    {
+        let config = config("raid-1", 2, &format!("{more}\nrebuild.step_kib = 4096"), &larger).unwrap();
+        let (rebuild, summary) = rebuilt(&Arc::new(System::new(config).unwrap()), Vec::new());
+        let took = rebuild.finished_s.unwrap();
+        assert!((took / surface_s - 1.0).abs() < 0.02, "{took} s, the surface takes {surface_s}");
+        assert_eq!((rebuild.progress, rebuild.progress_s.len()), (1.0, 20));
+        assert_eq!((rebuild.drive.as_str(), rebuild.onto.as_deref()), ("v.0", Some("v.spare0")));
+        assert!((rebuild.rebuilt_mb - cylinders * heads * 72.0 * 512.0 / 1e6).abs() < 1e-6);
+        assert_eq!(summary.drives[0].commands, 0);
+        assert!((summary.simulated_s - took).abs() < 1e-9);
+    }
+}
+
+/// What the small drive holds.
+fn drive_mb() -> f64 {
+    f64::from(CYLINDERS) * 19.0 * 72.0 * 512.0 / 1e6
+}
+
+#[test]
+fn every_level_is_rebuilt_under_load_and_then_leaves_the_failed_drive_alone() {
+    for (level, drives, more) in [
+        ("raid-1", 3, ""),
+        ("raid-10", 5, "stripe_unit_kib = 16"),
+        ("raid-4", 4, ""),
+        ("raid-5", 4, "rebuild.order = \"descending\""),
+        ("raid-6", 5, "write_order = \"after-own-reads\""),
+        ("declustered", 7, "declustered = { group_width = 4, row_kib = 256, design = \"permuted\" }"),
+        ("declustered", 7, "declustered = { group_width = 3, row_kib = 64, design = \"block-design\" }"),
+    ] {
+        let more = format!("{more}\nspares = [SPARE]\nfailures = [{{ drive = 1, at_s = 1.0 }}]");
+        let system = system(level, drives, &more);
+        let (kept, summary) = go(&system, load(2_000, 60));
+        assert_eq!((kept.rows.len(), summary.in_flight_cut), (2_000, 0), "{level}");
+        let rebuild = &summary.rebuilds[0];
+        let finished = rebuild.finished_s.unwrap_or_else(|| panic!("{level}: {rebuild:?}"));
+        assert!(rebuild.failed_s == 1.0 && finished > 5.0 && finished < 110.0, "{level}: {rebuild:?}");
+        assert!(rebuild.requests > 50 && rebuild.response_p99_ms >= rebuild.response_p50_ms);
+        // All of the failed drive that the level uses; of a declustered one some rows are left over.
+        let share = rebuild.rebuilt_mb / drive_mb();
+        assert!(share <= 1.0 && share > 0.9, "{level}: {rebuild:?}");
+        // What was sent to the failed drive was sent in the first second; afterwards the spare serves.
+        assert!(summary.drives[1].commands < 40, "{level}: {:?}", summary.drives[1]);
+        let late = kept.rows.iter().filter(|row| row.arrival.as_s() > finished);
+        assert!(late.filter(|row| row.drive == 1).count() == 0);
+    }
+}
+
+#[test]
+fn a_distributed_spare_takes_the_place_of_a_drive() {
+    let more =
+        "declustered = { group_width = 4, distributed_spares = 1, row_kib = 256 }\nfailed_drives = [3]";
+    let (rebuild, summary) = rebuilt(&system("declustered", 9, more), load(500, 200));
+    assert!(rebuild.onto.is_none() && rebuild.finished_s.is_some(), "{rebuild:?}");
+    assert_eq!(summary.drives[3].commands, 0);
+    // All others take part.
+    let busiest = summary.drives.iter().map(|drive| drive.commands).max().unwrap();
+    let others = summary.drives.iter().enumerate().filter(|(index, _)| *index != 3);
+    assert!(others.clone().all(|(_, drive)| 2 * drive.commands > busiest), "{busiest}");
+}
+
+#[test]
+fn a_rate_limit_is_kept_and_what_waits_below_requests_hurts_them_less() {
+    let time = |more: &str, requests| {
+        let more = format!("spares = [SPARE]\nfailed_drives = [0]\n[volume.v.rebuild]\n{more}");
+        rebuilt(&system("raid-5", 4, &more), requests).0
+    };
+    let limited = time("rate_mb_per_s = 0.5", Vec::new());
+    let hours = limited.hours.unwrap();
+    assert!((hours * 3600.0 * 0.5 / drive_mb() - 1.0).abs() < 0.03, "{hours} h");
+    let below = time("step_kib = 256", load(1_000, 40));
+    let equal = time("step_kib = 256\npriority = \"equal\"\nwindow = 16", load(1_000, 40));
+    assert!(below.response_p99_ms < equal.response_p99_ms, "{below:?} {equal:?}");
+    assert!(below.hours > equal.hours);
+}
+
+#[test]
+fn more_failures_than_a_level_survives_end_the_run_and_say_what_is_lost() {
+    let more = "spares = [SPARE]\nfailed_drives = [0]\nfailures = [{ drive = 2, at_s = 10.0 }]";
+    let (kept, summary) = go(&system("raid-5", 4, more), load(2_000, 60));
+    let loss = summary.data_loss.unwrap();
+    assert_eq!((loss.at_s, loss.drives.as_slice()), (10.0, ["v.0".to_owned(), "v.2".to_owned()].as_slice()));
+    // What the rebuild had not come to yet: of each stripe two members, most often both of data.
+    let left = 1.0 - summary.rebuilds[0].progress;
+    assert!(left > 0.2 && left < 0.9 && (loss.lost_share / left - 0.5).abs() < 0.02, "{left} {loss:?}");
+    assert!(loss.first_lba > 0 && kept.rows.iter().all(|row| row.finish.as_s() <= 10.0));
+    assert!((summary.simulated_s - 10.0).abs() < 1e-9);
+    // A level that survives two does.
+    let (_, summary) = go(&system("raid-6", 5, more), Vec::new());
+    assert!(summary.data_loss.is_none() && summary.rebuilds[0].finished_s.is_some());
+    assert!(summary.rebuilds[1].began_s.is_none(), "there is one spare");
+}
+
+#[test]
+fn a_replay_with_failures_is_refused_and_so_is_what_cannot_be() {
+    let system = system("raid-1", 2, "spares = [SPARE]\nfailed_drives = [0]");
+    let input = Input::Source(Box::new(InMemory::new(load(3, 1))));
+    let options = RunOptions { replay: Replay::Closed, ..RunOptions::default() };
+    let refused = run(&system, input, &options, &mut Keep::default(), &mut |_| {}).unwrap_err();
+    assert!(refused.to_string().contains("replay"), "{refused}");
+    for (level, more, says) in [
+        ("raid-5", "failures = [{ drive = 4, at_s = 1 }]", "is not one of the 4 drives"),
+        ("raid-5", "failed_drives = [1]\nfailures = [{ drive = 1, at_s = 1 }]", "fails twice"),
+        ("raid-5", "failures = [{ drive = 1, at_s = -1 }]", "is not between 0 and"),
+        ("raid-5", "rebuild.window = 2", "nothing to rebuild onto"),
+        ("raid-5", "spares = [SPARE]\nrebuild.window = 0", "rebuild.window"),
+        ("raid-0", "spares = [SPARE]", "means nothing to level"),
+        ("raid-5", "declustered.group_width = 3", "means nothing to level"),
+        ("declustered", "declustered.group_width = 5", "4 drives hold no stripes of 5 members"),
+        ("declustered", "declustered = { group_width = 1 }", "leave no room for data"),
+        ("declustered", "declustered = { group_width = 3, row_kib = 100 }", "`row_kib`"),
+    ] {
+        let refused = config(level, 4, more, &[]).unwrap_err().to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
+    let short = [("drive.2.layout.zone.0.last_cylinder", "49")];
+    let config = config("raid-1", 2, "spares = [SPARE]", &short).unwrap();
+    assert!(System::new(config).unwrap_err().to_string().contains("fewer than"));
+}

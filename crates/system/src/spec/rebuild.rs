@@ -1,0 +1,108 @@
+//! Failures of drives during a run, and how they are rebuilt.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::VolumeConfig;
+
+/// A drive that fails during a run. What it was sent before is still served.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveFailure {
+    /// Position in the volume's `drives`, counted from 0.
+    pub drive: usize,
+    /// When it fails, in s from the start of the run.
+    pub at_s: f64,
+}
+
+/// How what a failed drive held is brought onto a spare.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RebuildSpec {
+    /// What is rebuilt of a drive in one step, in KiB; whole stripe units, at least one.
+    pub step_kib: f64,
+    /// Steps in flight at a time.
+    pub window: u32,
+    /// At most so many 10⁶ bytes per second are rebuilt; absent: as many as can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_mb_per_s: Option<f64>,
+    /// In which order.
+    pub order: RebuildOrder,
+    /// Whether its commands wait in the driver while others do.
+    pub priority: RebuildPriority,
+    /// With `priority = "below"`: commands of it that a drive is given at a time.
+    pub commands_per_drive: u32,
+}
+
+impl Default for RebuildSpec {
+    fn default() -> Self {
+        Self {
+            step_kib: 1024.0,
+            window: 4,
+            rate_mb_per_s: None,
+            order: RebuildOrder::default(),
+            priority: RebuildPriority::default(),
+            commands_per_drive: 2,
+        }
+    }
+}
+
+/// The order of a rebuild.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RebuildOrder {
+    /// From the first address on, where disks are fastest.
+    #[default]
+    Ascending,
+    /// From the last address on.
+    Descending,
+}
+
+/// How a rebuild's commands stand to those of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RebuildPriority {
+    /// A drive is given one of them only where no command of a request waits for it.
+    #[default]
+    Below,
+    /// They wait in the same queue.
+    Equal,
+}
+
+/// What is wrong with the failures and the rebuild of a volume.
+pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
+    let (name, options) = (&volume.name, &volume.options);
+    let mut problems = Vec::new();
+    for (index, failure) in options.failures.iter().enumerate() {
+        let DriveFailure { drive, at_s } = *failure;
+        let earlier = options.failures[..index].iter().any(|earlier| earlier.drive == drive);
+        if drive >= volume.drives.len() {
+            problems.push(format!(
+                "`volume.{name}.failures`: {drive} is not one of the {} drives, counted from 0",
+                volume.drives.len()
+            ));
+        } else if earlier || options.failed_drives.contains(&drive) {
+            problems.push(format!("`volume.{name}.failures`: drive {drive} fails twice; name it once"));
+        }
+        if !(0.0..=3e9).contains(&at_s) {
+            problems.push(format!("`volume.{name}.failures`: {at_s} s is not between 0 and 3e9"));
+        }
+    }
+    let RebuildSpec { step_kib, window, rate_mb_per_s, commands_per_drive, .. } = options.rebuild;
+    let mut limit = |key: &str, value: f64, least: f64| {
+        if !(least..=1e9).contains(&value) {
+            problems.push(format!("`volume.{name}.rebuild.{key}`: {value} is not between {least} and 1e9"));
+        }
+    };
+    limit("step_kib", step_kib, 0.5);
+    limit("window", window.into(), 1.0);
+    limit("rate_mb_per_s", rate_mb_per_s.unwrap_or(1.0), 1e-3);
+    limit("commands_per_drive", commands_per_drive.into(), 1.0);
+    let has_room = !volume.spares.is_empty() || options.declustered.distributed_spares > 0;
+    if options.rebuild != RebuildSpec::default() && !has_room {
+        problems.push(format!(
+            "`volume.{name}.rebuild`: there is nothing to rebuild onto; name spare drives: spares = [\"…\"]"
+        ));
+    }
+    problems
+}
