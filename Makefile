@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # The slow tests; the first only are built in release.
 SLOW_TESTS := --package headstack-drive --test always --test schedulers
-SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
+SLOW_MEASURING := --package headstack-measure --test read_only --test null_model
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
@@ -113,7 +113,7 @@ test-rust:
 test-rust-slow:
 	$(call say,Slow Rust tests: 1 to 3 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
-	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored
+	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 1 minute)

@@ -10,7 +10,8 @@ use super::{cache, load, skippy, zoned};
 use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
-use crate::reading::{rotation, writes};
+use crate::reading::rotation::{self, Rotation};
+use crate::reading::writes;
 use crate::record::{ProbeName, Record};
 
 /// Reads a record.
@@ -25,7 +26,6 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         });
     }
     let known = Known::of(record);
-    let rotation = rotation::rotation(record);
     let turn_ms = known.spindle.map(|spindle| spindle.ms(1.0));
     let sawtooths: Vec<skippy::Sawtooth> =
         [ProbeName::SkippyWrite, ProbeName::SkippyRead, ProbeName::SkippyBackwards]
@@ -52,7 +52,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let cache = cache::cache(record, known.sectors_per_track);
     let mut found = Extraction {
         device: record.head.device.clone(),
-        rotating: rotation.map(|rotation| rotation.coherence >= rotation::COHERENT),
+        rotating: known.rotation.map(Rotation::rotates),
         parameters: Vec::new(),
         order: known
             .order

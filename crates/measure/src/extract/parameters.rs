@@ -71,9 +71,7 @@ impl Parameters<'_> {
     }
 
     fn rotation(&self, all: &mut Vec<Parameter>) {
-        if let Some(rotation) = rotation::rotation(self.record)
-            && self.known.spindle.is_some()
-        {
+        if let Some(rotation) = self.known.rotation.filter(|rotation| rotation.rotates()) {
             let method = "completions at one sector lie whole turns apart";
             all.push(seen("rotation_ms", "ms", rotation.turn_ms, Some(rotation.ci95_ms), method));
             all.push(seen("rotation_rpm", "rpm", 60_000.0 / rotation.turn_ms, None, method));

@@ -2,7 +2,7 @@
 
 use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
-use super::rotation;
+use super::rotation::{self, Rotation};
 use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 /// What later probes build on.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    pub(crate) rotation: Option<Rotation>,
     pub(crate) spindle: Option<Spindle>,
     /// How often an angle is measured.
     pub(crate) repetitions: usize,
@@ -42,9 +43,11 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn of(record: &Record) -> Self {
-        let rotation = rotation::rotation(record).filter(|r| r.coherence >= rotation::COHERENT);
-        let spindle = rotation::spindle(record);
-        let noise_turns = rotation.map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let rotation = rotation::rotation(record);
+        let spindle = rotation.and_then(Rotation::spindle);
+        let noise_turns = rotation
+            .filter(|rotation| rotation.rotates())
+            .map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
         let repetitions = match noise_turns {
             quiet if quiet < 2e-5 => 1,
             slight if slight < 2e-4 => 3,
@@ -60,6 +63,7 @@ impl Known {
         let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
         Self {
+            rotation,
             spindle,
             repetitions,
             noise_turns,

@@ -1,6 +1,6 @@
-//! The time of a turn, from completions at one sector.
+//! The rotation, from completions at one sector, held against what a device without a rotation would show.
 
-use crate::angles::median::{median, spread};
+use crate::angles::median::{circular_median, median, spread};
 use crate::angles::spindle::{Spindle, wrap_signed};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
@@ -8,56 +8,136 @@ use std::collections::BTreeMap;
 /// What completions at one sector say about the rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rotation {
-    /// Time of a turn, in ms.
+    /// Time of a revolution, in ms.
     pub(crate) turn_ms: f64,
     /// 95 % confidence, half width, in ms.
-    pub ci95_ms: f64,
-    /// How well completions agree with it: 1 if all lie whole turns apart, about 0 if they lie anyhow.
-    pub(crate) coherence: f64,
-    /// Spread of the completions around whole turns, as a standard deviation, in ms.
+    pub(crate) ci95_ms: f64,
+    /// Spread of the completions around whole revolutions, as a standard deviation, in ms.
     pub(crate) noise_ms: f64,
-    /// Completions used.
-    pub(crate) samples: usize,
+    /// Whether it is one.
+    pub(crate) verdict: Verdict,
 }
 
-/// Turns of all spindles there are: 1,500 to 20,000 rpm.
+/// Whether times at one sector are those of a rotating device. Three things hold there, and each is missing on some device
+/// that does not rotate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All three hold.
+    Rotates,
+    /// Completions do not lie whole revolutions apart.
+    Scattered,
+    /// After random pauses the waits differ by much less than a revolution: nothing was waited for.
+    TooAlike,
+    /// All sectors come at the same angle: a timer serves them.
+    OneAngle,
+}
+
+/// Revolutions of all spindles there are: 1,500 to 20,000 rpm.
 const SHORTEST_NS: f64 = 3.0e6;
-const LONGEST_NS: f64 = 40.0e6;
-/// Below this, nothing rotates.
+pub(crate) const LONGEST_NS: f64 = 40.0e6;
+/// Below this, completions of writes do not agree with the rotation.
 pub(crate) const COHERENT: f64 = 0.8;
+/// Two completions are whole revolutions apart if they miss that by less than this share of one: every fifth does by chance.
+const APART: f64 = 0.1;
+/// Where this share of them is, that is no chance; at half a revolution, half of them are.
+const AGREEING: f64 = 0.6;
+/// Waits for a sector are spread evenly over a revolution: 90 of 100 over nine tenths of it, and at least over this share.
+const LEAST_SPREAD: f64 = 0.6;
+/// Angles of sectors here and there that agree as well as this are no angles.
+const ONE_ANGLE: f64 = 0.9;
+const LEAST_PLACES: usize = 8;
+
+impl Rotation {
+    /// The rotation as a clock; `None` where nothing rotates.
+    pub(crate) fn spindle(self) -> Option<Spindle> {
+        self.rotates().then_some(Spindle { period_ns: self.turn_ms * 1e6 })
+    }
+
+    /// Whether the device rotates.
+    pub(crate) fn rotates(self) -> bool {
+        self.verdict == Verdict::Rotates
+    }
+}
 
 /// How well differences of completions are multiples of a period, up to 1; robust against a few that are not.
-pub(crate) fn coherence(differences: &[f64], period_ns: f64) -> f64 {
+fn coherence(differences: &[f64], period_ns: f64) -> f64 {
     let sum: f64 =
         differences.iter().map(|difference| (std::f64::consts::TAU * difference / period_ns).cos()).sum();
     sum / differences.len().max(1) as f64
 }
 
-/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other reads.
+/// The share of differences that are multiples of a period.
+fn agreeing(differences: &[f64], period_ns: f64) -> f64 {
+    let off = |difference: &&f64| wrap_signed(**difference / period_ns).abs() < APART;
+    differences.iter().filter(off).count() as f64 / differences.len().max(1) as f64
+}
+
+/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other accesses.
+fn of_last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
+    let last = record.of(ProbeName::Rotation).map(|sample| sample.series / 2).max();
+    record.of(ProbeName::Rotation).filter(move |sample| Some(sample.series / 2) == last)
+}
+
+/// Those of them that come back to a sector.
 pub(crate) fn last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
-    let all = || record.of(ProbeName::Rotation).filter(|sample| sample.role == Role::Measure);
-    let last = all().map(|sample| sample.series / 2).max();
-    all().filter(move |sample| Some(sample.series / 2) == last)
+    of_last_stage(record).filter(|sample| sample.role == Role::Measure)
 }
 
 /// The rotation, from the probe `rotation`; `None` without enough samples.
 pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     let all: Vec<(u64, f64)> = last_stage(record).map(|sample| (sample.lba, sample.end.0 as f64)).collect();
     let first = last_stage(record).filter(|sample| sample.series % 2 == 0).count();
-    let differences = few(differences(&all[..first]));
-    if differences.len() < 16 {
+    let at_first = short(differences(&all[..first]));
+    if at_first.len() < 16 {
         return None;
     }
-    let coarse = coarse_period(&differences)?;
-    let coherence = coherence(&differences, coarse);
-    let (period, ci95, noise) = refine(&all, coarse);
-    Some(Rotation {
-        turn_ms: period / 1e6,
-        ci95_ms: ci95 / 1e6,
-        coherence,
-        noise_ms: noise / 1e6,
-        samples: all.len(),
-    })
+    let most_ns = LONGEST_NS.min(spread_of_waits(record) / LEAST_SPREAD);
+    if most_ns < SHORTEST_NS {
+        return Some(Rotation { turn_ms: f64::NAN, ci95_ms: 0.0, noise_ms: 0.0, verdict: Verdict::TooAlike });
+    }
+    let every = short(differences(&all));
+    // Exact before it is doubled: twice an error would be too much for the lines.
+    let (shorter, ..) = refine(&all, coarse_period(&few(&at_first), most_ns)?);
+    let (period, ci95, noise) = refine(&all, longest(shorter, &every, most_ns));
+    let verdict = if agreeing(&every, period) < AGREEING {
+        Verdict::Scattered
+    } else if period > 1.01 * most_ns {
+        Verdict::TooAlike
+    } else if one_angle(record, period) {
+        Verdict::OneAngle
+    } else {
+        Verdict::Rotates
+    };
+    Some(Rotation { turn_ms: period / 1e6, ci95_ms: ci95 / 1e6, noise_ms: noise / 1e6, verdict })
+}
+
+/// Over how much time nine of ten waits are spread, in ns.
+fn spread_of_waits(record: &Record) -> f64 {
+    let mut waits: Vec<f64> = last_stage(record).map(|sample| sample.latency_ms() * 1e6).collect();
+    waits.sort_unstable_by(f64::total_cmp);
+    waits[waits.len() - 1 - waits.len() / 20] - waits[waits.len() / 20]
+}
+
+/// The longest of a period, its half and its multiples that the waits allow and of which the differences are multiples.
+/// Completions that are late by half a revolution agree with its half: but were that the revolution, half of the differences
+/// would be odd multiples of it, and no wait longer.
+fn longest(period: f64, differences: &[f64], most_ns: f64) -> f64 {
+    let fits = |candidate: &f64| {
+        (SHORTEST_NS..1.01 * most_ns).contains(candidate) && agreeing(differences, *candidate) >= AGREEING
+    };
+    [4.0, 2.0, 1.0, 0.5].map(|factor| factor * period).into_iter().find(fits).unwrap_or(period)
+}
+
+/// Whether sectors here and there all come at one angle.
+fn one_angle(record: &Record, period_ns: f64) -> bool {
+    let spindle = Spindle { period_ns };
+    let mut places: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for sample in of_last_stage(record).filter(|sample| matches!(sample.role, Role::Measure | Role::Angle)) {
+        places.entry(sample.lba).or_default().push(spindle.phase(sample.end));
+    }
+    let angles = places.values().map(|phases| std::f64::consts::TAU * circular_median(phases));
+    let (x, y) = angles.fold((0.0, 0.0), |(x, y), angle| (x + angle.cos(), y + angle.sin()));
+    places.len() >= LEAST_PLACES && f64::hypot(x, y) / places.len() as f64 > ONE_ANGLE
 }
 
 /// From one completion at a place to the next one there, in ns.
@@ -66,23 +146,28 @@ fn differences(ends: &[(u64, f64)]) -> Vec<f64> {
     ends.iter().filter_map(|&(lba, end)| last.insert(lba, end).map(|before| end - before)).collect()
 }
 
-/// Some of many, no two longer than the shortest by much: all would take long to look at.
-fn few(mut differences: Vec<f64>) -> Vec<f64> {
+/// Those that are hardly longer than the shortest: with longer ones a period would have to be known the better.
+fn short(mut differences: Vec<f64>) -> Vec<f64> {
     differences.sort_unstable_by(f64::total_cmp);
     let shortest = differences.first().copied().unwrap_or(0.0).max(LONGEST_NS);
     differences.retain(|&difference| difference < 20.0 * LONGEST_NS || difference < 2.2 * shortest);
-    let stride = differences.len().div_ceil(128).max(1);
-    differences.into_iter().step_by(stride).collect()
+    differences
 }
 
-/// The longest period of which the differences are multiples.
-fn coarse_period(differences: &[f64]) -> Option<f64> {
+/// Some of many: all would take long to look at.
+fn few(differences: &[f64]) -> Vec<f64> {
+    let stride = differences.len().div_ceil(128).max(1);
+    differences.iter().copied().step_by(stride).collect()
+}
+
+/// The longest period, up to `most_ns`, of which the differences are multiples.
+fn coarse_period(differences: &[f64], most_ns: f64) -> Option<f64> {
     // The longest difference tells how finely to look.
     let longest = differences.iter().copied().fold(LONGEST_NS, f64::max);
     let step = SHORTEST_NS / longest / 16.0;
     let mut scores: Vec<(f64, f64)> = Vec::new();
     let mut period = SHORTEST_NS;
-    while period < LONGEST_NS {
+    while period < 1.01 * most_ns {
         scores.push((period, coherence(differences, period)));
         period *= 1.0 + step;
     }
@@ -163,7 +248,5 @@ fn line(points: &[(usize, f64, f64)]) -> Option<(f64, f64)> {
 
 /// The rotation as a clock; `None` where nothing rotates.
 pub(crate) fn spindle(record: &Record) -> Option<Spindle> {
-    rotation(record)
-        .filter(|rotation| rotation.coherence >= COHERENT)
-        .map(|rotation| Spindle { period_ns: rotation.turn_ms * 1e6 })
+    rotation(record).and_then(Rotation::spindle)
 }
