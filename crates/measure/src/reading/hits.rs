@@ -6,6 +6,9 @@ use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUEN
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
+/// By how much hits differ at most, in ms, however long they take: a revolution of any drive is several times as long.
+const MOST_JITTER_MS: f64 = 0.5;
+
 /// The reads that a series of the probe `cache` is about.
 pub(crate) fn of(record: &Record, series: u32) -> impl Iterator<Item = &Sample> {
     record.of(ProbeName::Cache).filter(move |s| s.series == series && s.role == Role::Measure)
@@ -21,7 +24,7 @@ pub(crate) fn hits(record: &Record, series: u32) -> Vec<f64> {
     }
     // A constant in the lower half: misses are spread over a turn.
     let (low, middle) = (all[count / 10], all[count / 2]);
-    if middle > low * 1.25 + 0.05 {
+    if middle - low > (0.25 * low).min(MOST_JITTER_MS) + 0.05 {
         return rare_hits(all, low);
     }
     all.retain(|&latency| latency < middle * 1.25 + 0.02);
