@@ -216,6 +216,37 @@ fn plain() -> Drawn {
 }
 
 #[test]
+fn one_surface_has_no_head_switch() {
+    let drawn = Drawn { heads: 1, ..plain() };
+    let spec = describe(&drawn);
+    let found = measured(&spec);
+    close("heads", found.value("heads"), 1.0, 0.0, 0.0);
+    for name in ["head_switch_ms", "write_head_switch_ms", "track_skew_sectors"] {
+        assert!(found.parameter(name).is_none(), "{name}: {:?}", found.parameter(name));
+    }
+    let to_next = drawn.first_seek_ms + drawn.root_ms;
+    close("cylinder switch", found.value("cylinder_switch_ms"), to_next, 0.01, 0.0);
+    let skew = spec.layout.zone[0].cylinder_skew_sectors;
+    close("cylinder skew", found.zones[0].cylinder_skew_sectors.map(f64::round), skew, 0.0, 0.0);
+    let rebuilt = rebuild(&found, "rebuilt").unwrap();
+    assert_eq!((rebuilt.layout.heads, rebuilt.layout.zone[0].track_skew_sectors), (1, 0.0));
+}
+
+#[test]
+fn surfaces_are_counted_by_times_where_all_skews_are_alike() {
+    let drawn = plain();
+    let mut spec = describe(&drawn);
+    spec.layout.zone[0].track_skew_sectors = spec.layout.zone[0].cylinder_skew_sectors;
+    let found = measured(&spec);
+    close("heads", found.value("heads"), 4.0, 0.0, 0.0);
+    let settled = drawn.settle_ms;
+    close("head switch", found.value("write_head_switch_ms"), drawn.head_switch_ms + settled, 0.01, 0.0);
+    let to_next = drawn.first_seek_ms + drawn.root_ms + settled;
+    close("cylinder switch", found.value("write_cylinder_switch_ms"), to_next, 0.01, 0.0);
+    assert!(found.parameter("head_switch_ms").is_none(), "{:?}", found.parameter("head_switch_ms"));
+}
+
+#[test]
 fn reads_behind_a_write_are_not_taken_for_hits() {
     // Without a cache: what comes back to a sector behind a write elsewhere takes 5.7 to 6.8 ms in four of ten cases.
     closes(&Drawn {

@@ -38,7 +38,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
         zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_turn)
     };
-    let times = known.spindle.map(|spindle| Times::of(record, spindle, slope)).unwrap_or_default();
+    let times =
+        known.spindle.map(|spindle| Times::of(record, known.changes(), spindle, slope)).unwrap_or_default();
     let seek = known
         .spindle
         .map(|spindle| {

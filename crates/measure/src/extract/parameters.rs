@@ -3,7 +3,7 @@
 use super::extraction::{Extraction, Parameter};
 use super::times::Times;
 use crate::angles::median::{median, spread};
-use crate::reading::known::Known;
+use crate::reading::known::{Changes, Known};
 use crate::reading::least::Least;
 use crate::reading::order::TrackOrder;
 use crate::reading::rotation;
@@ -92,7 +92,12 @@ impl Parameters<'_> {
         let zones = &self.found.zones;
         let heads = self.known.order.as_ref().map(|order: &TrackOrder| order.heads);
         if let Some(heads) = heads {
-            let method = "tracks between changes of the rarer skew";
+            let method = match self.known.changes() {
+                Changes::CylinderOnly | Changes::Alike => {
+                    "least times from track to track: where cylinders change"
+                }
+                _ => "tracks between changes of the rarer skew",
+            };
             all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
         } else if let Some(heads) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads) {
             all.push(seen(
@@ -148,14 +153,13 @@ impl Parameters<'_> {
             }
         }
         all.extend(self.skippy_mtm());
-        let by_surface = self.known.order.as_ref().is_some_and(|order| order.by_surface);
         for (reads, ways) in [(false, &self.times.write), (true, &self.times.read)] {
-            let (head, cylinder) =
-                if by_surface { (ways.rare, ways.common) } else { (ways.common, ways.rare) };
             let skews =
                 self.found.zones.first().map(|zone| (zone.track_skew_sectors, zone.cylinder_skew_sectors));
             let (head_skew, cylinder_skew) = skews.unwrap_or((None, None));
-            for (word, least, skew) in [("head", head, head_skew), ("cylinder", cylinder, cylinder_skew)] {
+            for (word, least, skew) in
+                [("head", ways.head, head_skew), ("cylinder", ways.cylinder, cylinder_skew)]
+            {
                 let name = match (reads, word) {
                     (true, "head") => "head_switch_ms",
                     (true, _) => "cylinder_switch_ms",

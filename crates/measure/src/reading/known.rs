@@ -80,6 +80,34 @@ impl Known {
     }
 }
 
+/// What the more common skew and the rarer one are skews of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changes {
+    /// Tracks of a cylinder lie together: of the head, and of the cylinder.
+    HeadThenCylinder,
+    /// Tracks run along surfaces: of the cylinder, and of the head.
+    CylinderThenHead,
+    /// Each track is a cylinder of its own: there is one surface.
+    CylinderOnly,
+    /// All skews are alike, but the times tell how many tracks a cylinder has.
+    Alike,
+    /// All skews are alike, and nothing tells.
+    Unknown,
+}
+
+impl Known {
+    /// What the skews are of.
+    pub(crate) fn changes(&self) -> Changes {
+        match &self.order {
+            None => Changes::Unknown,
+            Some(order) if order.by_surface => Changes::CylinderThenHead,
+            Some(order) if order.by_times && order.heads == 1 => Changes::CylinderOnly,
+            Some(order) if order.by_times => Changes::Alike,
+            Some(_) => Changes::HeadThenCylinder,
+        }
+    }
+}
+
 /// Least time to a sector after random pauses, or from anywhere.
 fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
     let mut places: BTreeMap<u64, Vec<&Sample>> = BTreeMap::new();

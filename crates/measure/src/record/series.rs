@@ -35,6 +35,10 @@ pub(crate) mod surfaces {
     pub(crate) const TRACKS: u32 = 0;
     /// `step` 0: to the next track; 1: to the last track before the next change of the rarer kind.
     pub(crate) const WAYS: u32 = 1;
+    /// To the next track, from track `step` on: where skews do not tell one kind of change from another, their times may.
+    pub(crate) const NEXT: u32 = 2;
+    /// Over `step` tracks.
+    pub(crate) const OVER: u32 = 3;
 }
 
 /// Of the probe `seek-curve`; `step` is the distance in cylinders.
