@@ -134,6 +134,9 @@ fn run_probe(
     session.least = known.least_turns;
     session.noise = known.noise_turns;
     session.hits = known.hits.clone();
+    if known.keeps.others > 0 {
+        session.evictions = known.keeps.others;
+    }
     if session.only_reads() {
         session.memory = Memory::new(known.keeps);
     }

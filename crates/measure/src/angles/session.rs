@@ -15,6 +15,11 @@ use std::time::{Duration, Instant};
 
 /// Accesses that may fail one after the other before a probe gives up.
 const MOST_FAILURES: u32 = 128;
+/// Reads elsewhere that empty most caches, where it is not known how long this one keeps what was read.
+pub(crate) const SOME_EVICTIONS: u64 = 4;
+/// What was not emptied is emptied by twice as many, up to so many.
+const MOST_EVICTIONS: u64 = 512;
+const MOST_DOUBLINGS: u32 = 9;
 /// How often the caller is told.
 const TELL_EVERY: Duration = Duration::from_millis(50);
 
@@ -40,8 +45,10 @@ pub(crate) struct Session<'a> {
     pub(crate) least: Option<f64>,
     /// What reads take that the cache answers.
     pub(crate) hits: HitTimes,
-    /// Reads elsewhere that empty the cache.
-    pub(crate) evictions: u32,
+    /// Reads elsewhere that probably empty the cache.
+    pub(crate) evictions: u64,
+    /// How often in a row they did not.
+    kept: u32,
     /// What the cache of a device that is only read may hold.
     pub(crate) memory: Memory,
     started: Nanos,
@@ -75,7 +82,8 @@ impl<'a> Session<'a> {
             noise: 0.0,
             least: None,
             hits: HitTimes::default(),
-            evictions: 4,
+            evictions: SOME_EVICTIONS,
+            kept: 0,
             memory: Memory::default(),
             started,
             taken: 0,
@@ -162,6 +170,9 @@ impl<'a> Session<'a> {
         self.note((series, step), role, access, 1, window, ok)?;
         if ok && !access.mode.is_write() && !self.hits.contain((window.end - window.start).as_ms()) {
             self.memory.note(access.lba, u64::from(access.sectors));
+            if role != Role::Prepare {
+                self.kept = 0;
+            }
         }
         Ok(ok.then_some(window))
     }
@@ -220,14 +231,12 @@ impl<'a> Session<'a> {
     /// Reads elsewhere, so that the cache holds nothing that was asked for before.
     pub(crate) fn evict(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
         let unit = self.unit();
-        for _ in 0..self.evictions {
+        for _ in 0..(self.evictions << self.kept).min(MOST_EVICTIONS.max(self.evictions)) {
             let lba = self.below(self.sectors() / unit - 1) * unit;
             let access = self.one(Mode::Read, lba);
             self.take(key, Role::Prepare, access)?;
         }
-        if self.evictions < 512 {
-            self.evictions *= 2;
-        }
+        self.kept = (self.kept + 1).min(MOST_DOUBLINGS);
         Ok(())
     }
 
