@@ -644,7 +644,8 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
 
 def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
     """
-    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
+    reads show how fast the device is.
     """
 
 def measure_probes() -> list[dict]:

@@ -156,7 +156,10 @@ def plan(
     read_only: bool = False,
     overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock."""
+    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock.
+
+    A few reads show how fast the device is.
+    """
     return _core.measure_plan(
         str(device),
         probes=list(probes),

@@ -66,7 +66,8 @@ fn open_options(
     })
 }
 
-/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
+/// reads show how fast the device is.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, write=false, yes_destroy=None, read_only=false,
     overrides=Vec::new()))]
@@ -82,14 +83,15 @@ pub(crate) fn measure_plan<'py>(
     overrides: Vec<(String, String)>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let options = open_options(write, yes_destroy, 1, 0.0, 0.0, 0.0, read_only, overrides)?;
-    let device = headstack_measure::device::open(device, &options).map_err(Error::from)?;
-    let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
-    let record = Record::new(device.info().clone());
-    plan.into_iter()
-        .map(|probe| {
-            let expected_s = probe::expected_s(probe, &record, whole_device);
-            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": expected_s}))
-        })
+    let (plan, expected_s) = guarded(py, || {
+        let mut device = headstack_measure::device::open(device, &options)?;
+        let plan = probe::plan(&probes, device.info())?;
+        let expected_s = probe::announce(&plan, device.as_mut(), whole_device)?;
+        Ok((plan, expected_s))
+    })?;
+    plan.iter()
+        .zip(expected_s)
+        .map(|(probe, s)| dict(py, &json!({"probe": probe.name.as_str(), "expected_s": s})))
         .collect()
 }
 

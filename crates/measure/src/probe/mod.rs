@@ -3,6 +3,7 @@
 
 mod cache;
 mod description;
+mod look;
 mod overhead;
 mod random;
 mod rotation;
@@ -20,9 +21,10 @@ pub(crate) use description::Context;
 pub use description::{Probe, Writing};
 
 use crate::MeasureError;
-use crate::device::DeviceInfo;
+use crate::device::{Device, DeviceInfo};
 use crate::record::{ProbeName, Record};
 use description::Outlook;
+use look::Look;
 use std::collections::BTreeSet;
 
 /// All probes, in the order in which they run.
@@ -94,9 +96,25 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static Probe
     Ok(chosen.into_iter().map(|place| PROBES[place]).collect())
 }
 
-/// How long a probe takes on the device's clock, roughly, in s.
-pub fn expected_s(probe: &Probe, record: &Record, whole_device: bool) -> f64 {
+/// How long a probe takes on the device's clock by what a record says so far, roughly, in s.
+pub(crate) fn expected_s(probe: &Probe, record: &Record, whole_device: bool) -> f64 {
     (probe.expected_s)(&Outlook::of(record, whole_device))
+}
+
+/// How long probes will take on a device's clock that nothing is known of, roughly, in s. A few reads are made to see how fast
+/// it is.
+///
+/// # Errors
+/// [`MeasureError::Gone`] if the device is no longer there.
+pub fn announce(
+    probes: &[&Probe],
+    device: &mut dyn Device,
+    whole_device: bool,
+) -> Result<Vec<f64>, MeasureError> {
+    let look = Look::at(device)?;
+    let record = Record::new(device.info().clone());
+    let outlook = Outlook::of(&record, whole_device).after(look);
+    Ok(probes.iter().map(|probe| (probe.expected_s)(&outlook)).collect())
 }
 
 #[cfg(test)]

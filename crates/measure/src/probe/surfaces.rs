@@ -18,7 +18,9 @@ pub(super) static SURFACES: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(6_000.0, 500.0 + 60.0 * outlook.others) * outlook.angles,
+    expected_s: |outlook| {
+        outlook.revolutions(outlook.by_size(150.0, 40_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
+    },
     run,
 };
 
