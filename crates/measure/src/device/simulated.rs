@@ -97,6 +97,20 @@ impl SimulatedDevice {
         Ok(request)
     }
 
+    /// A request, issued now: when it is complete.
+    fn served(&mut self, request: Request) -> Result<Nanos, MeasureError> {
+        self.stepper.advance(self.now);
+        let id = self.stepper.submit(request)?;
+        while let Some(next) = self.stepper.next_event() {
+            for row in self.stepper.advance(next) {
+                if row.id == id {
+                    return Ok(row.finish);
+                }
+            }
+        }
+        unreachable!("a submitted request completes")
+    }
+
     /// What the host sees of a completion.
     fn seen(&mut self, start: Nanos, end: Nanos) -> Window {
         let noise = self.noise;
@@ -131,18 +145,9 @@ impl Device for SimulatedDevice {
     }
 
     fn access(&mut self, access: Access) -> Result<Window, MeasureError> {
-        self.stepper.advance(self.now);
         let request = self.request(access)?;
-        let start = self.now;
-        let id = self.stepper.submit(request)?;
-        while let Some(next) = self.stepper.next_event() {
-            for row in self.stepper.advance(next) {
-                if row.id == id {
-                    return Ok(self.seen(start, row.finish));
-                }
-            }
-        }
-        unreachable!("a submitted request completes")
+        let (start, end) = (self.now, self.served(request)?);
+        Ok(self.seen(start, end))
     }
 
     fn queued(&mut self, accesses: &[Access], depth: u32) -> Result<Vec<Window>, MeasureError> {
@@ -173,11 +178,12 @@ impl Device for SimulatedDevice {
     }
 
     fn flush(&mut self) -> Result<(), MeasureError> {
-        // The model has no command for it: wait until nothing happens any more, or for a minute.
-        let limit = self.now + Nanos::from_s(60.0);
-        while let Some(next) = self.stepper.next_event().filter(|&next| next <= limit) {
-            self.stepper.advance(next);
-            self.now = self.now.max(next);
+        if self.info.writable {
+            // The drive destages when nothing else happens, and nobody is told: a write behind a flush is on the media last.
+            let sectors = self.info.unit() as u32;
+            let mut request = self.request(Access { mode: Mode::WriteForced, lba: 0, sectors })?;
+            request.flags = request.flags.with(RequestFlags::FLUSH);
+            self.now = self.served(request)?;
         }
         Ok(())
     }
