@@ -30,7 +30,7 @@ RUST_TESTS := --workspace --exclude headstack-python
 SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
 SLOW_FITTING := --package headstack-fit --test coverage
 SLOW_STREAMS := --package headstack-stream --lib fit::
-SLOW_MEASURING := --package headstack-measure --test read_only every_drive_is_recovered_by_reads
+SLOW_MEASURING := --package headstack-measure --test read_only --test null_model --test library
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
@@ -125,7 +125,7 @@ test-rust-slow:
 	$(call say,Slow Rust tests: 1 to 3 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
-	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored
+	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev

@@ -59,6 +59,61 @@ def test_a_full_measurement_finds_the_drive(full: Path) -> None:
         assert parameter["observable"] or parameter["value"] is None
 
 
+def test_the_demerit_of_the_rebuilt_drive_comes_first(full: Path) -> None:
+    found = json.loads((full / "out.json").read_text())
+    assert next(iter(found)) == "replay"
+    for score in (found["replay"]["reads"], found["replay"]["writes"]):
+        assert score["demerit_percent"] < 2
+        assert score["model_mean_ms"] == pytest.approx(score["measured_mean_ms"], rel=0.02)
+    assert (full / "d.toml").read_text().startswith("# How well this file replays")
+    assert "demerit of the rebuilt drive, reads" in (full / "p.html").read_text()
+
+
+def test_a_drive_that_does_not_replay_says_so(full: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from headstack.cli.measure import _tell
+
+    found = library.measure.read(full / "r.parquet")
+    replay = found.replay
+    assert replay is not None
+    poor = {**replay["writes"], "demerit_percent": 30.04}
+    found.__dict__["replay"] = {**replay, "writes": poor, "within_limit": False}
+    assert _tell(found, (tmp_path / "d.toml", None), shows_first=False, json=True) == 1
+    told = capsys.readouterr()
+    assert "the random writes with a demerit of 30.0 %, over 5 %" in told.err
+    assert (tmp_path / "d.toml").exists()
+    # Without a file nothing was promised.
+    assert _tell(found, (None, None), shows_first=False, json=True) == 0
+
+
+def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
+    page = tmp_path / "p.html"
+    found = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20", "--report", page, "--json").json()
+    assert found["scan"]["verdict"].endswith("the rest was not read")
+    assert (found["scan"]["unreadable"], found["scan"]["long"], len(found["scan"]["parts"])) == (0, 0, 1000)
+    assert 0.2 < found["scan"]["share"] < 0.3
+    assert found["smart"] == []
+    assert "The surface" in page.read_text()
+    shown = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20")
+    assert shown.code == 0, shown.err
+    assert "is readable, and no read took over" in shown.out
+    message = refused("measure", "sim:mock-disk", "--scan-percent", "20")
+    assert "is for the probe `scan`" in message
+
+
+def test_smart_attributes_are_read_as_smartctl_prints_them() -> None:
+    from headstack.smart import read
+
+    ata = {"ata_smart_attributes": {"table": [{"id": 5, "name": "Reallocated_Sector_Ct", "value": 100, "worst": 99, "thresh": 10,
+                                               "raw": {"value": 8, "string": "8"}}]}}  # fmt: skip
+    assert read(ata) == [
+        {"name": "Reallocated_Sector_Ct", "raw": "8", "value": 100, "worst": 99, "threshold": 10},
+    ]
+    nvme = {"nvme_smart_health_information_log": {"media_errors": 3, "temperature_sensors": [30]}}
+    assert [(each["name"], each["raw"]) for each in read(nvme)] == [("media_errors", "3")]
+    assert read({"scsi_grown_defect_list": 12})[0]["raw"] == "12"
+    assert read({}) == []
+
+
 def test_the_expected_duration_comes_first(full: Path) -> None:
     lines = (full / "err.txt").read_text().splitlines()
     assert lines[0].startswith("measuring sim:mock-disk: about ")

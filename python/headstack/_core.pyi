@@ -171,10 +171,11 @@ class Measurement:
     """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
-    def drive_toml(self, /, name: str) -> str:
+    def drive_file(self, /, name: str) -> tuple[str, dict | None]:
         """
-        A drive file of what the record shows, as text; values that it does not show are assumed and marked so. Raises
-        `InputError` where too little was measured.
+        A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
+        are none): `reads` and `writes` one at a time, `queued` (a list), each with `demerit_percent` and more, and `within_limit`.
+        Values that the record does not show are assumed and marked so. Raises `InputError` where too little was measured.
         """
     def extract(self, /) -> dict:
         """
@@ -802,7 +803,7 @@ def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -
     (Student): `None` for a single value. Raises `InputError` if there is none.
     """
 
-def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
 
@@ -822,6 +823,8 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     file_mb, record_kib, repeats
         What `stream` reads and writes: sizes of files in 10⁶ bytes, sizes of records in KiB, and how often. Those of Vickovic et
         al. (2010) if absent.
+    scan_percent
+        How much of the device `scan` reads, spread evenly over it.
     write, yes_destroy
         Consent to losing what is on a real device: `write` and the device's path once more.
     seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
@@ -836,9 +839,10 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
     """
-    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
+    reads show how fast the device is.
     """
 
 def measure_probes() -> list[dict]:

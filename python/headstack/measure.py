@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from headstack.report.charts import AnyChart
 
-__all__ = ["Measurement", "plan", "probes", "read", "run", "seeker", "skippy", "streams", "zoned"]
+__all__ = ["Measurement", "plan", "probes", "read", "run", "scan", "seeker", "skippy", "streams", "zoned"]
 
 
 class Options(TypedDict, total=False):
@@ -36,6 +36,7 @@ class Options(TypedDict, total=False):
     file_mb: Sequence[float] | None
     record_kib: Sequence[float] | None
     repeats: int | None
+    scan_percent: float
     write: bool
     yes_destroy: str | Path | None
     read_only: bool
@@ -76,12 +77,28 @@ class Measurement:
         """The device as it was named."""
         return self.head["device"]["name"]
 
+    @cached_property
+    def replay(self) -> dict[str, Any] | None:
+        """How well the drive of `drive_toml` replays the random accesses of the record.
+
+        `reads` and `writes`, one at a time, and the list `queued`: each with `demerit_percent`, `measured_mean_ms` and more;
+        `within_limit` says whether no demerit, one at a time, is over `limit_percent`. `None` where too little was measured.
+        """
+        try:
+            return self._drive_file[1]
+        except InputError:
+            return None
+
+    @cached_property
+    def _drive_file(self) -> tuple[str, dict[str, Any] | None]:
+        return self._record.drive_file(f"{short_name(self.device)}, as measured")
+
     def drive_toml(self, name: str | None = None) -> str:
         """A drive file of what the record shows; `InputError` where too little was measured.
 
-        What was not measured is assumed, and marked so.
+        What was not measured is assumed, and marked so. Its head says how well it replays what was measured.
         """
-        return self._record.drive_toml(name or f"{short_name(self.device)}, as measured")
+        return self._drive_file[0] if name is None else self._record.drive_file(name)[0]
 
     def drive(self, name: str | None = None) -> _core.Drive:
         """The drive of that file, to be simulated."""
@@ -130,6 +147,24 @@ class Measurement:
             raise InputError(f"the record shows no {mode}s of streams", "measure with the probe `stream`")
         return stream_chart(streams, mode)
 
+    def plot_scan(self) -> AnyChart:
+        """How fast each part of the surface was read, and where reads failed or took long."""
+        from headstack.report.scan import scan_chart
+
+        if self.found["scan"] is None:
+            raise InputError("the record shows no scan", "measure with the probe `scan`")
+        return scan_chart(self.found["scan"])
+
+    @cached_property
+    def smart(self) -> list[dict[str, Any]]:
+        """What the device says of itself: its SMART attributes, as `smartctl` tells them now; empty where it does not.
+
+        Each has `name`, `raw` and, where the device gives them, `value`, `worst` and `threshold`.
+        """
+        from headstack.smart import attributes
+
+        return attributes(self.device) if self.head["device"]["kind"] == "block-device" else []
+
     def report(self, path: str | Path) -> None:
         """Write the measurement's page: one self-contained HTML file."""
         from headstack.report.measurement import measurement_page
@@ -166,17 +201,22 @@ def plan(
     file_mb: Sequence[float] | None = None,
     record_kib: Sequence[float] | None = None,
     repeats: int | None = None,
+    scan_percent: float = 100.0,
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
     overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock."""
+    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock.
+
+    A few reads show how fast the device is.
+    """
     return _core.measure_plan(
         str(device),
         probes=list(probes),
         whole_device=whole_device,
         **_grid(file_mb, record_kib, repeats),
+        scan_percent=scan_percent,
         write=write,
         yes_destroy=None if yes_destroy is None else Path(yes_destroy),
         read_only=read_only,
@@ -194,6 +234,7 @@ def run(
     file_mb: Sequence[float] | None = None,
     record_kib: Sequence[float] | None = None,
     repeats: int | None = None,
+    scan_percent: float = 100.0,
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
@@ -223,6 +264,8 @@ def run(
     file_mb, record_kib, repeats
         What the probe `stream` writes and reads: files of these sizes (10⁶ bytes), in records of these sizes, so often. As
         Vickovic et al. (2010) did if absent: hours on a real disk.
+    scan_percent
+        How much of the device the probe `scan` reads, spread evenly over it.
     write, yes_destroy
         Consent to losing what is on a real device: `write`, and the device's path once more. Without both it is only read.
     read_only
@@ -253,6 +296,7 @@ def run(
             resume=resume,
             whole_device=whole_device,
             **_grid(file_mb, record_kib, repeats),
+            scan_percent=scan_percent,
             write=write,
             yes_destroy=None if yes_destroy is None else Path(yes_destroy),
             seed=seed,
@@ -301,6 +345,11 @@ def seeker(device: str | Path, **options: Unpack[Options]) -> Measurement:
 def streams(device: str | Path, **options: Unpack[Options]) -> Measurement:
     """Throughput of files by the sizes of file and record. `options` are those of `run`: see `file_mb`."""
     return run(device, ["stream"], **options)
+
+
+def scan(device: str | Path, **options: Unpack[Options]) -> Measurement:
+    """Read the surface, or the share `scan_percent` of it: unreadable and slow sectors. `options` are those of `run`."""
+    return run(device, ["scan"], **options)
 
 
 def journal(record: Path) -> Path:

@@ -2,12 +2,13 @@
 //! 1999: Skippy, Zoned, Seeker; and what modern drives need).
 //!
 //! ```text
-//! device ─► probe ─► record (every sample, raw) ─► extract ─► Extraction ─► rebuild ─► drive file
+//! device ─► probe ─► record (every sample, raw) ─► extract ─► Extraction ─► rebuild ─► drive file ─► replay
 //! ```
 //!
 //! A [`device::Device`] is a disk, a file, a simulated system or the paper's formula. [`measure()`] runs [`probe`]s on it and
 //! leaves a [`record::Record`]; [`extract::extract`] reads the record and nothing else, so that old records can be looked at
-//! again; [`rebuild::rebuild`] makes a drive file of the result.
+//! again; [`rebuild::rebuild`] makes a drive file of the result, and
+//! [`replay::replay`] holds it against the random accesses of the record.
 
 mod angles;
 pub mod device;
@@ -19,6 +20,7 @@ mod progress;
 mod reading;
 pub mod rebuild;
 pub mod record;
+pub mod replay;
 mod run;
 mod streams;
 

@@ -4,12 +4,13 @@
 use crate::MeasureError;
 use crate::extract::{Extraction, SeekPoint, Warning, ZoneFindings};
 use headstack_drive::spec::{
-    ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DriveSpec, LayoutSpec, MechanicsSpec, Order,
-    Provenance, ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
+    ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
+    Order, Provenance, ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
 };
 use std::collections::BTreeMap;
 
-/// Makes a drive description that behaves like what was measured. The write policy is not rebuilt beyond "early or not".
+/// Makes a drive description that behaves like what was measured. Of the write policy, what filling the cache
+/// shows: its size, and how many writes it holds.
 ///
 /// # Errors
 /// [`MeasureError::Insufficient`] where rotation, tracks, heads or seeks were not found; [`MeasureError::Drive`] where what was
@@ -278,11 +279,34 @@ impl Builder<'_> {
     }
 
     fn write_policy(&mut self) -> WritePolicy {
+        if let Some(cache) = &self.found.write_cache
+            && let Some(size_kib) = cache.size_kib
+        {
+            self.measured("write_policy", "probe write-cache: random writes until they waited");
+            for key in [
+                "high_water_percent",
+                "low_water_percent",
+                "idle_before_destage_ms",
+                "age_limit_ms",
+                "dirty_hit",
+            ] {
+                self.assumed(&format!("write_policy.write-back.{key}"), "usual; not probed");
+            }
+            return WritePolicy::WriteBack {
+                size_kib: size_kib.round(),
+                runs: cache.runs.map(|runs| runs as u32),
+                high_water_percent: 80.0,
+                low_water_percent: 50.0,
+                idle_before_destage_ms: 0.0,
+                age_limit_ms: 10_000.0,
+                dirty_hit: DirtyHit::Overwrite,
+            };
+        }
         if self.found.warnings.iter().any(|warning| matches!(warning, Warning::EarlyWrites { .. })) {
             self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
             return WritePolicy::ImmediateReporting {
                 pending_writes: None,
-                dirty_hit: headstack_drive::spec::DirtyHit::default(),
+                dirty_hit: DirtyHit::default(),
                 during_early_write: headstack_drive::spec::DuringEarlyWrite::default(),
                 appends: headstack_drive::spec::Appends::default(),
             };

@@ -27,12 +27,20 @@ pub struct Options {
 }
 
 /// How much the probes do that can do more or less.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     /// `zoned` reads all of the device instead of samples of it.
     pub whole_device: bool,
     /// What `stream` reads and writes.
     pub streams: StreamGrid,
+    /// How much of the device `scan` reads, above 0 and up to 1.
+    pub scan_share: f64,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self { whole_device: false, streams: StreamGrid::default(), scan_share: 1.0 }
+    }
 }
 
 /// A measurement that ended: whole, or stopped by an error.
@@ -163,6 +171,9 @@ fn run_probe(
     session.least = known.least_turns;
     session.noise = known.noise_turns;
     session.hits = known.hits.clone();
+    if known.keeps.others > 0 {
+        session.evictions = known.keeps.others;
+    }
     if session.only_reads() {
         session.memory = Memory::new(known.keeps);
     }

@@ -6,6 +6,8 @@ mod common;
 use headstack_measure::device::{Noise, OpenOptions};
 use headstack_system::library;
 
+/// Completions that a busy host sees late.
+const LATE: Noise = Noise { relative: 0.0, outlier_share: 0.05, outlier_ms: 30.0 };
 const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
 
 /// How devices are opened, with this noise.
@@ -15,7 +17,7 @@ fn through(noise: Noise) -> OpenOptions {
 
 #[test]
 fn every_drive_is_recovered() {
-    common::check(library::drives().iter().map(|entry| entry.name), &through(Noise::NONE));
+    common::check(library::drives().iter().map(|entry| entry.name), &through(Noise::NONE), |_| true);
 }
 
 /// Drives that answer reads with whole tracks: under noise, their least times of reads to other tracks come out up to 0.1 ms
@@ -30,12 +32,30 @@ const MISSED: [&str; 3] = ["cheetah-9lp", "cheetah-9lp-fitted", "sas-10k-900gb"]
 fn drives_are_recovered_through_noise() {
     let names = library::drives().iter().map(|entry| entry.name);
     let left_out = |name: &&str| WHOLE_TRACKS.contains(name) || MISSED.contains(name);
-    common::check(names.filter(|name| !left_out(name)), &through(NOISY));
+    common::check(names.filter(|name| !left_out(name)), &through(NOISY), |_| true);
 }
 
 /// A look at everything: what noise does to which drive.
 #[test]
 #[ignore = "a report, not a test"]
 fn report_misses_through_noise() {
-    common::check(library::drives().iter().map(|entry| entry.name), &through(NOISY));
+    common::check(library::drives().iter().map(|entry| entry.name), &through(NOISY), |_| true);
+}
+
+/// Rotation, surfaces and zones; what is not told is not wrong.
+fn geometry(row: &common::Row) -> bool {
+    let name = row.name.as_str();
+    let counts = ["rotation_ms", "heads", "zones"].contains(&name) || name.starts_with("zone");
+    counts && row.found.is_some()
+}
+
+#[test]
+fn late_completions_do_not_change_the_geometry() {
+    common::check(["hp-97560", "cheetah-9lp", "seagate-st32171w", "nearline-18tb"], &through(LATE), geometry);
+}
+
+#[test]
+#[ignore = "slow: several minutes"]
+fn late_completions_change_the_geometry_of_no_drive() {
+    common::check(library::drives().iter().map(|entry| entry.name), &through(LATE), geometry);
 }

@@ -18,13 +18,13 @@ fn reading() -> OpenOptions {
 
 #[test]
 fn a_drive_of_each_kind_is_recovered_by_reads() {
-    common::check(ONE_OF_EACH, &reading());
+    common::check(ONE_OF_EACH, &reading(), |_| true);
 }
 
 #[test]
 #[ignore = "slow: a minute or two"]
 fn every_drive_is_recovered_by_reads() {
-    common::check(library::drives().iter().map(|entry| entry.name), &reading());
+    common::check(library::drives().iter().map(|entry| entry.name), &reading(), |_| true);
 }
 
 /// A look at everything: what noise does to which drive.
@@ -32,7 +32,11 @@ fn every_drive_is_recovered_by_reads() {
 #[ignore = "a report, not a test"]
 fn report_misses_through_noise() {
     let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
-    common::check(library::drives().iter().map(|entry| entry.name), &OpenOptions { noise, ..reading() });
+    common::check(
+        library::drives().iter().map(|entry| entry.name),
+        &OpenOptions { noise, ..reading() },
+        |_| true,
+    );
 }
 
 /// What each probe was expected to take, and took, on the device's clock, in s.

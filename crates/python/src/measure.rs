@@ -2,7 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
-use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, Seed};
+use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, ScanPercent, Seed};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
 use headstack_measure::probe::{self, PROBES, Probe, Writing};
@@ -70,6 +70,7 @@ fn scope(
     file_mb: Option<Vec<f64>>,
     record_kib: Option<Vec<f64>>,
     repeats: Option<RepeatCount>,
+    scan_percent: ScanPercent,
 ) -> Scope {
     let paper = StreamGrid::default();
     let streams = StreamGrid {
@@ -77,13 +78,14 @@ fn scope(
         record_kib: record_kib.unwrap_or(paper.record_kib),
         repeats: repeats.map_or(paper.repeats, |count| count.0),
     };
-    Scope { whole_device, streams }
+    Scope { whole_device, streams, scan_share: scan_percent.0 / 100.0 }
 }
 
-/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order.
+/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
+/// reads show how fast the device is.
 #[pyfunction]
-#[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None, write=false,
-    yes_destroy=None, read_only=false, overrides=Vec::new()))]
+#[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None,
+    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn measure_plan<'py>(
     py: Python<'py>,
@@ -93,6 +95,7 @@ pub(crate) fn measure_plan<'py>(
     file_mb: Option<Vec<f64>>,
     record_kib: Option<Vec<f64>>,
     repeats: Option<RepeatCount>,
+    scan_percent: ScanPercent,
     write: bool,
     yes_destroy: Option<PathBuf>,
     read_only: bool,
@@ -108,15 +111,16 @@ pub(crate) fn measure_plan<'py>(
         read_only,
         overrides,
     );
-    let device = headstack_measure::device::open(device, &options).map_err(Error::from)?;
-    let plan = probe::plan(&probes, device.info()).map_err(Error::from)?;
-    let record = Record::new(device.info().clone());
-    let scope = scope(whole_device, file_mb, record_kib, repeats);
-    plan.into_iter()
-        .map(|probe| {
-            let expected_s = probe::expected_s(probe, &record, &scope);
-            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": expected_s}))
-        })
+    let scope = scope(whole_device, file_mb, record_kib, repeats, scan_percent);
+    let (plan, expected_s) = guarded(py, || {
+        let mut device = headstack_measure::device::open(device, &options)?;
+        let plan = probe::plan(&probes, device.info())?;
+        let expected_s = probe::announce(&plan, device.as_mut(), &scope)?;
+        Ok((plan, expected_s))
+    })?;
+    plan.iter()
+        .zip(expected_s)
+        .map(|(probe, s)| dict(py, &json!({"probe": probe.name.as_str(), "expected_s": s})))
         .collect()
 }
 
@@ -138,6 +142,8 @@ pub(crate) fn measure_plan<'py>(
 /// file_mb, record_kib, repeats
 ///     What `stream` reads and writes: sizes of files in 10⁶ bytes, sizes of records in KiB, and how often. Those of Vickovic et
 ///     al. (2010) if absent.
+/// scan_percent
+///     How much of the device `scan` reads, spread evenly over it.
 /// write, yes_destroy
 ///     Consent to losing what is on a real device: `write` and the device's path once more.
 /// seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
@@ -152,7 +158,7 @@ pub(crate) fn measure_plan<'py>(
 /// device gone, too many errors) does not raise: see `Measurement.stopped`.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, file_mb=None, record_kib=None,
-    repeats=None, write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
+    repeats=None, scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
     overrides=Vec::new(), progress=None))]
 #[expect(
     clippy::too_many_arguments,
@@ -169,6 +175,7 @@ pub(crate) fn measure(
     file_mb: Option<Vec<f64>>,
     record_kib: Option<Vec<f64>>,
     repeats: Option<RepeatCount>,
+    scan_percent: ScanPercent,
     write: bool,
     yes_destroy: Option<PathBuf>,
     seed: Seed,
@@ -189,7 +196,7 @@ pub(crate) fn measure(
         read_only,
         overrides,
     );
-    let scope = scope(whole_device, file_mb, record_kib, repeats);
+    let scope = scope(whole_device, file_mb, record_kib, repeats, scan_percent);
     let options = Options { probes, record, resume, scope };
     let mut teller = Teller { progress, refusal: None };
     let measured = guarded(py, || {
@@ -293,13 +300,13 @@ impl Measurement {
         dict(py, &found)
     }
 
-    /// A drive file of what the record shows, as text; values that it does not show are assumed and marked so. Raises
-    /// `InputError` where too little was measured.
-    fn drive_toml(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        guarded(py, || {
-            let found = headstack_measure::extract::extract(&self.record)?;
-            Ok(headstack_measure::rebuild::rebuild(&found, name)?.to_toml())
-        })
+    /// A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
+    /// are none): `reads` and `writes` one at a time, `queued` (a list), each with `demerit_percent` and more, and `within_limit`.
+    /// Values that the record does not show are assumed and marked so. Raises `InputError` where too little was measured.
+    fn drive_file<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
+        let file = guarded(py, || Ok(headstack_measure::replay::drive_file(&self.record, name)?))?;
+        let replay = file.replay.map(|replay| dict(py, &serde_json::to_value(replay).unwrap_or_default()));
+        Ok((file.toml, replay.transpose()?))
     }
 
     /// Writes the record as a Parquet file.

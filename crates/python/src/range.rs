@@ -79,6 +79,7 @@ numbers! {
     RepeatCount(u32) "repeats": 1 ..= 1000;
     RequestCount(u64) "requests": 1 ..= u64::MAX;
     Rpm(f64) "rpm": 60 ..= 1e6;
+    ScanPercent(f64) "scan_percent": 0.01 ..= 100.0;
     Sector(u32) "sector": 0 ..= u32::MAX;
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;

@@ -24,7 +24,7 @@ NOISE = Group("Noise of a simulated device", sort_key=5)
 
 
 PLANNED = (
-    "whole_device", "file_mb", "record_kib", "repeats", "write", "yes_destroy", "read_only", "overrides",
+    "whole_device", "file_mb", "record_kib", "repeats", "scan_percent", "write", "yes_destroy", "read_only", "overrides",
 )  # fmt: skip
 """The options that say what will be done."""
 
@@ -39,7 +39,7 @@ def measure(
     *probes: Annotated[
         str,
         Parameter(
-            help="Probes (`--probes` lists them), `skippy` for its three kinds; if none, all that suit the device but `stream`."
+            help="Probes (`--probes` lists them), `skippy` for its three kinds; if none, all that suit the device but `stream` and `scan`."
         ),
     ],
     list_: Annotated[bool, Parameter(name="--probes", help="List the probes, and measure nothing.")] = False,
@@ -61,6 +61,12 @@ def measure(
     ] = None,
     repeats: Annotated[
         int | None, Parameter(group=STREAMS, help="How often each file is written or read (15 if absent).")
+    ] = None,
+    scan_percent: Annotated[
+        float | None,
+        Parameter(
+            group=RUN, help="The probe `scan` reads so much of the device, spread evenly over it (100 if absent)."
+        ),
     ] = None,
     write: Annotated[
         bool, Parameter(group=CONSENT, help="Probes may write: what is on the device is lost. With --yes-destroy.")
@@ -89,7 +95,8 @@ def measure(
     """Run probes on a device and tell what they show: rotation, geometry, zones, switches, seeks, caches, streams.
 
     A real device is only read, unless it is named twice: `--write --yes-destroy PATH`. Mounted devices are refused.
-    Ctrl-C keeps the record. Exit code 1: done in part; 3: the device does not rotate.
+    Ctrl-C keeps the record. Exit code 1: done in part, or `--save` wrote a drive that replays what was measured with a demerit
+    over 5 %; 3: the device does not rotate.
     """
     from headstack.files import check_report, check_writable
 
@@ -104,7 +111,7 @@ def measure(
     simulated = {"--set": set_, "--read-only": read_only, **{_option(name): True for name in given}}
     if from_ is not None:
         asked = {"DEVICE": device, "--record": record, "--resume": resume, "--whole-device": whole_device,
-                 **_given(file_mb, record_kib, repeats),
+                 **_given(file_mb, record_kib, repeats), "--scan-percent": scan_percent is not None,
                  **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
         return _read(from_, save, report, json=json)
@@ -120,6 +127,10 @@ def measure(
         _refuse(simulated, f"is for simulated devices, and `{device}` is none", "leave it out, or name `sim:SYSTEM`")
     if "stream" not in probes:
         _refuse(_given(file_mb, record_kib, repeats), "is for the probe `stream`", "leave it out, or name the probe")
+    if "scan" not in probes:
+        _refuse(
+            {"--scan-percent": scan_percent is not None}, "is for the probe `scan`", "leave it out, or name the probe"
+        )
     grid = {
         "file_mb": _sizes(file_mb, "--file-mb"),
         "record_kib": _sizes(record_kib, "--record-kib"),
@@ -127,6 +138,7 @@ def measure(
     }
     opening = {
         "whole_device": whole_device,
+        "scan_percent": 100.0 if scan_percent is None else scan_percent,
         **grid,
         **consent,
         "read_only": read_only,
@@ -176,6 +188,8 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
     What is measured now is shown even if no drive file can be made of it: it took long enough.
     """
     save, report = outputs
+    from headstack.report.findings import replay_warnings
+
     refusal, drive = None, ""
     rotates = found.found["rotating"] is not False
     if save is not None and rotates:
@@ -187,12 +201,13 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
             refusal = problem
     in_part = found.stopped is not None or found.found["failed"] > 0
     if json:
-        output.print_json({**found.found, "partial": in_part})
+        smart = {"smart": found.smart} if found.found["scan"] is not None else {}
+        output.print_json({"replay": found.replay, **found.found, **smart, "partial": in_part})
     else:
         from headstack.cli.measured import show
 
         show(found)
-    for warning in found.found["warnings"]:
+    for warning in [*replay_warnings(found.replay), *found.found["warnings"]]:
         output.warning(warning)
     if report is not None:
         found.report(report)
@@ -205,6 +220,8 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
 
         write_whole(save, drive)
         output.note(f"wrote {save}")
+        untrue = found.replay is not None and not found.replay["within_limit"]
+        in_part = in_part or untrue
     if not rotates:
         output.error(
             f"{found.device} does not rotate: its times do not depend on any angle",

@@ -17,7 +17,7 @@ CACHED = (
 
 def show(found: Measurement) -> None:
     """Print the values with their uncertainty and method, the zones, and what else was found."""
-    from headstack.report.findings import bandwidth_rows, naive_rows, parameter_rows, zone_rows
+    from headstack.report.findings import bandwidth_rows, naive_rows, parameter_rows, replay_rows, zone_rows
 
     values = found.found
     device = values["device"]
@@ -27,6 +27,15 @@ def show(found: Measurement) -> None:
         f"{output.number(values['samples'])} accesses"
     )
     output.line()
+    if values["scan"] is not None:
+        from headstack.report.scan import SMART_COLUMNS, scan_facts, smart_rows
+
+        output.facts("The surface", scan_facts(values["scan"]))
+        if found.smart:
+            output.table("SMART", SMART_COLUMNS, smart_rows(found.smart), text_columns=(0,))
+    if found.replay is not None:
+        columns, rows = replay_rows(found.replay)
+        output.table("The rebuilt drive, serving the random accesses again", columns, rows, text_columns=(0,))
     if values["parameters"]:
         output.table(
             "Measured",

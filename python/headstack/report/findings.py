@@ -19,8 +19,12 @@ NAMES = {
     "seek_longest_ms": "longest seek measured",
     "hit_overhead_ms": "overhead of a cache hit",
     "bus_mb_per_s": "bus",
+    "write_cache_kib": "write cache",
+    "write_cache_runs": "writes that the write cache holds",
+    "destage_ms": "time of a random write when the write cache is full",
+    "destage_mb_per_s": "large random writes when the write cache is full",
 }
-_UNIT_ENDINGS = ("_mb_per_s", "_sectors", "_ms", "_rpm")
+_UNIT_ENDINGS = ("_mb_per_s", "_kib", "_sectors", "_ms", "_rpm")
 MOST_DIGITS = 4
 METHODS = {"regression": "all points", "two-points": "two points"}
 
@@ -151,3 +155,35 @@ def naive_rows(values: dict[str, Any]) -> list[list[str]]:
 
 def _or_dash(value: float | None) -> str:
     return "–" if value is None else _written(value, None)
+
+
+def replay_rows(replay: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """How well the rebuilt drive replays the random accesses, by kind and depth."""
+    columns = ["of", "at a time", "demerit (%)", "error of one (%)", "mean, measured (ms)", "mean, rebuilt (ms)"]
+    scores = [score for score in (replay["reads"], replay["writes"], *replay["queued"]) if score is not None]
+    rows = [
+        [
+            f"{score['mode']}s",
+            str(score["depth"]),
+            number(score["demerit_percent"], 2),
+            "" if score["per_request_percent"] is None else number(score["per_request_percent"], 2),
+            number(score["measured_mean_ms"], 3),
+            number(score["model_mean_ms"], 3),
+        ]
+        for score in scores
+    ]
+    return columns, rows
+
+
+def replay_warnings(replay: dict[str, Any] | None) -> list[str]:
+    """What to say of a rebuilt drive that does not behave as the device did."""
+    if replay is None:
+        return []
+    limit = replay["limit_percent"]
+    scores = [score for score in (replay["reads"], replay["writes"]) if score is not None]
+    return [
+        f"the rebuilt drive replays the random {score['mode']}s with a demerit of {score['demerit_percent']:.1f} %, "
+        f"over {limit:.0f} %: do not trust what it says of {score['mode']}s"
+        for score in scores
+        if score["demerit_percent"] > limit
+    ]

@@ -12,6 +12,8 @@ from headstack.report.findings import (
     naive_rows,
     name,
     parameter_rows,
+    replay_rows,
+    replay_warnings,
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
@@ -44,9 +46,14 @@ def measurement_page(found: Measurement) -> Page:
     return Page(
         title=f"{found.device}, measured",
         subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
-        notices=stopped + [warning[:1].upper() + warning[1:] + "." for warning in values["warnings"]],
-        numbers=_numbers(values),
+        notices=stopped
+        + [
+            warning[:1].upper() + warning[1:] + "." for warning in [*replay_warnings(found.replay), *values["warnings"]]
+        ],
+        numbers=[*_demerits(found.replay), *_numbers(values)],
         sections=[
+            *_scan(found),
+            *_replay(found.replay),
             *_sawtooths(values),
             *_bandwidth(values, device),
             *_seeks(values, device),
@@ -87,6 +94,31 @@ def _numbers(values: dict[str, Any]) -> list[Number]:
         speeds = f"{bandwidth['outer_mib_per_s']:.2f} → {bandwidth['inner_mib_per_s']:.2f}"
         numbers.append(Number("bandwidth, outer to inner", speeds, "MiB/s"))
     return numbers
+
+
+def _demerits(replay: dict[str, Any] | None) -> list[Number]:
+    if replay is None:
+        return []
+    scores = [replay[which] for which in ("reads", "writes") if replay[which] is not None]
+    return [
+        Number(
+            f"demerit of the rebuilt drive, {score['mode']}s",
+            f"{score['demerit_percent']:.2f} %",
+            "random, one at a time",
+        )
+        for score in scores
+    ]
+
+
+def _replay(replay: dict[str, Any] | None) -> list[Section]:
+    if replay is None:
+        return []
+    columns, rows = replay_rows(replay)
+    text = (
+        "A drive was rebuilt from what was measured, and served the random accesses of the record again. With several at a "
+        "time the scheduler counts, which is assumed."
+    )
+    return [Section("The rebuilt drive beside the device", text=text, columns=columns, rows=rows)]
 
 
 def _sawtooths(values: dict[str, Any]) -> list[Section]:
@@ -138,6 +170,13 @@ def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
         sections.append(Section("Seeker: seek time by distance in sectors", text=text, half=len(sections) == 1,
                                 chart=seeker_chart(seek["seeker"], device["sector_bytes"])))  # fmt: skip
     return sections
+
+
+def _scan(found: Measurement) -> list[Section]:
+    from headstack.report.scan import scan_sections
+
+    scan = found.found["scan"]
+    return [] if scan is None else scan_sections(scan, found.smart)
 
 
 def _streams(values: dict[str, Any]) -> list[Section]:

@@ -1,6 +1,6 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
-use super::median::circular_median;
+use super::median::{agreeing, circular_median};
 use super::spindle::Spindle;
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
@@ -15,6 +15,16 @@ use std::time::{Duration, Instant};
 
 /// Accesses that may fail one after the other before a probe gives up.
 const MOST_FAILURES: u32 = 128;
+/// Reads elsewhere that empty most caches, where it is not known how long this one keeps what was read.
+pub(crate) const SOME_EVICTIONS: u64 = 4;
+/// What was not emptied is emptied by twice as many, up to so many.
+const MOST_EVICTIONS: u64 = 512;
+const MOST_DOUBLINGS: u32 = 9;
+/// Angles agree that differ by no more than this, in turns, and by no more than so many standard deviations of one.
+const AGREE: f64 = 5e-4;
+const AGREE_SIGMAS: f64 = 6.0;
+/// For each that must agree, so many are measured at most.
+const MOST_REPETITIONS: usize = 4;
 /// How often the caller is told.
 const TELL_EVERY: Duration = Duration::from_millis(50);
 
@@ -32,7 +42,7 @@ pub(crate) struct Session<'a> {
     /// How the media are reached.
     pub(crate) mode: Mode,
     pub(crate) spindle: Option<Spindle>,
-    /// How often an angle is measured.
+    /// How many measurements of an angle must agree.
     pub(crate) repetitions: usize,
     /// Standard deviation of the phase at which an access is seen complete that took about a turn, in turns.
     pub(crate) noise: f64,
@@ -40,8 +50,10 @@ pub(crate) struct Session<'a> {
     pub(crate) least: Option<f64>,
     /// What reads take that the cache answers.
     pub(crate) hits: HitTimes,
-    /// Reads elsewhere that empty the cache.
-    pub(crate) evictions: u32,
+    /// Reads elsewhere that probably empty the cache.
+    pub(crate) evictions: u64,
+    /// How often in a row they did not.
+    kept: u32,
     /// What the cache of a device that is only read may hold.
     pub(crate) memory: Memory,
     started: Nanos,
@@ -75,7 +87,8 @@ impl<'a> Session<'a> {
             noise: 0.0,
             least: None,
             hits: HitTimes::default(),
-            evictions: 4,
+            evictions: SOME_EVICTIONS,
+            kept: 0,
             memory: Memory::default(),
             started,
             taken: 0,
@@ -162,6 +175,9 @@ impl<'a> Session<'a> {
         self.note((series, step), role, access, 1, window, ok)?;
         if ok && !access.mode.is_write() && !self.hits.contain((window.end - window.start).as_ms()) {
             self.memory.note(access.lba, u64::from(access.sectors));
+            if role != Role::Prepare {
+                self.kept = 0;
+            }
         }
         Ok(ok.then_some(window))
     }
@@ -220,14 +236,12 @@ impl<'a> Session<'a> {
     /// Reads elsewhere, so that the cache holds nothing that was asked for before.
     pub(crate) fn evict(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
         let unit = self.unit();
-        for _ in 0..self.evictions {
+        for _ in 0..(self.evictions << self.kept).min(MOST_EVICTIONS.max(self.evictions)) {
             let lba = self.below(self.sectors() / unit - 1) * unit;
             let access = self.one(Mode::Read, lba);
             self.take(key, Role::Prepare, access)?;
         }
-        if self.evictions < 512 {
-            self.evictions *= 2;
-        }
+        self.kept = (self.kept + 1).min(MOST_DOUBLINGS);
         Ok(())
     }
 
@@ -296,7 +310,8 @@ impl<'a> Session<'a> {
     }
 
     /// The angle at which an access to a sector is complete, in turns; `None` where it cannot be accessed. With a guess, the
-    /// access is issued just in time, so that little time passes that could be mismeasured.
+    /// access is issued just in time, so that little time passes that could be mismeasured. It is measured until as many agree
+    /// as must: any of them may be seen late, by anything.
     pub(crate) fn angle(
         &mut self,
         key: (u32, i64),
@@ -307,17 +322,24 @@ impl<'a> Session<'a> {
         let spindle = self.spindle()?;
         let mut phases = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
-        for _ in 0..self.repetitions {
+        let tolerance = AGREE.max(AGREE_SIGMAS * self.noise);
+        for _ in 0..MOST_REPETITIONS * self.repetitions {
             // A first guess may be off by what it was misread.
             let margin = 0.002_f64.max(4.0 * self.noise);
             let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - margin);
             if let Some(window) = self.touch(key, role, lba, issue)? {
                 phases.push(spindle.phase(window.end));
-                guess = Some(circular_median(&phases));
             } else if phases.is_empty() {
                 return Ok(None);
+            } else {
+                continue;
+            }
+            let agreed = agreeing(&phases, tolerance);
+            guess = Some(circular_median(&agreed));
+            if agreed.len() >= self.repetitions {
+                break;
             }
         }
-        Ok(Some(circular_median(&phases)))
+        Ok(guess)
     }
 }

@@ -102,6 +102,7 @@ impl SimulatedDevice {
 
     /// A request goes alone: when it was submitted, and when it was complete.
     fn complete(&mut self, request: Request) -> Result<(Nanos, Nanos), MeasureError> {
+        self.stepper.advance(self.now);
         let start = self.now;
         let id = self.stepper.submit(request)?;
         while let Some(next) = self.stepper.next_event() {
@@ -146,7 +147,6 @@ impl Device for SimulatedDevice {
     }
 
     fn access(&mut self, access: Access) -> Result<Window, MeasureError> {
-        self.stepper.advance(self.now);
         let request = self.request(access)?;
         let (start, finish) = self.complete(request)?;
         self.last = access.lba;
@@ -181,12 +181,13 @@ impl Device for SimulatedDevice {
     }
 
     fn flush(&mut self) -> Result<(), MeasureError> {
-        // A system takes no request without sectors: the one accessed last is read after the flush.
-        self.stepper.advance(self.now);
-        let mut request = self.request(Access { mode: Mode::Read, lba: self.last, sectors: 1 })?;
-        request.flags = RequestFlags::FLUSH;
-        let (_, finish) = self.complete(request)?;
-        self.now = self.now.max(finish);
+        if self.info.writable {
+            // A system takes no request without sectors: the one accessed last is read after the flush.
+            let mut request = self.request(Access { mode: Mode::Read, lba: self.last, sectors: 1 })?;
+            request.flags = RequestFlags::FLUSH;
+            let (_, finish) = self.complete(request)?;
+            self.now = self.now.max(finish);
+        }
         Ok(())
     }
 }

@@ -6,11 +6,12 @@ use super::seeks::{AtRest, seeks};
 use super::times::Times;
 use super::warning::{Warning, WriteCase};
 use super::zones::zone_findings;
-use super::{cache, load, skippy, stream, zoned};
+use super::{cache, load, scan, skippy, stream, write_cache, zoned};
 use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
-use crate::reading::{rotation, writes};
+use crate::reading::rotation::Rotation;
+use crate::reading::writes;
 use crate::record::{ProbeName, Record};
 
 /// Reads a record.
@@ -25,7 +26,6 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         });
     }
     let known = Known::of(record);
-    let rotation = rotation::rotation(record);
     let turn_ms = known.spindle.map(|spindle| spindle.ms(1.0));
     let sawtooths: Vec<skippy::Sawtooth> =
         [ProbeName::SkippyWrite, ProbeName::SkippyRead, ProbeName::SkippyBackwards]
@@ -38,7 +38,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
         zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_turn)
     };
-    let times = known.spindle.map(|spindle| Times::of(record, spindle, slope)).unwrap_or_default();
+    let times =
+        known.spindle.map(|spindle| Times::of(record, known.changes(), spindle, slope)).unwrap_or_default();
     let seek = known
         .spindle
         .map(|spindle| {
@@ -52,7 +53,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let cache = cache::cache(record, known.sectors_per_track);
     let mut found = Extraction {
         device: record.head.device.clone(),
-        rotating: rotation.map(|rotation| rotation.coherence >= rotation::COHERENT),
+        rotating: known.rotation.map(Rotation::rotates),
         parameters: Vec::new(),
         order: known
             .order
@@ -62,7 +63,9 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         naive: sawtooths.first().and_then(skippy::naive),
         bandwidth: zoned::bandwidth(record, |lba| zones.iter().filter(|zone| zone.first_lba <= lba).count()),
         random: load::load(record),
+        write_cache: write_cache::write_cache(record, known.spindle),
         stream: stream::streams(record),
+        scan: scan::scan(record),
         warnings: Vec::new(),
         samples: record.samples.len(),
         failed: record.failures().count(),
@@ -87,8 +90,8 @@ fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> 
     if let Some(spindle) = known.spindle
         && record.head.writes == "write-forced"
     {
-        let series = writes::write_coherence(record, spindle).into_iter();
-        let hidden = series.filter(|(_, coherence)| *coherence < rotation::COHERENT);
+        let series = writes::writes_at_angle(record, spindle).into_iter();
+        let hidden = series.filter(|(_, share)| *share < writes::ON_THE_MEDIA);
         warnings.push(Warning::EarlyWrites {
             cases: hidden.map(|(series, _)| WriteCase::of_series(series)).collect(),
         });

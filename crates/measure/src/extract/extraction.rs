@@ -2,9 +2,11 @@
 
 use super::cache::CacheFindings;
 use super::load::LoadPoint;
+use super::scan::Scan;
 use super::seeks::Seeks;
 use super::stream::Streams;
 use super::warning::Warning;
+use super::write_cache::WriteCacheFindings;
 use super::{skippy, zoned};
 use crate::device::DeviceInfo;
 use serde::Serialize;
@@ -87,10 +89,14 @@ pub struct Extraction {
     pub bandwidth: Option<zoned::Bandwidth>,
     /// The read cache.
     pub cache: Option<CacheFindings>,
+    /// The write cache, where writes are complete before they are on the media.
+    pub write_cache: Option<WriteCacheFindings>,
     /// The profile under load.
     pub random: Vec<LoadPoint>,
     /// Streams.
     pub stream: Option<Streams>,
+    /// A scan of the surface.
+    pub scan: Option<Scan>,
     /// What the reader must know.
     #[serde(serialize_with = "sentences")]
     pub warnings: Vec<Warning>,

@@ -3,7 +3,7 @@
 use super::extraction::{Extraction, Parameter};
 use super::times::Times;
 use crate::angles::median::{median, spread};
-use crate::reading::known::Known;
+use crate::reading::known::{Changes, Known};
 use crate::reading::least::Least;
 use crate::reading::order::TrackOrder;
 use crate::reading::rotation;
@@ -46,6 +46,7 @@ impl Parameters<'_> {
         self.tracks(&mut all);
         self.times(&mut all);
         self.controller(&mut all);
+        self.write_cache(&mut all);
         all
     }
 
@@ -71,9 +72,7 @@ impl Parameters<'_> {
     }
 
     fn rotation(&self, all: &mut Vec<Parameter>) {
-        if let Some(rotation) = rotation::rotation(self.record)
-            && self.known.spindle.is_some()
-        {
+        if let Some(rotation) = self.known.rotation.filter(|rotation| rotation.rotates()) {
             let method = "completions at one sector lie whole turns apart";
             all.push(seen("rotation_ms", "ms", rotation.turn_ms, Some(rotation.ci95_ms), method));
             all.push(seen("rotation_rpm", "rpm", 60_000.0 / rotation.turn_ms, None, method));
@@ -94,7 +93,12 @@ impl Parameters<'_> {
         let zones = &self.found.zones;
         let heads = self.known.order.as_ref().map(|order: &TrackOrder| order.heads);
         if let Some(heads) = heads {
-            let method = "tracks between changes of the rarer skew";
+            let method = match self.known.changes() {
+                Changes::CylinderOnly | Changes::Alike => {
+                    "least times from track to track: where cylinders change"
+                }
+                _ => "tracks between changes of the rarer skew",
+            };
             all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
         } else if let Some(heads) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads) {
             all.push(seen(
@@ -150,14 +154,13 @@ impl Parameters<'_> {
             }
         }
         all.extend(self.skippy_mtm());
-        let by_surface = self.known.order.as_ref().is_some_and(|order| order.by_surface);
         for (reads, ways) in [(false, &self.times.write), (true, &self.times.read)] {
-            let (head, cylinder) =
-                if by_surface { (ways.rare, ways.common) } else { (ways.common, ways.rare) };
             let skews =
                 self.found.zones.first().map(|zone| (zone.track_skew_sectors, zone.cylinder_skew_sectors));
             let (head_skew, cylinder_skew) = skews.unwrap_or((None, None));
-            for (word, least, skew) in [("head", head, head_skew), ("cylinder", cylinder, cylinder_skew)] {
+            for (word, least, skew) in
+                [("head", ways.head, head_skew), ("cylinder", ways.cylinder, cylinder_skew)]
+            {
                 let name = match (reads, word) {
                     (true, "head") => "head_switch_ms",
                     (true, _) => "cylinder_switch_ms",
@@ -224,6 +227,25 @@ impl Parameters<'_> {
             note: "Skippy shows the skew, not the switch that it hides; the probe `switches` shows more"
                 .to_owned(),
             ..seen(name, "ms", level, None, method)
+        }
+    }
+
+    fn write_cache(&self, all: &mut Vec<Parameter>) {
+        let Some(cache) = &self.found.write_cache else { return };
+        let method = "random writes one behind the other, until they wait";
+        if let Some(kib) = cache.size_kib {
+            let size = seen("write_cache_kib", "KiB", kib, None, method);
+            let more = Parameter { value: None, observable: false, lower: Some(kib), ..size.clone() };
+            all.push(if cache.size_is_more { more } else { size });
+        }
+        if let Some(runs) = cache.runs {
+            all.push(seen("write_cache_runs", "", runs as f64, None, method));
+        }
+        let method = "random writes when the write cache is full";
+        for (name, unit, value) in
+            [("destage_ms", "ms", cache.destage_ms), ("destage_mb_per_s", "MB/s", cache.destage_mb_per_s)]
+        {
+            all.extend(value.map(|value| seen(name, unit, value, None, method)));
         }
     }
 

@@ -2,16 +2,18 @@
 
 use crate::angles::median::{median, spread};
 use crate::angles::spindle::Spindle;
+use crate::reading::known::Changes;
 use crate::reading::least::{self, Least};
+use crate::reading::order;
 use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
 
-/// Least times to the same track, over the more common and over the rarer skew.
+/// Least times to the same track, to another head and to another cylinder.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ways {
     pub(super) same: Option<Least>,
-    pub(super) common: Option<Least>,
-    pub(super) rare: Option<Least>,
+    pub(super) head: Option<Least>,
+    pub(super) cylinder: Option<Least>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,19 +23,46 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn of(record: &Record, spindle: Spindle, slope: impl Fn(u64) -> f64 + Copy) -> Self {
-        let middle = |series: u32| -> Option<Least> {
+    pub(super) fn of(
+        record: &Record,
+        changes: Changes,
+        spindle: Spindle,
+        slope: impl Fn(u64) -> f64 + Copy,
+    ) -> Self {
+        let of_series = |series: u32| {
             let found = least::by_step(record, (ProbeName::Switches, series), slope, spindle);
-            let ms: Vec<f64> = found.values().map(|least| least.ms).collect();
-            let half: Vec<f64> = found.values().map(|least| least.half_width_ms).collect();
-            let half_width_ms = median(&half).max(1.96 * spread(&ms) / (ms.len() as f64).sqrt());
-            (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms })
+            together(found.values())
         };
-        let ways = |offset: u32| Ways {
-            same: middle(offset + SAME_TRACK),
-            common: middle(offset + COMMON),
-            rare: middle(offset + RARE),
+        let ways = |offset: u32| {
+            let (common, rare) = (of_series(offset + COMMON), of_series(offset + RARE));
+            let (head, cylinder) = match changes {
+                Changes::HeadThenCylinder => (common, rare),
+                Changes::CylinderThenHead => (rare, common),
+                Changes::CylinderOnly => (None, common),
+                Changes::Alike => by_next(record, spindle, offset == READS),
+                Changes::Unknown => (None, None),
+            };
+            Ways { same: of_series(offset + SAME_TRACK), head, cylinder }
         };
         Self { write: ways(0), read: ways(READS) }
     }
+}
+
+/// Several least times of one kind as one.
+fn together<'a>(all: impl Iterator<Item = &'a Least> + Clone) -> Option<Least> {
+    let ms: Vec<f64> = all.clone().map(|least| least.ms).collect();
+    let half: Vec<f64> = all.map(|least| least.half_width_ms).collect();
+    let half_width_ms = median(&half).max(1.96 * spread(&ms) / (ms.len() as f64).sqrt());
+    (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms })
+}
+
+/// To another head and to another cylinder where only the times tell which is which: known for the kind of access with which
+/// the probe `surfaces` went from track to track.
+fn by_next(record: &Record, spindle: Spindle, reads: bool) -> (Option<Least>, Option<Least>) {
+    let with_reads = !record.head.device.writable;
+    let Some((fast, slow)) = order::next_times(record, spindle).filter(|_| reads == with_reads) else {
+        return (None, None);
+    };
+    let of = |ways: &[order::Timed]| together(ways.iter().map(|(_, least)| least));
+    (of(&fast), of(&slow))
 }

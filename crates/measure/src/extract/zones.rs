@@ -2,17 +2,17 @@
 
 use super::extraction::ZoneFindings;
 use crate::reading::cylinders::CylinderMap;
-use crate::reading::known::Known;
+use crate::reading::known::{Changes, Known};
 use crate::reading::order;
 use crate::reading::tracks::{self, Border};
 use crate::reading::zones::Zone;
 use crate::record::{ProbeName, Record};
 
 pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&CylinderMap>) -> Vec<ZoneFindings> {
-    let by_surface = known.order.as_ref().is_some_and(|order| order.by_surface);
+    let changes = known.changes();
     let heads_of = |borders: &[Border]| -> Option<u32> {
         match &known.order {
-            Some(order) if order.by_surface => Some(order.heads),
+            Some(order) if changes != Changes::HeadThenCylinder => Some(order.heads),
             _ => order::pattern(borders).map(|pattern| pattern.spacing as u32),
         }
     };
@@ -26,7 +26,14 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
         }
         let per_turn = borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn);
         let (common, rare) = if borders.is_empty() { (None, None) } else { tracks::skews(&borders) };
-        let (head, cylinder) = if by_surface { (rare, common) } else { (common, rare) };
+        let (head, cylinder) = match changes {
+            Changes::HeadThenCylinder => (common, rare),
+            Changes::CylinderThenHead => (rare, common),
+            Changes::CylinderOnly => (None, common),
+            // Whatever a track's change is of.
+            Changes::Alike => (common, common),
+            Changes::Unknown => (None, None),
+        };
         let sectors = |skew: tracks::Skew| skew.turns * per_turn;
         let errors = [head, cylinder].into_iter().flatten().map(|skew| skew.ci95_turns * per_turn);
         let cylinders = map.and_then(|map| map.zones.get(series));

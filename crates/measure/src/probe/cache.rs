@@ -15,7 +15,7 @@ pub(super) static CACHE: Probe = Probe {
     writes: Writing::Never,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(12_000.0, 12_000.0),
+    expected_s: |outlook| outlook.revolutions(12_800.0, 12_000.0),
     run,
 };
 

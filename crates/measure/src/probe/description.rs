@@ -1,5 +1,6 @@
 //! What a probe is: its name, what it finds out, what it needs, how long it takes and how it runs.
 
+use super::look::Look;
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::DeviceInfo;
@@ -65,19 +66,24 @@ pub(crate) struct Context {
     pub(crate) scope: Scope,
 }
 
+/// From here on a drive is one of today's.
+const LARGE_BYTES: u64 = 1_000_000_000_000;
 /// Reads elsewhere for each read of the media, and zones, where neither is known yet.
 const SOME_OTHERS: f64 = 4.0;
 const SOME_ZONES: f64 = 8.0;
 /// A revolution where none is known yet, in s.
 const SOME_REVOLUTION_S: f64 = 0.0083;
+/// What a device streams of which no track is known, in bytes per second.
+const SOME_RATE: f64 = 100e6;
 
 /// What is known of how long accesses take.
 pub(crate) struct Outlook<'a> {
     pub(super) device: &'a DeviceInfo,
-    pub(super) known: Known,
     pub(super) scope: &'a Scope,
     /// Time of a revolution, in s.
     pub(super) revolution_s: f64,
+    /// What the device streams in the middle, in bytes per second.
+    pub(super) bytes_per_s: f64,
     /// Accesses for each angle.
     pub(super) angles: f64,
     /// Where the device is only read: reads elsewhere for each read of the media.
@@ -91,15 +97,36 @@ impl<'a> Outlook<'a> {
         let known = Known::of(record);
         let seen =
             |probe: ProbeName, value: f64, some: f64| if record.has_finished(probe) { value } else { some };
+        let device = &record.head.device;
+        let revolution_s = known.spindle.map_or(SOME_REVOLUTION_S, |spindle| spindle.period_ns / 1e9);
+        // Not as fast in the middle, and the skews pass between the tracks.
+        let bytes_per_s = known
+            .sectors_per_track
+            .map_or(SOME_RATE, |sectors| 0.7 * sectors * f64::from(device.sector_bytes) / revolution_s);
         Self {
-            device: &record.head.device,
+            device,
             scope,
-            revolution_s: known.spindle.map_or(SOME_REVOLUTION_S, |spindle| spindle.period_ns / 1e9),
+            revolution_s,
+            bytes_per_s,
             angles: known.repetitions as f64,
             others: seen(ProbeName::Cache, known.keeps.others as f64, SOME_OTHERS),
             zones: seen(ProbeName::Zones, known.zones.len() as f64, SOME_ZONES),
-            known,
         }
+    }
+
+    /// The same by a look at a device of which nothing was measured yet.
+    pub(super) fn after(self, look: Look) -> Self {
+        let or = |seen: f64, some: f64| if seen > 0.0 { seen } else { some };
+        Self {
+            revolution_s: or(look.revolution_s, self.revolution_s),
+            bytes_per_s: or(look.bytes_per_s, self.bytes_per_s),
+            ..self
+        }
+    }
+
+    /// What drives of today need, with tens of zones and tracks along surfaces, or what smaller ones do.
+    pub(super) fn by_size(&self, small: f64, large: f64) -> f64 {
+        if self.device.bytes() < LARGE_BYTES { small } else { large }
     }
 
     /// `writing` revolutions where the device may be written, else `reading` ones, in s.

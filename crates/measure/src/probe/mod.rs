@@ -3,9 +3,11 @@
 
 mod cache;
 mod description;
+mod look;
 mod overhead;
-mod random;
+pub(crate) mod random;
 mod rotation;
+mod scan;
 mod seek_curve;
 mod seeker;
 mod skippy;
@@ -21,14 +23,15 @@ pub(crate) use description::Context;
 pub use description::{Probe, Writing};
 
 use crate::MeasureError;
-use crate::device::DeviceInfo;
+use crate::device::{Device, DeviceInfo};
 use crate::record::{ProbeName, Record};
 use crate::run::Scope;
 use description::Outlook;
+use look::Look;
 use std::collections::BTreeSet;
 
 /// All probes, in the order in which they run.
-pub static PROBES: [&Probe; 17] = [
+pub static PROBES: [&Probe; 18] = [
     &rotation::ROTATION,
     &write_cache::WRITE_CACHE,
     &cache::CACHE,
@@ -46,10 +49,11 @@ pub static PROBES: [&Probe; 17] = [
     &overhead::OVERHEAD,
     &random::RANDOM,
     &stream::STREAM,
+    &scan::SCAN,
 ];
 
 /// Probes that run only when they are named: they take hours, and tell nothing of how a drive is made.
-const WHEN_NAMED: [ProbeName; 1] = [ProbeName::Stream];
+const WHEN_NAMED: [ProbeName; 2] = [ProbeName::Stream, ProbeName::Scan];
 
 /// The place of a probe among [`PROBES`].
 fn place(name: ProbeName) -> usize {
@@ -100,9 +104,21 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static Probe
     Ok(chosen.into_iter().map(|place| PROBES[place]).collect())
 }
 
-/// How long a probe takes on the device's clock, roughly, in s.
-pub fn expected_s(probe: &Probe, record: &Record, scope: &Scope) -> f64 {
+/// How long a probe takes on the device's clock by what a record says so far, roughly, in s.
+pub(crate) fn expected_s(probe: &Probe, record: &Record, scope: &Scope) -> f64 {
     (probe.expected_s)(&Outlook::of(record, scope))
+}
+
+/// How long probes will take on a device's clock that nothing is known of, roughly, in s. A few reads are made to see how fast
+/// it is.
+///
+/// # Errors
+/// [`MeasureError::Gone`] if the device is no longer there.
+pub fn announce(probes: &[&Probe], device: &mut dyn Device, scope: &Scope) -> Result<Vec<f64>, MeasureError> {
+    let look = Look::at(device)?;
+    let record = Record::new(device.info().clone());
+    let outlook = Outlook::of(&record, scope).after(look);
+    Ok(probes.iter().map(|probe| (probe.expected_s)(&outlook)).collect())
 }
 
 #[cfg(test)]

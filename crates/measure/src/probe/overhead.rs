@@ -13,7 +13,7 @@ pub(super) static OVERHEAD: Probe = Probe {
     writes: Writing::Never,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(1_000.0, 1_000.0),
+    expected_s: |outlook| outlook.revolutions(200.0, 1_000.0),
     run,
 };
 

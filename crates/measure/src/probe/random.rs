@@ -13,13 +13,14 @@ pub(super) static RANDOM: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: true,
-    expected_s: |outlook| outlook.revolutions(2_400.0, 2_400.0),
+    expected_s: |outlook| outlook.revolutions(8_000.0, 2_400.0),
     run,
 };
 
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const ACCESSES: usize = 400;
-const CHUNK: usize = 100;
+/// Accesses asked for at once; between chunks nothing is outstanding.
+pub(crate) const CHUNK: usize = 100;
 
 /// Series: the place of the depth in the list, writes from 6 on; `step` counts.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {

@@ -6,7 +6,7 @@
 use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
-use crate::reading::rotation;
+use crate::reading::rotation::{self, LONGEST_NS};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 use std::collections::VecDeque;
@@ -18,12 +18,14 @@ pub(super) static ROTATION: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: true,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(750.0, 750.0),
+    expected_s: |outlook| outlook.revolutions(1_100.0, 750.0),
     run,
 };
 
 /// Reads between two of one place at least, in each stage.
 const OTHERS: [usize; 3] = [40, 320, 2560];
+/// Sectors elsewhere that are looked at once.
+const ELSEWHERE: i64 = 20;
 
 /// Writes: series 0, at once, to see the turn; series 1, over a long time, to see it exactly. Reads: stage by stage, in series 0,
 /// 2 and 4.
@@ -50,16 +52,34 @@ fn at_one_sector(session: &mut Session<'_>) -> Result<(), MeasureError> {
     let unit = session.unit();
     // Away from the start, which hosts and drives like to treat in their own way.
     let lba = (session.sectors() / 64).next_multiple_of(unit);
-    for (series, count, longest_ms) in [(0, 100, 20.0), (1, 200, 60.0)] {
+    for (series, count, longest_ms) in [(0, 100, LONGEST_NS / 1e6), (1, 200, 60.0)] {
         for step in 0..count {
-            let pause = longest_ms * session.below(1 << 20) as f64 / f64::from(1 << 20);
-            let now = session.device.now();
-            session.device.wait_until(now + Nanos::from_ms(pause))?;
+            pause(session, longest_ms)?;
             let access = session.one(session.mode, lba);
             session.take((series, step), Role::Measure, access)?;
         }
+        if series == 0 {
+            elsewhere(session)?;
+        }
     }
     Ok(())
+}
+
+/// Sectors here and there: where something rotates, each has an angle of its own.
+fn elsewhere(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    for step in 0..ELSEWHERE {
+        pause(session, LONGEST_NS / 1e6)?;
+        let lba = session.below(session.sectors() / session.unit()) * session.unit();
+        session.take((0, step), Role::Angle, session.one(session.mode, lba))?;
+    }
+    Ok(())
+}
+
+/// Does nothing for a random time. It is the pauses that let completions of a device that does not rotate lie anyhow: without
+/// them, accesses that all take the same lie as far apart as those to a sector that comes around.
+fn pause(session: &mut Session<'_>, longest_ms: f64) -> Result<(), MeasureError> {
+    let pause_ms = longest_ms * session.below(1 << 20) as f64 / f64::from(1 << 20);
+    session.device.wait_until(session.device.now() + Nanos::from_ms(pause_ms))
 }
 
 /// Reads places in an order by chance, none again before `others` more were read: the number of turns between two visits
@@ -68,13 +88,18 @@ fn by_turns(session: &mut Session<'_>, series: u32, others: usize) -> Result<(),
     let unit = session.unit();
     let count = 2 * others as u64;
     let stride = session.sectors() / unit / (count + 1);
-    let mut places: VecDeque<u64> = (1..=count).rev().map(|place| place * stride * unit).collect();
+    // Not at even distances: those might all be whole tracks, and all places at one angle.
+    let mut places: VecDeque<u64> =
+        (1..=count).rev().map(|place| (place * stride + session.below(stride / 4)) * unit).collect();
     let visits = places.len() + (3 * others).max(400);
+    // All pauses between two visits together are as even as one of the longest revolution.
+    let longest_ms = LONGEST_NS / 1e6 / 4.0 * (OTHERS[0] as f64 / others as f64).sqrt();
     for step in 0..visits {
         // All of them once, then those that were not read for long.
         let next = if step < 2 * others { 0 } else { session.below(others as u64) as usize };
         let lba = places.remove(next).unwrap_or(0);
         places.push_back(lba);
+        pause(session, longest_ms)?;
         session.take((series, step as i64), Role::Measure, session.one(session.mode, lba))?;
     }
     Ok(())

@@ -20,7 +20,9 @@ pub(super) static SEEK_CURVE: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(30_000.0, 8_000.0 + 3_500.0 * outlook.others),
+    expected_s: |outlook| {
+        outlook.revolutions(outlook.by_size(24_000.0, 50_000.0), 8_000.0 + 3_500.0 * outlook.others)
+    },
     run,
 };
 

@@ -13,7 +13,7 @@ pub(super) static SEEKER: Probe = Probe {
     writes: Writing::Always,
     on_formula: false,
     resumes: true,
-    expected_s: |outlook| outlook.revolutions(9_600.0, 9_600.0),
+    expected_s: |outlook| outlook.revolutions(11_000.0, 11_000.0),
     run,
 };
 

@@ -14,7 +14,7 @@ pub(super) static SKIPPY_WRITE: Probe = Probe {
     writes: Writing::Always,
     on_formula: true,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    expected_s: |outlook| outlook.revolutions(200.0, 500.0),
     run: |session, _| run(session, Kind::Write),
 };
 
@@ -25,7 +25,7 @@ pub(super) static SKIPPY_READ: Probe = Probe {
     writes: Writing::Never,
     on_formula: true,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    expected_s: |outlook| outlook.revolutions(200.0, 500.0),
     run: |session, _| run(session, Kind::Read),
 };
 
@@ -36,7 +36,7 @@ pub(super) static SKIPPY_BACKWARDS: Probe = Probe {
     writes: Writing::Never,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    expected_s: |outlook| outlook.revolutions(200.0, 500.0),
     run: |session, _| run(session, Kind::Backwards),
 };
 

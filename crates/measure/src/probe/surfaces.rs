@@ -9,7 +9,7 @@ use crate::angles::trial::{self, Way};
 use crate::reading::order::{self, Pattern};
 use crate::reading::tracks::{self, Border};
 use crate::record::ProbeName;
-use crate::record::series::surfaces::{TRACKS, WAYS};
+use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
 
 pub(super) static SURFACES: Probe = Probe {
     name: ProbeName::Surfaces,
@@ -18,15 +18,27 @@ pub(super) static SURFACES: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(6_000.0, 500.0 + 60.0 * outlook.others) * outlook.angles,
+    expected_s: |outlook| {
+        outlook.revolutions(outlook.by_size(150.0, 40_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
+    },
     run,
 };
 
 const MOST_TRACKS: usize = 6000;
+/// Enough to meet the change of cylinder twice on any drive with up to 24 surfaces.
+const NEXT_TRACKS: usize = 50;
 
-/// Follows the tracks until the pattern is known.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
-    let Some(first) = context.known.borders.first().map(|border| border.first) else { return Ok(()) };
+    let borders = &context.known.borders;
+    if !borders.is_empty() && !by_skews(session, context)? {
+        by_times(session, borders)?;
+    }
+    Ok(())
+}
+
+/// Follows the tracks until the pattern of their skews is known; whether it is.
+fn by_skews(session: &mut Session<'_>, context: &Context) -> Result<bool, MeasureError> {
+    let first = context.known.borders[0].first;
     let slope = 1.0 / context.known.borders[0].per_turn;
     let mut pattern = order::pattern(&context.known.borders);
     let mut count = context.known.borders.len();
@@ -42,7 +54,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         let by_surface = tested && order::by_surface(session.record, session.spindle) == Some(true);
         let complete = pattern.as_ref().is_some_and(|found| !by_surface || found.double_gaps > 1);
         if complete || count >= MOST_TRACKS {
-            return Ok(());
+            return Ok(pattern.is_some());
         }
         count *= 2;
         let mut finder = Finder::new(session, TRACKS, context.known.angle_noise);
@@ -52,7 +64,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         borders = tracks::borders(session.record, ProbeName::Surfaces, TRACKS, session.spindle()?);
         pattern = order::pattern(&borders);
         if found <= count {
-            return Ok(());
+            return Ok(pattern.is_some());
         }
     }
 }
@@ -63,25 +75,43 @@ fn test(session: &mut Session<'_>, borders: &[Border], pattern: &Pattern) -> Res
     if pattern.spacing < 3 {
         return Ok(());
     }
-    let start = pattern.first_rare;
-    for (step, ahead) in [(0, 1), (1, pattern.spacing - 1)] {
-        // Reads go back: what is read ahead of the first must not hold the second.
-        let (from, to) = if session.only_reads() { (start + ahead, start) } else { (start, start + ahead) };
-        let ends = (borders.get(from + 1), borders.get(to + 1));
-        let (Some(from), Some(to)) = (borders.get(from), borders.get(to)) else { continue };
-        let (Some(from_end), Some(end)) = ends else { continue };
-        let unit = session.unit();
-        let target = to.first + (end.first - to.first) / 2 / unit * unit;
-        let way = Way {
-            from: from.first + unit,
-            to: target,
-            mode: session.mode,
-            slope: 1.0 / from.per_turn,
-            room: target - to.first,
-            sure: true,
-            start: Some((from.first, from_end.first - from.first)),
-        };
-        trial::least(session, (WAYS, step), way)?;
+    for (step, over) in [(0, 1), (1, pattern.spacing - 1)] {
+        least_over(session, borders, (pattern.first_rare, over), (WAYS, step))?;
     }
     Ok(())
+}
+
+/// Where all skews are alike: the times to the next track may differ where the cylinder changes, and grow with the distance
+/// where it changes with every track.
+fn by_times(session: &mut Session<'_>, borders: &[Border]) -> Result<(), MeasureError> {
+    for from in 0..NEXT_TRACKS {
+        least_over(session, borders, (from, 1), (NEXT, from as i64))?;
+    }
+    least_over(session, borders, (0, 2), (OVER, 2))
+}
+
+/// The least time from a track to another that lies `over` tracks behind it.
+fn least_over(
+    session: &mut Session<'_>,
+    borders: &[Border],
+    (first, over): (usize, usize),
+    key: (u32, i64),
+) -> Result<(), MeasureError> {
+    // Reads go back: what is read ahead of the first must not hold the second.
+    let (from, to) = if session.only_reads() { (first + over, first) } else { (first, first + over) };
+    let ends = (borders.get(from + 1), borders.get(to + 1));
+    let (Some(from), Some(to)) = (borders.get(from), borders.get(to)) else { return Ok(()) };
+    let (Some(from_end), Some(end)) = ends else { return Ok(()) };
+    let unit = session.unit();
+    let target = to.first + (end.first - to.first) / 2 / unit * unit;
+    let way = Way {
+        from: from.first + unit,
+        to: target,
+        mode: session.mode,
+        slope: 1.0 / from.per_turn,
+        room: target - to.first,
+        sure: true,
+        start: Some((from.first, from_end.first - from.first)),
+    };
+    trial::least(session, key, way).map(|_| ())
 }

@@ -17,7 +17,7 @@ pub(super) static SWITCHES: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(2_000.0, 350.0 + 200.0 * outlook.others),
+    expected_s: |outlook| outlook.revolutions(900.0, 350.0 + 200.0 * outlook.others),
     run,
 };
 

@@ -3,8 +3,9 @@
 use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
-use crate::device::Mode;
-use crate::reading::writes;
+use crate::device::{Access, Mode};
+use crate::reading::{fill, writes};
+use crate::record::series::write_cache::{LARGE, SMALL};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
@@ -15,14 +16,21 @@ pub(super) static WRITE_CACHE: Probe = Probe {
     writes: Writing::Always,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(250.0, 250.0),
+    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
     run,
 };
 
-const REPETITIONS: i64 = 24;
+const REPETITIONS: i64 = 48;
+/// Large writes, where the device has so many places for them.
+const LARGE_BYTES: u32 = 512 << 10;
+const LEAST_PLACES: u64 = 64;
+/// Writes that fill a cache, at most, and behind them those that wait.
+const MOST_SMALL: i64 = 20_000;
+const MOST_LARGE: i64 = 2_000;
+const WAITING: i64 = 48;
 
 /// Series 0: one sector again and again; 1: behind a write of the sector before it; 2: behind a read; 3: here and there;
-/// 4: two places by turns. What is found decides how later probes write.
+/// 4: two places by turns. What is found decides how later probes write. Where writes are complete too early, some fill the cache.
 fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let unit = session.unit();
     let base = (session.sectors() / 64).next_multiple_of(unit);
@@ -49,5 +57,37 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
     }
     let reach = writes::writes_reach_media(session.record, session.spindle);
     if reach { "write" } else { "write-forced" }.clone_into(&mut session.record.head.writes);
+    if !reach {
+        fill(session, (SMALL, session.unit()), MOST_SMALL)?;
+        if fill::is_quick(session.record, SMALL, session.spindle) {
+            let large = u64::from(LARGE_BYTES / session.device.info().sector_bytes);
+            fill(session, (LARGE, large), MOST_LARGE)?;
+        }
+    }
     Ok(())
+}
+
+/// Writes of `sectors` here and there, one behind the other, until the cache has no room and they wait for others to reach the
+/// media; and some more, to see for how long. Where not even the first are quick, there is nothing to fill.
+fn fill(session: &mut Session<'_>, (series, sectors): (u32, u64), most: i64) -> Result<(), MeasureError> {
+    let places = session.sectors() / sectors;
+    let (mut latencies, mut rest) = (Vec::new(), most);
+    while places > LEAST_PLACES && rest > 0 {
+        let lba = session.below(places) * sectors;
+        let access = Access { mode: Mode::Write, lba, sectors: sectors as u32 };
+        if let Some(window) = session.take((series, most - rest), Role::Measure, access)? {
+            latencies.push((window.end - window.start).as_ms());
+        }
+        rest -= 1;
+        if series == SMALL
+            && latencies.len() == fill::FIRST
+            && !fill::is_quick(session.record, series, session.spindle)
+        {
+            break;
+        }
+        if rest > WAITING && latencies.len().is_multiple_of(8) && fill::until_full(&latencies).is_some() {
+            rest = WAITING;
+        }
+    }
+    session.device.flush()
 }

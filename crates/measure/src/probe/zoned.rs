@@ -24,17 +24,11 @@ const SPAN_BYTES: u64 = 8 << 20;
 /// Bytes in one read.
 const BLOCK_BYTES: u64 = 128 << 10;
 
-/// What a device streams of which no track is known, in bytes per second.
-const SOME_RATE: f64 = 100e6;
-
 fn expected_s(outlook: &Outlook<'_>) -> f64 {
     let (device, revolution_s) = (outlook.device, outlook.revolution_s);
     let (all, places) = (device.bytes() as f64, LOCATIONS as f64);
     let bytes = if outlook.scope.whole_device { all } else { all.min(places * SPAN_BYTES as f64) };
-    let track_bytes = outlook.known.sectors_per_track.map(|sectors| sectors * f64::from(device.sector_bytes));
-    // Not as fast in the middle, and the skews pass between the tracks.
-    let rate = track_bytes.map_or(SOME_RATE, |bytes| 0.7 * bytes / revolution_s);
-    bytes / rate + 2.0 * places * revolution_s
+    bytes / outlook.bytes_per_s + 2.0 * places * revolution_s
 }
 
 /// One series for each place, outermost first; `step` is the block within it. The first block pays for the way there.

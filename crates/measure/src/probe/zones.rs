@@ -13,7 +13,10 @@ pub(super) static ZONES: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(30_000.0, 4_000.0 + 3_000.0 * outlook.others) * outlook.angles,
+    expected_s: |outlook| {
+        outlook.revolutions(outlook.by_size(9_000.0, 45_000.0), 4_000.0 + 3_000.0 * outlook.others)
+            * outlook.angles
+    },
     run,
 };
 

@@ -42,8 +42,8 @@ impl CylinderMap {
             let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
             let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
             let borders = tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle);
-            let rare: Vec<u64> = borders.iter().filter(|b| b.rare).map(|b| b.first).collect();
-            let anchor = rare.first().copied().filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
+            let begins = borders.iter().find(|border| border.rare || heads == 1).map(|border| border.first);
+            let anchor = begins.filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
             let number = (anchor.saturating_sub(zone.first_lba) as f64 / per_cylinder).round() as u64;
             zones.push(ZoneCylinders {
                 first_cylinder,

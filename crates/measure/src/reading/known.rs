@@ -2,7 +2,7 @@
 
 use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
-use super::rotation;
+use super::rotation::{self, Rotation};
 use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 /// What later probes build on.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    pub(crate) rotation: Option<Rotation>,
     pub(crate) spindle: Option<Spindle>,
-    /// How often an angle is measured.
+    /// How many measurements of an angle must agree.
     pub(crate) repetitions: usize,
     /// Standard deviation of the phase of a completion, in turns.
     pub(crate) noise_turns: f64,
@@ -40,13 +41,21 @@ pub(crate) struct Known {
     pub(crate) order: Option<TrackOrder>,
 }
 
+/// Where fewer completions than this share are late, one measurement of an angle is as good as several.
+const RARELY_LATE: f64 = 1e-3;
+
 impl Known {
     pub(crate) fn of(record: &Record) -> Self {
-        let rotation = rotation::rotation(record).filter(|r| r.coherence >= rotation::COHERENT);
-        let spindle = rotation::spindle(record);
-        let noise_turns = rotation.map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let rotation = rotation::rotation(record);
+        let spindle = rotation.and_then(Rotation::spindle);
+        let noise_turns = rotation
+            .filter(|rotation| rotation.rotates())
+            .map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let late_share = rotation.map_or(0.0, |rotation| rotation.late_share);
         let repetitions = match noise_turns {
-            quiet if quiet < 2e-5 => 1,
+            quiet if quiet < 2e-5 && late_share < RARELY_LATE => 1,
+            // One alone may be late; that two are, and late by the same angle, is a matter of one in 100,000.
+            quiet if quiet < 2e-5 => 2,
             slight if slight < 2e-4 => 3,
             _ => 5,
         };
@@ -60,6 +69,7 @@ impl Known {
         let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
         Self {
+            rotation,
             spindle,
             repetitions,
             noise_turns,
@@ -72,6 +82,34 @@ impl Known {
             zones,
             borders,
             order,
+        }
+    }
+}
+
+/// What the more common skew and the rarer one are skews of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changes {
+    /// Tracks of a cylinder lie together: of the head, and of the cylinder.
+    HeadThenCylinder,
+    /// Tracks run along surfaces: of the cylinder, and of the head.
+    CylinderThenHead,
+    /// Each track is a cylinder of its own: there is one surface.
+    CylinderOnly,
+    /// All skews are alike, but the times tell how many tracks a cylinder has.
+    Alike,
+    /// All skews are alike, and nothing tells.
+    Unknown,
+}
+
+impl Known {
+    /// What the skews are of.
+    pub(crate) fn changes(&self) -> Changes {
+        match &self.order {
+            None => Changes::Unknown,
+            Some(order) if order.by_surface => Changes::CylinderThenHead,
+            Some(order) if order.by_times && order.heads == 1 => Changes::CylinderOnly,
+            Some(order) if order.by_times => Changes::Alike,
+            Some(_) => Changes::HeadThenCylinder,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod cylinders;
 pub(crate) mod drops;
+pub(crate) mod fill;
 pub(crate) mod hits;
 pub(crate) mod known;
 pub(crate) mod least;

@@ -1,13 +1,21 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
 use super::hits::hit_times;
-use super::tracks::{Border, borders};
+use super::least::{self, Least};
+use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::landing::{Landing, least_turns};
-use crate::angles::median::circular_median;
+use crate::angles::median::{circular_median, median};
 use crate::angles::spindle::{Spindle, wrap};
 use crate::angles::tolerance::OFF_ANGLE;
-use crate::record::series::surfaces::{TRACKS, WAYS};
+use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
 use crate::record::{ProbeName, Record, Role, Sample};
+use std::collections::BTreeMap;
+
+/// By how much two tracks must be farther than one to be two cylinders, in ms.
+const LEAST_GROWTH_MS: f64 = 0.008;
+
+/// A way's number and its least time.
+pub(crate) type Timed = (i64, Least);
 
 /// How the rarer skew recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +35,12 @@ pub(crate) struct Pattern {
 pub(crate) struct TrackOrder {
     /// Along one surface for a group of cylinders, then along the next; otherwise cylinder by cylinder.
     pub(crate) by_surface: bool,
+    /// Told by times: the skews are all alike.
+    pub(crate) by_times: bool,
     /// Surfaces.
     pub(crate) heads: u32,
     /// Cylinders in a group; 1 by cylinder.
     pub(crate) group_cylinders: u64,
-    /// First sectors of cylinders (by surface: of groups' surfaces) among the tracks that were followed.
-    pub(crate) starts: Vec<u64>,
 }
 
 /// The pattern of the rarer skew; `None` until three changes lie evenly.
@@ -88,22 +96,54 @@ fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
     least_turns(&landings).map(|(turns, _)| turns)
 }
 
-/// The order of tracks, as far as the record shows it.
+/// The order of tracks, as far as the record shows it: by skews of two kinds, else by times.
 pub(crate) fn order(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
+    by_skews(record, spindle).or_else(|| by_times(record, spindle))
+}
+
+/// Where all skews are alike: a change of cylinder that takes longer than one of head recurs, or every track is a cylinder of
+/// its own, so that two tracks are farther than one.
+fn by_times(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
+    let (fast, slow) = next_times(record, spindle)?;
+    let heads = if slow.is_empty() {
+        let next = median(&fast.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
+        let two = times(record, spindle, OVER).get(&2)?.ms;
+        (two - next > LEAST_GROWTH_MS.max(0.002 * next)).then_some(1)?
+    } else {
+        let gaps: Vec<i64> = slow.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        let spacing = *gaps.first()?;
+        gaps.iter().all(|&gap| gap == spacing && gap > 1).then_some(spacing as u32)?
+    };
+    Some(TrackOrder { by_surface: false, by_times: true, heads, group_cylinders: 1 })
+}
+
+/// Where all skews are alike: the ways to the next track that take no longer than most, and those that do.
+pub(crate) fn next_times(record: &Record, spindle: Spindle) -> Option<(Vec<Timed>, Vec<Timed>)> {
+    let all: Vec<Timed> = times(record, spindle, NEXT).into_iter().collect();
+    let most = median(&all.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
+    let alike = |(_, least): &Timed| least.ms - most <= 0.02_f64.max(0.02 * most);
+    (all.len() > 8).then(|| all.into_iter().partition(alike))
+}
+
+fn times(record: &Record, spindle: Spindle, series: u32) -> BTreeMap<i64, Least> {
+    let per_turn = tracks_at_start(record, spindle).first().map_or(f64::INFINITY, |border| border.per_turn);
+    least::by_step(record, (ProbeName::Surfaces, series), |_| 1.0 / per_turn, spindle)
+}
+
+fn by_skews(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
     let mut followed = borders(record, ProbeName::Surfaces, TRACKS, spindle);
     if followed.is_empty() {
         followed =
             (0..8).map(|series| borders(record, ProbeName::Tracks, series, spindle)).find(|b| b.len() > 8)?;
     }
     let pattern = pattern(&followed)?;
-    let starts: Vec<u64> = followed.iter().filter(|border| border.rare).map(|border| border.first).collect();
     if by_surface(record, Some(spindle)) == Some(true) {
         return (pattern.between_double > 0).then(|| TrackOrder {
             by_surface: true,
+            by_times: false,
             heads: pattern.between_double as u32 + 1,
             group_cylinders: pattern.spacing as u64,
-            starts,
         });
     }
-    Some(TrackOrder { by_surface: false, heads: pattern.spacing as u32, group_cylinders: 1, starts })
+    Some(TrackOrder { by_surface: false, by_times: false, heads: pattern.spacing as u32, group_cylinders: 1 })
 }

@@ -1,6 +1,6 @@
-//! The time of a turn, from completions at one sector.
+//! The rotation, from completions at one sector, held against what a device without a rotation would show.
 
-use crate::angles::median::{median, spread};
+use crate::angles::median::{circular_median, median, spread};
 use crate::angles::spindle::{Spindle, wrap_signed};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
@@ -8,56 +8,139 @@ use std::collections::BTreeMap;
 /// What completions at one sector say about the rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rotation {
-    /// Time of a turn, in ms.
+    /// Time of a revolution, in ms.
     pub(crate) turn_ms: f64,
     /// 95 % confidence, half width, in ms.
-    pub ci95_ms: f64,
-    /// How well completions agree with it: 1 if all lie whole turns apart, about 0 if they lie anyhow.
-    pub(crate) coherence: f64,
-    /// Spread of the completions around whole turns, as a standard deviation, in ms.
+    pub(crate) ci95_ms: f64,
+    /// Spread of the completions around whole revolutions, as a standard deviation, in ms.
     pub(crate) noise_ms: f64,
-    /// Completions used.
-    pub(crate) samples: usize,
+    /// Share of the completions that were seen late: too far from whole revolutions for that spread.
+    pub(crate) late_share: f64,
+    /// Whether it is one.
+    pub(crate) verdict: Verdict,
 }
 
-/// Turns of all spindles there are: 1,500 to 20,000 rpm.
+/// Whether times at one sector are those of a rotating device. Three things hold there, and each is missing on some device
+/// that does not rotate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All three hold.
+    Rotates,
+    /// Completions do not lie whole revolutions apart.
+    Scattered,
+    /// After random pauses the waits differ by much less than a revolution: nothing was waited for.
+    TooAlike,
+    /// All sectors come at the same angle: a timer serves them.
+    OneAngle,
+}
+
+/// Revolutions of all spindles there are: 1,500 to 20,000 rpm.
 const SHORTEST_NS: f64 = 3.0e6;
-const LONGEST_NS: f64 = 40.0e6;
-/// Below this, nothing rotates.
-pub(crate) const COHERENT: f64 = 0.8;
+pub(crate) const LONGEST_NS: f64 = 40.0e6;
+/// Two completions are whole revolutions apart if they miss that by less than this share of one: every fifth does by chance.
+const APART: f64 = 0.1;
+/// Where this share of them is, that is no chance; at half a revolution, half of them are.
+const AGREEING: f64 = 0.6;
+/// Waits for a sector are spread evenly over a revolution: 90 of 100 over nine tenths of it, and at least over this share.
+const LEAST_SPREAD: f64 = 0.6;
+/// Angles of sectors here and there that agree as well as this are no angles.
+const ONE_ANGLE: f64 = 0.9;
+const LEAST_PLACES: usize = 8;
+
+impl Rotation {
+    /// The rotation as a clock; `None` where nothing rotates.
+    pub(crate) fn spindle(self) -> Option<Spindle> {
+        self.rotates().then_some(Spindle { period_ns: self.turn_ms * 1e6 })
+    }
+
+    /// Whether the device rotates.
+    pub(crate) fn rotates(self) -> bool {
+        self.verdict == Verdict::Rotates
+    }
+}
 
 /// How well differences of completions are multiples of a period, up to 1; robust against a few that are not.
-pub(crate) fn coherence(differences: &[f64], period_ns: f64) -> f64 {
+fn coherence(differences: &[f64], period_ns: f64) -> f64 {
     let sum: f64 =
         differences.iter().map(|difference| (std::f64::consts::TAU * difference / period_ns).cos()).sum();
     sum / differences.len().max(1) as f64
 }
 
-/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other reads.
+/// The share of differences that are multiples of a period.
+fn agreeing(differences: &[f64], period_ns: f64) -> f64 {
+    let off = |difference: &&f64| wrap_signed(**difference / period_ns).abs() < APART;
+    differences.iter().filter(off).count() as f64 / differences.len().max(1) as f64
+}
+
+/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other accesses.
+fn of_last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
+    let last = record.of(ProbeName::Rotation).map(|sample| sample.series / 2).max();
+    record.of(ProbeName::Rotation).filter(move |sample| Some(sample.series / 2) == last)
+}
+
+/// Those of them that come back to a sector.
 pub(crate) fn last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
-    let all = || record.of(ProbeName::Rotation).filter(|sample| sample.role == Role::Measure);
-    let last = all().map(|sample| sample.series / 2).max();
-    all().filter(move |sample| Some(sample.series / 2) == last)
+    of_last_stage(record).filter(|sample| sample.role == Role::Measure)
 }
 
 /// The rotation, from the probe `rotation`; `None` without enough samples.
 pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     let all: Vec<(u64, f64)> = last_stage(record).map(|sample| (sample.lba, sample.end.0 as f64)).collect();
     let first = last_stage(record).filter(|sample| sample.series % 2 == 0).count();
-    let differences = few(differences(&all[..first]));
-    if differences.len() < 16 {
+    let at_first = short(differences(&all[..first]));
+    if at_first.len() < 16 {
         return None;
     }
-    let coarse = coarse_period(&differences)?;
-    let coherence = coherence(&differences, coarse);
-    let (period, ci95, noise) = refine(&all, coarse);
-    Some(Rotation {
-        turn_ms: period / 1e6,
-        ci95_ms: ci95 / 1e6,
-        coherence,
-        noise_ms: noise / 1e6,
-        samples: all.len(),
-    })
+    let most_ns = LONGEST_NS.min(spread_of_waits(record) / LEAST_SPREAD);
+    if most_ns < SHORTEST_NS {
+        let (ci95_ms, noise_ms, late_share) = (0.0, 0.0, 0.0);
+        let verdict = Verdict::TooAlike;
+        return Some(Rotation { turn_ms: f64::NAN, ci95_ms, noise_ms, late_share, verdict });
+    }
+    let every = short(differences(&all));
+    // Exact before it is doubled: twice an error would be too much for the lines.
+    let shorter = refine(&all, coarse_period(&few(&at_first), most_ns)?).period;
+    let Refined { period, ci95, noise, late_share } = refine(&all, longest(shorter, &every, most_ns));
+    let verdict = if agreeing(&every, period) < AGREEING {
+        Verdict::Scattered
+    } else if period > 1.01 * most_ns {
+        Verdict::TooAlike
+    } else if one_angle(record, period) {
+        Verdict::OneAngle
+    } else {
+        Verdict::Rotates
+    };
+    let (turn_ms, ci95_ms, noise_ms) = (period / 1e6, ci95 / 1e6, noise / 1e6);
+    Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, verdict })
+}
+
+/// Over how much time nine of ten waits are spread, in ns.
+fn spread_of_waits(record: &Record) -> f64 {
+    let mut waits: Vec<f64> = last_stage(record).map(|sample| sample.latency_ms() * 1e6).collect();
+    waits.sort_unstable_by(f64::total_cmp);
+    waits[waits.len() - 1 - waits.len() / 20] - waits[waits.len() / 20]
+}
+
+/// The longest of a period, its half and its multiples that the waits allow and of which the differences are multiples.
+/// Completions that are late by half a revolution agree with its half: but were that the revolution, half of the differences
+/// would be odd multiples of it, and no wait longer.
+fn longest(period: f64, differences: &[f64], most_ns: f64) -> f64 {
+    let fits = |candidate: &f64| {
+        (SHORTEST_NS..1.01 * most_ns).contains(candidate) && agreeing(differences, *candidate) >= AGREEING
+    };
+    [4.0, 2.0, 1.0, 0.5].map(|factor| factor * period).into_iter().find(fits).unwrap_or(period)
+}
+
+/// Whether sectors here and there all come at one angle.
+fn one_angle(record: &Record, period_ns: f64) -> bool {
+    let spindle = Spindle { period_ns };
+    let mut places: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for sample in of_last_stage(record).filter(|sample| matches!(sample.role, Role::Measure | Role::Angle)) {
+        places.entry(sample.lba).or_default().push(spindle.phase(sample.end));
+    }
+    let angles = places.values().map(|phases| std::f64::consts::TAU * circular_median(phases));
+    let (x, y) = angles.fold((0.0, 0.0), |(x, y), angle| (x + angle.cos(), y + angle.sin()));
+    places.len() >= LEAST_PLACES && f64::hypot(x, y) / places.len() as f64 > ONE_ANGLE
 }
 
 /// From one completion at a place to the next one there, in ns.
@@ -66,23 +149,28 @@ fn differences(ends: &[(u64, f64)]) -> Vec<f64> {
     ends.iter().filter_map(|&(lba, end)| last.insert(lba, end).map(|before| end - before)).collect()
 }
 
-/// Some of many, no two longer than the shortest by much: all would take long to look at.
-fn few(mut differences: Vec<f64>) -> Vec<f64> {
+/// Those that are hardly longer than the shortest: with longer ones a period would have to be known the better.
+fn short(mut differences: Vec<f64>) -> Vec<f64> {
     differences.sort_unstable_by(f64::total_cmp);
     let shortest = differences.first().copied().unwrap_or(0.0).max(LONGEST_NS);
     differences.retain(|&difference| difference < 20.0 * LONGEST_NS || difference < 2.2 * shortest);
-    let stride = differences.len().div_ceil(128).max(1);
-    differences.into_iter().step_by(stride).collect()
+    differences
 }
 
-/// The longest period of which the differences are multiples.
-fn coarse_period(differences: &[f64]) -> Option<f64> {
+/// Some of many: all would take long to look at.
+fn few(differences: &[f64]) -> Vec<f64> {
+    let stride = differences.len().div_ceil(128).max(1);
+    differences.iter().copied().step_by(stride).collect()
+}
+
+/// The longest period, up to `most_ns`, of which the differences are multiples.
+fn coarse_period(differences: &[f64], most_ns: f64) -> Option<f64> {
     // The longest difference tells how finely to look.
     let longest = differences.iter().copied().fold(LONGEST_NS, f64::max);
     let step = SHORTEST_NS / longest / 16.0;
     let mut scores: Vec<(f64, f64)> = Vec::new();
     let mut period = SHORTEST_NS;
-    while period < LONGEST_NS {
+    while period < 1.01 * most_ns {
         scores.push((period, coherence(differences, period)));
         period *= 1.0 + step;
     }
@@ -93,11 +181,20 @@ fn coarse_period(differences: &[f64]) -> Option<f64> {
     around.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(period, _)| period)
 }
 
+/// A period by lines through completions, its 95 % confidence, and the spread of the completions around the lines, in ns; and
+/// the share of completions that lie too far off for that.
+#[derive(Clone, Copy, Debug)]
+struct Refined {
+    period: f64,
+    ci95: f64,
+    noise: f64,
+    late_share: f64,
+}
+
 /// Lines through the completions at each place and the number of turns between them, all with one slope, without those that
-/// are late by chance; period, 95 % confidence and spread, in ns.
-fn refine(ends: &[(u64, f64)], coarse: f64) -> (f64, f64, f64) {
-    let mut period = coarse;
-    let mut noise = 0.0;
+/// are late by chance.
+fn refine(ends: &[(u64, f64)], coarse: f64) -> Refined {
+    let mut refined = Refined { period: coarse, ci95: 0.0, noise: 0.0, late_share: 0.0 };
     // The lines are drawn longer and longer, so that turns are never miscounted.
     for power in 4.. {
         let count = (1 << power).min(ends.len());
@@ -109,32 +206,33 @@ fn refine(ends: &[(u64, f64)], coarse: f64) -> (f64, f64, f64) {
         // For each place: its first completion, and by how much the others miss whole turns.
         let mut all: Vec<(usize, f64, f64)> = Vec::new();
         for (place, ends) in places.values().enumerate() {
-            let misses: Vec<f64> =
-                ends.iter().map(|end| wrap_signed((end - ends[0]) / period) * period).collect();
+            let misses: Vec<f64> = ends
+                .iter()
+                .map(|end| wrap_signed((end - ends[0]) / refined.period) * refined.period)
+                .collect();
             let middle = median(&misses);
             all.extend(ends.iter().zip(&misses).map(|(&end, &miss)| (place, end - ends[0], miss - middle)));
         }
         let residuals: Vec<f64> = all.iter().map(|(_, _, residual)| *residual).collect();
         // Each place's middle is one of its own, or lies between two.
         let freedom = all.len() as f64 / (all.len() - places.len()).max(1) as f64;
-        noise = spread(&residuals) * freedom.sqrt();
-        let limit = (4.0 * noise).max(1_500.0);
+        refined.noise = spread(&residuals) * freedom.sqrt();
+        let limit = (4.0 * refined.noise).max(1_500.0);
         let used: Vec<(usize, f64, f64)> = all
             .iter()
             .filter(|(_, _, residual)| residual.abs() <= limit)
-            .map(|&(place, since, _)| (place, (since / period).round(), since))
+            .map(|&(place, since, _)| (place, (since / refined.period).round(), since))
             .collect();
+        refined.late_share = 1.0 - used.len() as f64 / all.len().max(1) as f64;
         if let Some((slope, error)) = line(&used) {
-            period = slope;
-            if count == ends.len() {
-                return (period, 1.96 * error, noise);
-            }
+            refined.period = slope;
+            refined.ci95 = if count == ends.len() { 1.96 * error } else { 0.0 };
         }
         if count == ends.len() {
             break;
         }
     }
-    (period, 0.0, noise)
+    refined
 }
 
 /// The one slope of the lines of all places by least squares, and its standard error; points are (place, x, y).
@@ -163,7 +261,5 @@ fn line(points: &[(usize, f64, f64)]) -> Option<(f64, f64)> {
 
 /// The rotation as a clock; `None` where nothing rotates.
 pub(crate) fn spindle(record: &Record) -> Option<Spindle> {
-    rotation(record)
-        .filter(|rotation| rotation.coherence >= COHERENT)
-        .map(|rotation| Spindle { period_ns: rotation.turn_ms * 1e6 })
+    rotation(record).and_then(Rotation::spindle)
 }

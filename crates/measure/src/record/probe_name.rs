@@ -37,11 +37,13 @@ pub enum ProbeName {
     Random,
     /// `stream`
     Stream,
+    /// `scan`
+    Scan,
 }
 
 impl ProbeName {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Rotation,
         Self::WriteCache,
         Self::Cache,
@@ -59,6 +61,7 @@ impl ProbeName {
         Self::Overhead,
         Self::Random,
         Self::Stream,
+        Self::Scan,
     ];
 
     /// The name in records and on the command line.
@@ -81,6 +84,7 @@ impl ProbeName {
             Self::Overhead => "overhead",
             Self::Random => "random",
             Self::Stream => "stream",
+            Self::Scan => "scan",
         }
     }
 

@@ -17,6 +17,14 @@ pub(crate) mod cache {
     pub(crate) const SEGMENTS: u32 = 5;
 }
 
+/// Of the probe `write-cache`, behind those that show whether writes are complete early.
+pub(crate) mod write_cache {
+    /// Writes of one unit, until they wait, and some more.
+    pub(crate) const SMALL: u32 = 5;
+    /// The same with large ones.
+    pub(crate) const LARGE: u32 = 6;
+}
+
 /// Of the probe `switches`: each kind of way, for writes; those for reads follow at `READS`.
 pub(crate) mod switches {
     /// To the same track.
@@ -35,6 +43,10 @@ pub(crate) mod surfaces {
     pub(crate) const TRACKS: u32 = 0;
     /// `step` 0: to the next track; 1: to the last track before the next change of the rarer kind.
     pub(crate) const WAYS: u32 = 1;
+    /// To the next track, from track `step` on: where skews do not tell one kind of change from another, their times may.
+    pub(crate) const NEXT: u32 = 2;
+    /// Over `step` tracks.
+    pub(crate) const OVER: u32 = 3;
 }
 
 /// Of the probe `seek-curve`; `step` is the distance in cylinders.

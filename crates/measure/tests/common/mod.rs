@@ -1,11 +1,21 @@
 //! Measures a simulated drive and puts what was extracted beside the truth.
 
-use headstack_measure::device::{self, OpenOptions};
+use headstack_measure::device::{self, Noise, OpenOptions};
 use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::probe;
 use headstack_measure::record::{ProbeName, Record, Role};
-use headstack_measure::{Options, measure};
+use headstack_measure::{Options, Scope, measure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How long measuring a drive is announced to take with nothing known of it, and takes, in s.
+fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
+    let mut device = device::open(&format!("sim:{name}"), options).unwrap();
+    let plan = probe::plan(&[], device.info()).unwrap();
+    let expected_s = probe::announce(&plan, device.as_mut(), &Scope::default()).unwrap();
+    let (first, last) = (&record.samples[0], record.samples.last().unwrap());
+    (expected_s.iter().sum(), (last.end - first.start).as_s())
+}
 
 fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
@@ -132,7 +142,7 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
 
 /// Measures a drive of the library; the names of what does not hold. Where it is only read, what only writes show is left
 /// out, and must not be spoken of.
-pub fn misses(name: &str, options: &OpenOptions) -> Vec<String> {
+pub fn misses(name: &str, options: &OpenOptions, counts: &dyn Fn(&Row) -> bool) -> Vec<String> {
     let (record, found) = measured(name, options);
     let truth = Truth { only_reads: options.read_only, ..Truth::of(name) };
     let mut rows = compare(&truth, &record, &found);
@@ -143,20 +153,30 @@ pub fn misses(name: &str, options: &OpenOptions) -> Vec<String> {
         rows.retain(|row| !of_writes(&row.name));
         assert!(!found.parameters.iter().any(|parameter| of_writes(parameter.name)), "{name}: what writes?");
     }
+    // How long reads alone take depends on a cache that is not known yet; noise brings repetitions that nobody asked for.
+    if !options.read_only && options.noise == Noise::NONE {
+        let (expected_s, took_s) = durations(name, options, &record);
+        let allowed = (if expected_s > took_s { 0.5 } else { 1.0 / 3.0 }) * took_s;
+        rows.push(Row { name: "announced time".to_owned(), truth: took_s, found: Some(expected_s), allowed });
+    }
     assert!(rows.len() > 40, "{name}: only {} values to compare", rows.len());
-    let missed = rows.iter().filter(|row| !row.holds());
+    let missed = rows.iter().filter(|row| counts(row) && !row.holds());
     missed.map(|row| format!("{name} {}: {} is true, found {:?}", row.name, row.truth, row.found)).collect()
 }
 
-/// Measures drives of the library, one on each core at a time, and fails with the names of what does not hold.
-pub fn check(names: impl IntoIterator<Item = &'static str>, options: &OpenOptions) {
+/// Measures drives of the library, one on each core at a time, and fails with the names of what does not hold and `counts`.
+pub fn check(
+    names: impl IntoIterator<Item = &'static str>,
+    options: &OpenOptions,
+    counts: impl Fn(&Row) -> bool + Sync,
+) {
     let names: Vec<&str> = names.into_iter().collect();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let missed = misses(name, options);
+                    let missed = misses(name, options, &counts);
                     wrong.lock().unwrap().extend(missed);
                 }
             });

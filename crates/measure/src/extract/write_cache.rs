@@ -1,0 +1,51 @@
+//! What filling a write cache says about it.
+
+use crate::angles::spindle::Spindle;
+use crate::reading::fill;
+use crate::record::Record;
+use crate::record::series::write_cache::{LARGE, SMALL};
+use serde::Serialize;
+
+/// What is known of the write cache, where writes are complete before they are on the media.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WriteCacheFindings {
+    /// "write-back" where it holds many writes; "immediate-reporting" where random writes wait for the media all the same.
+    pub policy: &'static str,
+    /// A write that the cache takes at once, in ms.
+    pub quick_ms: Option<f64>,
+    /// What it holds, in KiB.
+    pub size_kib: Option<f64>,
+    /// Whether it holds more than that: it did not get full.
+    pub size_is_more: bool,
+    /// Small writes it holds, where these fill it before their bytes do.
+    pub runs: Option<u64>,
+    /// From one small random write to the next when it is full, in ms.
+    pub destage_ms: Option<f64>,
+    /// What reaches the media of large random writes when it is full, in 10⁶ bytes per second.
+    pub destage_mb_per_s: Option<f64>,
+}
+
+/// Small writes that hold less than this share of what large ones do are limited by their number.
+const BY_NUMBER: f64 = 0.7;
+
+/// What the probe `write-cache` found by filling the cache; `None` where it did not have to.
+pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<WriteCacheFindings> {
+    let small = fill::fill(record, SMALL)?;
+    if !fill::is_quick(record, SMALL, spindle) {
+        return Some(WriteCacheFindings { policy: "immediate-reporting", ..WriteCacheFindings::default() });
+    }
+    let sector_bytes = f64::from(record.head.device.sector_bytes);
+    let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;
+    let large = fill::fill(record, LARGE);
+    let largest = large.filter(|&large| kib(large) > kib(small)).unwrap_or(small);
+    Some(WriteCacheFindings {
+        policy: "write-back",
+        quick_ms: Some(small.quick_ms),
+        size_kib: Some(kib(largest)),
+        size_is_more: !largest.full,
+        runs: (small.full && kib(small) < BY_NUMBER * kib(largest)).then_some(small.held.round() as u64),
+        destage_ms: small.each_ms,
+        destage_mb_per_s: large
+            .and_then(|large| large.each_ms.map(|ms| large.sectors as f64 * sector_bytes / ms / 1e3)),
+    })
+}

@@ -1,0 +1,70 @@
+//! A look at a device before anything is measured: a few reads say roughly how fast it is, so that it can be said how long a
+//! measurement will take.
+
+use crate::MeasureError;
+use crate::device::{Access, Device, Mode};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Reads of a sector, near each other.
+const READS: usize = 96;
+/// Within this share of the device, where seeks are short and all about as long.
+const NEARBY: u64 = 64;
+/// Reads one behind the other, and the bytes of each.
+const BLOCKS: u64 = 24;
+const BLOCK_BYTES: u64 = 128 << 10;
+
+/// What a look shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    /// Time of a revolution, if it is one, in s.
+    pub(crate) revolution_s: f64,
+    /// What the device streams, in bytes per second.
+    pub(crate) bytes_per_s: f64,
+}
+
+impl Look {
+    /// Reads here and there.
+    pub(crate) fn at(device: &mut dyn Device) -> Result<Self, MeasureError> {
+        Ok(Self { revolution_s: revolution_s(device)?, bytes_per_s: bytes_per_s(device)? })
+    }
+}
+
+/// What a read takes, in s; `None` if it failed.
+fn read(device: &mut dyn Device, lba: u64, sectors: u64) -> Result<Option<f64>, MeasureError> {
+    match device.access(Access { mode: Mode::Read, lba, sectors: sectors as u32 }) {
+        Ok(window) => Ok(Some((window.end - window.start).as_s())),
+        Err(error) if error.is_of_one_access() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads of sectors at all angles: what they wait for them is spread evenly over a revolution.
+fn revolution_s(device: &mut dyn Device) -> Result<f64, MeasureError> {
+    let (sectors, unit) = (device.info().sectors, device.info().unit());
+    let places = (sectors / NEARBY / unit).max(1);
+    let mut random = Pcg64::seed_from_u64(0x006c_6f6f_6b21);
+    let mut times = Vec::with_capacity(READS);
+    for _ in 0..READS {
+        let lba = sectors / 2 / unit * unit + random.random_range(0..places) * unit;
+        times.extend(read(device, lba.min(sectors - unit), unit)?);
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    let Some(most) = times.len().checked_sub(1 + times.len() / 10) else { return Ok(0.0) };
+    Ok((times[most] - times[times.len() / 10]) / 0.8)
+}
+
+fn bytes_per_s(device: &mut dyn Device) -> Result<f64, MeasureError> {
+    let (all, bytes) = (device.info().sectors, u64::from(device.info().sector_bytes));
+    let sectors = (BLOCK_BYTES / bytes).next_multiple_of(device.info().unit()).max(1);
+    let (mut done, mut spent_s) = (0, 0.0);
+    // In the middle of the device, where it is neither fastest nor slowest; the first block pays for the way there.
+    let start = all / 2 / sectors * sectors;
+    for block in 0..BLOCKS.min((all - start) / sectors) {
+        if let Some(s) = read(device, start + block * sectors, sectors)?.filter(|_| block > 0) {
+            done += sectors * bytes;
+            spent_s += s;
+        }
+    }
+    Ok(if spent_s > 0.0 { done as f64 / spent_s } else { 0.0 })
+}

@@ -1,0 +1,93 @@
+//! How full a write cache gets: writes are quick until it has no room, and then wait for others to reach the media.
+
+use crate::angles::median::median;
+use crate::angles::spindle::Spindle;
+use crate::record::{ProbeName, Record, Role, Sample};
+
+/// Writes that show how long one takes that does not wait.
+pub(crate) const FIRST: usize = 9;
+/// On the media, few writes of any sectors take less than this share of a revolution.
+const QUICK_TURNS: f64 = 0.15;
+/// A write waits that takes so many times as long as those, and by so much longer, in ms.
+const TIMES: f64 = 4.0;
+const LONGER_MS: f64 = 0.3;
+/// It is full where so many of so many in a row wait: one alone may be seen late.
+const WAIT: usize = 4;
+const OF: usize = 6;
+
+/// Writes that show how fast the cache is emptied when it has just become full.
+const AT_FIRST: usize = 16;
+
+/// What filling a write cache shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fill {
+    /// Writes that it held when it was full, those left out that had reached the media by then.
+    pub(crate) held: f64,
+    /// Whether it got full; otherwise it holds at least that many.
+    pub(crate) full: bool,
+    /// From one completion to the next when it was full, in ms.
+    pub(crate) each_ms: Option<f64>,
+    /// A write that does not wait, in ms.
+    pub(crate) quick_ms: f64,
+    /// Sectors of each write.
+    pub(crate) sectors: u64,
+}
+
+/// How many writes were quick, by the latencies of writes one behind the other; `None` while there is room.
+pub(crate) fn until_full(latencies_ms: &[f64]) -> Option<usize> {
+    let quick = median(latencies_ms.get(1..FIRST)?);
+    let waits = |latency: &f64| *latency > TIMES * quick && *latency > quick + LONGER_MS;
+    let place = latencies_ms
+        .windows(OF)
+        .position(|run| waits(&run[0]) && run.iter().filter(|latency| waits(latency)).count() >= WAIT)?;
+    (place > 0).then_some(place)
+}
+
+fn of(record: &Record, series: u32) -> Vec<&Sample> {
+    let of_series = |sample: &&Sample| sample.series == series && sample.role == Role::Measure;
+    record.of(ProbeName::WriteCache).filter(of_series).collect()
+}
+
+/// Whether the first writes of a series were too quick for the media.
+pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -> bool {
+    let latencies: Vec<f64> = of(record, series).iter().map(|sample| sample.latency_ms()).collect();
+    let first = latencies.get(1..FIRST).map(median);
+    first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS)
+}
+
+/// What a series of the probe `write-cache` that fills the cache shows; `None` where there is none.
+pub(crate) fn fill(record: &Record, series: u32) -> Option<Fill> {
+    let samples = of(record, series);
+    let latencies: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
+    let quick_ms = median(latencies.get(1..FIRST)?);
+    let sectors = u64::from(samples[0].sectors);
+    let Some(count) = until_full(&latencies) else {
+        return Some(Fill { held: samples.len() as f64, full: false, each_ms: None, quick_ms, sectors });
+    };
+    let waiting = &samples[count..];
+    let each = |waiting: &[&Sample]| {
+        let all_ms = (waiting[waiting.len() - 1].end - waiting[0].end).as_ms();
+        (all_ms / (waiting.len() - 1).max(1) as f64).max(1e-6)
+    };
+    // As fast as at first: there may be more to choose from later.
+    let at_first_ms = each(&waiting[..waiting.len().min(AT_FIRST)]);
+    let gone = samples[count].start.saturating_sub(samples[0].end).as_ms() / at_first_ms;
+    let (held, each_ms) = ((count as f64 - gone).max(1.0), Some(each(waiting)));
+    Some(Fill { held, full: true, each_ms, quick_ms, sectors })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::until_full;
+
+    #[test]
+    fn a_cache_is_full_where_writes_begin_to_wait() {
+        let mut latencies = vec![0.1; 40];
+        latencies[20] = 30.0; // seen late
+        assert_eq!(until_full(&latencies), None);
+        latencies.extend([5.0, 4.0, 0.1, 6.0, 5.0, 4.0]);
+        assert_eq!(until_full(&latencies), Some(40));
+        assert_eq!(until_full(&[8.0, 7.0, 9.0]), None);
+        assert_eq!(until_full(&[8.0; 50]), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The loop closed: a drive rebuilt from a record serves the random accesses of that record again, and what they take is held
+//! against what they took.
+
+use crate::MeasureError;
+use crate::device::{Access, Device, Mode, SimulatedDevice};
+use crate::extract::extract;
+use crate::reading::rotation;
+use crate::rebuild::rebuild;
+use crate::record::{ProbeName, Record, Role, Sample};
+use headstack_drive::spec::DriveSpec;
+use headstack_stats::demerit_ms;
+use headstack_system::{System, SystemConfig};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A drive file with a larger demerit, in percent, is not to be trusted.
+pub const LIMIT_PERCENT: f64 = 5.0;
+/// Late completions that are rarer than this share are not worth a word.
+const RARELY_LATE: f64 = 1e-3;
+
+/// Accesses of one kind at one depth, as they took on the device and on the rebuilt drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReplayScore {
+    /// "read" or "write".
+    pub mode: &'static str,
+    /// Accesses outstanding at a time.
+    pub depth: u32,
+    /// Accesses compared.
+    pub accesses: usize,
+    /// Accesses left out: as many as the probe `rotation` says were seen late, those that took longest beyond the model's time.
+    pub left_out: usize,
+    /// Mean latency on the device, in ms.
+    pub measured_mean_ms: f64,
+    /// Mean latency on the rebuilt drive, in ms.
+    pub model_mean_ms: f64,
+    /// Demerit, in ms.
+    pub demerit_ms: f64,
+    /// Demerit, in percent of the measured mean.
+    pub demerit_percent: f64,
+    /// Mean error of a single access, in percent of the measured mean; one at a time only.
+    pub per_request_percent: Option<f64>,
+}
+
+/// How well a rebuilt drive replays the random accesses of its record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replay {
+    /// Reads, one at a time.
+    pub reads: Option<ReplayScore>,
+    /// Writes, one at a time.
+    pub writes: Option<ReplayScore>,
+    /// Several at a time: these depend on the scheduler, which is assumed.
+    pub queued: Vec<ReplayScore>,
+    /// The largest demerit that is good enough, in percent.
+    pub limit_percent: f64,
+    /// Whether reads and writes, one at a time, are.
+    pub within_limit: bool,
+}
+
+/// A drive file, and how well it replays the record that it was made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveFile {
+    /// The file; its head says how well it replays.
+    pub toml: String,
+    /// Absent where the record holds no random accesses.
+    pub replay: Option<Replay>,
+}
+
+/// Makes a drive file of a record, and holds it against the random accesses of the record.
+///
+/// # Errors
+/// As [`extract`] and [`rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
+pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
+    let spec = rebuild(&extract(record)?, name)?;
+    let replay = replay(record, &spec)?;
+    let head = replay.as_ref().map(head).unwrap_or_default();
+    Ok(DriveFile { toml: head + &spec.to_toml(), replay })
+}
+
+/// Replays the random accesses of a record on a drive; `None` if it has none.
+///
+/// # Errors
+/// [`MeasureError::System`] if the drive cannot be simulated.
+pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, MeasureError> {
+    let system = System::new(SystemConfig::of_drive("rebuilt", spec.clone()))?;
+    let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
+    let late_share = rotation::rotation(record).map_or(0.0, |rotation| rotation.late_share);
+    let mut series: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
+    let sectors = device.info().sectors;
+    for sample in record.of(ProbeName::Random).filter(|sample| sample.role == Role::Measure) {
+        if sample.lba + u64::from(sample.sectors) <= sectors {
+            series.entry(sample.series).or_default().push(sample);
+        }
+    }
+    let mut scores = Vec::new();
+    for samples in series.values() {
+        let pairs = again(&mut device, samples)?;
+        scores.extend(score(samples[0], pairs, late_share));
+    }
+    let (single, queued): (Vec<_>, Vec<_>) = scores.into_iter().partition(|score| score.depth == 1);
+    let of = |mode: Mode| single.iter().find(|score| score.mode == mode.as_str()).cloned();
+    let (reads, writes) = (of(Mode::Read), of(Mode::Write));
+    Ok((!single.is_empty()).then(|| Replay {
+        within_limit: single.iter().all(|score| score.demerit_percent <= LIMIT_PERCENT),
+        limit_percent: LIMIT_PERCENT,
+        reads,
+        writes,
+        queued,
+    }))
+}
+
+/// Serves the accesses of a series again, as the probe did: measured and simulated latencies, in ms.
+fn again(device: &mut SimulatedDevice, samples: &[&Sample]) -> Result<Vec<(f64, f64)>, MeasureError> {
+    let accesses: Vec<Access> =
+        samples.iter().map(|s| Access { mode: s.mode, lba: s.lba, sectors: s.sectors }).collect();
+    let mut pairs = Vec::with_capacity(samples.len());
+    for (samples, accesses) in
+        samples.chunks(crate::probe::random::CHUNK).zip(accesses.chunks(crate::probe::random::CHUNK))
+    {
+        let windows = device.queued(accesses, samples[0].depth)?;
+        let taken = windows.iter().map(|window| (window.end - window.start).as_ms());
+        pairs.extend(samples.iter().map(|sample| sample.latency_ms()).zip(taken));
+    }
+    device.flush()?;
+    Ok(pairs)
+}
+
+fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<ReplayScore> {
+    let alone = first.depth == 1;
+    let left_out = if alone && late_share >= RARELY_LATE {
+        // The share itself is known from some hundred completions only.
+        (pairs.len() as f64 * late_share).ceil() as usize
+    } else {
+        0
+    };
+    pairs.sort_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)));
+    pairs.truncate(pairs.len() - left_out.min(pairs.len() / 2));
+    let (measured, model): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let found = demerit_ms(&measured, &model).ok()?;
+    let errors: f64 = pairs.iter().map(|(measured, model)| (measured - model).abs()).sum();
+    let mean_error_ms = errors / pairs.len() as f64;
+    Some(ReplayScore {
+        mode: first.mode.as_str(),
+        depth: first.depth,
+        accesses: pairs.len(),
+        left_out,
+        measured_mean_ms: found.measured_mean_ms,
+        model_mean_ms: found.model_mean_ms,
+        demerit_ms: found.ms,
+        demerit_percent: found.percent,
+        per_request_percent: alone.then(|| 100.0 * mean_error_ms / found.measured_mean_ms),
+    })
+}
+
+/// The head of a drive file, as comments.
+fn head(replay: &Replay) -> String {
+    let mut text =
+        String::from("# How well this file replays the random accesses that were measured, one at a time:\n");
+    for score in [&replay.reads, &replay.writes].into_iter().flatten() {
+        // A string takes whatever is written.
+        let _ = writeln!(
+            text,
+            "# {}s: demerit {:.2} %, mean {:.3} ms measured, {:.3} ms simulated ({} accesses)",
+            score.mode, score.demerit_percent, score.measured_mean_ms, score.model_mean_ms, score.accesses
+        );
+        if score.demerit_percent > LIMIT_PERCENT {
+            let _ = writeln!(
+                text,
+                "# CAUTION: the demerit of {}s is over {LIMIT_PERCENT} %: do not trust what this file says of {}s",
+                score.mode, score.mode
+            );
+        }
+    }
+    text + "\n"
+}

@@ -1,0 +1,78 @@
+//! The loop closed: what is rebuilt of a record replays it, and says where it does not.
+
+use headstack_measure::device::{self, OpenOptions};
+use headstack_measure::extract::extract;
+use headstack_measure::record::{ProbeName, Record};
+use headstack_measure::replay::{LIMIT_PERCENT, ReplayScore, drive_file};
+use headstack_measure::{Options, measure};
+use headstack_units::Nanos;
+
+fn record(name: &str) -> Record {
+    let options = OpenOptions { seed: 1, ..OpenOptions::default() };
+    let mut device = device::open(&format!("sim:{name}"), &options).unwrap();
+    let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
+    assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
+    done.record
+}
+
+#[test]
+fn a_file_that_does_not_replay_its_record_says_so() {
+    let mut record = record("mock-disk");
+    let file = drive_file(&record, "rebuilt").unwrap();
+    let replay = file.replay.unwrap();
+    assert!(replay.within_limit, "{replay:?}");
+    assert!(file.toml.starts_with("# How well this file replays"), "{}", &file.toml[..200]);
+    assert!(!file.toml.contains("CAUTION"));
+
+    // A device whose random writes take half as long again: nothing else in the record says so.
+    for sample in &mut record.samples {
+        if sample.probe == ProbeName::Random && sample.mode.is_write() {
+            sample.end += Nanos((sample.end - sample.start).0 / 2);
+        }
+    }
+    let file = drive_file(&record, "rebuilt").unwrap();
+    let replay = file.replay.unwrap();
+    assert!(!replay.within_limit);
+    let writes = replay.writes.unwrap();
+    assert!((28.0..40.0).contains(&writes.demerit_percent), "a third: {writes:?}");
+    assert!(replay.reads.unwrap().demerit_percent < LIMIT_PERCENT);
+    assert!(file.toml.contains("# CAUTION: the demerit of writes is over 5 %"), "{}", &file.toml[..400]);
+}
+
+#[test]
+fn a_write_cache_is_measured_by_filling_it() {
+    let record = record("nearline-18tb");
+    let found = extract(&record).unwrap();
+    let kib = found.value("write_cache_kib").unwrap();
+    assert!((kib / 98_304.0 - 1.0).abs() < 0.05, "98,304 KiB is true, found {kib}");
+    let runs = found.value("write_cache_runs").unwrap();
+    assert!((runs / 768.0 - 1.0).abs() < 0.05, "768 writes is true, found {runs}");
+    let replay = drive_file(&record, "rebuilt").unwrap().replay.unwrap();
+    let writes = replay.writes.unwrap();
+    assert!(writes.demerit_percent < LIMIT_PERCENT, "{writes:?}");
+}
+
+/// A look at everything: how well each drive of the library is rebuilt.
+#[test]
+#[ignore = "a report, not a test"]
+fn report_replays() {
+    let score = |score: Option<ReplayScore>| {
+        score.map_or_else(
+            || "none".to_owned(),
+            |s| {
+                format!(
+                    "{:.2} % ({:.2} % each)",
+                    s.demerit_percent,
+                    s.per_request_percent.unwrap_or(f64::NAN)
+                )
+            },
+        )
+    };
+    let line = |name: &str| match drive_file(&record(name), "rebuilt").map(|file| file.replay) {
+        Ok(Some(replay)) => format!("{name}: reads {}, writes {}", score(replay.reads), score(replay.writes)),
+        other => format!("{name}: {other:?}"),
+    };
+    let lines: Vec<String> =
+        headstack_system::library::drives().iter().map(|drive| line(drive.name)).collect();
+    panic!("\n{}", lines.join("\n"));
+}

@@ -1,0 +1,105 @@
+"""A scan of the surface: its map, and what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from headstack.report import style
+from headstack.report.page import Section
+from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from headstack.report.charts import AnyChart
+
+COLUMNS = 50
+"""Parts of the device in a row of the map."""
+MARKS = {"unreadable": style.VERMILLION, "a long read": style.ORANGE}
+
+
+def scan_chart(scan: dict[str, Any]) -> AnyChart:
+    """The parts of the device, row by row from the first sector on: the darker, the faster; marked where a read failed or took long."""
+    parts = scan["parts"]
+    frame = pl.DataFrame(
+        {
+            "column": [place % COLUMNS for place in range(len(parts))],
+            "row": [place // COLUMNS for place in range(len(parts))],
+            "from sector": [part["first_lba"] for part in parts],
+            "MB/s": [part["mb_per_s"] for part in parts],
+            "longest (ms)": [part["longest_ms"] for part in parts],
+            "found": [_found(part) for part in parts],
+        },
+        schema_overrides={"MB/s": pl.Float64},
+    )
+    x = alt.X("column:O", axis=None)
+    y = alt.Y("row:O", axis=None)
+    tooltip = [
+        "from sector:Q",
+        alt.Tooltip("MB/s:Q", format=".1f"),
+        alt.Tooltip("longest (ms):Q", format=".1f"),
+        "found:N",
+    ]
+    base = alt.Chart(frame)
+    speed = alt.Color("MB/s:Q", scale=alt.Scale(scheme="blues", zero=False), title="MB/s")
+    cells = base.mark_rect().encode(x=x, y=y, color=speed, tooltip=tooltip)
+    marks = (
+        base.transform_filter("datum.found != ''")
+        .mark_square(size=60, opacity=1)
+        .encode(x=x, y=y, tooltip=tooltip,
+                fill=alt.Fill("found:N", title="", scale=alt.Scale(domain=list(MARKS), range=list(MARKS.values()))))
+    )  # fmt: skip
+    layers = [cells, marks] if any(_found(part) for part in parts) else [cells]
+    return alt.layer(*layers).properties(height=240)
+
+
+def _found(part: dict[str, Any]) -> str:
+    if part["unreadable"]:
+        return "unreadable"
+    return "a long read" if part["long"] else ""
+
+
+def scan_facts(scan: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a scan found, in words and numbers."""
+    return [
+        ("scan", scan["verdict"]),
+        ("reads", f"{number(scan['reads'])} of {number(scan['sectors_per_read'])} sectors, median {scan['median_ms']:.2f} ms, "
+                  f"longest {scan['longest_ms']:.2f} ms"),
+        (f"reads over {scan['long_ms']:,.0f} ms", _list(scan["long"], scan["long_lbas"])),
+        ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),
+    ]  # fmt: skip
+
+
+def _list(count: int, lbas: list[int]) -> str:
+    if count == 0:
+        return "none"
+    shown = ", ".join(str(lba) for lba in lbas[:5])
+    return f"{number(count)}, from sector {shown}" + (", …" if count > len(lbas[:5]) else "")
+
+
+def smart_rows(attributes: list[dict[str, Any]]) -> list[list[str]]:
+    """SMART attributes as a table: name, raw value, normalized value, worst, threshold."""
+    keys = ("name", "raw", "value", "worst", "threshold")
+    return [["" if each[key] is None else str(each[key]) for key in keys] for each in attributes]
+
+
+SMART_COLUMNS = ["attribute", "raw", "value", "worst", "threshold"]
+
+
+def scan_sections(scan: dict[str, Any], attributes: list[dict[str, Any]]) -> list[Section]:
+    """The sections of a page: the map, what was found, and the SMART attributes where the device tells them."""
+    text = (
+        f"{scan['verdict'][:1].upper()}{scan['verdict'][1:]}. Each square is a part of the device, row by row from the first "
+        f"sector on; the darker, the faster."
+    )
+    sections = [
+        Section("The surface", text, scan_chart(scan)),
+        Section(
+            "What the scan found", columns=["", ""], rows=[list(fact) for fact in scan_facts(scan)[1:]], text_columns=2
+        ),
+    ]
+    if attributes:
+        text = "What the device says of itself, by `smartctl`, when this page was made."
+        sections.append(Section("SMART", text, columns=SMART_COLUMNS, rows=smart_rows(attributes)))
+    return sections

@@ -1,0 +1,44 @@
+"""SMART attributes of a device, by `smartctl` where it is installed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+PATIENCE_S = 20
+
+
+def attributes(device: str) -> list[dict[str, Any]]:
+    """The attributes; none where `smartctl` is missing, may not ask, or the device has none. Nothing is written."""
+    smartctl = shutil.which("smartctl")
+    if smartctl is None:
+        return []
+    try:
+        # A drive that sleeps is not woken, and its exit code is made of bits that also tell old errors.
+        command = [smartctl, "--json", "--nocheck=standby", "-A", device]
+        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)  # noqa: S603
+        return read(json.loads(told.stdout))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return []
+
+
+def read(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """The attributes in what `smartctl --json -A` printed: of ATA, NVMe and SCSI devices."""
+    table = told.get("ata_smart_attributes", {}).get("table", [])
+    rows = [
+        {"name": each["name"], "raw": each["raw"]["string"], "value": each.get("value"), "worst": each.get("worst"),
+         "threshold": each.get("thresh")}
+        for each in table
+    ]  # fmt: skip
+    for part in ("nvme_smart_health_information_log", "scsi_error_counter_log"):
+        rows += [
+            {"name": name, "raw": str(value), "value": None, "worst": None, "threshold": None}
+            for name, value in told.get(part, {}).items()
+            if isinstance(value, int)
+        ]
+    if isinstance(told.get("scsi_grown_defect_list"), int):
+        defects = str(told["scsi_grown_defect_list"])
+        rows.append({"name": "grown defects", "raw": defects, "value": None, "worst": None, "threshold": None})
+    return rows
