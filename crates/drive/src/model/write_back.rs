@@ -9,6 +9,8 @@ pub(crate) struct WriteBack {
     pub(crate) room: u64,
     /// Runs of consecutive sectors at most.
     pub(crate) runs: usize,
+    /// Runs compared for the next piece, at most: those nearest to the arm.
+    pub(crate) compared: usize,
     /// Above this fill buffered writes go before reads, down to that.
     pub(crate) high: Level,
     pub(crate) low: Level,
@@ -39,6 +41,7 @@ impl WriteBack {
         let WritePolicy::WriteBack {
             size_kib,
             runs,
+            runs_compared,
             high_water_percent,
             low_water_percent,
             idle_before_destage_ms,
@@ -56,6 +59,7 @@ impl WriteBack {
         Some(Self {
             room: sectors as u64,
             runs: runs.map_or(usize::MAX, |runs| runs as usize),
+            compared: runs_compared.map_or(usize::MAX, |compared| compared as usize),
             high: percent(high_water_percent),
             low: percent(low_water_percent),
             idle: Nanos::from_ms(idle_before_destage_ms),

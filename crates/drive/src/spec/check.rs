@@ -310,6 +310,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     if let WritePolicy::WriteBack {
         size_kib,
         runs,
+        runs_compared,
         high_water_percent,
         low_water_percent,
         idle_before_destage_ms,
@@ -321,6 +322,10 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             let message =
                 "a write cache keeps track of at least one run; leave the key out for as many as fit";
             findings.add("write_policy.write-back.runs", message);
+        }
+        if *runs_compared == Some(0) {
+            let message = "at least one run is looked at; leave the key out for all";
+            findings.add("write_policy.write-back.runs_compared", message);
         }
         findings.time_ms("write_policy.write-back.idle_before_destage_ms", *idle_before_destage_ms);
         findings.time_ms("write_policy.write-back.age_limit_ms", *age_limit_ms);
