@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, arms, check_layout, power, provenance,
+    WritePolicy, WrittenData, arms, check_layout, duration, power, provenance, write_cache,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -38,7 +38,7 @@ impl Findings {
     }
 
     /// A time in ms: not negative, below a minute.
-    fn time_ms(&mut self, path: &str, value: f64) {
+    pub(super) fn time_ms(&mut self, path: &str, value: f64) {
         self.range(path, value, 0.0, 60_000.0);
     }
 }
@@ -47,6 +47,7 @@ pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     let mut findings = Findings(Vec::new());
     basics(spec, &mut findings);
     arms::check(spec, &mut findings);
+    duration::check(spec, &mut findings);
     check_layout::layout(&spec.layout, &mut findings);
     seek(spec, &mut findings);
     mechanics(spec, &mut findings);
@@ -200,13 +201,16 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
                 format!("{policy} chooses by the rotation, which `fidelity.rotation` leaves out: take sstf"),
             );
         }
-        Ok(policy) if controller.duration_limit_ms.is_some() && !policy.regards_duration_limits() => {
-            findings.add(
-                "controller.duration_limit_ms",
-                format!(
-                    "{policy} knows no limits: take `controller.scheduler = \"ncq\"`, or leave the key out"
-                ),
+        Ok(policy) if !policy.regards_duration_limits() => {
+            let message = format!(
+                "{policy} knows no limits: take `controller.scheduler = \"ncq\"`, or leave the key out"
             );
+            if controller.duration_limit_ms.is_some() {
+                findings.add("controller.duration_limit_ms", message.clone());
+            }
+            if !controller.duration_limits.is_empty() {
+                findings.add("controller.duration_limits", message);
+            }
         }
         Ok(_) => {}
     }
@@ -338,6 +342,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             *high_water_percent,
         );
     }
+    write_cache::check(&spec.write_policy, &spec.buffer, sector_kib, findings);
     if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }

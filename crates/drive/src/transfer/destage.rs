@@ -78,13 +78,13 @@ pub(super) fn make_room(
         // What is on its way gives its room back when it is there.
         at = match parts.buffer.destaging.next_after(at) {
             Some(written) => written,
-            None => destage_one(model, parts, at),
+            None => (0..write_back.at_a_time).fold(at, |at, _| destage_one(model, parts, at)),
         };
     }
     at
 }
 
-fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
+pub(super) fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
     // Where several arms work at a time, a piece waits for all of them.
     let at = at.max(parts.mechanism.all_free());
     let media = parts.mechanism.media(model, at);

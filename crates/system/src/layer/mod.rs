@@ -8,6 +8,7 @@
 
 pub(crate) mod buffer_cache;
 mod concatenation;
+mod flush_first;
 mod mirror;
 mod parity;
 mod read_choice;
@@ -25,6 +26,7 @@ use headstack_units::{Lba, Nanos, Op, RequestFlags};
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
 pub use buffer_cache::Origin;
+pub(crate) use flush_first::FlushFirst;
 
 use crate::SystemError;
 use crate::spec::ArrayOptions;
@@ -340,6 +342,7 @@ volumes! {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyLayer {
     Volume(AnyVolume),
+    FlushFirst(Box<FlushFirst>),
     BufferCache(Box<BufferCacheLayer>),
 }
 
@@ -347,6 +350,7 @@ impl Layer for AnyLayer {
     fn start(&mut self, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.start(effects),
+            Self::FlushFirst(volume) => volume.start(effects),
             Self::BufferCache(cache) => cache.start(effects),
         }
     }
@@ -355,6 +359,7 @@ impl Layer for AnyLayer {
     fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.call(now, call, below, effects),
+            Self::FlushFirst(volume) => volume.call(now, call, below, effects),
             Self::BufferCache(cache) => cache.call(now, call, below, effects),
         }
     }
@@ -363,6 +368,7 @@ impl Layer for AnyLayer {
     fn completed(&mut self, now: Nanos, child: &Completed, below: &dyn Below, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.completed(now, child, below, effects),
+            Self::FlushFirst(volume) => volume.completed(now, child, below, effects),
             Self::BufferCache(cache) => cache.completed(now, child, below, effects),
         }
     }
@@ -370,6 +376,7 @@ impl Layer for AnyLayer {
     fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.timer(now, tag, effects),
+            Self::FlushFirst(volume) => volume.timer(now, tag, effects),
             Self::BufferCache(cache) => cache.timer(now, tag, effects),
         }
     }

@@ -10,7 +10,7 @@ mod plan;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use super::stripes::{Span, Stripes};
 use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
@@ -119,7 +119,14 @@ impl Layer for Parity {
             }
             return;
         }
-        self.waiting.push_back(*call);
+        // Sectors that are discarded on one drive would no longer agree with the parity.
+        if call.flags.contains(RequestFlags::DISCARD) {
+            effects.push(Effect::Done { call: call.number, by_child: false, copy: None });
+            return;
+        }
+        // The parity differs from sector to sector: all data go over the bus.
+        let flags = call.flags.without(RequestFlags::WRITE_SAME);
+        self.waiting.push_back(Call { flags, ..*call });
         self.begin_waiting(effects);
     }
 
