@@ -23,6 +23,12 @@ pub struct Command {
 }
 
 impl Command {
+    /// How many sectors come or go over the bus, where any do.
+    #[inline]
+    pub(crate) fn sectors_on_bus(&self) -> u64 {
+        if self.flags.contains(RequestFlags::WRITE_SAME) { 1 } else { u64::from(self.sectors) }
+    }
+
     /// A flush of the cache: complete when all that was acknowledged before the drive turned to it is on the media. It
     /// neither overtakes what waits nor is overtaken.
     pub fn flush(id: u64) -> Self {

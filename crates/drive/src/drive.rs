@@ -356,6 +356,9 @@ impl Drive {
     /// addresses, first and one after the last.
     pub fn volatile(&mut self, now: Nanos) -> Vec<(u64, u64)> {
         destage_until(&self.model, &mut self.parts, now);
+        if !self.model.loses_cached_writes() {
+            return Vec::new();
+        }
         self.parts.buffer.volatile(now).collect()
     }
 

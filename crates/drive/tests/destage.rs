@@ -26,9 +26,13 @@ fn scatter(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Mean time of a buffered random write of one sector, one after the other, with room for `runs` of them.
-fn steady_ms(runs: u64) -> f64 {
-    let mut drive = buffered(&format!("size_kib = {}", runs as f64 / 2.0));
+/// Mean time of a buffered random write of one sector, one after the other, with room for `runs` of them, of which the
+/// nearest are `compared`.
+fn steady_ms(runs: u64, compared: u64) -> f64 {
+    let mut drive = buffered(&format!(
+        "size_kib = {}, runs_compared = {compared}, age_limit_ms = 60000.0",
+        runs as f64 / 2.0
+    ));
     let bus = drive.model().bus();
     let (mut now, mut background) = (Nanos::ZERO, Vec::new());
     let (fill, count) = (2 * runs, 3000);
@@ -42,9 +46,10 @@ fn steady_ms(runs: u64) -> f64 {
     (now - from).as_ms() / count as f64
 }
 
-/// The naive twin: among `runs` sectors at random places the one whose seek and rotation take least, a new one in its
-/// stead. Cylinder and angle are drawn by themselves; nothing of the drive is used but its seek times.
-fn naive_ms(spec: &DriveSpec, runs: u64) -> f64 {
+/// The naive twin: among `runs` sectors at random places, of those `compared` that are nearest to the arm, the one whose
+/// seek and rotation take least, a new one in its stead. Cylinder and angle are drawn by themselves; nothing of the drive
+/// is used but its seek times.
+fn naive_ms(spec: &DriveSpec, runs: u64, compared: u64) -> f64 {
     let mechanics = Mechanics::new(spec);
     let mut random = scatter(1_000_000);
     let mut draw = |below: u64| random.next().unwrap() % below;
@@ -56,8 +61,11 @@ fn naive_ms(spec: &DriveSpec, runs: u64) -> f64 {
             let ready = now + mechanics.reposition(arm, (cylinder, head), Op::Write).as_ms();
             ready + (angle - ready).rem_euclid(10.0) + 0.1
         };
-        let best =
-            (0..waiting.len()).min_by(|&a, &b| ends(&waiting[a]).total_cmp(&ends(&waiting[b]))).unwrap();
+        let mut near: Vec<usize> = (0..waiting.len()).collect();
+        near.sort_by_key(|&index| waiting[index].0.abs_diff(arm.0));
+        near.truncate(compared as usize);
+        near.sort_unstable();
+        let best = near.into_iter().min_by(|&a, &b| ends(&waiting[a]).total_cmp(&ends(&waiting[b]))).unwrap();
         let (cylinder, head, _) = waiting[best];
         now = ends(&waiting[best]);
         arm = (cylinder, head);
@@ -69,12 +77,15 @@ fn naive_ms(spec: &DriveSpec, runs: u64) -> f64 {
 #[test]
 fn random_writes_come_as_fast_as_the_best_of_those_buffered() {
     let spec = plain(FAST_BUS);
-    let mut before = f64::MAX;
-    for runs in [8, 32, 128] {
-        let (ours, naive) = (steady_ms(runs), naive_ms(&spec, runs));
-        assert!((ours / naive - 1.0).abs() < 0.04, "{runs} buffered: {ours} ms, the twin {naive} ms");
-        assert!(ours < before, "more buffered, and no faster: {ours} ms after {before} ms");
-        before = ours;
+    for compared in [4, 1000] {
+        let mut before = f64::MAX;
+        for runs in [8, 32, 128] {
+            let (ours, naive) = (steady_ms(runs, compared), naive_ms(&spec, runs, compared));
+            let case = format!("{compared} of {runs} buffered: {ours} ms");
+            assert!((ours / naive - 1.0).abs() < 0.04, "{case}, the twin {naive} ms");
+            assert!(ours < before, "{case}, no faster than with less, {before} ms");
+            before = ours;
+        }
     }
 }
 
@@ -198,8 +209,8 @@ fn what_waited_too_long_has_its_turn() {
     };
     assert_eq!(run(60_000.0), None, "the far one is never the nearest");
     let start = run(1000.0).expect("it was too old");
-    // Sixteen pieces of at most a revolution and a short seek each.
-    assert!((ms(1000.0)..ms(1000.0 + 16.0 * 15.0)).contains(&start), "{start:?}");
+    // Sixty-four pieces of at most a revolution and a short seek each.
+    assert!((ms(1000.0)..ms(1000.0 + 64.0 * 15.0)).contains(&start), "{start:?}");
 }
 
 #[test]
@@ -337,5 +348,140 @@ fn a_flush_waits_for_those_before_it_and_those_behind_wait_for_it() {
         assert!(flush >= background[0].finish, "{scheduler}: the write it is about is on its way");
         // The media are through with the read before it; its sector may still be on the bus.
         assert!(flush + ms(0.002) >= done[1].finish && done[3].finish > flush, "{scheduler}: {done:?}");
+    }
+}
+
+/// A drive whose cached writes are kept without power, and its bus.
+fn keeping(policy: &str) -> (Drive, headstack_drive::command::BusTiming) {
+    let drive = drive(&format!("{FAST_BUS}\nbuffer.size_kib = 1000.0\n{policy}"));
+    let bus = drive.model().bus();
+    (drive, bus)
+}
+
+#[test]
+fn a_record_is_in_the_log_after_a_move_to_the_nearest_reserved_track_and_at_most_one_sector_more() {
+    // Two places: in the middle of each half, on cylinders 25 and 75. The move is the drive's own.
+    let (mut drive, bus) = keeping(
+        "write_policy.media-cache = { size_kib = 100.0, places = 2, idle_before_cleaning_ms = 50.0 }",
+    );
+    let mechanics = Mechanics::new(drive.model().spec());
+    let mut background = Vec::new();
+    let read = serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 36_000, 1));
+    let first = drive.serve(read.finish, command(1, Op::Write, 100, 3), &bus, &mut background);
+    let place = drive.model().layout.locate(30_000);
+    let from = drive.model().layout.locate(36_000);
+    let seek = mechanics.reposition((from.cylinder, from.head), (place.cylinder, place.head), Op::Write);
+    assert_eq!((first.phases.seek, first.phases.transfer), (seek, ms(0.3)));
+    assert!(first.phases.rotation <= ms(0.1), "{:?}", first.phases);
+    // The next ones stay there, whatever their addresses.
+    let second = drive.serve(first.finish, command(2, Op::Write, 39_000, 1), &bus, &mut background);
+    assert!(second.phases.seek + second.phases.rotation <= ms(0.1), "{:?}", second.phases);
+    assert!(background.is_empty() && drive.volatile(second.finish).is_empty());
+    // There is nothing for a flush to wait for, nor for a write that is forced to the media.
+    let flush = drive.serve(second.finish, Command::flush(3), &bus, &mut background);
+    assert_eq!((flush.finish, flush.phases.other), (second.finish, Nanos::ZERO));
+    let forced = Command { flags: RequestFlags::FORCE_MEDIA, ..command(4, Op::Write, 20_000, 1) };
+    let forced = drive.serve(flush.finish, forced, &bus, &mut background);
+    assert!(forced.phases.total() < ms(0.3) && forced.cache == CacheResult::ReportedEarly, "{forced:?}");
+    // When the drive is idle, each goes to its place.
+    drive.volatile(forced.finish + ms(49.0));
+    drive.serve(forced.finish + ms(200.0), Command::flush(5), &bus, &mut background);
+    let mut places: Vec<u64> = background.iter().map(|work| work.lba.0).collect();
+    places.sort_unstable();
+    assert_eq!(places, [100, 20_000, 39_000]);
+    assert!(background.iter().all(|work| work.start >= forced.finish + ms(50.0)), "{background:?}");
+}
+
+#[test]
+fn a_full_log_is_cleaned_so_many_at_a_time() {
+    let (mut drive, bus) = keeping(
+        "write_policy.media-cache = { size_kib = 10.0, cleaned_at_a_time = 8, idle_before_cleaning_ms = 1000.0, largest_write_kib = 2.0 }",
+    );
+    let (mut now, mut background, mut waits) = (Nanos::ZERO, Vec::new(), Vec::new());
+    for (id, x) in (0..60).zip(scatter(9)) {
+        let outcome = drive.serve(now, command(id, Op::Write, x % 39_000, 1), &bus, &mut background);
+        now = outcome.finish;
+        waits.push((id, outcome.phases.other > ms(1.0)));
+    }
+    let stalled: Vec<u64> = waits.into_iter().filter(|(_, waited)| *waited).map(|(id, _)| id).collect();
+    assert_eq!(stalled, [20, 28, 36, 44, 52]);
+    // Larger writes go to their place at once.
+    let large = drive.serve(now, command(60, Op::Write, 10_000, 5), &bus, &mut background);
+    assert_eq!(large.cache, CacheResult::Miss);
+}
+
+#[test]
+fn a_record_is_made_of_physical_sectors() {
+    let (mut drive, bus) =
+        keeping("physical_sector_bytes = 4096\nwrite_policy.media-cache = { size_kib = 100.0 }");
+    let mut background = Vec::new();
+    let outcome = drive.serve(ms(1.23), command(0, Op::Write, 1003, 1), &bus, &mut background);
+    // The other seven sectors need not be read: it is the record that has whole physical sectors.
+    assert_eq!(outcome.phases.transfer, ms(0.8));
+    assert!(outcome.phases.rotation <= ms(0.8), "{:?}", outcome.phases);
+}
+
+#[test]
+fn flash_takes_what_it_says_and_loses_nothing() {
+    let (mut drive, bus) = keeping(
+        "write_policy.flash-cache = { size_kib = 100.0, write_latency_ms = 0.2, write_mb_per_s = 5.12, idle_before_destage_ms = 1000.0 }",
+    );
+    let mut background = Vec::new();
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    let outcome = drive.serve(ms(30.0), command(1, Op::Write, 100, 2), &bus, &mut background);
+    // 0.2 ms, and 1,024 bytes at 5.12 MB/s.
+    assert_eq!((outcome.phases.other, outcome.phases.seek), (ms(0.4), Nanos::ZERO));
+    assert!(drive.volatile(outcome.finish).is_empty());
+    assert_eq!(serve(&mut drive, outcome.finish, command(2, Op::Read, 100, 2)).cache, CacheResult::Hit);
+    drive.drain(&mut background);
+    assert_eq!(background.last().map(|work| (work.lba.0, work.sectors)), Some((100, 2)));
+}
+
+#[test]
+fn what_a_cache_holds_must_fit_into_the_buffer() {
+    for policy in ["media-cache", "flash-cache"] {
+        let text = common::plain_text("buffer.size_kib = 50.0");
+        let policies = [("write_policy".to_owned(), format!("{{ {policy} = {{ size_kib = 100.0 }} }}"))];
+        let error = DriveSpec::from_toml_with("any", &text, &policies).unwrap_err().to_string();
+        let wanted =
+            format!("`write_policy.{policy}.size_kib`: 100 KiB are more than the buffer has, 50 KiB");
+        assert!(error.contains(&wanted), "{error}");
+    }
+}
+
+#[test]
+fn what_is_discarded_does_not_go_to_the_media() {
+    let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 1000.0");
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 20_000, 1));
+    drive.serve(ms(50.0), command(1, Op::Write, 5000, 400), &bus, &mut background);
+    let discard = Command { flags: RequestFlags::DISCARD, ..command(2, Op::Write, 5100, 10_000) };
+    let outcome = drive.serve(ms(60.0), discard, &bus, &mut background);
+    assert_eq!((outcome.phases.total(), outcome.bus_transfers), (outcome.phases.overhead, 0));
+    assert_eq!(drive.volatile(outcome.finish), [(5000, 5100)]);
+    drive.drain(&mut background);
+    assert_eq!(background.iter().map(|work| (work.lba.0, work.sectors)).collect::<Vec<_>>(), [(5000, 100)]);
+    // What was discarded is not in the buffer either.
+    assert_eq!(serve(&mut drive, ms(200.0), command(3, Op::Read, 5200, 1)).cache, CacheResult::Miss);
+}
+
+#[test]
+fn write_same_sends_one_sector_and_writes_all() {
+    // The bus takes 1 ms a sector, the media 0.1 ms.
+    let slow = "bus = { read_mb_per_s = 0.512, write_mb_per_s = 0.512 }";
+    for policy in
+        ["", "write_policy.write-back = { size_kib = 1000.0 }", "write_policy.immediate-reporting = {}"]
+    {
+        let mut drive = drive(&format!("{slow}\n{policy}"));
+        let bus = drive.model().bus();
+        let same = Command { flags: RequestFlags::WRITE_SAME, ..command(0, Op::Write, 0, 1000) };
+        let outcome = drive.serve(Nanos::ZERO, same, &bus, &mut Vec::new());
+        assert_eq!((outcome.cache, outcome.bus_data), (CacheResult::Miss, ms(1.0)), "{policy}");
+        // A revolution for the sector to come in and come around, ten tracks, and the skews between them.
+        let least = 10.0 * 10.0;
+        let took = outcome.finish.as_ms();
+        assert!((least..least + 10.0 + 9.0 * 3.0).contains(&took), "{policy}: {took} ms");
+        assert!(drive.volatile(outcome.finish).is_empty());
     }
 }

@@ -95,6 +95,32 @@ fn a_duration_limit_is_refused_where_the_scheduler_knows_none() {
 }
 
 #[test]
+fn duration_limits_go_from_short_to_long_and_can_be_kept() {
+    let limits = |limits: &str| {
+        let limits = format!("[{limits}]");
+        set(&[("controller.scheduler", "ncq"), ("controller.duration_limits", &limits)])
+            .map_err(|e| e.to_string())
+    };
+    assert!(limits("{ limit_ms = 20, policy = \"next-limit\" }, { limit_ms = 50 }").is_ok());
+    let eight = vec!["{ limit_ms = 50 }"; 8].join(", ");
+    for (given, says) in [
+        ("{ limit_ms = 50 }, { limit_ms = 20 }", "20 is shorter than 50 of the descriptor before"),
+        ("{ limit_ms = 5 }", "5 is not between a revolution"),
+        ("{ limit_ms = 50, policy = \"next-limit\" }", "no other follows"),
+        (&eight, "there are 7 at most"),
+        ("{ limit_ms = 50, policy = \"abort\" }", "unknown variant `abort`"),
+    ] {
+        let message = limits(given).unwrap_err();
+        assert!(message.contains(says), "{message}");
+    }
+    let limits = ("controller.duration_limits", "[{ limit_ms = 50 }]");
+    let message = set(&[limits, ("controller.scheduler", "sptf")]).unwrap_err().to_string();
+    assert!(message.contains("knows no limits"), "{message}");
+    let both = set(&[limits, ("controller.scheduler", "ncq"), ("controller.duration_limit_ms", "50.0")]);
+    assert!(both.unwrap_err().to_string().contains("give one of the two"));
+}
+
+#[test]
 fn a_value_may_be_set_to_its_default() {
     let spec = set(&[("spindle.initial_turns", "0.0"), ("mechanics.inward_seek_extra_ms", "0")]).unwrap();
     assert_eq!((spec.spindle.initial_turns, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));

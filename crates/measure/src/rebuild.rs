@@ -295,6 +295,7 @@ impl Builder<'_> {
             return WritePolicy::WriteBack {
                 size_kib: size_kib.round(),
                 runs: cache.runs.map(|runs| runs as u32),
+                runs_compared: None,
                 high_water_percent: 80.0,
                 low_water_percent: 50.0,
                 idle_before_destage_ms: 0.0,

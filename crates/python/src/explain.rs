@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
 /// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
 /// story is wanted.
-type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u8, Option<InstantNs>, bool);
+type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u16, Option<InstantNs>, bool);
 
 /// Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
 #[pyfunction]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef};
 use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed, Work};
@@ -169,7 +169,7 @@ fn dictionary() -> DataType {
 }
 
 /// The columns of the completion record. `flags` has a bit for each mark: 1 forced to the media, 2 ordered, 4 head of the
-/// queue, 8 asynchronous, 16 raw ([`RequestFlags`]), as in traces.
+/// queue, 8 asynchronous, 16 raw, 32 flush, 64 limited, 512 discard, 1024 write same ([`RequestFlags`]), as in traces.
 pub fn schema() -> SchemaRef {
     let whole = |name: &str| Field::new(name, DataType::UInt64, false);
     let small = |name: &str| Field::new(name, DataType::UInt32, false);
@@ -178,7 +178,7 @@ pub fn schema() -> SchemaRef {
         small("device"),
         small("drive"),
         Field::new("op", dictionary(), false),
-        Field::new("flags", DataType::UInt8, false),
+        Field::new("flags", DataType::UInt16, false),
         whole("lba"),
         small("sectors"),
         whole("arrival_ns"),
@@ -212,7 +212,7 @@ pub fn to_batch(rows: &[CompletionRow]) -> RecordBatch {
         small(&|row| row.device),
         small(&|row| row.drive),
         words(&OPS, rows, |row| i8::from(row.op == Op::Write)),
-        Arc::new(UInt8Array::from_iter_values(rows.iter().map(|row| row.flags.0))),
+        Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.flags.0))),
         whole(&|row| row.lba.0),
         small(&|row| row.sectors),
         whole(&|row| row.arrival.0),
@@ -331,7 +331,7 @@ mod tests {
         };
         assert_eq!((whole("id").value(1), whole("queue_ns").value(0), whole("bus_ns").value(0)), (7, 10, 30));
         let flags = batch.column_by_name("flags").unwrap();
-        assert_eq!(flags.as_any().downcast_ref::<UInt8Array>().unwrap().value(0), 1);
+        assert_eq!(flags.as_any().downcast_ref::<UInt16Array>().unwrap().value(0), 1);
         assert_eq!(whole("measured_start_ns").value(0), 11);
         assert!(whole("measured_finish_ns").is_null(0));
         assert_eq!((row.response(), row.service()), (Nanos(40), Nanos(30)));

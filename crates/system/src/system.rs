@@ -12,7 +12,7 @@ use crate::SystemError;
 use crate::bus::Bus;
 use crate::host::DriverQueue;
 use crate::layer::buffer_cache::BufferCacheLayer;
-use crate::layer::{AnyLayer, AnyVolume, Members, UnitMap, UnitPart, level};
+use crate::layer::{AnyLayer, AnyVolume, FlushFirst, Members, UnitMap, UnitPart, level};
 use crate::random::component_seed;
 use crate::spec::SystemConfig;
 use crate::workload::DeviceShape;
@@ -38,6 +38,8 @@ pub(crate) struct Volume {
     name: String,
     layer: AnyVolume,
     sectors: u64,
+    /// The units that a flush goes to before the request itself; none where it goes the way of the request.
+    flushed: Vec<usize>,
 }
 
 impl Volume {
@@ -58,7 +60,15 @@ impl Volume {
 
     /// As [`AnyVolume::is_stateless`].
     pub(crate) fn is_stateless(&self) -> bool {
-        self.layer.is_stateless()
+        self.layer.is_stateless() && self.flushed.is_empty()
+    }
+
+    /// Its layer in a new run.
+    fn new_layer(&self) -> AnyLayer {
+        if self.flushed.is_empty() {
+            return AnyLayer::Volume(self.layer.clone());
+        }
+        AnyLayer::FlushFirst(Box::new(FlushFirst::new(self.layer.clone(), self.flushed.clone())))
     }
 }
 
@@ -102,7 +112,9 @@ impl System {
         let mut volumes = Vec::new();
         for volume in &config.volumes {
             let mut drives = Vec::new();
-            for &drive in volume.drives.iter().chain(&volume.spares) {
+            let first = units.len();
+            let mut flushed = Vec::new();
+            for (place, &drive) in volume.drives.iter().chain(&volume.spares).enumerate() {
                 let model = &models[drive];
                 let actuators = model.actuators();
                 let sectors = model.capacity_sectors() / u64::from(actuators);
@@ -110,6 +122,9 @@ impl System {
                 let limit = config.host.outstanding_per_drive.map_or(accepted, |limit| limit.min(accepted));
                 let part = |unit| UnitPart::new(unit, sectors, model.sector_bytes(), host_sector_bytes);
                 drives.push(UnitMap::new((units.len()..).take(actuators as usize).map(part).collect()));
+                if model.holds_writes() && !volume.options.failed_drives.contains(&place) {
+                    flushed.extend((units.len()..).take(actuators as usize));
+                }
                 let bus = config.drives[drive].bus;
                 let background_limit = volume.options.rebuild.commands_per_drive;
                 units.extend((0..actuators).map(|actuator| UnitPlace {
@@ -146,7 +161,10 @@ impl System {
                     problems: vec![format!("volume {} has no room for a sector", volume.name)],
                 });
             }
-            volumes.push(Volume { name: volume.name.clone(), layer, sectors });
+            if units.len() - first == 1 {
+                flushed.clear();
+            }
+            volumes.push(Volume { name: volume.name.clone(), layer, sectors, flushed });
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
@@ -222,7 +240,7 @@ impl System {
 
     /// The layers of a new run: the volumes, by their numbers, and above them the buffer cache if there is one.
     pub(crate) fn new_layers(&self) -> Vec<AnyLayer> {
-        let volumes = self.volumes.iter().map(|volume| AnyLayer::Volume(volume.layer.clone()));
+        let volumes = self.volumes.iter().map(Volume::new_layer);
         let cache = self.config.host.buffer_cache.as_ref().and_then(|spec| {
             let sectors = self.volumes.iter().map(|volume| volume.sectors).collect();
             let cache = BufferCacheLayer::new(spec, self.host_sector_bytes, sectors)?;

@@ -311,7 +311,7 @@ mod tests {
     fn any_request() -> impl Strategy<Value = Request> {
         let measured = proptest::option::of((0_u64..1 << 40, proptest::option::of(0_u64..1 << 40)));
         let extent = (0..u64::MAX >> 1, 1_u32..);
-        (0_u64..1 << 50, extent, any::<(u32, bool, u8)>(), measured).prop_map(
+        (0_u64..1 << 50, extent, any::<(u32, bool, u16)>(), measured).prop_map(
             |(arrival, (lba, sectors), (device, read, flags), measured)| {
                 let op = if read { Op::Read } else { Op::Write };
                 let mut request = Request::new(Nanos(arrival), op, Lba(lba), sectors);

@@ -12,7 +12,7 @@ pub enum Op {
 
 /// Marks a host may put on a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RequestFlags(pub u8);
+pub struct RequestFlags(pub u16);
 
 impl RequestFlags {
     /// The write must not be reported complete before it is on the media (S0: "must not be immediately reported";
@@ -30,17 +30,44 @@ impl RequestFlags {
     /// What the drive has acknowledged before goes to the media first (a flush of its cache; with data, a preflush).
     pub const FLUSH: Self = Self(32);
 
-    /// The drive's duration limit holds for it, where the drive has one (a command duration limit).
+    /// The first of the drive's duration limits holds for it, where the drive has one (a command duration limit).
     pub const LIMITED: Self = Self(64);
+
+    /// The host needs these sectors no longer (DISCARD, TRIM, UNMAP): nothing is transferred. A write.
+    pub const DISCARD: Self = Self(512);
+
+    /// The data of one sector are written to all of them (WRITE SAME). A write.
+    pub const WRITE_SAME: Self = Self(1024);
 
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
+    /// Which of the drive's duration limits holds for it, counted from 1; 0 for none.
+    pub const fn duration_limit(self) -> usize {
+        (self.0 / Self::LIMITED.0 % 8) as usize
+    }
+
+    /// The mark of a duration limit, counted from 1 to 7.
+    pub const fn limited_by(number: u16) -> Self {
+        Self(number % 8 * Self::LIMITED.0)
+    }
+
+    /// Whether any mark of `other` is set.
+    pub const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The marks but for those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Both sets of marks.
     #[must_use]
-    pub fn with(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }

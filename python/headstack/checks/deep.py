@@ -130,13 +130,22 @@ def deep_check(drive: str) -> DeepCheck:
 class Bench:
     """A drive, and what is run on it."""
 
-    def __init__(self, drive: str, *, write_cache_mib: int | None = None, sequential_kib: int | None = None) -> None:
-        """`write_cache_mib` replaces the size of its write cache, `sequential_kib` the length of sequential requests."""
+    def __init__(
+        self,
+        drive: str,
+        *,
+        write_cache_mib: int | None = None,
+        sequential_kib: int | None = None,
+        policy: tuple[str, str] | None = None,
+    ) -> None:
+        """Replaced: by `write_cache_mib` the size of its write cache, by `policy` all of it; the length of requests."""
         self.source = drive
         self.own_sequential_kib = sequential_kib
         values = (
             [] if write_cache_mib is None else [("write_policy.write-back.size_kib", f"{1024.0 * write_cache_mib}")]
         )
+        if policy is not None:
+            values.append((policy[0].removeprefix("drive.*."), policy[1]))
         self.overrides = [(f"drive.*.{path}", value) for path, value in values]
         self.model = headstack.Drive(drive, overrides=values)
         self.spec = self.model.spec()
@@ -148,7 +157,7 @@ class Bench:
     def write_cache_kib(self) -> float:
         """What the drive may hold of writes it has reported, all actuators together."""
         (kind, values), *_ = self.spec["write_policy"].items()
-        held = {"write-back": values.get("size_kib", 0.0), "write-through": 0.0}.get(kind, self.segment_kib)
+        held = 0.0 if kind == "write-through" else values.get("size_kib", self.segment_kib)
         return held * self.actuators
 
     @property

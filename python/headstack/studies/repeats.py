@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
+# The lowest of the three bits of `flags` that number a duration limit.
+LIMITED = 64
+
 # Two-sided 95 % points of Student's t, by degrees of freedom.
 STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
 
@@ -44,6 +47,9 @@ class Outcome:
     p99: float
     p999: float
     longest: float
+    limited_p99: float
+    """Of the requests under a duration limit; 0 if there are none."""
+    others_p99: float
     std: float
     positioning: float
     """Seek and rotation of a request, its mean."""
@@ -71,7 +77,11 @@ def run_one(case: Case) -> Outcome:
     )
     summary = result.summary
     finish, arrival = pl.col("finish_ns"), pl.col("arrival_ns")
-    response = pl.DataFrame(result.completions).select(ms=(finish - arrival) / 1e6)["ms"]
+    rows = pl.DataFrame(result.completions).select(
+        ms=(finish - arrival) / 1e6, is_limited=pl.col("flags") // LIMITED % 8 > 0
+    )
+    response = rows["ms"]
+    limited, others = (rows.filter(pl.col("is_limited") == is_limited)["ms"] for is_limited in (True, False))
     times, busy = summary["response_ms"], summary["busy_ms"]
     return Outcome(
         mean=times["mean"],
@@ -79,6 +89,8 @@ def run_one(case: Case) -> Outcome:
         p99=times["p99"],
         p999=times["p999"],
         longest=times["max"],
+        limited_p99=limited.quantile(0.99, "higher") or 0.0,
+        others_p99=others.quantile(0.99, "higher") or 0.0,
         std=times["std"],
         positioning=busy["seek"] + busy["rotation"],
         per_request=1000 / summary["iops"],

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 const LARGEST_PIECE: u64 = 2048;
 
 /// One piece of so many, at most, is chosen because it is too old.
-const OVERDUE_EVERY: u32 = 16;
+const OVERDUE_EVERY: u32 = 64;
 
 /// A run of buffered sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,9 +190,9 @@ impl Dirty {
         self.runs.get(&lba).map(|run| (lba, run.end.min(lba + LARGEST_PIECE)))
     }
 
-    /// The piece whose first sector comes soonest under the head of one of several arms.
-    pub(crate) fn soonest(&self, arms: &[Reach<'_>]) -> Option<(u64, u64)> {
-        self.piece_at(self.places.soonest(arms)?)
+    /// The piece whose first sector comes soonest under the head of one of several arms, of the `most` nearest.
+    pub(crate) fn soonest(&self, arms: &[Reach<'_>], most: usize) -> Option<(u64, u64)> {
+        self.piece_at(self.places.soonest(arms, most)?)
     }
 
     /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the

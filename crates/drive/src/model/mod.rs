@@ -2,7 +2,9 @@
 
 mod bursts;
 mod ladder;
+mod limits;
 mod rules;
+mod store;
 mod write_back;
 
 use crate::command::BusTiming;
@@ -11,12 +13,14 @@ use crate::mechanics::Mechanics;
 use crate::scheduler::Policy;
 use crate::spec::{
     CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError, SwitchModel,
-    TransferModel, WritePolicy,
+    TransferModel,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
+use limits::Limits;
 use rules::Rules;
 use std::sync::OnceLock;
+pub(crate) use store::{Flash, Log, Store};
 pub(crate) use write_back::{Level, WriteBack};
 
 /// 1 in 2^-32.
@@ -36,6 +40,7 @@ pub struct DriveModel {
     pub(crate) sizes: Sizes,
     pub(crate) bursts: Bursts,
     pub(crate) rules: Rules,
+    pub(crate) limits: Limits,
     /// The write-back cache, where there is one.
     pub(crate) write_back: Option<WriteBack>,
     policy: Policy,
@@ -79,8 +84,6 @@ pub(crate) struct Overheads {
     /// Of a write whose seek was delayed because it follows a write elsewhere.
     pub(crate) delayed_write_completion: Nanos,
     pub(crate) least_write_seek: Nanos,
-    /// What limited commands should take at most.
-    pub(crate) duration_limit: Option<Nanos>,
     pub(crate) beside_seek: Nanos,
 }
 
@@ -151,12 +154,14 @@ impl DriveModel {
         let end = |(arm, _)| spec.arms.fails_at_s(arm).map_or(Nanos::MAX, Nanos::from_s);
         let arm_ends = spec.arms.in_use().map(end).collect();
         let arm_angles: Vec<Angle> = spec.arms.in_use().map(|(_, turns)| Angle::from_turns(turns)).collect();
+        let layout = Layout::new(&spec.layout);
+        let write_back = WriteBack::new(spec, &layout);
         Ok(Self {
-            layout: Layout::new(&spec.layout),
+            layout,
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
             bursts: Bursts::new(spec),
-            write_back: WriteBack::new(spec),
+            limits: Limits::new(&spec.controller),
             sizes,
             rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
             is_plain: arm_angles.len() == 1 && rotation_is_real,
@@ -165,7 +170,8 @@ impl DriveModel {
             arms_overlap: spec.arms.moving() > 1,
             goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()
-                && !matches!(spec.write_policy, WritePolicy::WriteBack { .. }),
+                && write_back.is_none(),
+            write_back,
             arm_angles,
             arm_ends,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
@@ -207,6 +213,16 @@ impl DriveModel {
     /// The bus the drive came with.
     pub fn bus(&self) -> BusTiming {
         BusTiming::new(&self.spec.bus)
+    }
+
+    /// Whether what was acknowledged may be lost with the power.
+    pub(crate) fn loses_cached_writes(&self) -> bool {
+        self.write_back.as_ref().is_none_or(|cache| cache.store.is_volatile())
+    }
+
+    /// Whether acknowledged writes stay in a cache, and would be lost there with the power.
+    pub fn holds_writes(&self) -> bool {
+        self.write_back.as_ref().is_some_and(|cache| cache.store.is_volatile())
     }
 
     /// The read cache, where there is one.
@@ -309,7 +325,6 @@ fn overheads(spec: &DriveSpec) -> Overheads {
             .write_after_write_completion_ms
             .unwrap_or(controller.write_completion_ms)),
         least_write_seek: ms(controller.least_write_seek_ms),
-        duration_limit: controller.duration_limit_ms.map(ms),
         beside_seek: ms(controller.overhead_beside_seek_ms),
     }
 }

@@ -12,11 +12,11 @@ const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
 
 /// Shortest positioning time first with ageing that counts in passes of the queue, not in milliseconds.
 ///
-/// The *base* is the command of the older half of the queue with the least positioning time − W · age / n, where n is the
-/// number of commands that wait: a command is passed over for about as many passes whether the queue is short or long. On the
-/// way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the buffer holds,
-/// writes that it takes. The choice is put off as long as the disk would not bring the sector any sooner, so that a command
-/// that comes in the meantime can join.
+/// The *base* is the command of the older half of the queue with the least positioning time − W · age / n,
+/// where n is the number of commands that wait: a command is passed over for about as many passes whether the queue is short
+/// or long. On the way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the
+/// buffer holds, writes that it takes. The choice is put off as long as the disk would not bring the sector any sooner, so
+/// that a command that comes in the meantime can join.
 ///
 /// A command with a duration limit may always be the base, and gains on the others by the share of its limit that has passed.
 ///
@@ -43,13 +43,17 @@ impl Ncq {
     fn at_once(&self, choice: &Choice<'_>) -> Option<Pick> {
         let takes_writes = choice.arms.iter().any(Reach::takes_writes);
         let needs_media = |flags: RequestFlags| {
-            flags.contains(RequestFlags::FORCE_MEDIA) || flags.contains(RequestFlags::FLUSH)
+            let media = RequestFlags::FORCE_MEDIA.with(RequestFlags::FLUSH).with(RequestFlags::WRITE_SAME);
+            flags.has_any(media)
         };
         let needs_no_arm = |waiting: &Waiting| match waiting.command.op {
             Op::Read => {
                 choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
             }
-            Op::Write => takes_writes && !needs_media(waiting.command.flags),
+            Op::Write => {
+                let flags = waiting.command.flags;
+                flags.contains(RequestFlags::DISCARD) || (takes_writes && !needs_media(flags))
+            }
         };
         self.by_age.values().copied().find(|&slot| needs_no_arm(&choice.slots[slot])).map(Pick::of)
     }
@@ -57,23 +61,22 @@ impl Ncq {
     /// The base for an arm, and what it costs.
     fn base(&self, choice: &Choice<'_>, reach: &Reach<'_>) -> Option<(i128, u64, Slot)> {
         let waiting = self.by_age.len();
-        let limit = reach.duration_limit();
-        let is_limited = |slot: Slot| choice.slots[slot].command.flags.contains(RequestFlags::LIMITED);
+        let age = |slot: Slot| choice.now.saturating_sub(choice.slots[slot].arrived);
+        let limit = |slot: Slot| reach.duration_limit(choice.slots[slot].command.flags, age(slot));
         let cost = |slot: Slot| {
             let Waiting { command, target, arrived, .. } = &choice.slots[slot];
             let start = reach.start(command.op, target, command.sectors);
             // Positioning less W · age / n, but for what is the same for all.
             let cost =
                 i128::from(start.0) * 65_536 * waiting as i128 + self.weight_q16 * i128::from(arrived.0);
-            let Some(limit) = limit.filter(|_| is_limited(slot)) else { return cost };
-            let age = choice.now.saturating_sub(*arrived);
-            let credit = i128::from(LIMIT_CREDIT.0) * 65_536 * i128::from(age.0) / i128::from(limit.0.max(1));
+            let Some(limit) = limit(slot) else { return cost };
+            let credit =
+                i128::from(LIMIT_CREDIT.0) * 65_536 * i128::from(age(slot).0) / i128::from(limit.0.max(1));
             cost - credit * waiting as i128
         };
         let older = waiting.div_ceil(2);
-        let in_window = |&(place, (_, &slot)): &(usize, (&u64, &Slot))| {
-            place < older || (limit.is_some() && is_limited(slot))
-        };
+        let in_window =
+            |&(place, (_, &slot)): &(usize, (&u64, &Slot))| place < older || limit(slot).is_some();
         let window = self.by_age.iter().enumerate().filter(in_window);
         window.map(|(_, (&sequence, &slot))| (cost(slot), sequence, slot)).min()
     }

@@ -25,21 +25,21 @@ impl Places {
     }
 
     /// The address whose sector comes under the head of one of several arms soonest; among equals the one found first, arm
-    /// by arm and going outward.
-    pub(crate) fn soonest(&self, arms: &[Reach<'_>]) -> Option<u64> {
+    /// by arm and going outward. Each arm looks at the `most` nearest by cylinder.
+    pub(crate) fn soonest(&self, arms: &[Reach<'_>], most: usize) -> Option<u64> {
         let mut best = (Nanos::MAX, None);
         for reach in arms {
-            self.search(reach, &mut best);
+            self.search(reach, most, &mut best);
         }
         best.1
     }
 
     /// Finds what comes sooner than the best so far.
-    fn search(&self, reach: &Reach<'_>, best: &mut (Nanos, Option<u64>)) {
+    fn search(&self, reach: &Reach<'_>, most: usize, best: &mut (Nanos, Option<u64>)) {
         let from = reach.cylinder(Op::Write);
         let mut above = self.0.range((from, 0)..).peekable();
         let mut below = self.0.range(..(from, 0)).rev().peekable();
-        loop {
+        for _ in 0..most {
             let up = above.peek().map(|((cylinder, _), _)| cylinder - from);
             let down = below.peek().map(|((cylinder, _), _)| from - cylinder);
             let next = match (up, down) {

@@ -6,7 +6,7 @@ use crate::mechanism::{Arm, Media, Other};
 use crate::model::DriveModel;
 use crate::positioning;
 use crate::scheduler::Target;
-use headstack_units::{Angle, Nanos, Op};
+use headstack_units::{Angle, Nanos, Op, RequestFlags};
 
 /// The mechanism at an instant of decision: when the first sector of any command would come under the head, if that
 /// command were chosen now.
@@ -84,9 +84,9 @@ impl<'a> Reach<'a> {
         Self { takes_writes, ..self }
     }
 
-    /// What limited commands should take at most.
-    pub(super) fn duration_limit(&self) -> Option<Nanos> {
-        self.model.overhead.duration_limit
+    /// What a command of this age should take at most.
+    pub(super) fn duration_limit(&self, flags: RequestFlags, age: Nanos) -> Option<Nanos> {
+        self.model.limits.of(flags, age)
     }
 
     /// Whether a write goes into the buffer at once.

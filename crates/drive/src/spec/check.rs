@@ -2,7 +2,7 @@
 
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
-    WritePolicy, WrittenData, arms, check_layout, power, provenance,
+    WritePolicy, WrittenData, arms, check_layout, duration, power, provenance, write_cache,
 };
 use crate::scheduler::{Needs, Policy};
 use std::fmt;
@@ -38,7 +38,7 @@ impl Findings {
     }
 
     /// A time in ms: not negative, below a minute.
-    fn time_ms(&mut self, path: &str, value: f64) {
+    pub(super) fn time_ms(&mut self, path: &str, value: f64) {
         self.range(path, value, 0.0, 60_000.0);
     }
 }
@@ -47,6 +47,7 @@ pub(super) fn check(spec: &DriveSpec) -> Vec<SpecProblem> {
     let mut findings = Findings(Vec::new());
     basics(spec, &mut findings);
     arms::check(spec, &mut findings);
+    duration::check(spec, &mut findings);
     check_layout::layout(&spec.layout, &mut findings);
     seek(spec, &mut findings);
     mechanics(spec, &mut findings);
@@ -200,13 +201,16 @@ fn controller(spec: &DriveSpec, findings: &mut Findings) {
                 format!("{policy} chooses by the rotation, which `fidelity.rotation` leaves out: take sstf"),
             );
         }
-        Ok(policy) if controller.duration_limit_ms.is_some() && !policy.regards_duration_limits() => {
-            findings.add(
-                "controller.duration_limit_ms",
-                format!(
-                    "{policy} knows no limits: take `controller.scheduler = \"ncq\"`, or leave the key out"
-                ),
+        Ok(policy) if !policy.regards_duration_limits() => {
+            let message = format!(
+                "{policy} knows no limits: take `controller.scheduler = \"ncq\"`, or leave the key out"
             );
+            if controller.duration_limit_ms.is_some() {
+                findings.add("controller.duration_limit_ms", message.clone());
+            }
+            if !controller.duration_limits.is_empty() {
+                findings.add("controller.duration_limits", message);
+            }
         }
         Ok(_) => {}
     }
@@ -336,6 +340,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     if let WritePolicy::WriteBack {
         size_kib,
         runs,
+        runs_compared,
         high_water_percent,
         low_water_percent,
         idle_before_destage_ms,
@@ -348,6 +353,10 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
                 "a write cache keeps track of at least one run; leave the key out for as many as fit";
             findings.add("write_policy.write-back.runs", message);
         }
+        if *runs_compared == Some(0) {
+            let message = "at least one run is looked at; leave the key out for all";
+            findings.add("write_policy.write-back.runs_compared", message);
+        }
         findings.time_ms("write_policy.write-back.idle_before_destage_ms", *idle_before_destage_ms);
         findings.time_ms("write_policy.write-back.age_limit_ms", *age_limit_ms);
         findings.range("write_policy.write-back.size_kib", *size_kib, sector_kib, kib);
@@ -359,6 +368,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             *high_water_percent,
         );
     }
+    write_cache::check(&spec.write_policy, &spec.buffer, sector_kib, findings);
     if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }

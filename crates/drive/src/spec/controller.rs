@@ -1,9 +1,11 @@
 //! `[controller]`, `[buffer]`, `[cache]`, `[write_policy.…]`, `[bus]`.
 
+use super::duration::DurationLimitSpec;
 use super::rules::{
     Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
     Replacement, Rounding,
 };
+use super::write_cache::{FlashCacheSpec, MediaCacheSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +69,10 @@ pub struct ControllerSpec {
     /// scheduler `ncq` regards it. Absent: the drive has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_limit_ms: Option<f64>,
+    /// …or up to seven limits, from short to long, of which a command names one (`flags` of a trace: 64 the first, 128 the
+    /// second, 192 the third, and so on).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duration_limits: Vec<DurationLimitSpec>,
 }
 
 impl Default for ControllerSpec {
@@ -89,6 +95,7 @@ impl Default for ControllerSpec {
             queue_depth: one(),
             scheduler: fcfs(),
             duration_limit_ms: None,
+            duration_limits: Vec::new(),
         }
     }
 }
@@ -478,6 +485,10 @@ pub enum WritePolicy {
         /// Runs of consecutive sectors the cache keeps track of, at most; absent: as many as fit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runs: Option<u32>,
+        /// For the next piece that goes to the media, at most so many runs are compared by seek and rotation: those whose
+        /// cylinders are nearest to the arm. Absent: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runs_compared: Option<u32>,
         /// Above this fill, in percent, buffered writes go to the media without a pause, one piece before each read.
         #[serde(default = "default_high_water")]
         high_water_percent: f64,
@@ -494,6 +505,12 @@ pub enum WritePolicy {
         #[serde(default = "overwrite")]
         dirty_hit: DirtyHit,
     },
+    /// When it is in a log on reserved tracks of the media, as long as it fits; it goes to its place when the drive is idle, or
+    /// the log is full. Nothing is lost with the power.
+    MediaCache(MediaCacheSpec),
+    /// When it is in flash memory, as long as it fits; it goes to its place while the arm has nothing else to do, or the flash is
+    /// full. Nothing is lost with the power.
+    FlashCache(FlashCacheSpec),
 }
 
 impl Default for WritePolicy {

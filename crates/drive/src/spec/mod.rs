@@ -10,6 +10,7 @@ mod check_heads;
 mod check_layout;
 mod check_runs;
 mod controller;
+mod duration;
 mod fidelity;
 mod file;
 mod kinds;
@@ -19,6 +20,7 @@ mod overrides;
 mod power;
 mod provenance;
 mod rules;
+mod write_cache;
 
 pub use arms::{ArmDesign, ArmFailure, ArmsSpec};
 pub use check::SpecProblem;
@@ -26,6 +28,7 @@ pub use controller::{
     AfterHit, BufferSpec, BusSpec, BusTransfers, CacheSpec, ControllerSpec, DirtyHit, OverheadsByHistory,
     PartialHit, ReadAhead, Segmentation, WriteOverlap, WritePolicy, WrittenData,
 };
+pub use duration::{DurationLimitSpec, LimitPolicy};
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, TrackRunSpec, ZoneSpec};
@@ -37,6 +40,7 @@ pub use rules::{
     Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
     Replacement, Rounding,
 };
+pub use write_cache::{FlashCacheSpec, MediaCacheSpec};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,11 @@
 //! A write into the write-back cache: it is complete when its data are in the buffer.
 
 use super::destage::{destage_until, make_room};
+use super::keep::keep;
 use super::write::write_overhead;
 use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
-use crate::model::{DriveModel, WriteBack};
+use crate::model::{DriveModel, Store, WriteBack};
 use headstack_units::{Nanos, Op};
 
 /// A write that goes no further than the buffer.
@@ -34,6 +35,7 @@ impl Buffered {
         let overhead = write_overhead(model, parts, turn.command.lba.0);
         let decoded = turn.at + overhead;
         let from = make_room(model, write_back, parts, turn.range(), decoded);
+        parts.history.note_arm(matches!(write_back.store, Store::Log(_)));
         let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
@@ -95,21 +97,30 @@ impl Transfer for Buffered {
         let lba = self.command.lba.0;
         // What began before these data came began without them.
         destage_until(model, parts, received);
-        parts.buffer.take(model, (lba, lba + self.sectors()), received);
+        let store = model.write_back.as_ref().map_or(&Store::Buffer, |cache| &cache.store);
+        let kept = keep(model, store, parts, self.sectors(), received);
+        parts.buffer.take(model, (lba, lba + self.sectors()), kept.at);
         let completion = model.overhead.write_completion;
-        let phases = Phases { overhead: self.lead.overhead + completion, ..self.lead };
-        let finish = received + completion;
+        let phases = Phases {
+            overhead: self.lead.overhead + completion,
+            seek: kept.phases.seek,
+            rotation: kept.phases.rotation,
+            transfer: kept.phases.transfer,
+            other: self.lead.other + kept.phases.other,
+            ..self.lead
+        };
+        let finish = kept.at + completion;
         *outcome = Outcome {
             id: self.command.id,
             submitted: finish - phases.total(),
             finish,
             phases,
-            busy: Busy { bus: self.held, ..Busy::default() },
+            busy: Busy { bus: self.held, ..kept.busy },
             bus_data: bus.transfer(Op::Write, self.sectors() * bytes),
             bus_transfers: self.transfers,
             cache: CacheResult::ReportedEarly,
             passed: None,
         };
-        Step::Done { bus_free: received, controller_free: received }
+        Step::Done { bus_free: received, controller_free: kept.at }
     }
 }

@@ -78,13 +78,13 @@ pub(super) fn make_room(
         // What is on its way gives its room back when it is there.
         at = match parts.buffer.destaging.next_after(at) {
             Some(written) => written,
-            None => destage_one(model, parts, at),
+            None => (0..write_back.at_a_time).fold(at, |at, _| destage_one(model, parts, at)),
         };
     }
     at
 }
 
-fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
+pub(super) fn claim(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Claim {
     // Where several arms work at a time, a piece waits for all of them.
     let at = at.max(parts.mechanism.all_free());
     let media = parts.mechanism.media(model, at);
@@ -100,8 +100,8 @@ fn destage_one(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
 
 /// Which piece is the next for an arm as claimed.
 fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u64, u64)> {
-    let age_limit = model.write_back.as_ref().map_or(Nanos::MAX, |write_back| write_back.age_limit);
-    if let Some(piece) = parts.buffer.dirty.overdue(age_limit, claim.at) {
+    let write_back = model.write_back.as_ref()?;
+    if let Some(piece) = parts.buffer.dirty.overdue(write_back.age_limit, claim.at) {
         return Some(piece);
     }
     if claim.after == Work::Destage
@@ -110,7 +110,7 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
         return Some(piece);
     }
     let reaches = reaches(model, parts, claim);
-    parts.buffer.dirty.soonest(&reaches)
+    parts.buffer.dirty.soonest(&reaches, write_back.compared)
 }
 
 /// For buffered writes, the arms in use, the mechanism being claimed.

@@ -9,6 +9,9 @@ use headstack_units::Nanos;
 
 /// When all is on the media that was acknowledged before the controller turned to a command at `at`.
 pub(super) fn flush(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
+    if !model.loses_cached_writes() {
+        return at;
+    }
     drain(model, parts);
     let buffer = &parts.buffer;
     let writes = buffer.destaging.last().into_iter().chain(buffer.early.last());

@@ -19,8 +19,10 @@ mod approach;
 mod buffered;
 mod constant;
 mod destage;
+mod discard;
 mod flush;
 mod history;
+mod keep;
 mod linear;
 mod log;
 mod path;
@@ -347,6 +349,13 @@ pub(crate) fn dispatch<D: Driver>(
     parts.history.turn_to(turn.command.lba.0);
     match turn.command.op {
         Op::Read => read::dispatch(&media, parts, turn, driver),
+        Op::Write if turn.command.flags.contains(RequestFlags::DISCARD) => {
+            let mut constant = parts.shelf.constant();
+            write::make_way(&media, parts, turn);
+            parts.history.note_arm(false);
+            discard::discard(&mut constant, model, parts, turn);
+            driver.drive(AnyTransfer::Constant(constant), parts)
+        }
         Op::Write => {
             let transfer = write_for(&media, parts, turn);
             parts.history.note(&turn.command);
@@ -391,6 +400,5 @@ fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
 /// The write-back cache, where a write goes into it.
 #[inline]
 fn buffered<'a>(model: &'a DriveModel, command: &Command) -> Option<&'a WriteBack> {
-    let forced = command.flags.contains(RequestFlags::FORCE_MEDIA);
-    model.write_back.as_ref().filter(|cache| !forced && u64::from(command.sectors) <= cache.room)
+    model.write_back.as_ref().filter(|cache| cache.admits(command.sectors, command.flags))
 }

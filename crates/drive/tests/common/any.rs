@@ -50,6 +50,12 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
         (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
             format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
         }),
+        (1_u32..4, 1_u32..4, 0_u32..30).prop_map(|(places, count, idle)| {
+            format!("write_policy.media-cache = {{ size_kib = 4.0, places = {places}, cleaned_at_a_time = {count}, largest_write_kib = 2.0, idle_before_cleaning_ms = {idle}.0 }}\n")
+        }),
+        (0_u32..3, 0_u32..30).prop_map(|(latency, idle)| {
+            format!("write_policy.flash-cache = {{ size_kib = 4.0, write_latency_ms = {latency}.0, idle_before_destage_ms = {idle}.0 }}\n")
+        }),
     ];
     let shares = (0_u32..3, 0_u32..3, 0_u32..2, prop::option::of((1_u32..40, 1_u32..4, 1_u32..4)));
     let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(

@@ -34,6 +34,10 @@ use rebuilds::Rebuilds;
 use requests::{InFlight, Sender, SubRequest};
 use slots::Slots;
 
+/// What goes around the host's buffer cache: it has no data for it.
+const AROUND_CACHE: RequestFlags =
+    RequestFlags::RAW.with(RequestFlags::DISCARD).with(RequestFlags::WRITE_SAME);
+
 /// What happens at an instant.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -245,7 +249,7 @@ impl Engine {
         self.in_flight += 1;
         match self.cache() {
             None => self.issue(id, request, Sender::Host { user }),
-            Some(_) if request.flags.contains(RequestFlags::RAW) => {
+            Some(_) if request.flags.has_any(AROUND_CACHE) => {
                 let driver_id = self.new_driver_id();
                 self.issue(id, request, Sender::Raw { user, driver_id });
             }
@@ -315,7 +319,7 @@ impl Engine {
     pub(crate) fn cache_use(&self) -> Option<BufferCacheUse> {
         match self.layers.last()? {
             AnyLayer::BufferCache(cache) => Some(cache.used()),
-            AnyLayer::Volume(_) => None,
+            AnyLayer::Volume(_) | AnyLayer::FlushFirst(_) => None,
         }
     }
 

@@ -9,6 +9,7 @@
 mod array;
 pub(crate) mod buffer_cache;
 mod concatenation;
+mod flush_first;
 mod mirror;
 mod parity;
 mod read_choice;
@@ -27,6 +28,7 @@ pub(crate) use array::{Loss, MARKS, Record, Repair};
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
 pub use buffer_cache::Origin;
+pub(crate) use flush_first::FlushFirst;
 
 use crate::SystemError;
 use crate::spec::ArrayOptions;
@@ -357,6 +359,7 @@ volumes! {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyLayer {
     Volume(AnyVolume),
+    FlushFirst(Box<FlushFirst>),
     BufferCache(Box<BufferCacheLayer>),
 }
 
@@ -365,6 +368,7 @@ impl AnyLayer {
     pub(crate) fn repair(&self) -> Option<&Repair> {
         match self {
             Self::Volume(volume) => volume.repair(),
+            Self::FlushFirst(volume) => volume.repair(),
             Self::BufferCache(_) => None,
         }
     }
@@ -374,6 +378,7 @@ impl Layer for AnyLayer {
     fn start(&mut self, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.start(effects),
+            Self::FlushFirst(volume) => volume.start(effects),
             Self::BufferCache(cache) => cache.start(effects),
         }
     }
@@ -382,6 +387,7 @@ impl Layer for AnyLayer {
     fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.call(now, call, below, effects),
+            Self::FlushFirst(volume) => volume.call(now, call, below, effects),
             Self::BufferCache(cache) => cache.call(now, call, below, effects),
         }
     }
@@ -390,6 +396,7 @@ impl Layer for AnyLayer {
     fn completed(&mut self, now: Nanos, child: &Completed, below: &dyn Below, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.completed(now, child, below, effects),
+            Self::FlushFirst(volume) => volume.completed(now, child, below, effects),
             Self::BufferCache(cache) => cache.completed(now, child, below, effects),
         }
     }
@@ -397,6 +404,7 @@ impl Layer for AnyLayer {
     fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
         match self {
             Self::Volume(volume) => volume.timer(now, tag, effects),
+            Self::FlushFirst(volume) => volume.timer(now, tag, effects),
             Self::BufferCache(cache) => cache.timer(now, tag, effects),
         }
     }

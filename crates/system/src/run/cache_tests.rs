@@ -61,7 +61,7 @@ fn request(at_ms: f64, op: Op, device: u32, lba: u64, sectors: u32) -> Request {
 }
 
 /// `(gap in 0.1 ms, write?, device, where, sectors, flags)`
-type Draft = (u64, bool, bool, u64, u32, u8);
+type Draft = (u64, bool, bool, u64, u32, u16);
 
 fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let gap = prop_oneof![Just(0), 0..300_u64, 0..20_000_u64];

@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
+use headstack_drive::command::Background;
 use headstack_trace::{InMemory, Op, Request};
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, RequestFlags};
 
 use super::*;
 use crate::layer::testing::{PAUSE, STRIPE_SECTORS};
 use crate::record::Keep;
 
 fn system(level: &str, drives: usize, more: &str) -> Arc<System> {
+    system_with(level, drives, more, &[])
+}
+
+fn system_with(level: &str, drives: usize, more: &str, overrides: &[(&str, &str)]) -> Arc<System> {
     let text = format!(
         "{more}\n[volume.v]\nlevel = \"{level}\"\ndrives = [{}]\n",
         vec!["\"hp-97560\""; drives].join(", ")
@@ -20,7 +25,10 @@ fn system(level: &str, drives: usize, more: &str) -> Arc<System> {
         directory: None,
         text,
     };
-    let config = crate::SystemConfig::from_source(&source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let overrides: Vec<_> =
+        overrides.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+    let config =
+        crate::SystemConfig::from_source(&source, &overrides).unwrap_or_else(|error| panic!("{error}"));
     Arc::new(System::new(config).unwrap())
 }
 
@@ -121,4 +129,59 @@ fn a_mirror_halves_the_reads_of_each_drive_and_doubles_no_write_s_time() {
     assert!(summary.drives.iter().all(|drive| drive.commands == 60));
     let times = |rows: &[CompletionRow]| -> Vec<_> { rows.iter().map(|row| (row.id, row.finish)).collect() };
     assert_eq!(times(&mirrored.rows), times(&alone.rows));
+}
+
+/// Two drives that keep what they are told until they are flushed, and requests that are far apart: writes, of which the last
+/// is a flush.
+fn flushed(level: &str) -> (Vec<CompletionRow>, Keep) {
+    let policy = "{ write-back = { size_kib = 64.0, idle_before_destage_ms = 50000.0 } }";
+    let system = system_with(level, 2, "", &[("drive.*.write_policy", policy)]);
+    let mut requests = requests(Op::Write, 8, 12);
+    // A read, after which the drives hold back for a while; all writes but the last lie on the first drive.
+    requests[0].op = Op::Read;
+    let (half, last) = (system.model(0).unwrap().capacity_sectors(), requests.len() - 1);
+    requests[last].lba = Lba(if level == "mirror" { 100 } else { half + 100 });
+    requests[last].flags = RequestFlags::FLUSH;
+    let (kept, _) = go(&system, &requests, &RunOptions::default());
+    (kept.rows.clone(), kept)
+}
+
+#[test]
+fn a_flush_of_an_array_waits_for_all_of_its_drives() {
+    for level in ["concatenation", "mirror"] {
+        let (rows, kept) = flushed(level);
+        let flush = rows.last().unwrap();
+        let drives = if level == "mirror" { 2 } else { 1 };
+        let during = |work: &&Background| work.start < flush.finish && work.finish > flush.arrival;
+        let before: Vec<_> = kept.background.iter().map(|row| &row.work).filter(during).collect();
+        assert_eq!(before.len(), 10 * drives, "{level}: {before:?}");
+        let last = before.iter().map(|work| work.finish).max().unwrap();
+        assert!(flush.finish > last && flush.phases.other > Nanos::ZERO, "{level}: {flush:?}");
+        assert_eq!(flush.phases.total(), flush.response());
+    }
+}
+
+#[test]
+fn volumes_pass_on_what_their_drives_can_do_for_each() {
+    let marked = |level: &str, drives: usize, mark| {
+        let mut requests = requests(Op::Write, 64, 20);
+        for request in &mut requests {
+            request.flags = mark;
+        }
+        let (kept, summary) = go(&system(level, drives, ""), &requests, &RunOptions::default());
+        assert_eq!(kept.rows.len(), 20);
+        let bytes: u64 = kept.rows.iter().map(|row| row.busy.bus.0).sum();
+        (summary.drives.iter().map(|drive| drive.commands).collect::<Vec<_>>(), bytes, kept.rows)
+    };
+    let (plain, discard, same) = (RequestFlags::default(), RequestFlags::DISCARD, RequestFlags::WRITE_SAME);
+    // A mirror discards on both, without a bus; parity would no longer be that of the data.
+    let (commands, bus, _) = marked("mirror", 2, discard);
+    assert_eq!((commands, bus), (vec![20, 20], 0));
+    let (commands, _, rows) = marked("raid-5", 3, discard);
+    assert_eq!(commands, [0, 0, 0]);
+    assert!(rows.iter().all(|row| row.finish == row.arrival), "{rows:?}");
+    // One sector goes to each copy; with parity, all of them as ever.
+    assert!(marked("mirror", 2, same).1 * 4 < marked("mirror", 2, plain).1);
+    assert_eq!(marked("raid-5", 3, same).0, marked("raid-5", 3, plain).0);
+    assert_eq!(marked("raid-5", 3, same).1, marked("raid-5", 3, plain).1);
 }

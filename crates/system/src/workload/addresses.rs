@@ -27,6 +27,9 @@ pub(crate) struct Addresses {
     force_media: f64,
     flush: f64,
     duration_limit: f64,
+    limit_mark: RequestFlags,
+    discard: f64,
+    write_same: f64,
     size: Law,
     /// Sizes are multiples of so many sectors.
     step: u64,
@@ -105,6 +108,9 @@ impl Addresses {
             force_media: spec.force_media_fraction,
             flush: spec.flush_fraction,
             duration_limit: spec.duration_limit_fraction,
+            limit_mark: RequestFlags::limited_by(spec.duration_limit as u16),
+            discard: spec.discard_fraction,
+            write_same: spec.write_same_fraction,
             size: law(spec.size.law())?,
             step: spec.size_step_kib.map_or(1, |step| ((step / sector_kib).round() as u64).max(1)),
             distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
@@ -151,7 +157,14 @@ impl Addresses {
             request.flags = request.flags.with(RequestFlags::FLUSH);
         }
         if self.duration_limit > 0.0 && self.mark_stream.chance(self.duration_limit) {
-            request.flags = request.flags.with(RequestFlags::LIMITED);
+            request.flags = request.flags.with(self.limit_mark);
+        }
+        let marks = [(self.discard, RequestFlags::DISCARD), (self.write_same, RequestFlags::WRITE_SAME)];
+        let mut drawn = marks.into_iter().filter(|(share, _)| *share > 0.0);
+        if let Some((_, mark)) = drawn.find(|(share, _)| self.mark_stream.chance(*share))
+            && op == Op::Write
+        {
+            request.flags = request.flags.with(mark);
         }
         if self.is_raw {
             request.flags = request.flags.with(RequestFlags::RAW);

@@ -89,9 +89,18 @@ pub struct StreamSpec {
     /// Share of writes before which all that the drive has acknowledged goes to the media (a journal's commits).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush_fraction: f64,
-    /// Share of requests for which the drive's duration limit holds (`controller.duration_limit_ms`).
+    /// Share of requests for which a duration limit of the drive holds (`controller.duration_limit_ms`)…
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duration_limit_fraction: f64,
+    /// …and which of its limits (`controller.duration_limits`), counted from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub duration_limit: u32,
+    /// Share of writes that are discards (TRIM): nothing is transferred.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub discard_fraction: f64,
+    /// Share of writes that write one sector's data to all of theirs (WRITE SAME).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_same_fraction: f64,
     /// Its requests go around the host's buffer cache, as those of a character device or direct I/O.
     #[serde(default, skip_serializing_if = "is_false")]
     pub raw: bool,
@@ -157,6 +166,15 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(value: &u32) -> bool {
+    *value == first()
+}
+
 impl WorkloadSpec {
     /// Everything in the file that contradicts itself.
     pub fn check(&self) -> Vec<String> {
@@ -192,12 +210,17 @@ impl StreamSpec {
             ("force_media_fraction", self.force_media_fraction),
             ("flush_fraction", self.flush_fraction),
             ("duration_limit_fraction", self.duration_limit_fraction),
+            ("discard_fraction", self.discard_fraction),
+            ("write_same_fraction", self.write_same_fraction),
             ("waits_fraction", self.waits_fraction.unwrap_or(0.0)),
             ("limited_fraction", self.limited_fraction),
         ] {
             if !(0.0..=1.0).contains(&fraction) {
                 add(key, format!("{fraction} is not between 0 and 1"));
             }
+        }
+        if !(1..=7).contains(&self.duration_limit) {
+            add("duration_limit", format!("{} is not between 1 and 7", self.duration_limit));
         }
         if self.sequential_fraction + self.local_fraction > 1.0 + 1e-9 {
             add("local_fraction", "sequential and local requests together are more than all".to_owned());

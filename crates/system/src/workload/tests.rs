@@ -45,6 +45,9 @@ range_percent = [25, 75]
 force_media_fraction = 0.5
 flush_fraction = 0.25
 duration_limit_fraction = 0.2
+duration_limit = 3
+discard_fraction = 0.5
+write_same_fraction = 0.5
 inter_arrival.exponential_ms = 4
 "#,
     );
@@ -63,7 +66,13 @@ inter_arrival.exponential_ms = 4
     let flushes = |request: &Request| request.flags.contains(RequestFlags::FLUSH);
     assert!(requests.iter().filter(|request| flushes(request)).all(|request| request.op == Op::Write));
     near(share(&requests, flushes), 0.1);
-    near(share(&requests, |request| request.flags.contains(RequestFlags::LIMITED)), 0.2);
+    near(share(&requests, |request| request.flags.duration_limit() == 3), 0.2);
+    // Of the writes a half, and of those that are no discards a half.
+    for (mark, wanted) in [(RequestFlags::DISCARD, 0.2), (RequestFlags::WRITE_SAME, 0.1)] {
+        let marked = |request: &Request| request.flags.contains(mark);
+        assert!(requests.iter().filter(|request| marked(request)).all(|request| request.op == Op::Write));
+        near(share(&requests, marked), wanted);
+    }
     let pairs = || requests.windows(2);
     let sequential =
         pairs().filter(|pair| pair[1].lba.0 == pair[0].lba.0 + u64::from(pair[0].sectors)).count();

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
+    Array, ArrayRef, AsArray, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array,
     UInt64Array,
 };
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef, UInt8Type, UInt32Type, UInt64Type};
+use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef, UInt16Type, UInt32Type, UInt64Type};
 use arrow::error::ArrowError;
 use headstack_units::{Lba, Nanos};
 
@@ -34,7 +34,7 @@ const REQUIRED: usize = 4;
 /// The schema of a trace table; `sector_bytes` goes into its metadata.
 ///
 /// Columns: `arrival_ns` u64, `start_ns` and `finish_ns` u64 (null where not measured), `lba` u64, `sectors` u32,
-/// `device` u32, `op` dictionary of "read" and "write", `flags` u8.
+/// `device` u32, `op` dictionary of "read" and "write", `flags` u16.
 pub fn request_schema(sector_bytes: u32) -> SchemaRef {
     let word = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
     let fields = vec![
@@ -45,7 +45,7 @@ pub fn request_schema(sector_bytes: u32) -> SchemaRef {
         Field::new("sectors", DataType::UInt32, false),
         Field::new("device", DataType::UInt32, false),
         Field::new("op", word, false),
-        Field::new("flags", DataType::UInt8, false),
+        Field::new("flags", DataType::UInt16, false),
     ];
     let metadata = [(SECTOR_BYTES_KEY.to_owned(), sector_bytes.to_string())];
     Arc::new(Schema::new(fields).with_metadata(metadata.into_iter().collect()))
@@ -74,7 +74,7 @@ pub fn record_batch(requests: &[Request], schema: &SchemaRef) -> Result<RecordBa
         Arc::new(UInt32Array::from_iter_values(requests.iter().map(|request| request.sectors))),
         Arc::new(UInt32Array::from_iter_values(requests.iter().map(|request| request.device))),
         Arc::new(DictionaryArray::<Int8Type>::try_new(keys, words).map_err(failed)?),
-        Arc::new(UInt8Array::from_iter_values(requests.iter().map(|request| request.flags.0))),
+        Arc::new(UInt16Array::from_iter_values(requests.iter().map(|request| request.flags.0))),
     ];
     RecordBatch::try_new(schema.clone(), columns).map_err(failed)
 }
@@ -113,8 +113,8 @@ pub(crate) fn append_requests(batch: &RecordBatch, requests: &mut Vec<Request>) 
         let devices = devices.as_primitive::<UInt32Type>();
         requests.iter_mut().zip(devices.values()).for_each(|(request, &device)| request.device = device);
     }
-    if let Some(flags) = numbers(batch, "flags", &DataType::UInt8)? {
-        let flags = flags.as_primitive::<UInt8Type>();
+    if let Some(flags) = numbers(batch, "flags", &DataType::UInt16)? {
+        let flags = flags.as_primitive::<UInt16Type>();
         requests
             .iter_mut()
             .zip(flags.values())

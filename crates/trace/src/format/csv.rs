@@ -288,7 +288,7 @@ impl LineParser for Parser {
             request.device = number::integer32(cells[4], "device")?;
         }
         if self.fields[5].is_some() {
-            let flags = u8::try_from(number::integer(cells[5], "flags")?);
+            let flags = u16::try_from(number::integer(cells[5], "flags")?);
             request.flags = RequestFlags(flags.map_err(|_| Problem::field("flags", cells[5], "too large"))?);
         }
         Ok(request)

@@ -105,7 +105,7 @@ fn reports_early(model: &DriveModel, parts: &Parts, command: &Command) -> bool {
     let WritePolicy::ImmediateReporting { pending_writes, .. } = model.spec().write_policy else {
         return false;
     };
-    !command.flags.contains(RequestFlags::FORCE_MEDIA)
+    !command.flags.has_any(RequestFlags::FORCE_MEDIA.with(RequestFlags::WRITE_SAME))
         && u64::from(command.sectors) <= model.sizes.buffer
         && (pending_writes.is_some()
             || parts.history.after() == 0
@@ -185,7 +185,7 @@ impl Write {
         self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
         self.linear = None;
         self.by_bus.clear();
-        self.planned = self.work.sectors;
+        self.planned = self.work.sectors.min(self.command.sectors_on_bus());
         self.transfers = 0;
         self.bursts = false;
     }
@@ -387,7 +387,7 @@ impl Transfer for Write {
     ) -> Step {
         let media = Media { model, epoch: self.epoch };
         let bytes = u64::from(model.sector_bytes());
-        let sectors = u64::from(self.command.sectors);
+        let sectors = self.command.sectors_on_bus();
         let on_bus = bus.transfer(Op::Write, sectors * bytes);
         let end = if let Some(linear) = &self.linear {
             self.end_linear(linear, granted, bus, on_bus)

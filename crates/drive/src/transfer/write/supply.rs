@@ -147,6 +147,6 @@ impl Supply {
     /// Whether a write of `total` sectors on the media needs more room than the buffer has.
     #[inline]
     pub(super) fn is_bounded(&self, total: u64) -> bool {
-        total > self.room
+        total > self.room && self.count > 1
     }
 }

@@ -9,7 +9,7 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use super::array::{Declustered, Geometry, Layout, Redundant, Repair};
 use super::stripes::Span;
@@ -101,7 +101,14 @@ impl Layer for Parity {
             }
             return;
         }
-        self.core.ask(call);
+        // Sectors that are discarded on one drive would no longer agree with the parity.
+        if call.flags.contains(RequestFlags::DISCARD) {
+            effects.push(Effect::Done { call: call.number, by_child: false, copy: None });
+            return;
+        }
+        // The parity differs from sector to sector: all data go over the bus.
+        let flags = call.flags.without(RequestFlags::WRITE_SAME);
+        self.core.ask(&Call { flags, ..*call });
         self.begin_waiting(effects);
     }
 

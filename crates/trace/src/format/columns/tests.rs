@@ -1,4 +1,4 @@
-use arrow::array::{BooleanArray, Int64Array, LargeStringArray, UInt16Array};
+use arrow::array::{BooleanArray, Int64Array, LargeStringArray, UInt8Array};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,102 @@
+//! Caches of writes that keep their data without power: `[write_policy.media-cache]`, `[write_policy.flash-cache]`.
+
+use super::check::Findings;
+use super::{BufferSpec, WritePolicy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A log on reserved tracks. What it holds is in the buffer, too, from where it goes to its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MediaCacheSpec {
+    /// Room for written data, in KiB; at most `buffer.size_kib`.
+    pub size_kib: f64,
+    /// Places with reserved tracks, evenly spread over the cylinders; the one nearest to the arm is written to.
+    #[serde(default = "one")]
+    pub places: u32,
+    /// Larger writes go straight to their place, in KiB.
+    #[serde(default = "default_largest")]
+    pub largest_write_kib: f64,
+    /// Logged writes go to their place after no command has come for this long, in ms.
+    #[serde(default)]
+    pub idle_before_cleaning_ms: f64,
+    /// Where there is no room, so many of them go to their place before the next write is taken.
+    #[serde(default = "one")]
+    pub cleaned_at_a_time: u32,
+    /// For the next that goes to its place, at most so many are compared by seek and rotation: those whose cylinders are
+    /// nearest to the arm. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_compared: Option<u32>,
+}
+
+/// Flash memory. What it holds is in the buffer, too, from where it goes to its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlashCacheSpec {
+    /// Room for written data, in KiB; at most `buffer.size_kib`.
+    pub size_kib: f64,
+    /// From having the data to having them in flash, in ms; 0 for a buffer that is saved to flash when the power fails.
+    #[serde(default)]
+    pub write_latency_ms: f64,
+    /// Rate at which flash takes data, in 10⁶ bytes per second; absent: it never holds them up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_mb_per_s: Option<f64>,
+    /// Larger writes go straight to their place, in KiB; absent: those larger than the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_write_kib: Option<f64>,
+    /// Cached writes go to their place after no read has needed the arm for this long, in ms.
+    #[serde(default)]
+    pub idle_before_destage_ms: f64,
+    /// For the next that goes to its place, at most so many are compared by seek and rotation: those whose cylinders are
+    /// nearest to the arm. Absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_compared: Option<u32>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn default_largest() -> f64 {
+    64.0
+}
+
+/// What is wrong with a cache that keeps its data.
+pub(super) fn check(policy: &WritePolicy, buffer: &BufferSpec, sector_kib: f64, findings: &mut Findings) {
+    let (name, size_kib, largest, idle, compared) = match policy {
+        WritePolicy::MediaCache(spec) => {
+            let name = "write_policy.media-cache";
+            for (key, value) in [("places", spec.places), ("cleaned_at_a_time", spec.cleaned_at_a_time)] {
+                if value == 0 {
+                    findings.add(format!("{name}.{key}"), "at least 1");
+                }
+            }
+            let idle = ("idle_before_cleaning_ms", spec.idle_before_cleaning_ms);
+            (name, spec.size_kib, spec.largest_write_kib, idle, spec.runs_compared)
+        }
+        WritePolicy::FlashCache(spec) => {
+            let name = "write_policy.flash-cache";
+            findings.time_ms(&format!("{name}.write_latency_ms"), spec.write_latency_ms);
+            findings.range(&format!("{name}.write_mb_per_s"), spec.write_mb_per_s.unwrap_or(1.0), 1e-3, 1e6);
+            let idle = ("idle_before_destage_ms", spec.idle_before_destage_ms);
+            (name, spec.size_kib, spec.largest_write_kib.unwrap_or(spec.size_kib), idle, spec.runs_compared)
+        }
+        _ => return,
+    };
+    if size_kib > buffer.size_kib {
+        let message = format!(
+            "{size_kib} KiB are more than the buffer has, {} KiB: what is cached stays there until it is in its place; \
+             reduce it, or raise buffer.size_kib",
+            buffer.size_kib
+        );
+        findings.add(format!("{name}.size_kib"), message);
+    } else {
+        findings.range(&format!("{name}.size_kib"), size_kib, sector_kib, buffer.size_kib);
+        findings.range(&format!("{name}.largest_write_kib"), largest, sector_kib, size_kib);
+    }
+    findings.time_ms(&format!("{name}.{}", idle.0), idle.1);
+    if compared == Some(0) {
+        findings
+            .add(format!("{name}.runs_compared"), "at least one run is looked at; leave the key out for all");
+    }
+}
