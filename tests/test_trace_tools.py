@@ -168,10 +168,62 @@ def test_a_made_trace_is_like_the_original(tmp_path: Path) -> None:
     again = tmp_path / "again.parquet"
     headstack("trace", "make", again, "--model", model, "--requests", "8000").out  # noqa: B018
     assert again.read_bytes() == copy.read_bytes()
-    broken = json.loads(model.read_text()) | {"gap_quantiles": [1]}
+    broken = json.loads(model.read_text()) | {"excerpts": []}
     model.write_text(json.dumps(broken))
-    assert "65 ascending numbers" in refused("trace", "make", again, "--model", model)
+    assert "an excerpt with requests" in refused("trace", "make", again, "--model", model)
     assert "one of them" in refused("trace", "make", again)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["hp/ajw.1week.srt", "blktrace/keks", "blktrace/hadoop_eternity2", "traces/ssdsim_financial1_first10000.ascii"],
+)
+def test_a_trace_made_after_a_recording_is_as_slow(tmp_path: Path, name: str) -> None:
+    original = data_file(name) if "." in name else blktrace_folder() / name.rpartition("/")[2]
+    made = headstack("trace", "make", tmp_path / "made.parquet", "--like", original, "--json").json()
+    like = {row["what"]: row["ratio"] for row in made["likeness"]}
+    # The median lies between near and far seeks, where few are: a few per cent of them move it by a third.
+    assert like["seek_median_bytes"] == pytest.approx(1, rel=0.4)
+    for drive in ("nearline-18tb", "cheetah-9lp"):
+        # The keks recording is one burst of a thousand writes.
+        within = 0.8 if name.endswith("keks") else 0.15
+        assert like[f"{drive}_mean_ms"] == pytest.approx(1, rel=within)
+        assert like[f"{drive}_p99_ms"] == pytest.approx(1, rel=within)
+
+
+def test_several_traces_are_one(tmp_path: Path) -> None:
+    head = "arrival_ms,lba,sectors,op,device\n"
+    first, second, both = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "both.csv"
+    first.write_text(head + "5,1,8,R,0\n20,2,8,R,0\n")
+    second.write_text(head + "10,3,8,W,0\n")
+    asked = refused("trace", "join", both, first, second)
+    assert "each count from a start of their own" in asked
+    assert "--clocks follow" in asked
+    assert not both.exists()
+    told = headstack("trace", "join", both, first, second, "--clocks", "follow", "--devices", "apart", "--json").json()
+    assert (told["requests"], told["clocks"]) == (3, "follow")
+    rows = [line.split(",") for line in both.read_text().splitlines() if line[0].isdigit()]
+    assert len(rows) == 3
+    info = headstack("trace", "info", both, "--json").json()
+    assert [each["device"] for each in info["devices"]] == [0, 1]
+    assert info["span_s"] == pytest.approx(0.015)
+    assert "nothing to join" in refused("trace", "join", both, first)
+    assert "are one file" in refused("trace", "join", first, first, second, "--clocks", "same")
+
+
+def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:
+    trace, page = tmp_path / "fleet.csv", tmp_path / "fleet.html"
+    rows = [
+        f"{k},{k * 7919 % 100_000},8,R,{k % 8},{(5 + k % 97 / 20 + k % 8 / 10) * (2 if k % 8 == 3 else 1)}"
+        for k in range(4000)
+    ]
+    trace.write_text("arrival_ms,lba,sectors,op,device,response_ms\n" + "\n".join(rows) + "\n")
+    fleet = headstack("trace", "analyze", trace, "--report", page, "--json").json()["fleet"]
+    assert fleet["ranked"][0]["device"] == fleet["outlier"]["device"] == "3"
+    assert fleet["outlier"]["times_as_long"] == pytest.approx(2, rel=0.1)
+    sentence = "Device 3 stands out"
+    assert sentence in headstack("trace", "analyze", trace).out
+    assert sentence in page.read_text()
 
 
 def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:

@@ -754,6 +754,23 @@ def import_disksim_simulation(file: str | PathLike[str], *, meaning: str = "meas
     Raises `InputError` with file and line.
     """
 
+def join_traces(traces: SupportsGetItem[int, Trace], out: str | PathLike[str], *, clocks: str | None = None, devices_apart: bool = False, format: str | None = None, strict: bool = True) -> dict:
+    """
+    Writes several traces as one, merged by arrival, and tells the number of requests and how the clocks were read.
+
+    Parameters
+    ----------
+    traces
+        Two or more, all read with the options of the first.
+    out
+        The file, as `Trace.convert` writes it.
+    clocks
+        "same": one clock; "begin": all begin together; "follow": one after the other. May be left out if all have times of
+        day.
+    devices_apart
+        Number the devices of each trace anew; otherwise one number is one device in all of them.
+    """
+
 def json_schema(kind: str) -> str:
     """
     The JSON Schema of a kind of file, for editors that complete and check TOML.

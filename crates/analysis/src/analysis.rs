@@ -14,6 +14,7 @@ use crate::bursts::{BurstFinder, Bursts};
 use crate::causes::CauseFinder;
 use crate::depth::Outstanding;
 use crate::effect::Effect;
+use crate::fleet::{Fleet, fleet};
 use crate::groups::{GroupSummary, Groups};
 use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
@@ -71,6 +72,8 @@ pub struct Analysis {
     pub by_response: Vec<TimeBin>,
     /// View 2: by drive.
     pub by_device: Vec<GroupSummary>,
+    /// The drives side by side, where there are several with measured responses.
+    pub fleet: Option<Fleet>,
     /// View 3: by address, 512 bins a device at most; devices beyond 16 left out.
     pub by_address: Vec<AddressBins>,
     /// View 4: block against raw device; only where the trace tells.
@@ -354,6 +357,7 @@ impl Recorder {
                 bins: bins(timeline, *measured),
             })
             .collect();
+        let by_device = self.devices.finish(|device| name(device as u32));
         let mut by_process = self.processes.finish(|pid| process_name(pid, options));
         by_process.sort_by_key(|group| std::cmp::Reverse(group.bytes));
         by_process.truncate(TOP_PROCESSES);
@@ -375,7 +379,8 @@ impl Recorder {
             by_inter_arrival: self.gaps.bins(),
             arrivals: self.arrivals.bins(),
             by_response: self.histogram.bins(),
-            by_device: self.devices.finish(|device| name(device as u32)),
+            fleet: fleet(&by_device),
+            by_device,
             hot_regions: hot_regions(&by_address, requests),
             by_address,
             by_interface: if self.raw {

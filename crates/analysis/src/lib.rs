@@ -9,6 +9,7 @@
 //! | when and where requests are slow | [`heat`] |
 //! | bursts of writes, and what they do to reads | [`bursts`], [`effect`] |
 //! | what else delays reads | [`effect`] |
+//! | which of several devices stands out | [`fleet`] |
 //! | runs and strides | [`runs`] |
 //! | a workload like this one | [`model`] |
 //! | how like it is | [`likeness`] |
@@ -16,6 +17,7 @@
 pub mod arrivals;
 pub mod bursts;
 pub mod effect;
+pub mod fleet;
 pub mod heat;
 pub mod histogram;
 pub mod likeness;

@@ -167,7 +167,7 @@ impl Seen {
         }
         let place = recurrence.push(first);
         self.followed += u64::from(place != Place::Unknown);
-        self.again += u64::from(matches!(place, Place::Again(_)));
+        self.again += u64::from(place == Place::Again);
     }
 
     fn finish(mut self, sector_bytes: u64) -> Likeness {

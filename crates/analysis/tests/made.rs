@@ -53,7 +53,7 @@ fn both(name: &str) -> Option<(Likeness, Likeness)> {
 }
 
 #[test]
-fn burstiness_and_returns_of_recordings_are_kept() {
+fn burstiness_seeks_and_returns_of_recordings_are_kept() {
     for name in ["hp/ajw.1week.srt", "blktrace/hadoop_eternity2", "traces/ssdsim_financial1_first10000.ascii"]
     {
         let Some((original, made)) = both(name) else { continue };
@@ -65,10 +65,10 @@ fn burstiness_and_returns_of_recordings_are_kept() {
         assert!((original.hurst.unwrap() - made.hurst.unwrap()).abs() <= 0.05, "{both}");
         let off = (made.again_fraction - original.again_fraction).abs();
         assert!(off <= (0.1 * original.again_fraction).max(0.001), "{both}");
-        assert!((made.requests_per_s / original.requests_per_s - 1.0).abs() <= 0.05, "{both}");
-        // What runs side by side far apart is made too near: the median seek is kept within a factor of 3 of ajw only.
+        // The last excerpt may stop before the last long gap.
+        assert!((made.requests_per_s / original.requests_per_s - 1.0).abs() <= 0.1, "{both}");
         let seeks = made.seek_median_bytes.unwrap() / original.seek_median_bytes.unwrap();
-        assert!(!name.starts_with("hp") || (1.0 / 3.0..=3.0).contains(&seeks), "{seeks}\n{both}");
+        assert!((1.0 / 1.4..=1.4).contains(&seeks), "{seeks}\n{both}");
         assert!((made.sequential_fraction - original.sequential_fraction).abs() <= 0.01, "{both}");
     }
 }

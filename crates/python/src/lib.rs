@@ -29,7 +29,11 @@ mod system;
 mod table;
 mod trace;
 mod trace_convert;
+mod trace_info;
+mod trace_join;
+mod trace_stream;
 mod trace_tools;
+mod trace_words;
 mod validate;
 mod watch;
 
@@ -77,6 +81,8 @@ mod _core {
     use crate::table::Table;
     #[pymodule_export]
     use crate::trace::{Trace, trace_formats, written_formats};
+    #[pymodule_export]
+    use crate::trace_join::join_traces;
     #[pymodule_export]
     use crate::trace_tools::{
         analyse_trace, fit_workload, make_trace, match_trace, read_iostat, tick_histogram, trace_likeness,

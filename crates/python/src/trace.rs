@@ -6,26 +6,26 @@ use crate::poll::{Poll, Polled};
 use crate::range::{Device, FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
 use crate::spool::Spool;
 use crate::trace_convert;
+use crate::trace_info::info_value;
+use crate::trace_stream::Batches;
 use crate::trace_tools::{extend, notes as notes_value};
-use arrow::array::{RecordBatch, RecordBatchReader};
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
+use crate::trace_words::{
+    chosen, fit_named, fit_word, gap_named, op_named, pairing_named, unit_named, unit_word,
+};
 use headstack_system::WorkloadLabel;
 use headstack_trace::event::{PairingRule, open_ios};
 use headstack_trace::format::preset;
-use headstack_trace::info::{DeviceInfo, TimeSummary};
 use headstack_trace::shape::shape_file;
 use headstack_trace::tick::SliceTable;
 use headstack_trace::{
-    Devices, FORMATS, Filter, FitLba, Gap, IoSource, IologUnit, Op, OpenOptions, OutputFormat, Request,
-    RequestSource, Shaped, Shaping, Target, TraceError, TraceInfo, TraceReader, open, record_batch,
-    request_schema,
+    Devices, FORMATS, Filter, FitLba, Gap, IoSource, Op, OpenOptions, OutputFormat, RequestSource, Shaped,
+    Shaping, Target, TraceError, TraceInfo, TraceReader, open,
 };
 use headstack_units::Nanos;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatchReader;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -279,7 +279,7 @@ impl Trace {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reader = open(&self.path, &self.options).map_err(Error::from)?;
-        let batches = Batches { schema: request_schema(self.sector_bytes), reader, requests: Vec::new() };
+        let batches = Batches::new(reader, self.sector_bytes);
         let stream = PyRecordBatchReader::new(Box::new(batches)).into_pyobject(py)?;
         stream.call_method1("__arrow_c_stream__", (requested_schema,))
     }
@@ -415,59 +415,8 @@ pub(crate) fn written_formats() -> Vec<&'static str> {
     ["parquet", "csv", "arrow"].into_iter().chain(OutputFormat::others()).collect()
 }
 
-/// The requests of a trace as record batches.
-struct Batches {
-    schema: SchemaRef,
-    reader: TraceReader,
-    requests: Vec<Request>,
-}
-
-impl Iterator for Batches {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let failed = |error: TraceError| ArrowError::ExternalError(Box::new(error));
-        if let Err(error) = self.reader.next_batch(&mut self.requests) {
-            return Some(Err(failed(error)));
-        }
-        (!self.requests.is_empty()).then(|| record_batch(&self.requests, &self.schema).map_err(failed))
-    }
-}
-
 /// The format whose lines have a gap that may belong to either request.
 const GAPPED: &str = "disksim-validate";
-
-impl RecordBatchReader for Batches {
-    fn schema(&self) -> SchemaRef {
-        self.schema.clone()
-    }
-}
-
-fn chosen(devices: &[(Device, Option<Device>)]) -> Devices {
-    match devices {
-        [] => Devices::Keep,
-        [(device, None)] => Devices::Only(device.0),
-        several => {
-            Devices::Map(several.iter().map(|&(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
-        }
-    }
-}
-
-fn pairing_named(word: &str) -> Result<PairingRule, Error> {
-    match word {
-        "strict" => Ok(PairingRule::Strict),
-        "btt" => Ok(PairingRule::Btt),
-        _ => Err(Error::input(format!("there is no pairing `{word}`"), "use `strict` or `btt`")),
-    }
-}
-
-fn op_named(word: &str) -> Result<Op, Error> {
-    match word {
-        "read" => Ok(Op::Read),
-        "write" => Ok(Op::Write),
-        _ => Err(Error::input(format!("there is no operation `{word}`"), "use `read` or `write`")),
-    }
-}
 
 /// The numbers of the processes `wanted` by name or number; names stand anywhere in a trace.
 fn pids_of(path: &Path, options: &OpenOptions, wanted: &[String]) -> Result<BTreeSet<u32>, Error> {
@@ -514,112 +463,4 @@ pub(crate) fn leniently<T>(strict: bool, work: impl Fn(bool) -> Result<T, Error>
         Err(first @ Error::Input(..)) if !strict => work(true).map_err(|_| first),
         result => result,
     }
-}
-
-fn gap_named(word: &str) -> Result<Gap, Error> {
-    match word {
-        "after" => Ok(Gap::After),
-        "before" => Ok(Gap::Before),
-        _ => Err(Error::input(format!("a gap is not `{word}`"), "use `after`, `before` or `auto`")),
-    }
-}
-
-fn unit_named(word: &str) -> Result<IologUnit, Error> {
-    match word {
-        "us" => Ok(IologUnit::Microseconds),
-        "ms" => Ok(IologUnit::Milliseconds),
-        _ => Err(Error::input(format!("`{word}` is no unit of an iolog"), "use `us` or `ms`")),
-    }
-}
-
-fn unit_word(unit: IologUnit) -> &'static str {
-    match unit {
-        IologUnit::Microseconds => "us",
-        IologUnit::Milliseconds => "ms",
-    }
-}
-
-fn fit_word(fit: FitLba) -> Option<&'static str> {
-    match fit {
-        FitLba::None => None,
-        FitLba::Wrap => Some("wrap"),
-        FitLba::Scale => Some("scale"),
-        FitLba::Offset => Some("offset"),
-    }
-}
-
-fn fit_named(word: &str) -> Result<FitLba, Error> {
-    match word {
-        "wrap" => Ok(FitLba::Wrap),
-        "scale" => Ok(FitLba::Scale),
-        "offset" => Ok(FitLba::Offset),
-        _ => Err(Error::input(
-            format!("addresses cannot be fitted by `{word}`"),
-            "use `wrap`, `scale` or `offset`",
-        )),
-    }
-}
-
-fn info_value(info: &TraceInfo) -> Value {
-    json!({
-        "format": info.format,
-        "sector_bytes": info.sector_bytes,
-        "requests": info.requests,
-        "reads": info.reads,
-        "writes": info.writes,
-        "read_fraction": info.read_fraction,
-        "records_skipped": info.records_skipped,
-        "in_order": info.in_order,
-        "first_arrival_s": info.first_arrival_s,
-        "span_s": info.span_s,
-        "requests_per_s": info.requests_per_s,
-        "bytes_read": info.bytes_read,
-        "bytes_written": info.bytes_written,
-        "sizes": {
-            "mean_bytes": info.sizes.mean_bytes,
-            "min_bytes": info.sizes.min_bytes,
-            "max_bytes": info.sizes.max_bytes,
-            "common": info.sizes.common.iter()
-                .map(|(bytes, count)| json!({"bytes": bytes, "requests": count})).collect::<Vec<_>>(),
-        },
-        "footprint_sectors": info.footprint_sectors,
-        "footprint_grid_sectors": info.footprint_grid_sectors,
-        "highest_lba": info.highest_lba,
-        "sequential_fraction": info.sequential_fraction,
-        "inter_arrival": info.inter_arrival.as_ref().map(times),
-        "service": info.service.as_ref().map(times),
-        "response": info.response.as_ref().map(times),
-        "max_outstanding": info.max_outstanding,
-        "devices": info.devices.iter().map(device).collect::<Vec<_>>(),
-    })
-}
-
-fn times(times: &TimeSummary) -> Value {
-    json!({
-        "count": times.count,
-        "mean_ms": times.mean_ms,
-        "std_ms": times.std_ms,
-        "min_ms": times.min_ms,
-        "p50_ms": times.p50_ms,
-        "p90_ms": times.p90_ms,
-        "p95_ms": times.p95_ms,
-        "p99_ms": times.p99_ms,
-        "p999_ms": times.p999_ms,
-        "max_ms": times.max_ms,
-        "quantiles": if times.exact { "exact" } else { "hdr" },
-    })
-}
-
-fn device(device: &DeviceInfo) -> Value {
-    json!({
-        "device": device.device,
-        "requests": device.requests,
-        "reads": device.reads,
-        "bytes": device.bytes,
-        "lowest_lba": device.lowest_lba,
-        "highest_lba": device.highest_lba,
-        "footprint_sectors": device.footprint_sectors,
-        "sequential_fraction": device.sequential_fraction,
-        "max_in_service": device.max_in_service,
-    })
 }

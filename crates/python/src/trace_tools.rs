@@ -13,7 +13,7 @@ use headstack_trace::iostat::{FIELDS, Iostat};
 use headstack_trace::tick::{
     MatchSummary, Orphan, Pair, Quantised, TICKS_PER_S, TickHistogram, TickRecord, match_file,
 };
-use headstack_trace::{IoSource, Notes, OpenOptions, OutputFormat, convert};
+use headstack_trace::{IoSource, Notes, OpenOptions, OutputFormat, TraceError, convert};
 use headstack_units::Op;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -108,38 +108,33 @@ fn halves(reader: &IoReader) -> Value {
     }
 }
 
+/// What `work` finds in the I/Os of a trace, as a dictionary.
+fn found<'py, T: serde::Serialize>(
+    trace: &Bound<'py, Trace>,
+    strict: bool,
+    work: impl FnOnce(&mut IoReader) -> Result<T, TraceError> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = trace.py();
+    let trace = trace.get();
+    let value = guarded(py, || {
+        let found = work(&mut open_ios(&trace.path, &options(trace, strict))?)?;
+        serde_json::to_value(&found).map_err(|error| Error::Internal(error.to_string()))
+    })?;
+    dict(py, &value)
+}
+
 /// Fits a workload model to a trace.
 #[pyfunction]
 #[pyo3(signature = (trace, *, strict=false))]
-pub(crate) fn fit_workload<'py>(
-    py: Python<'py>,
-    trace: Bound<'py, Trace>,
-    strict: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let trace = trace.get();
-    let value = guarded(py, || {
-        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
-        let model = WorkloadModel::fit(&mut reader)?;
-        serde_json::to_value(&model).map_err(|error| Error::Internal(error.to_string()))
-    })?;
-    dict(py, &value)
+pub(crate) fn fit_workload<'py>(trace: Bound<'py, Trace>, strict: bool) -> PyResult<Bound<'py, PyDict>> {
+    found(&trace, strict, |reader| WorkloadModel::fit(reader))
 }
 
 /// What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
 #[pyfunction]
 #[pyo3(signature = (trace, *, strict=false))]
-pub(crate) fn trace_likeness<'py>(
-    py: Python<'py>,
-    trace: Bound<'py, Trace>,
-    strict: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let trace = trace.get();
-    let value = guarded(py, || {
-        let mut reader = open_ios(&trace.path, &options(trace, strict))?;
-        let found = likeness(&mut reader)?;
-        serde_json::to_value(&found).map_err(|error| Error::Internal(error.to_string()))
-    })?;
-    dict(py, &value)
+pub(crate) fn trace_likeness<'py>(trace: Bound<'py, Trace>, strict: bool) -> PyResult<Bound<'py, PyDict>> {
+    found(&trace, strict, |reader| likeness(reader))
 }
 
 /// Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::TraceError;
+use crate::gate::{Gate, Place};
+use crate::number::Problem;
 
 const CAPACITY: usize = 256 * 1024;
 
@@ -63,6 +65,24 @@ impl Buffer {
             }
         }
         Ok(true)
+    }
+
+    /// The next `RECORD` bytes, which lie at `place`; none at the end, and what is left of a record that is cut is a problem.
+    #[inline]
+    pub(crate) fn record<const RECORD: usize>(
+        &mut self,
+        place: Place,
+        gate: &mut Gate,
+    ) -> Result<Option<[u8; RECORD]>, TraceError> {
+        if self.ensure(RECORD)? {
+            return Ok(self.take(RECORD).first_chunk().copied());
+        }
+        let left = self.bytes().len();
+        self.take(left);
+        if left > 0 {
+            gate.problem(place, Problem(format!("the file ends after {left} of {RECORD} bytes")))?;
+        }
+        Ok(None)
     }
 
     /// Reads on, growing the window where it is full; false at the end of the stream.

@@ -119,6 +119,14 @@ impl Gate {
         Self { tolerant: true, skip_empty: true, ..self }
     }
 
+    /// What was taken off every instant so far.
+    pub(crate) fn zero(&self) -> Nanos {
+        match self.clock {
+            Clock::Since(zero) => zero,
+            Clock::Trace | Clock::Unknown => Nanos::ZERO,
+        }
+    }
+
     /// What the first arrival becomes, where the clock is not the trace's own.
     pub(crate) fn lead(&self) -> Nanos {
         if self.tolerant && !matches!(self.clock, Clock::Trace) { SLACK } else { Nanos::ZERO }

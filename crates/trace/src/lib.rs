@@ -10,6 +10,7 @@ pub mod format;
 pub mod info;
 pub mod io;
 pub mod iostat;
+pub mod join;
 pub mod request;
 pub mod shape;
 pub mod source;

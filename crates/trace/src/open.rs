@@ -178,6 +178,8 @@ pub struct TraceReader {
     sorted: Option<std::vec::IntoIter<Request>>,
     suspected: Option<&'static str>,
     in_order: bool,
+    /// What sorting took off every instant.
+    sorted_zero: Nanos,
     delivery: Delivery,
     /// For traces of requests; events are chosen before they are paired.
     chosen: Option<Chosen>,
@@ -200,6 +202,7 @@ impl TraceReader {
             sorted: None,
             suspected: None,
             in_order: true,
+            sorted_zero: Nanos::ZERO,
             delivery: Delivery::default(),
             chosen,
         }
@@ -245,6 +248,11 @@ impl TraceReader {
     /// Where the first arrival lies on its clock: a tolerant reader leaves room for earlier ones.
     pub fn lead(&self) -> Nanos {
         self.gate.lead()
+    }
+
+    /// What was taken off every instant read so far, so that the trace's own clock can be told.
+    pub(crate) fn origin(&self) -> Nanos {
+        self.gate.zero().max(self.sorted_zero)
     }
 
     /// What was passed over so far because it made no sense; always clean unless [`OpenOptions::tolerant`].
@@ -297,6 +305,7 @@ impl TraceReader {
         all.sort_by_key(|request: &Request| request.arrival);
         if self.rebase {
             let zero = all.first().map_or(Nanos::ZERO, |request| request.arrival);
+            self.sorted_zero = zero;
             for request in &mut all {
                 rebase(request, zero);
             }

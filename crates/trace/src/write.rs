@@ -410,8 +410,9 @@ mod tests {
     }
 
     #[test]
-    fn every_format_that_is_read_can_be_written() {
-        for format in crate::FORMATS {
+    fn every_format_with_addresses_that_is_read_can_be_written() {
+        let without = ["oracle-general", "procmon"];
+        for format in crate::FORMATS.iter().filter(|format| !without.contains(&format.name)) {
             assert!(OutputFormat::named(format.name).is_ok(), "{}", format.name);
         }
     }

@@ -45,7 +45,20 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
         vscsi.extend([0x28, 0, 0, 1]);
         vscsi.extend([k * 8, k * 1000].iter().flat_map(|word| word.to_le_bytes()));
     }
+    let mut oracle = Vec::new();
+    for k in 0..20_u64 {
+        oracle.extend((k as u32).to_le_bytes());
+        oracle.extend((k % 5).to_le_bytes());
+        oracle.extend(4096_u32.to_le_bytes());
+        oracle.extend((if k < 15 { k as i64 + 5 } else { -1 }).to_le_bytes());
+    }
+    let procmon = b"\"Time of Day\",\"Operation\",\"Path\",\"Detail\"\n".iter().copied();
+    let procmon = procmon.chain(lines(|k| {
+        format!("\"1:02:{k:02}.5 PM\",\"ReadFile\",\"C:\\a\",\"Offset: {k},096, Length: 512, I/O Flags: Non-cached\"\n")
+    }));
     specimens.extend([
+        ("oracle-general", oracle),
+        ("procmon", procmon.collect()),
         ("systor17", systor.into_bytes()),
         ("tencent", lines(|k| format!("{},{},8,1,3\n", 1_538_323_199 + k, k * 8))),
         ("hfplayer", hfplayer.into_bytes()),

@@ -44,6 +44,12 @@ app.command(
     help_epilogue=examples("trace capture"),
 )
 app.command(
+    "headstack.cli.trace_join:join",
+    name="join",
+    help="Write several traces as one.",
+    help_epilogue=examples("trace join"),
+)
+app.command(
     "headstack.cli.trace_make:make",
     name="make",
     help="Make a trace like another one, of any length.",

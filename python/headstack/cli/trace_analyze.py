@@ -69,6 +69,8 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
     if about["response"]:
         output.line()
         output.line(causes.sentence(about))
+    if about["fleet"]:
+        _fleet(about["fleet"])
     named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
     groups = [(group["name"], group["response"]) for group in about["by_kind"]]
     _times("Times (ms)", [(name.replace("_", " "), times) for name, times in named] + groups)
@@ -88,6 +90,19 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
     _hot(about)
     if about["quantised"]:
         _quantised(about["quantised"])
+
+
+def _fleet(fleet: dict[str, Any]) -> None:
+    number = output.number
+    output.line()
+    output.line(causes.fleet_sentence(fleet))
+    rows = [
+        (each["device"], number(each["responses"]), *(number(each[f"{key}_ms"], 3) for key in ("mean", "p50", "p99")),
+         f"{each['p99_to_others']:.2f}")
+        for each in fleet["ranked"][:16]
+    ]  # fmt: skip
+    columns = ["", "n", "mean (ms)", "p50 (ms)", "p99 (ms)", "p99 ÷ median of the others"]
+    output.table("Devices, the slowest first", columns, rows)
 
 
 def _times(title: str, named: list[tuple[str, dict[str, Any] | None]]) -> None:

@@ -67,6 +67,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "trace analyze": ("headstack trace analyze host.trace --report trace.html",),
     "trace iostat": ("headstack trace iostat iostat.txt",),
     "trace capture": ("headstack trace capture /dev/sda host.parquet --for 10m",),
+    "trace join": ("headstack trace join both.parquet monday.csv tuesday.csv --clocks follow",),
     "trace make": ("headstack trace make more.parquet --like host.trace --requests 1000000",),
     "simulate": (
         "headstack simulate hp-97560 --workload unix-like --report run.html",

@@ -28,6 +28,19 @@ def sentence(about: dict[str, Any]) -> str:
     return "No cause found: too little happened beside the reads to compare them with."
 
 
+def fleet_sentence(fleet: dict[str, Any]) -> str:
+    """The device that stands out among several, or that none does."""
+    outlier, devices = fleet["outlier"], len(fleet["ranked"])
+    if outlier:
+        return (
+            f"Device {outlier['device']} stands out: its {outlier['measure']} of {number(outlier['value_ms'], 3)} ms is "
+            f"{outlier['times_as_long']:.2f} times that of the {devices - 1} others."
+        )
+    if devices < 4:
+        return f"No device stands out: {devices} devices are too few to say what is usual."
+    return f"No device stands out: the {devices} devices differ no more than chance explains."
+
+
 def rows(about: dict[str, Any]) -> list[list[str]]:
     """A row a candidate: occurrences, reads in them and around them, times as long with the interval, whether found."""
     return [

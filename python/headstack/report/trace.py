@@ -19,6 +19,8 @@ def trace_page(name: str, about: dict[str, Any]) -> Page:
     notices = [*_notices(about)]
     if about["response"]:
         notices.insert(0, causes.sentence(about))
+        if about["fleet"]:
+            notices.insert(1, causes.fleet_sentence(about["fleet"]))
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,

@@ -1,75 +1,58 @@
-//! How the rate changes over a trace, and time as a steady stream would count it.
+//! When requests arrive: the instant of each, or of a long trace of every second, fourth, …
 
 use serde::{Deserialize, Serialize};
 
-/// At most so many stretches.
-const STRETCHES: usize = 1 << 16;
-/// At least so many requests to a stretch on average.
-const REQUESTS: usize = 8;
-/// The mean time between requests, as [`Pace::steady`] counts it.
-pub(super) const MEAN_GAP: f64 = 1_000_000.0;
+/// At most so many instants.
+const INSTANTS: usize = 1 << 16;
 
-/// Requests in each of equal stretches of a trace. What repeats daily, and what comes in bursts of any length above a
-/// stretch, stands here; what is below is left to the gaps.
+/// Instants of a trace, equally many requests apart. What repeats daily, and what comes in bursts of any length, stands here;
+/// what lies between two instants is left to the excerpts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pace {
-    /// Length of a stretch, ns.
-    pub stretch_ns: u64,
-    /// Requests in each.
-    pub requests: Vec<u64>,
+    /// Requests from one instant to the next, a power of two.
+    pub every: u64,
+    /// Requests in all; the last interval may hold fewer.
+    pub requests: u64,
+    /// When the first of every so many arrives, ns from the first of all; and when the next after the last would.
+    pub instants_ns: Vec<u64>,
 }
 
 impl Pace {
-    /// That of ascending `arrivals`, of which the first is the start.
+    /// That of two or more ascending `arrivals`.
     pub(super) fn of(arrivals: &[u64]) -> Self {
-        let stretches = (arrivals.len() / REQUESTS).clamp(1, STRETCHES) as u64;
+        let mut every = 1_u64;
+        while arrivals.len().div_ceil(every as usize) > INSTANTS {
+            every *= 2;
+        }
         let first = arrivals.first().copied().unwrap_or(0);
         let span = arrivals.last().map_or(0, |last| last - first);
-        let stretch_ns = span / stretches + 1;
-        let mut requests = vec![0; (span / stretch_ns + 1) as usize];
-        for arrival in arrivals {
-            requests[((arrival - first) / stretch_ns) as usize] += 1;
-        }
-        Self { stretch_ns, requests }
+        let mean_gap = span / (arrivals.len().max(2) - 1) as u64;
+        let mut instants_ns: Vec<u64> =
+            arrivals.iter().step_by(every as usize).map(|at| at - first).collect();
+        instants_ns.push(span.saturating_add(mean_gap));
+        Self { every, requests: arrivals.len() as u64, instants_ns }
     }
 
     /// Whether it can be followed.
     pub(super) fn makes_sense(&self) -> bool {
-        let sum = self.requests.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-        let length = self.stretch_ns.checked_mul(self.requests.len() as u64);
-        self.stretch_ns > 0 && sum.is_some_and(|sum| (1..1 << 50).contains(&sum)) && length.is_some()
+        let intervals = (self.instants_ns.len() as u64).checked_sub(1);
+        self.every.is_power_of_two()
+            && self.requests > 0
+            && intervals == Some(self.requests.div_ceil(self.every))
+            && self.instants_ns.is_sorted()
+            && self.instants_ns.last().is_some_and(|end| *end < 1 << 62)
     }
 
-    /// Requests up to each stretch, and all.
-    pub(super) fn sums(&self) -> Vec<u64> {
-        let mut sums = vec![0];
-        for count in &self.requests {
-            sums.push(sums[sums.len() - 1] + count);
-        }
-        sums
-    }
-
-    /// An instant since the start, as a clock counts that runs the faster the more requests come.
-    pub(super) fn steady(&self, sums: &[u64], at: u64) -> f64 {
-        let stretch = ((at / self.stretch_ns) as usize).min(self.requests.len() - 1);
-        let within = (at - stretch as u64 * self.stretch_ns) as f64 / self.stretch_ns as f64;
-        (sums[stretch] as f64 + within * self.requests[stretch] as f64) * MEAN_GAP
-    }
-
-    /// The instant at which that clock shows `steady`; the pace begins anew at its end.
-    pub(super) fn instant(&self, sums: &[u64], steady: f64) -> u64 {
-        let whole = sums[sums.len() - 1];
-        let requests = steady / MEAN_GAP;
-        let round = (requests / whole as f64).floor();
-        let left = requests - round * whole as f64;
-        // The last stretch that begins at or before, and holds something.
-        let after = sums.partition_point(|&sum| sum as f64 <= left).min(sums.len() - 1);
-        let stretch = after - 1;
-        let within = (left - sums[stretch] as f64) / self.requests[stretch].max(1) as f64;
-        let ns =
-            self.stretch_ns as f64 * (round * self.requests.len() as f64 + stretch as f64 + within.min(1.0));
-        ns.round() as u64
+    /// When about the request of that number arrives; after the last, all begins anew.
+    pub(super) fn instant(&self, number: u64) -> u64 {
+        let (round, number) = (number / self.requests, number % self.requests);
+        let at = number / self.every;
+        let (from, to) = (self.instants_ns[at as usize], self.instants_ns[at as usize + 1]);
+        let held = self.every.min(self.requests - at * self.every);
+        let into = u128::from(to - from) * u128::from(number % self.every) / u128::from(held);
+        let end = self.instants_ns[self.instants_ns.len() - 1];
+        round.saturating_mul(end).saturating_add(from + into as u64)
     }
 }
 
@@ -78,26 +61,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_is_where_its_steady_time_says() {
-        // 800 requests in the first second, 80 in the tenth, nothing between.
-        let first = (0..800).map(|k| k * 1_250_000);
-        let arrivals: Vec<u64> = first.chain((0..80).map(|k| 9_000_000_000 + k * 12_500_000)).collect();
+    fn each_request_of_a_short_trace_has_its_instant() {
+        let arrivals: Vec<u64> = (0..883).map(|k| 5 + k * k).collect();
         let pace = Pace::of(&arrivals);
-        let sums = pace.sums();
         assert!(pace.makes_sense());
-        assert_eq!(sums[sums.len() - 1], 880);
-        for at in arrivals {
-            let back = pace.instant(&sums, pace.steady(&sums, at));
-            assert!(back.abs_diff(at) < 1000, "{at} {back}");
+        for (number, &at) in (0..).zip(&arrivals) {
+            assert_eq!(pace.instant(number), at - 5);
+            // Another round begins where the first ends, a mean gap after its last.
+            assert_eq!(pace.instant(number + 883), at - 5 + 882 * 882 + 882);
         }
-        // Another round begins where the first ends.
-        let length = pace.stretch_ns * pace.requests.len() as u64;
-        assert!(pace.instant(&sums, 880.0 * MEAN_GAP).abs_diff(length) < 1000);
     }
 
     #[test]
-    fn one_request_has_a_pace() {
-        let pace = Pace::of(&[5]);
-        assert_eq!((pace.requests.clone(), pace.instant(&pace.sums(), 0.0)), (vec![1], 0));
+    fn a_long_trace_has_an_instant_for_so_many() {
+        let arrivals: Vec<u64> = (0..2_000_001).map(|k| 3 * k).collect();
+        let pace = Pace::of(&arrivals);
+        assert!(pace.makes_sense());
+        assert_eq!((pace.every, pace.instants_ns.len()), (32, 62_502));
+        assert!((0..2_000_001).all(|number| pace.instant(number) == 3 * number));
+        assert_eq!(Pace::of(&[5, 5]).instant(1), 0);
     }
 }

@@ -26,14 +26,23 @@
 //! - So it is with a dispatch without queueing, on a device whose queueing is traced. A completion without a dispatch, on a
 //!   device whose dispatches are traced, is doubtful.
 
+mod counts;
+mod losses;
+mod queued;
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
 
-use super::mispairs::Mispairs;
 use super::{Action, Event, Marks};
 use crate::{Io, Request};
+pub use counts::PairingCounts;
+use losses::Losses;
+pub use losses::Survey;
+use queued::{Piece, Queued};
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
@@ -46,27 +55,6 @@ const SWEEP: u64 = 1 << 16;
 
 /// How much later than another an event may be stamped and still come before it.
 const DISORDER: Nanos = Nanos(100_000_000);
-
-/// What is made of halves where events are missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PairingRule {
-    /// Only what must belong together is paired.
-    #[default]
-    Strict,
-    /// The latest dispatch takes the completion, however old it is, as in btt.
-    Btt,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    end: u64,
-    write: bool,
-    queued: Nanos,
-    got: Nanos,
-    inserted: Nanos,
-    pid: u32,
-    marks: Marks,
-}
 
 /// A request at the device, or given back by it.
 #[derive(Clone, Copy, Debug)]
@@ -84,77 +72,14 @@ impl Active {
     }
 }
 
-type Place = (u32, u64);
-
-/// What became of the events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PairingCounts {
-    /// I/Os with a completion.
-    pub pairs: u64,
-    /// Of them flushes without data.
-    pub flushes: u64,
-    /// Of them discards.
-    pub discards: u64,
-    /// Queued pieces merged into others.
-    pub merges: u64,
-    /// Pieces split.
-    pub splits: u64,
-    /// Requests given back by the device.
-    pub requeues: u64,
-    /// Of the pairs those whose dispatch is not in the trace: their device has none, or it was lost.
-    pub undispatched: u64,
-    /// Completions of a part of a request.
-    pub partial_completions: u64,
-    /// Second completions of flushes.
-    pub double_flush_completions: u64,
-    /// Dispatches without a completion.
-    pub orphan_dispatches: u64,
-    /// Completions without a dispatch or a queued piece.
-    pub orphan_completions: u64,
-    /// Queued pieces that were never dispatched or completed.
-    pub orphan_queued: u64,
-    /// Completions whose dispatch or queueing cannot be told for certain, as events are missing: they make no I/O.
-    pub doubtful: u64,
-    /// Of the pairs those of which only the service is known: their queueing was lost.
-    pub without_queueing: u64,
-}
-
-impl PairingCounts {
-    /// Halves without the other.
-    pub fn orphans(&self) -> u64 {
-        self.orphan_dispatches + self.orphan_completions + self.orphan_queued
-    }
-}
-
-/// What losses made of the steps of I/Os.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Losses {
-    /// From dispatch to completion.
-    services: Mispairs,
-    /// From queueing to dispatch.
-    waits: Mispairs,
-    /// From dispatch to completion of flushes.
-    flushes: Mispairs,
-}
-
-impl Losses {
-    /// Whether a wrong pair is to be expected.
-    fn matter(&self) -> bool {
-        self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
-    }
-
-    /// All of the trace has been seen.
-    fn survey(self) -> Self {
-        let Self { services, waits, flushes } = self;
-        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey() }
-    }
-}
-
-/// What is known of losses from a trace seen as a whole.
-#[derive(Clone, Debug)]
-pub struct Survey {
-    lossy: bool,
-    losses: Losses,
+/// What is made of halves where events are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairingRule {
+    /// Only what must belong together is paired.
+    #[default]
+    Strict,
+    /// The latest dispatch takes the completion, however old it is, as in btt.
+    Btt,
 }
 
 /// A few devices.
@@ -178,7 +103,7 @@ impl Devices {
 /// Pairs a stream of events, in memory that grows with what is outstanding.
 #[derive(Debug, Default)]
 pub struct Pairing {
-    queued: BTreeMap<Place, Vec<Piece>>,
+    queued: Queued,
     queued_flushes: BTreeMap<u32, (Nanos, u32)>,
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
@@ -233,12 +158,12 @@ impl Pairing {
         match event.action {
             Action::Queue => self.queue(event),
             Action::GetRequest => {
-                if let Some(piece) = self.piece_at(event) {
+                if let Some(piece) = self.queued.at(event) {
                     piece.got = event.time;
                 }
             }
             Action::Insert => {
-                if let Some(piece) = self.piece_at(event) {
+                if let Some(piece) = self.queued.at(event) {
                     piece.inserted = event.time;
                 }
             }
@@ -264,7 +189,7 @@ impl Pairing {
 
     /// Appends the I/Os before which no other can come, in order of arrival.
     pub fn drain(&mut self, out: &mut Vec<Io>) {
-        let open = self.queued.values().flatten().map(|piece| piece.queued);
+        let open = self.queued.instants();
         let active = self.active.values().flatten().chain(self.requeued.values());
         let active = active.chain(self.flushing.values().flatten()).map(|active| active.io.request.arrival);
         let flushes = self.queued_flushes.values().map(|(queued, _)| *queued);
@@ -299,16 +224,7 @@ impl Pairing {
         }
         self.losses.waits.begin();
         self.supersede_queued(event, write);
-        let piece = Piece {
-            end: event.end(),
-            write,
-            queued: event.time,
-            got: Nanos::MAX,
-            inserted: Nanos::MAX,
-            pid: event.pid,
-            marks: event.marks,
-        };
-        self.queued.entry((event.device, event.sector)).or_default().push(piece);
+        self.queued.push(event, write);
     }
 
     fn queue_flush(&mut self, event: &Event) {
@@ -332,56 +248,15 @@ impl Pairing {
 
     /// The same for what is queued there.
     fn supersede_queued(&mut self, event: &Event, write: bool) {
-        let Some(pieces) = self.queued.get_mut(&(event.device, event.sector)) else { return };
-        let before = pieces.iter().filter(|piece| piece.write == write).count() as u64;
+        let before = self.queued.supersede(event, write, self.lossy);
         self.losses.waits.supersede(before);
-        if self.lossy {
-            pieces.retain(|piece| piece.write != write);
-            self.counts.orphan_queued += before;
-        }
-    }
-
-    fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
-        let (&(device, _), pieces) = self.queued.range_mut(..=(event.device, event.sector)).next_back()?;
-        if device != event.device {
-            return None;
-        }
-        pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
+        self.counts.orphan_queued += if self.lossy { before } else { 0 };
     }
 
     /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace
     /// with losses, those that are doubtful are given up instead.
     fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
-        let mut taken: Vec<Piece> = Vec::new();
-        let mut rest = None;
-        // One that begins before may reach in: the second part of a split.
-        let before = self.queued.range_mut((device, 0)..(device, first)).next_back();
-        let mut keys: Vec<u64> = Vec::new();
-        if let Some((&(_, start), pieces)) = before
-            && pieces.iter().any(|piece| piece.write == write && piece.end > first)
-        {
-            keys.push(start);
-        }
-        keys.extend(self.queued.range((device, first)..(device, end)).map(|(&(_, start), _)| start));
-        for start in keys {
-            let Some(pieces) = self.queued.get_mut(&(device, start)) else { continue };
-            pieces.retain(|piece| {
-                if piece.write != write || piece.end <= first {
-                    return true;
-                }
-                taken.push(*piece);
-                if piece.end > end {
-                    rest = Some(*piece);
-                }
-                false
-            });
-            if pieces.is_empty() {
-                self.queued.remove(&(device, start));
-            }
-        }
-        if let Some(rest) = rest {
-            self.queued.entry((device, end)).or_default().push(rest);
-        }
+        let mut taken = self.queued.take(device, first, end, write);
         for piece in &taken {
             self.losses.waits.record(self.now.saturating_sub(piece.queued));
         }
@@ -573,151 +448,7 @@ impl Pairing {
         let before = self.requeued.len();
         self.requeued.retain(|_, active| !lost(active));
         counts.orphan_dispatches += (before - self.requeued.len()) as u64;
-        self.queued.retain(|_, pieces| {
-            let before = pieces.len();
-            pieces.retain(|piece| piece.queued >= horizon);
-            counts.orphan_queued += (before - pieces.len()) as u64;
-            !pieces.is_empty()
-        });
+        counts.orphan_queued += self.queued.sweep(horizon);
         self.queued_flushes.retain(|_, (queued, _)| *queued >= horizon);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Kind;
-    use headstack_units::Op;
-
-    fn event(time: u64, action: Action, sector: u64, sectors: u32, letters: &str) -> Event {
-        Event {
-            time: Nanos(time),
-            sector,
-            bytes: sectors << 9,
-            pid: 1,
-            device: 7,
-            cpu: 0,
-            action,
-            marks: Marks::of_letters(letters.as_bytes()).unwrap(),
-        }
-    }
-
-    fn pair(events: &[Event]) -> (Vec<Io>, PairingCounts) {
-        let mut pairing = Pairing::default();
-        let mut ios = Vec::new();
-        for event in events {
-            pairing.push(event);
-            pairing.drain(&mut ios);
-        }
-        pairing.finish(&mut ios);
-        assert!(ios.is_sorted_by_key(|io| io.request.arrival));
-        (ios, pairing.counts().clone())
-    }
-
-    fn times(io: &Io) -> (u64, u64, u64) {
-        (io.request.arrival.0, io.request.start.0, io.request.finish.0)
-    }
-
-    use Action::{BackMerge, Complete, GetRequest, Insert, Issue, Queue, Requeue, Split};
-
-    #[test]
-    fn merged_pieces_are_one_request_from_the_earliest_on() {
-        let (ios, counts) = pair(&[
-            event(10, Queue, 100, 8, "W"),
-            event(11, GetRequest, 100, 8, "W"),
-            event(12, Insert, 100, 8, "W"),
-            event(20, Queue, 108, 8, "WS"),
-            event(21, BackMerge, 108, 8, "WS"),
-            event(30, Issue, 100, 16, "W"),
-            event(90, Complete, 100, 16, "W"),
-        ]);
-        assert_eq!((ios.len(), times(&ios[0]), ios[0].merges), (1, (10, 30, 90), 1));
-        assert_eq!((ios[0].got, ios[0].inserted, ios[0].request.sectors), (Nanos(11), Nanos(12), 16));
-        assert_eq!((counts.pairs, counts.merges, counts.orphans()), (1, 1, 0));
-        assert_eq!(ios[0].request.op, Op::Write);
-    }
-
-    #[test]
-    fn a_split_piece_gives_its_arrival_to_both_requests() {
-        let (ios, counts) = pair(&[
-            event(10, Queue, 100, 16, "R"),
-            event(11, Split, 100, 8, "R"),
-            event(20, Issue, 100, 8, "R"),
-            event(25, Issue, 108, 8, "R"),
-            event(50, Complete, 108, 8, "R"),
-            event(60, Complete, 100, 8, "R"),
-        ]);
-        assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(10, 25, 50), (10, 20, 60)]);
-        assert_eq!((counts.splits, counts.orphans()), (1, 0));
-    }
-
-    #[test]
-    fn a_requeued_request_keeps_its_arrival_and_starts_anew() {
-        let (ios, counts) = pair(&[
-            event(10, Queue, 100, 8, "R"),
-            event(20, Issue, 100, 8, "R"),
-            event(30, Requeue, 100, 8, "R"),
-            event(40, Issue, 100, 8, "R"),
-            event(50, Complete, 100, 8, "R"),
-        ]);
-        assert_eq!((times(&ios[0]), counts.requeues, counts.orphans()), ((10, 40, 50), 1, 0));
-    }
-
-    #[test]
-    fn a_part_completed_leaves_the_rest_at_the_device() {
-        let (ios, counts) = pair(&[
-            event(20, Issue, 100, 16, "R"),
-            event(30, Complete, 100, 8, "R"),
-            event(45, Complete, 108, 8, "R"),
-        ]);
-        assert_eq!((times(&ios[0]), ios[0].request.sectors), ((20, 20, 45), 16));
-        assert_eq!((counts.partial_completions, counts.orphans()), (1, 0));
-    }
-
-    #[test]
-    fn a_flush_completes_twice_and_is_counted_once() {
-        let (ios, counts) = pair(&[
-            event(5, Queue, 0, 0, "FWS"),
-            event(10, Issue, 0, 0, "FN"),
-            event(20, Complete, 0, 0, "FN"),
-            event(21, Complete, 0, 0, "WS"),
-        ]);
-        assert_eq!((ios.len(), ios[0].kind, times(&ios[0])), (1, Kind::Flush, (5, 10, 20)));
-        assert_eq!((counts.flushes, counts.double_flush_completions, counts.orphans()), (1, 1, 0));
-    }
-
-    #[test]
-    fn a_device_without_dispatches_ends_its_pieces() {
-        let (ios, counts) = pair(&[event(5, Queue, 8, 8, "WS"), event(9, Complete, 8, 8, "WS")]);
-        assert_eq!((times(&ios[0]), counts.orphans()), ((5, u64::MAX, 9), 0));
-        assert!(ios[0].sync);
-    }
-
-    #[test]
-    fn halves_alone_are_counted() {
-        let (ios, counts) = pair(&[
-            event(1, Queue, 0, 8, "R"),
-            event(2, Issue, 100, 8, "R"),
-            event(3, Issue, 100, 8, "R"),
-            event(4, Complete, 100, 8, "R"),
-            event(5, Complete, 300, 8, "R"),
-            event(6, Complete, 100, 8, "W"),
-        ]);
-        // The latest dispatch wins.
-        assert_eq!((ios.len(), times(&ios[0])), (1, (3, 3, 4)));
-        let found = (counts.orphan_queued, counts.orphan_dispatches, counts.orphan_completions);
-        assert_eq!(found, (1, 1, 2));
-    }
-
-    #[test]
-    fn discards_and_reads_at_the_same_place_stay_apart() {
-        let (ios, _) = pair(&[
-            event(1, Issue, 100, 8, "D"),
-            event(2, Issue, 100, 8, "W"),
-            event(3, Complete, 100, 8, "W"),
-            event(4, Complete, 100, 8, "D"),
-        ]);
-        assert_eq!(ios.iter().map(|io| io.kind).collect::<Vec<_>>(), [Kind::Discard, Kind::Data]);
-        assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 1, 4), (2, 2, 3)]);
     }
 }

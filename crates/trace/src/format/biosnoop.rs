@@ -1,6 +1,7 @@
 //! biosnoop (bcc, bpftrace): one line a completion under a header that names the columns: `TIME(s) COMM PID DISK T SECTOR
 //! BYTES [QUE(ms)] LAT(ms)`. The time is that of the completion; the latency is the device's, and `QUE` the time in the
-//! queue before. Disks become devices, in the order of their appearance.
+//! queue before. Disks become devices, in the order of their appearance. iosnoop (perf-tools) names its columns otherwise:
+//! `[STARTs] ENDs COMM PID TYPE DEV BLOCK BYTES LATms`, with `-t` or `-ts`.
 
 use headstack_units::{Lba, Nanos};
 
@@ -13,7 +14,7 @@ use crate::{Op, OpenOptions, Request, TraceError};
 
 pub(super) static FORMAT: Format = Format {
     name: "biosnoop",
-    about: "biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms), a line a completion",
+    about: "biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms), a line a completion; or iosnoop -t",
     sniff: |sample| sample.lines().next().is_some_and(|line| columns(line).is_some()),
     open,
 };
@@ -40,15 +41,15 @@ fn columns(header: &[u8]) -> Option<Vec<Column>> {
         .split(u8::is_ascii_whitespace)
         .filter(|name| !name.is_empty())
         .map(|name| match name {
-            b"TIME(s)" => Column::Time(9),
+            b"TIME(s)" | b"ENDs" => Column::Time(9),
             b"TIME(ms)" => Column::Time(6),
             b"COMM" => Column::Command,
-            b"DISK" => Column::Disk,
-            b"T" => Column::Type,
-            b"SECTOR" => Column::Sector,
+            b"DISK" | b"DEV" => Column::Disk,
+            b"T" | b"TYPE" => Column::Type,
+            b"SECTOR" | b"BLOCK" => Column::Sector,
             b"BYTES" => Column::Bytes,
             b"QUE(ms)" => Column::Queue,
-            b"LAT(ms)" => Column::Latency,
+            b"LAT(ms)" | b"LATms" => Column::Latency,
             _ => Column::Ignored,
         })
         .collect();
@@ -143,6 +144,20 @@ impl Parser {
 mod tests {
     use super::*;
     use crate::testing::read_text;
+
+    #[test]
+    fn iosnoop_has_other_names() {
+        let text = "STARTs         ENDs           COMM         PID    TYPE DEV      BLOCK        BYTES     LATms\n\
+            5982800.302061 5982800.302679 supervise    1809   W    202,1    17039600     4096       0.62\n\
+            5982800.302423 5982800.302842 my tool      1809   RM   202,1    17039608     4096       0.42\n";
+        let requests = read_text(None, text).unwrap();
+        let second = requests[1].arrival.0 - requests[0].arrival.0;
+        assert_eq!(
+            (requests.len(), requests[0].lba, requests[0].sectors, second),
+            (2, Lba(17_039_600), 8, 363_000)
+        );
+        assert_eq!((requests[1].op, requests[1].finish.0 - requests[1].start.0), (Op::Read, 420_000));
+    }
 
     #[test]
     fn columns_are_found_by_name_and_commands_may_hold_blanks() {

@@ -10,6 +10,7 @@
 //! | `response_…` | measured finish, counted from the arrival |
 //! | `lba` or `offset_bytes` | first sector, or first byte (rounded outwards to sectors) (required) |
 //! | `sectors` or `size_bytes` | length (required) |
+//! | `file` | a file in which `offset_bytes` counts: it is placed by the model of [`placing`](super::placing) |
 //! | `op` | R, Read, W, Write, or 0 (read), 1 (write) (required, or the next) |
 //! | `is_read` | 1, true, 0, false |
 //! | `device` | device number, 0 if absent |
@@ -21,6 +22,7 @@
 
 use headstack_units::{Lba, Nanos};
 
+use crate::format::placing::Placing;
 use crate::format::preset::TableWords;
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
@@ -51,6 +53,7 @@ enum Field {
     IsRead,
     Device,
     Flags,
+    File,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +65,7 @@ enum Time {
 }
 
 impl Field {
-    const PLAIN: [(&'static str, Self); 8] = [
+    const PLAIN: [(&'static str, Self); 9] = [
         ("lba", Self::Lba),
         ("offset_bytes", Self::OffsetBytes),
         ("sectors", Self::Sectors),
@@ -71,6 +74,7 @@ impl Field {
         ("is_read", Self::IsRead),
         ("device", Self::Device),
         ("flags", Self::Flags),
+        ("file", Self::File),
     ];
     const TIMES: [(&'static str, Time); 4] = [
         ("arrival", Time::Arrival),
@@ -102,11 +106,12 @@ impl Field {
             Self::Flags => 5,
             Self::Time(Time::Start, _) => 6,
             Self::Time(Time::Finish | Time::Response, _) => 7,
+            Self::File => 8,
         }
     }
 }
 
-const SLOTS: usize = 8;
+const SLOTS: usize = 9;
 const REQUIRED: [&str; 4] =
     ["arrival_s (or _ms, _us, _ns)", "lba or offset_bytes", "sectors or size_bytes", "op or is_read"];
 
@@ -176,6 +181,8 @@ struct Parser {
     fields: [Option<Field>; SLOTS],
     sector_bytes: u32,
     words: TableWords,
+    /// Where files lie, if the table tells files.
+    files: Option<Placing>,
     /// The first line is no header.
     begins_with_data: bool,
 }
@@ -237,13 +244,23 @@ impl Parser {
         while columns.last().is_some_and(Option::is_none) {
             columns.pop();
         }
-        Ok(Self { separator, columns, fields, sector_bytes, words: words.clone(), begins_with_data: false })
+        let files = fields[Field::File.slot()].map(|_| Placing::default());
+        if files.is_some() && fields[1] != Some(Field::OffsetBytes) {
+            return Err(Problem(
+                "an address in a `file` is an `offset_bytes`, and there is no such column".into(),
+            ));
+        }
+        let words = words.clone();
+        Ok(Self { separator, columns, fields, sector_bytes, words, files, begins_with_data: false })
     }
 
     /// First sector and number of sectors.
-    fn extent(&self, at: &[u8], length: &[u8]) -> Result<(u64, u32), Problem> {
+    fn extent(&mut self, at: &[u8], length: &[u8], file: &[u8]) -> Result<(u64, u32), Problem> {
         let in_bytes = self.fields[1] == Some(Field::OffsetBytes);
-        let at = number::integer(at, if in_bytes { "offset_bytes" } else { "lba" })?;
+        let mut at = number::integer(at, if in_bytes { "offset_bytes" } else { "lba" })?;
+        if let Some(files) = &mut self.files {
+            at = files.address(file, at)?;
+        }
         match (in_bytes, self.fields[2] == Some(Field::SizeBytes)) {
             (false, false) => Ok((at, number::integer32(length, "sectors")?)),
             (false, true) => {
@@ -270,9 +287,10 @@ impl LineParser for Parser {
             }
         }
         let arrival = self.time(0, cells[0])?.ok_or_else(|| Problem::field("arrival", b"", "missing"))?;
-        let (lba, sectors) = self.extent(cells[1], cells[2])?;
-        let op = if self.fields[3] == Some(Field::IsRead) { truth(cells[3]) } else { operation(cells[3]) };
-        let op = op.or_else(|| self.other_word(cells[3])).ok_or_else(|| {
+        let (lba, sectors) = self.extent(cells[1], cells[2], cells[8])?;
+        let usual =
+            || if self.fields[3] == Some(Field::IsRead) { truth(cells[3]) } else { operation(cells[3]) };
+        let op = self.own_word(cells[3]).or_else(usual).ok_or_else(|| {
             Problem::field("op", cells[3], "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0)")
         })?;
         let mut request = Request::new(arrival, op, Lba(lba), sectors);
@@ -296,9 +314,9 @@ impl LineParser for Parser {
 }
 
 impl Parser {
-    /// What a word of the table's own means.
-    #[cold]
-    fn other_word(&self, cell: &[u8]) -> Option<Op> {
+    /// What a word of the table's own means; it may be one that means something else in others.
+    #[inline]
+    fn own_word(&self, cell: &[u8]) -> Option<Op> {
         let among = |words: &[String]| words.iter().any(|word| word.as_bytes() == cell);
         if among(&self.words.reads) { Some(Op::Read) } else { among(&self.words.writes).then_some(Op::Write) }
     }
@@ -306,7 +324,7 @@ impl Parser {
     /// The time in a cell, if its column exists and the cell is not empty.
     #[inline]
     fn time(&self, slot: usize, cell: &[u8]) -> Result<Option<Nanos>, Problem> {
-        const NAMES: [&str; SLOTS] = ["arrival", "", "", "", "", "", "start", "finish"];
+        const NAMES: [&str; SLOTS] = ["arrival", "", "", "", "", "", "start", "finish", ""];
         match self.fields[slot] {
             Some(Field::Time(_, decimals)) if !cell.is_empty() => {
                 number::fixed(cell, decimals, NAMES[slot]).map(|ns| Some(Nanos(ns)))
@@ -350,13 +368,13 @@ fn too_few(found: usize, wanted: usize) -> Problem {
 }
 
 /// The cells of a line, quotes and blanks around them removed.
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,
 }
 
 impl<'a> Cells<'a> {
-    fn new(line: &'a [u8], separator: u8) -> Self {
+    pub(super) fn new(line: &'a [u8], separator: u8) -> Self {
         Self { rest: Some(line), separator }
     }
 }

@@ -21,8 +21,11 @@ mod hfplayer;
 mod io_decoder;
 mod mqsim;
 mod msr;
+mod oracle_general;
 mod parquet;
+mod placing;
 pub mod preset;
+mod procmon;
 mod spc;
 mod srt;
 mod ssdsim;
@@ -50,11 +53,13 @@ pub static FORMATS: &[&Format] = &[
     &tencent::FORMAT,
     &hfplayer::FORMAT,
     &vscsi::FORMAT,
+    &oracle_general::FORMAT,
     &disksim_batch::FORMAT,
     &emcsymm::FORMAT,
     &fio_iolog::FORMAT,
     &fio_latency::FORMAT,
     &biosnoop::FORMAT,
+    &procmon::FORMAT,
     &csv::FORMAT,
     &parquet::FORMAT,
     &arrow_ipc::FORMAT,

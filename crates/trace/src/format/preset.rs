@@ -21,10 +21,12 @@ use serde::Deserialize;
 use crate::{OpenOptions, TraceError};
 
 /// The files of the library; one line each.
-const LIBRARY: [&str; 3] = [
+const LIBRARY: [&str; 5] = [
     include_str!("../../../../formats/alibaba.toml"),
+    include_str!("../../../../formats/baleen.toml"),
     include_str!("../../../../formats/cloudphysics.toml"),
     include_str!("../../../../formats/fiu.toml"),
+    include_str!("../../../../formats/thesios.toml"),
 ];
 
 /// Whether the first request comes at zero.
@@ -140,7 +142,7 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
         TraceError::unusable(
             format!("--columns: `{word}` {problem}"),
             "FIELD:COLUMN[:UNIT], as in time:0:us,op:2,offset:3:bytes,size:4; fields: time, start, finish, response (s, ms, \
-             us, ns), offset, size (bytes, sectors), op, is_read, device, flags"
+             us, ns), offset, size (bytes, sectors), file, op, is_read, device, flags"
                 .into(),
         )
     };
@@ -163,8 +165,8 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
         ("size", None | Some("bytes")) => "size_bytes".into(),
         ("size", Some("sectors")) => "sectors".into(),
         ("offset" | "size", _) => return Err(unlike("has a unit that is neither bytes nor sectors")),
-        ("op" | "is_read" | "device" | "flags", None) => field.into(),
-        ("op" | "is_read" | "device" | "flags", Some(_)) => return Err(unlike("has no unit")),
+        ("op" | "is_read" | "device" | "flags" | "file", None) => field.into(),
+        ("op" | "is_read" | "device" | "flags" | "file", Some(_)) => return Err(unlike("has no unit")),
         _ => return Err(unlike("names no field")),
     };
     Ok((column.into(), field))
@@ -206,8 +208,22 @@ mod tests {
         let cloudphysics = read("cloudphysics", text).unwrap();
         assert_eq!(cloudphysics[0], Request::new(Nanos(0), Op::Write, Lba(42), 1));
         assert_eq!(cloudphysics[1], Request::new(Nanos(100_000), Op::Read, Lba(43), 2));
+        let baleen = read("baleen", "b1 0 4096 5.5 1 p n u 0 1 h\nb2 8192 512 5.75 3 p n u 0 1 h\n").unwrap();
+        assert_eq!(baleen[0], Request::new(Nanos(0), Op::Read, Lba(0), 8));
+        let second_slot = (64 << 11) + 16;
+        assert_eq!(baleen[1], Request::new(Nanos(250_000_000), Op::Write, Lba(second_slot), 1));
+        let unknown = read("baleen", "b1 0 4096 5.5 100 p n u 0 1 h\n").unwrap_err();
+        assert!(unknown.to_string().contains("`op` is `100`"), "{unknown}");
         let fiu = read("fiu", "100 7 kjournald 80 8 W 8 1 a0\n350  7 cp 800 8 R 8 1 b1\n").unwrap();
         assert_eq!(fiu[1], Request::new(Nanos(250), Op::Read, Lba(800), 8));
+    }
+
+    #[test]
+    fn a_file_needs_an_offset_in_bytes() {
+        let columns = columns("time:0:ms,op:1,file:2,offset:3:sectors,size:4").unwrap();
+        let options = OpenOptions { columns, ..OpenOptions::default() };
+        let error = read_all(text_file("1,R,f,8,512\n").path(), &options).unwrap_err();
+        assert!(error.to_string().contains("no such column"), "{error}");
     }
 
     #[test]

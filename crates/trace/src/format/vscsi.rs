@@ -65,16 +65,8 @@ impl Decoder for Records {
         while batch.len() < BATCH {
             self.number += 1;
             let place = Place::Byte { offset: self.buffer.offset(), record: self.number };
-            if !self.buffer.ensure(RECORD)? {
-                let left = self.buffer.bytes().len();
-                self.buffer.take(left);
-                if left > 0 {
-                    gate.problem(place, Problem(format!("the file ends after {left} of {RECORD} bytes")))?;
-                }
-                break;
-            }
-            let Some(record) = self.buffer.take(RECORD).first_chunk::<RECORD>() else { break };
-            match request(record, self.sector_bytes) {
+            let Some(record) = self.buffer.record::<RECORD>(place, gate)? else { break };
+            match request(&record, self.sector_bytes) {
                 Ok(Some(request)) => gate.admit(batch, request, place)?,
                 Ok(None) => self.skipped += 1,
                 Err(problem) => gate.problem(place, problem)?,

@@ -1,0 +1,211 @@
+//! Devices side by side: ranked by how long they take, and the one that stands out named.
+//!
+//! A device stands out if it takes longer than the others, as they differ among themselves, explain: Grubbs' test, one-sided,
+//! on the logarithms of median and p99, with the chance of naming one where none stands out held at 5 % for all devices and
+//! both measures together. It needs four devices of a hundred responses each. A device that takes less than a fifth longer
+//! is not named, however alike the others are.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::groups::GroupSummary;
+use crate::times::TimesSummary;
+
+/// Fewer devices tell nothing of what is usual.
+const FEWEST_DEVICES: usize = 4;
+/// Devices with fewer responses are not compared.
+const FEWEST_RESPONSES: u64 = 100;
+/// The chance of naming a device where none stands out.
+const CHANCE: f64 = 0.05;
+/// The least that matters.
+const LEAST_RATIO: f64 = 1.2;
+
+/// What is compared.
+const MEASURES: [(&str, fn(&TimesSummary) -> f64); 2] =
+    [("p50", |times| times.p50_ms), ("p99", |times| times.p99_ms)];
+
+/// Several devices beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fleet {
+    /// Devices with enough responses to be compared, the slowest (by p99) first.
+    pub ranked: Vec<Ranked>,
+    /// Devices that were left out, with too few responses.
+    pub left_out: usize,
+    /// The device that stands out, if one does.
+    pub outlier: Option<Outlier>,
+}
+
+/// A device in the rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranked {
+    /// Its name.
+    pub device: String,
+    /// Its responses.
+    pub responses: u64,
+    /// Their mean.
+    pub mean_ms: f64,
+    /// Median.
+    pub p50_ms: f64,
+    /// 99 %.
+    pub p99_ms: f64,
+    /// p99 ÷ median of the p99 of the others.
+    pub p99_to_others: f64,
+}
+
+/// A device that takes longer than the others explain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outlier {
+    /// Its name.
+    pub device: String,
+    /// `p50` or `p99`.
+    pub measure: &'static str,
+    /// What it comes to.
+    pub value_ms: f64,
+    /// Geometric mean of the others'.
+    pub others_ms: f64,
+    /// The first ÷ the second.
+    pub times_as_long: f64,
+    /// Standard deviations of the others (of logarithms) above them.
+    pub deviations: f64,
+}
+
+/// The devices of a trace beside each other; `None` if there is one, or responses are not measured.
+pub fn fleet(devices: &[GroupSummary]) -> Option<Fleet> {
+    let timed = devices.iter().filter_map(|each| Some((&*each.name, each.response.as_ref()?)));
+    let (compared, few): (Vec<_>, Vec<_>) = timed.partition(|(_, times)| times.count >= FEWEST_RESPONSES);
+    if compared.len() < 2 {
+        return None;
+    }
+    let mut ranked: Vec<Ranked> = compared
+        .iter()
+        .enumerate()
+        .map(|(at, (device, times))| Ranked {
+            device: (*device).to_owned(),
+            responses: times.count,
+            mean_ms: times.mean_ms,
+            p50_ms: times.p50_ms,
+            p99_ms: times.p99_ms,
+            p99_to_others: times.p99_ms / median(others(&compared, at).map(|times| times.p99_ms)),
+        })
+        .collect();
+    ranked.sort_by(|first, second| second.p99_ms.total_cmp(&first.p99_ms));
+    Some(Fleet { ranked, left_out: few.len(), outlier: outlier(&compared) })
+}
+
+fn others<'a>(compared: &'a [(&str, &'a TimesSummary)], at: usize) -> impl Iterator<Item = &'a TimesSummary> {
+    compared.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, (_, times))| *times)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        f64::midpoint(values[middle - 1], values[middle])
+    } else {
+        values[middle]
+    }
+}
+
+/// The device and measure farthest above the others.
+fn outlier(compared: &[(&str, &TimesSummary)]) -> Option<Outlier> {
+    if compared.len() < FEWEST_DEVICES {
+        return None;
+    }
+    let limit = limit(compared.len())?;
+    let each = MEASURES.iter().flat_map(|&(measure, of)| {
+        (0..compared.len()).map(move |at| {
+            let (device, times) = compared[at];
+            let (mean, deviation) =
+                moments(&others(compared, at).map(|times| of(times).max(1e-9).ln()).collect::<Vec<_>>());
+            let above = of(times).max(1e-9).ln() - mean;
+            Outlier {
+                device: device.to_owned(),
+                measure,
+                value_ms: of(times),
+                others_ms: mean.exp(),
+                times_as_long: above.exp(),
+                // Of one that is not among those that the deviation is of.
+                deviations: above / (deviation.max(1e-6) * (1.0 + 1.0 / (compared.len() - 1) as f64).sqrt()),
+            }
+        })
+    });
+    each.filter(|each| each.deviations > limit && each.times_as_long >= LEAST_RATIO)
+        .max_by(|first, second| first.deviations.total_cmp(&second.deviations))
+}
+
+/// So many deviations above the others are left to chance, for any of `devices`.
+fn limit(devices: usize) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, (devices - 2) as f64).ok()?;
+    Some(student.inverse_cdf(1.0 - CHANCE / (devices * MEASURES.len()) as f64))
+}
+
+/// Mean and sample deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, (squares / (count - 1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use headstack_units::Nanos;
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::{Distribution, LogNormal};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::groups::Groups;
+
+    /// Twelve devices that differ by a tenth among themselves, the fifth of them `slower` times as slow, or for one request
+    /// in 50 only.
+    fn made(seed: u64, slower: f64, sometimes: bool) -> Fleet {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let (between, within) = (LogNormal::new(0.0, 0.1).unwrap(), LogNormal::new(1.0, 0.5).unwrap());
+        let mut groups = Groups::default();
+        for device in 0..12 {
+            let own: f64 = between.sample(&mut random);
+            for _ in 0..1000 {
+                let hit = device == 4 && (!sometimes || random.random_range(0..50) == 0);
+                let ms: f64 = own * within.sample(&mut random) * if hit { slower } else { 1.0 };
+                groups.record(device, true, 4096, Some(Nanos::from_ms(ms)));
+            }
+        }
+        fleet(&groups.finish(|device| format!("d{device}"))).unwrap()
+    }
+
+    #[test]
+    fn where_no_device_stands_out_few_are_named() {
+        let named = (0..200).filter(|&seed| made(seed, 1.0, false).outlier.is_some()).count();
+        assert!(named <= 10, "{named} of 200");
+    }
+
+    #[test]
+    fn a_slow_device_is_named() {
+        let named = |sometimes, slower| {
+            let outliers = (0..200).filter_map(|seed| made(1000 + seed, slower, sometimes).outlier);
+            outliers.filter(|outlier| outlier.device == "d4").count()
+        };
+        assert!(named(false, 2.0) >= 180, "{}", named(false, 2.0));
+        assert!(named(true, 10.0) >= 180, "{}", named(true, 10.0));
+    }
+
+    #[test]
+    fn the_slowest_stands_first_and_few_devices_tell_nothing() {
+        let fleet_of = |devices: u64, count: u64| {
+            let mut groups = Groups::default();
+            for device in 0..devices {
+                for _ in 0..count {
+                    groups.record(device, true, 4096, Some(Nanos::from_ms(1.0 + device as f64)));
+                }
+            }
+            fleet(&groups.finish(|device| format!("d{device}")))
+        };
+        let three = fleet_of(3, 100).unwrap();
+        assert_eq!(three.ranked.iter().map(|each| &*each.device).collect::<Vec<_>>(), ["d2", "d1", "d0"]);
+        assert!((three.ranked[0].p99_to_others - 2.0).abs() < 0.01, "{three:?}");
+        assert_eq!(three.outlier, None);
+        assert_eq!((fleet_of(3, 99), fleet_of(1, 100)), (None, None));
+    }
+}

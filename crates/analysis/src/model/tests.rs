@@ -1,0 +1,162 @@
+use headstack_trace::{InMemory, Io, IoSource, Notes, Request, RequestSource, TraceError};
+use headstack_units::{Lba, Nanos, Op};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::*;
+use crate::likeness::{Likeness, likeness};
+
+struct Requests(InMemory, Vec<Request>);
+
+impl IoSource for Requests {
+    fn next_ios(&mut self, batch: &mut Vec<Io>) -> Result<(), TraceError> {
+        self.0.next_batch(&mut self.1)?;
+        *batch = self.1.iter().copied().map(Io::new).collect();
+        Ok(())
+    }
+    fn notes(&self) -> Notes {
+        Notes::default()
+    }
+    fn sector_bytes(&self) -> u32 {
+        512
+    }
+}
+
+fn fit(requests: Vec<Request>) -> WorkloadModel {
+    WorkloadModel::fit(&mut Requests(InMemory::new(requests), Vec::new())).unwrap()
+}
+
+fn made(model: &WorkloadModel, count: u64, seed: u64) -> Vec<Request> {
+    let (mut source, mut all, mut batch) = (model.generate(count, seed), Vec::new(), Vec::new());
+    loop {
+        source.next_batch(&mut batch).unwrap();
+        if batch.is_empty() {
+            return all;
+        }
+        all.append(&mut batch);
+    }
+}
+
+/// Bursts of twenty requests 1 ms apart every second; 70 % reads of 8 sectors in runs of four, writes of 64 anywhere.
+fn bursty(count: u64) -> Vec<Request> {
+    let mut random = Pcg64::seed_from_u64(5);
+    let mut next = 0;
+    (0..count)
+        .map(|number| {
+            let arrival = Nanos(number / 20 * 1_000_000_000 + number % 20 * 1_000_000);
+            if number % 10 < 7 {
+                if number % 4 == 0 {
+                    next = random.random_range(0..100_000) * 8;
+                }
+                next += 8;
+                Request::new(arrival, Op::Read, Lba(next - 8), 8)
+            } else {
+                Request::new(arrival, Op::Write, Lba(random.random_range(0..100_000) * 8), 64)
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_made_trace_is_like_the_one_it_was_fitted_to() {
+    let original = bursty(20_000);
+    let model = fit(original.clone());
+    model.check().unwrap();
+    let copy = made(&model, 40_000, 1);
+    assert!(copy.is_sorted_by_key(|request| request.arrival));
+    let rate = |requests: &[Request]| requests.len() as f64 / requests.last().unwrap().arrival.as_s();
+    let share = |requests: &[Request], of: &dyn Fn(&Request) -> bool| {
+        requests.iter().filter(|request| of(request)).count() as f64 / requests.len() as f64
+    };
+    assert!((rate(&copy) / rate(&original) - 1.0).abs() < 0.1, "{} {}", rate(&copy), rate(&original));
+    let reads = |requests: &[Request]| share(requests, &|request| request.op == Op::Read);
+    assert!((reads(&copy) - 0.7).abs() < 0.02, "{}", reads(&copy));
+    assert!(copy.iter().all(|request| request.sectors == if request.op == Op::Read { 8 } else { 64 }));
+    let (original, copy) = (of(original), of(copy));
+    assert!((copy.sequential_fraction - original.sequential_fraction).abs() < 0.05, "{original:?} {copy:?}");
+}
+
+fn of(requests: Vec<Request>) -> Likeness {
+    likeness(&mut Requests(InMemory::new(requests), Vec::new())).unwrap()
+}
+
+/// Sessions of seconds to minutes, busy by day and quiet by night; each works around a place of its own, and one in four
+/// requests goes back to a place of the last thousand.
+fn sessions(count: usize) -> Vec<Request> {
+    let mut random = Pcg64::seed_from_u64(9);
+    let (mut now, mut centre, mut left, mut all) = (0_u64, 0_u64, 0_u32, Vec::<Request>::new());
+    while all.len() < count {
+        if left == 0 {
+            let day = 1.2 + (now as f64 / 3.6e12 * std::f64::consts::TAU).sin();
+            let pause = -random.random::<f64>().ln() * 20e9 / day;
+            now += pause as u64;
+            (centre, left) = (random.random_range(0..10_000_000), random.random_range(20..2000));
+        }
+        left -= 1;
+        now += (-random.random::<f64>().ln() * 20e6) as u64;
+        let again = random.random_range(0..4) == 0 && all.len() > 1000;
+        let near = centre + random.random_range(0..2000);
+        let lba = if again {
+            all[all.len() - random.random_range(1..1000)].lba.0
+        } else {
+            near.max(all.last().map_or(0, |last| last.lba.0 % 64)) * 8
+        };
+        let op = if random.random_range(0..3) == 0 { Op::Write } else { Op::Read };
+        all.push(Request::new(Nanos(now), op, Lba(lba), 8));
+    }
+    all
+}
+
+#[test]
+fn burstiness_memory_seeks_and_returns_are_kept() {
+    let original = sessions(100_000);
+    let copy = made(&fit(original.clone()), 100_000, 3);
+    let (original, copy) = (of(original), of(copy));
+    let both = format!("{original:#?} {copy:#?}");
+    for (first, second) in original.dispersion.iter().zip(&copy.dispersion) {
+        let ratio = second.index / first.index;
+        assert!((1.0 / 1.5..=1.5).contains(&ratio), "{} s: {ratio}\n{both}", first.scale_s);
+    }
+    let near = |first: f64, second: f64, by: f64| (second / first - 1.0).abs() <= by;
+    assert!((original.hurst.unwrap() - copy.hurst.unwrap()).abs() <= 0.05, "{both}");
+    assert!(near(original.again_fraction, copy.again_fraction, 0.1), "{both}");
+    assert!(near(original.requests_per_s, copy.requests_per_s, 0.02), "{both}");
+    assert!(near(original.seek_median_bytes.unwrap(), copy.seek_median_bytes.unwrap(), 0.1), "{both}");
+}
+
+/// Two hundred requests 40 us apart, then nothing for five seconds: the long gaps are half a percent of all.
+#[test]
+fn rare_long_gaps_keep_the_rate() {
+    let arrival = |k: u64| Nanos(k / 200 * 5_000_000_000 + k % 200 * 40_000);
+    let original: Vec<Request> =
+        (0..20_000).map(|k| Request::new(arrival(k), Op::Write, Lba(k % 1000 * 8), 8)).collect();
+    let model = fit(original);
+    model.check().unwrap();
+    let copy = made(&model, 200_000, 1);
+    let rate = copy.len() as f64 / copy.last().unwrap().arrival.as_s();
+    assert!((rate / 40.0 - 1.0).abs() < 0.1, "{rate} a second instead of 40");
+}
+
+#[test]
+fn the_seed_alone_decides() {
+    let model = fit(bursty(1000));
+    assert_eq!(made(&model, 500, 3), made(&model, 500, 3));
+    assert_ne!(made(&model, 500, 3), made(&model, 500, 4));
+}
+
+#[test]
+fn a_model_that_makes_no_sense_is_refused() {
+    let broken = |harm: &dyn Fn(&mut WorkloadModel)| {
+        let mut model = fit(bursty(100));
+        harm(&mut model);
+        model.check().unwrap_err().to_string()
+    };
+    assert!(broken(&|model| model.excerpts.clear()).contains("an excerpt with requests"));
+    assert!(broken(&|model| model.excerpts[0].samples[3].device = 1).contains("of no device"));
+    assert!(broken(&|model| model.excerpts[0].samples[3].sectors = 0).contains("of no size"));
+    assert!(broken(&|model| model.excerpts[0].samples[3].gap_ns = u64::MAX).contains("endless gap"));
+    assert!(broken(&|model| model.devices[0].grid_sectors = 0).contains("no grid"));
+    assert!(broken(&|model| model.pace.every = 3).contains("`pace`"));
+    let empty = WorkloadModel::fit(&mut Requests(InMemory::new(Vec::new()), Vec::new()));
+    assert!(empty.unwrap_err().to_string().contains("fewer than two"));
+}

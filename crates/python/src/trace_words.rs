@@ -1,0 +1,76 @@
+//! The words of a trace's options, and what they mean.
+
+use crate::error::Error;
+use crate::range::Device;
+use headstack_trace::event::PairingRule;
+use headstack_trace::{Devices, FitLba, Gap, IologUnit, Op};
+
+pub(crate) fn chosen(devices: &[(Device, Option<Device>)]) -> Devices {
+    match devices {
+        [] => Devices::Keep,
+        [(device, None)] => Devices::Only(device.0),
+        several => {
+            Devices::Map(several.iter().map(|&(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
+        }
+    }
+}
+
+pub(crate) fn pairing_named(word: &str) -> Result<PairingRule, Error> {
+    match word {
+        "strict" => Ok(PairingRule::Strict),
+        "btt" => Ok(PairingRule::Btt),
+        _ => Err(Error::input(format!("there is no pairing `{word}`"), "use `strict` or `btt`")),
+    }
+}
+
+pub(crate) fn op_named(word: &str) -> Result<Op, Error> {
+    match word {
+        "read" => Ok(Op::Read),
+        "write" => Ok(Op::Write),
+        _ => Err(Error::input(format!("there is no operation `{word}`"), "use `read` or `write`")),
+    }
+}
+
+pub(crate) fn gap_named(word: &str) -> Result<Gap, Error> {
+    match word {
+        "after" => Ok(Gap::After),
+        "before" => Ok(Gap::Before),
+        _ => Err(Error::input(format!("a gap is not `{word}`"), "use `after`, `before` or `auto`")),
+    }
+}
+
+pub(crate) fn unit_named(word: &str) -> Result<IologUnit, Error> {
+    match word {
+        "us" => Ok(IologUnit::Microseconds),
+        "ms" => Ok(IologUnit::Milliseconds),
+        _ => Err(Error::input(format!("`{word}` is no unit of an iolog"), "use `us` or `ms`")),
+    }
+}
+
+pub(crate) fn unit_word(unit: IologUnit) -> &'static str {
+    match unit {
+        IologUnit::Microseconds => "us",
+        IologUnit::Milliseconds => "ms",
+    }
+}
+
+pub(crate) fn fit_word(fit: FitLba) -> Option<&'static str> {
+    match fit {
+        FitLba::None => None,
+        FitLba::Wrap => Some("wrap"),
+        FitLba::Scale => Some("scale"),
+        FitLba::Offset => Some("offset"),
+    }
+}
+
+pub(crate) fn fit_named(word: &str) -> Result<FitLba, Error> {
+    match word {
+        "wrap" => Ok(FitLba::Wrap),
+        "scale" => Ok(FitLba::Scale),
+        "offset" => Ok(FitLba::Offset),
+        _ => Err(Error::input(
+            format!("addresses cannot be fitted by `{word}`"),
+            "use `wrap`, `scale` or `offset`",
+        )),
+    }
+}

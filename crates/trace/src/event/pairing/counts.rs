@@ -1,0 +1,41 @@
+//! What became of the events of a trace.
+
+/// What became of the events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairingCounts {
+    /// I/Os with a completion.
+    pub pairs: u64,
+    /// Of them flushes without data.
+    pub flushes: u64,
+    /// Of them discards.
+    pub discards: u64,
+    /// Queued pieces merged into others.
+    pub merges: u64,
+    /// Pieces split.
+    pub splits: u64,
+    /// Requests given back by the device.
+    pub requeues: u64,
+    /// Of the pairs those whose dispatch is not in the trace: their device has none, or it was lost.
+    pub undispatched: u64,
+    /// Completions of a part of a request.
+    pub partial_completions: u64,
+    /// Second completions of flushes.
+    pub double_flush_completions: u64,
+    /// Dispatches without a completion.
+    pub orphan_dispatches: u64,
+    /// Completions without a dispatch or a queued piece.
+    pub orphan_completions: u64,
+    /// Queued pieces that were never dispatched or completed.
+    pub orphan_queued: u64,
+    /// Completions whose dispatch or queueing cannot be told for certain, as events are missing: they make no I/O.
+    pub doubtful: u64,
+    /// Of the pairs those of which only the service is known: their queueing was lost.
+    pub without_queueing: u64,
+}
+
+impl PairingCounts {
+    /// Halves without the other.
+    pub fn orphans(&self) -> u64 {
+        self.orphan_dispatches + self.orphan_completions + self.orphan_queued
+    }
+}

@@ -1,0 +1,34 @@
+//! What is known of losses: how many pairs may be wrong, step by step.
+
+use crate::event::mispairs::Mispairs;
+
+/// What losses made of the steps of I/Os.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    /// From dispatch to completion.
+    pub(super) services: Mispairs,
+    /// From queueing to dispatch.
+    pub(super) waits: Mispairs,
+    /// From dispatch to completion of flushes.
+    pub(super) flushes: Mispairs,
+}
+
+impl Losses {
+    /// Whether a wrong pair is to be expected.
+    pub(super) fn matter(&self) -> bool {
+        self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
+    }
+
+    /// All of the trace has been seen.
+    pub(super) fn survey(self) -> Self {
+        let Self { services, waits, flushes } = self;
+        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey() }
+    }
+}
+
+/// What is known of losses from a trace seen as a whole.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    pub(super) lossy: bool,
+    pub(super) losses: Losses,
+}
