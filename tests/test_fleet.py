@@ -133,9 +133,9 @@ def test_bad_input_is_refused(trace: Path, parts: Path, tmp_path: Path) -> None:
 
 
 def test_a_url_is_a_trace(trace: Path, tmp_path: Path) -> None:
-    keywords = {"devices": [(7, None)]}
-    here = headstack.simulate("hp-97560", headstack.Trace(trace, **keywords), keep=False).summary
-    remote = headstack.Trace(f"file://{trace}", **keywords)
+    devices: list[tuple[int, int | None]] = [(7, None)]
+    here = headstack.simulate("hp-97560", headstack.Trace(trace, devices=devices), keep=False).summary
+    remote = headstack.Trace(f"file://{trace}", devices=devices)
     for one in (remote, pickle.loads(pickle.dumps(remote))):
         there = headstack.simulate("hp-97560", one, keep=False).summary
         assert {**there, "wall_s": 0} == {**here, "wall_s": 0}

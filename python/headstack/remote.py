@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from headstack.errors import InputError, package_hint
 
@@ -44,7 +44,7 @@ def version(url: str) -> str:
         return f"{type(problem).__name__}: {problem}"
 
 
-def _fsspec(url: str):
+def _fsspec(url: str) -> Any:
     try:
         import fsspec
     except ModuleNotFoundError:
