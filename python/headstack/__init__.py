@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from headstack.device_costs import Coefficients, coefficients
     from headstack.explanation import Explanation, explain, explain_completion
     from headstack.exploration import Exploration, explore
+    from headstack.fleets import Fleet, fleet
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
     from headstack.sweeping import Sweep, sweep
@@ -56,6 +57,7 @@ __all__ = [
     "Drive",
     "Explanation",
     "Exploration",
+    "Fleet",
     "HeadstackError",
     "InputError",
     "InternalError",
@@ -79,6 +81,7 @@ __all__ = [
     "explain",
     "explain_completion",
     "explore",
+    "fleet",
     "library_designs",
     "library_drives",
     "library_systems",
@@ -109,6 +112,8 @@ _HOMES = {
     "explain_completion": "headstack.explanation",
     "Exploration": "headstack.exploration",
     "explore": "headstack.exploration",
+    "Fleet": "headstack.fleets",
+    "fleet": "headstack.fleets",
     "PowerBudget": "headstack.power",
     "power_budget": "headstack.power",
     "Run": "headstack.run",

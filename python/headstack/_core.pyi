@@ -165,6 +165,29 @@ class Drive:
         """
 
 @final
+class Fleet:
+    """
+    What a fleet comes to, or a part of one.
+    """
+    def devices(self, /) -> Table:
+        """
+        One row a device.
+        """
+    @staticmethod
+    def merged(packed: SupportsGetItem[int, str]) -> Fleet:
+        """
+        Adds up parts of one fleet, as `packed` gives them; the same as if one run had had all devices.
+        """
+    def packed(self, /) -> str:
+        """
+        All of it in a text, to be sent elsewhere and merged there.
+        """
+    def summary(self, /, worst: SupportsIndex) -> dict:
+        """
+        The key numbers, with so many of the worst devices.
+        """
+
+@final
 class Measurement:
     """
     What was measured: every access of every probe, raw.
@@ -525,7 +548,8 @@ class Trace:
     Parameters
     ----------
     path
-        The file, a pipe, or `-` for standard input; gzip and zstd unpack by themselves.
+        The file, a pipe, `-` for standard input, or a URL that fsspec opens (`s3://bucket/host.parquet`), which is copied
+        first; gzip and zstd unpack by themselves.
     format
         Its format, one of `trace_formats()`; recognised from the contents if absent.
     columns
@@ -889,6 +913,15 @@ def read_measurement(path: str | PathLike[str]) -> Measurement:
     it is none.
     """
 
+def run_fleet(system: System, trace: Trace, *, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, share: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, threads: SupportsIndex | None = None) -> Fleet:
+    """
+    Runs a trace of many devices, each on a system of its own like `system`, which has one volume.
+
+    `share` is a pair: only devices whose number leaves the first as remainder when divided by the second are run. `progress` is
+    called now and then with the number of requests done and the simulated time in seconds; it stops the run by returning
+    `False`.
+    """
+
 def schedulers() -> list[dict]:
     """
     The schedulers that the host's driver and drives know, and the modifiers that may follow their names after a `+`.
@@ -905,7 +938,7 @@ def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex 
     the driver below a buffer cache, `background_out` one that gets a row for each piece of work that no command waited for;
     `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
     with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
-    serve independent drives: all cores' where absent, with the same results.
+    serve independent drives, or a single one: all cores' where absent, with the same results.
     """
 
 def tick_histogram(path: str | PathLike[str]) -> dict:

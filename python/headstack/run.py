@@ -107,8 +107,8 @@ def simulate(
         Called now and then with the number of requests done and the simulated time in seconds; stops the run by
         returning `False`.
     threads
-        How many threads serve the drives where these do not depend on each other; all cores' if absent. The results
-        are the same with any number.
+        How many threads serve the drives where these do not depend on each other, or a single drive; all cores' if
+        absent. The results are the same with any number: `summary["parallel"]` says how it went.
     """
     result = _core.simulate(
         as_system(system, overrides),

@@ -12,6 +12,7 @@ mod disksim;
 mod drive;
 mod error;
 mod explain;
+mod fleet;
 mod library;
 mod measure;
 mod outputs;
@@ -53,6 +54,8 @@ mod _core {
     use crate::drive::{Drive, Place};
     #[pymodule_export]
     use crate::explain::explain;
+    #[pymodule_export]
+    use crate::fleet::{Fleet, run_fleet};
     #[pymodule_export]
     use crate::library::{
         json_schema, library_designs, library_drives, library_systems, library_workloads, schedulers,

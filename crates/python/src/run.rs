@@ -78,7 +78,7 @@ impl RunResult {
 /// the driver below a buffer cache, `background_out` one that gets a row for each piece of work that no command waited for;
 /// `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
 /// with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
-/// serve independent drives: all cores' where absent, with the same results.
+/// serve independent drives, or a single one: all cores' where absent, with the same results.
 #[pyfunction]
 #[pyo3(signature = (
     system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,

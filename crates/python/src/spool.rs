@@ -1,4 +1,4 @@
-//! Traces out of a pipe: it can be read once, and a trace is read several times.
+//! Traces out of a pipe or from a URL: they are copied once, for a trace is read several times.
 
 use crate::error::guarded;
 use headstack_trace::TraceError;
@@ -10,13 +10,21 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What came out of a pipe, in a file without a name, which is there as long as this.
+/// What came out of a pipe or from a URL, in a file without a name, which is there as long as this.
 #[derive(Clone)]
-pub(crate) struct Spool(Arc<File>);
+pub(crate) struct Spool {
+    file: Arc<File>,
+    /// Where it came from, if that can be asked again.
+    url: Option<String>,
+}
 
 impl Spool {
-    /// What is in `path`, if that is a pipe; `None` for what can be opened again.
+    /// What is in `path`, if that is a pipe or a URL; `None` for what can be opened again.
     pub(crate) fn of(py: Python<'_>, path: &Path) -> PyResult<Option<Self>> {
+        if let Some(url) = url_of(path) {
+            let file = Arc::new(fetched(py, path, &url)?);
+            return Ok(Some(Self { file, url: Some(url) }));
+        }
         let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
         if !is_pipe {
             return Ok(None);
@@ -28,13 +36,50 @@ impl Spool {
                 source: error,
             })?)
         })?;
-        Ok(Some(Self(Arc::new(copied))))
+        Ok(Some(Self { file: Arc::new(copied), url: None }))
     }
 
     /// Where it can be opened.
     pub(crate) fn path(&self) -> PathBuf {
-        format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()
+        of_descriptor(self.file.as_raw_fd())
     }
+
+    /// The URL it came from.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+}
+
+fn of_descriptor(descriptor: i32) -> PathBuf {
+    format!("/proc/self/fd/{descriptor}").into()
+}
+
+/// The URL that a path is, if there is no such file. A path object makes one slash of two: they are put back.
+fn url_of(path: &Path) -> Option<String> {
+    let (scheme, rest) = path.to_str()?.split_once(":/")?;
+    let is_scheme = |scheme: &str| {
+        scheme.len() > 1
+            && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.:".contains(letter))
+    };
+    if !is_scheme(scheme) || path.exists() {
+        return None;
+    }
+    let rest = rest.trim_start_matches('/');
+    let root = if matches!(scheme, "file" | "local") { "/" } else { "" };
+    Some(format!("{scheme}://{root}{rest}"))
+}
+
+/// What a URL names: Python copies it into a file that has no name.
+fn fetched(py: Python<'_>, path: &Path, url: &str) -> PyResult<File> {
+    let copy = py.import("headstack.remote")?.call_method1("copied", (url,))?;
+    let descriptor: i32 = copy.call_method0("fileno")?.extract()?;
+    guarded(py, || {
+        Ok(File::open(of_descriptor(descriptor)).map_err(|error| TraceError::Io {
+            action: "read",
+            path: path.into(),
+            source: error,
+        })?)
+    })
 }
 
 fn copy(path: &Path) -> io::Result<File> {

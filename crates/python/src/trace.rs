@@ -38,7 +38,8 @@ use std::path::{Path, PathBuf};
 /// Parameters
 /// ----------
 /// path
-///     The file, a pipe, or `-` for standard input; gzip and zstd unpack by themselves.
+///     The file, a pipe, `-` for standard input, or a URL that fsspec opens (`s3://bucket/host.parquet`), which is copied
+///     first; gzip and zstd unpack by themselves.
 /// format
 ///     Its format, one of `trace_formats()`; recognised from the contents if absent.
 /// columns
@@ -286,11 +287,15 @@ impl Trace {
 
     /// What `pickle` opens it with in another process: the path and the options.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((PathBuf,), Bound<'py, PyDict>)> {
-        if self.spool.is_some() {
-            let problem = "a trace out of a pipe cannot be sent to another process";
-            return Err(Error::input(problem, "convert it to a file first").into());
-        }
-        Ok(((std::path::absolute(&self.path)?,), self.keywords(py)?))
+        let path = match self.spool.as_ref().map(Spool::url) {
+            None => std::path::absolute(&self.path)?,
+            Some(Some(url)) => url.into(),
+            Some(None) => {
+                let problem = "a trace out of a pipe cannot be sent to another process";
+                return Err(Error::input(problem, "convert it to a file first").into());
+            }
+        };
+        Ok(((path,), self.keywords(py)?))
     }
 
     fn __repr__(&self) -> String {
@@ -361,7 +366,8 @@ impl Trace {
 
     /// What results call it, and what makes it what it is.
     pub(crate) fn label(&self) -> WorkloadLabel {
-        let name = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let path = self.spool.as_ref().and_then(Spool::url).map_or(self.path.as_path(), Path::new);
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let bytes = std::fs::metadata(&self.path).map_or(0, |about| about.len());
         let configuration = json!({
             "bytes": bytes,
@@ -399,6 +405,17 @@ impl Trace {
         limit: Option<u64>,
     ) -> Result<Shaped<TraceReader>, TraceError> {
         shape_file(&self.path, &self.options, Shaping { limit, ..self.shaping.clone() }, targets)
+    }
+
+    /// The same, fitted to devices that are all alike, whatever their numbers.
+    pub(crate) fn shaped_alike(
+        &self,
+        target: Target,
+        limit: Option<u64>,
+    ) -> Result<Shaped<TraceReader>, TraceError> {
+        let source = open(&self.path, &self.options)?;
+        let sector_bytes = source.sector_bytes();
+        Shaped::alike(source, sector_bytes, Shaping { limit, ..self.shaping.clone() }, target)
     }
 }
 

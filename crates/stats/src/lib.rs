@@ -9,7 +9,7 @@
 //! | mean, standard deviation, extremes | [`Moments`] |
 //! | how sure is the mean of a correlated stream | [`BatchMeans`] |
 //! | how sure is the mean of independent values | [`mean_interval`] |
-//! | quantiles | [`Quantiles`] |
+//! | quantiles | [`Quantiles`], and [`Tally`] where there are very many streams |
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
 //! | both, for all requests, the reads and the writes | [`Scores`] |
@@ -28,6 +28,7 @@ mod quantiles;
 mod radix;
 mod scores;
 mod sums;
+mod tally;
 mod timeline;
 mod wide;
 
@@ -43,6 +44,7 @@ pub use per_request::{PerRequest, per_request};
 pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};
 pub use scores::{Score, Scores};
 pub use sums::Sums;
+pub use tally::Tally;
 pub use timeline::{Timeline, TimelineBin};
 
 /// Nanoseconds in a millisecond, for real-valued results.

@@ -119,6 +119,38 @@ impl Quantiles {
         }
     }
 
+    /// Adds a value that many times.
+    pub fn record_many(&mut self, value: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.min = self.min.min(value.0);
+        self.max = self.max.max(value.0);
+        if self.count() + count > self.limit {
+            self.fold();
+        }
+        match &mut self.store {
+            Store::Exact { short, long, sorted } => {
+                *sorted = false;
+                match u32::try_from(value.0) {
+                    Ok(value) => short.extend((0..count).map(|_| value)),
+                    Err(_) => long.extend((0..count).map(|_| value.0)),
+                }
+            }
+            Store::Hdr(hdr) => hdr.saturating_record_n(value.0, count),
+        }
+    }
+
+    /// Every distinct value, or a value of every bin, and how many there are of it; recorded again they come to the same.
+    pub fn counted(&mut self) -> Vec<(u64, u64)> {
+        let (mut counted, mut before) = (Vec::new(), 0);
+        self.for_each_step(|value, below| {
+            counted.push((value, below - before));
+            before = below;
+        });
+        counted
+    }
+
     /// Adds the values of another recorder. Exact plus exact stays exact up to this recorder's limit.
     pub fn merge(&mut self, other: &Self) {
         self.min = self.min.min(other.min);

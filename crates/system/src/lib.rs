@@ -112,6 +112,7 @@ pub mod workload;
 
 pub use error::SystemError;
 pub use record::{CompletionRow, CompletionSink, DriverRow};
+pub use run::fleet::{FleetOptions, FleetPart, run_fleet};
 pub use run::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel, run};
 pub use spec::{SystemConfig, SystemSpec};
 pub use stepper::Stepper;

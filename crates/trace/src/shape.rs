@@ -134,7 +134,14 @@ impl<S: RequestSource> Shaped<S> {
     /// # Errors
     /// If the shaping contradicts itself.
     pub fn anywhere(source: S, sector_bytes: u32, shaping: Shaping) -> Result<Self, TraceError> {
-        let target = Target { sector_bytes, sectors: u64::MAX };
+        Self::alike(source, sector_bytes, shaping, Target { sector_bytes, sectors: u64::MAX })
+    }
+
+    /// Fits `source` to devices that are all alike, whatever their numbers.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn alike(source: S, sector_bytes: u32, shaping: Shaping, target: Target) -> Result<Self, TraceError> {
         let mut shaped = Self::new(source, sector_bytes, shaping, vec![target])?;
         shaped.selection.elsewhere = Some(target);
         Ok(shaped)

@@ -61,8 +61,8 @@ def simulate(
         int | None,
         Parameter(
             group=RUN,
-            help="So many threads serve drives that do not depend on each other; all cores' if left out. The results "
-            "are the same.",
+            help="So many threads serve drives that do not depend on each other, or a single one; all cores' if left "
+            "out. The results are the same.",
         ),
     ] = None,
     fio_json: Annotated[
@@ -237,6 +237,15 @@ def _show(summary: dict[str, Any]) -> None:
         ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    if parallel := summary.get("parallel"):
+        guessed, proven = parallel["guessed_requests"], parallel["proven_requests"]
+        share = 100 * proven / max(guessed, 1)
+        pairs.append(
+            (
+                "threads",
+                f"{parallel['threads']}; {number(guessed)} requests served from a guessed state, {share:.1f} % proven",
+            )
+        )
     if power := summary.get("power"):
         pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):

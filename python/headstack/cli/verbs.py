@@ -27,6 +27,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "headstack.cli.sweep:sweep",
         "Run a workload or a trace over a grid of systems, parameters and seeds, on all cores or a cluster.",
     ),
+    "fleet": (
+        "headstack.cli.fleet:fleet",
+        "Run a trace of very many devices, each on a drive of its own: percentiles of all, and the worst devices.",
+    ),
     "explore": (
         "headstack.cli.explore:explore",
         "Run a trace on candidate systems, and see which holds the load, at which p99, watts and dollars.",
@@ -100,6 +104,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack sweep dual-actuator.toml --out results",
         "headstack sweep dual-actuator.toml --out results --resume",
         "headstack sweep dual-actuator.toml --out results --dask local:2",
+    ),
+    "fleet": (
+        "headstack fleet nearline-18tb --trace fleet.parquet",
+        "headstack fleet nearline-18tb --trace parts --dask local:2 --out devices.parquet",
     ),
     "explore": ("headstack explore host.trace --candidates candidates.toml --fit-lba wrap --report explore.html",),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import _core
 from headstack.errors import HeadstackError, InputError
+from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, reading, settings
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Definition:
                 for name in sorted({p.settings.workload for p in self.points if p.settings.workload})
             },
             "traces": {
-                name: _hash_of_trace(Path(name))
+                name: _hash_of_trace(name)
                 for name in sorted({p.settings.trace for p in self.points if p.settings.trace})
             },
         }
@@ -251,8 +252,11 @@ def _hash_of_workload(name: str) -> str:
         return str(problem)
 
 
-def _hash_of_trace(path: Path) -> str:
+def _hash_of_trace(name: str) -> str:
     """Its size and its beginning: a trace may be larger than what one wants to read twice."""
+    if is_url(name):
+        return version(name)
+    path = Path(name)
     try:
         with path.open("rb") as file:
             return f"{path.stat().st_size} {sha256(file.read(1 << 20)).hexdigest()}"

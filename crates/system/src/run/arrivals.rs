@@ -89,6 +89,25 @@ impl Arrivals {
         Ok((first_id, &self.batch[first..first + count]))
     }
 
+    /// The next requests, at most `most`, instead of what `requests` held: the number of the first, and what is wrong with the
+    /// request behind them, if that is known.
+    pub(crate) fn take_round(
+        &mut self,
+        most: usize,
+        requests: &mut Vec<Request>,
+    ) -> (u64, Option<SystemError>) {
+        requests.clear();
+        let first_id = self.next_id;
+        while requests.len() < most {
+            match self.take_some(most - requests.len()) {
+                Ok((_, [])) => break,
+                Ok((_, some)) => requests.extend_from_slice(some),
+                Err(error) => return (first_id, Some(error)),
+            }
+        }
+        (first_id, None)
+    }
+
     #[cold]
     fn disorder(&self, arrival: Nanos) -> SystemError {
         SystemError::Request {

@@ -18,6 +18,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
+use super::meanwhile::count_of;
 use super::worker::Worker;
 use super::{Output, RunEnd, RunOptions, Warmup, stretches};
 use crate::SystemError;
@@ -111,11 +112,6 @@ fn pool(drives: usize, threads: Option<usize>) -> Option<ThreadPool> {
     (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten()
 }
 
-/// As many threads as are asked for, or as there are cores.
-fn count_of(threads: Option<usize>) -> usize {
-    threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-}
-
 pub(super) struct FastRun<'a> {
     pub(super) system: &'a System,
     until: Nanos,
@@ -139,7 +135,7 @@ pub(super) struct FastRun<'a> {
 }
 
 impl<'a> FastRun<'a> {
-    fn new(system: &'a System, options: &RunOptions) -> Self {
+    pub(super) fn new(system: &'a System, options: &RunOptions) -> Self {
         let drives = system.new_drives(options.seed).into_iter().enumerate();
         let until = options.until.unwrap_or(Nanos::MAX);
         let is_split = options.until.is_some() || options.warmup != Warmup::None;

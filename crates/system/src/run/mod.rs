@@ -11,10 +11,12 @@ mod arrivals;
 mod cache_tests;
 mod events;
 mod fast;
+pub mod fleet;
 #[cfg(test)]
 mod layer_tests;
 #[cfg(test)]
 mod ledger_tests;
+mod meanwhile;
 mod options;
 #[cfg(test)]
 mod power_tests;
@@ -181,6 +183,19 @@ impl<'a> Output<'a> {
     pub(crate) fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
         self.rows.push(row);
         if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes completions.
+    pub(crate) fn push_all(&mut self, mut rows: &[CompletionRow]) -> Result<(), SystemError> {
+        while !rows.is_empty() {
+            let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - self.rows.len()));
+            self.rows.extend_from_slice(some);
+            rows = rest;
+            if self.rows.len() == BATCH_ROWS {
+                self.flush()?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes background work.

@@ -69,10 +69,10 @@ pub struct RunOptions {
     pub phase_lock: Option<Vec<Vec<u32>>>,
     /// What the run is fed with, for its results.
     pub workload: WorkloadLabel,
-    /// How many threads serve independent drives, on the path where that is possible: all cores' where it is left out. The
-    /// results are the same with any number.
+    /// How many threads serve independent drives, or a single one, on the path where that is possible: all cores' where it is
+    /// left out. The results are the same with any number.
     pub threads: Option<usize>,
-    /// At most so many requests are sharded by drive at a time. The results are the same; for tests.
+    /// At most so many requests are sharded by drive at a time, or are a stretch of a single drive's. The results are the same; for tests.
     pub batch: Option<usize>,
     /// Go through the event path even where the closed form applies. The records are the same; for tests.
     pub event_path: bool,

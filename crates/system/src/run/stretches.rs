@@ -11,8 +11,6 @@
 //! the round before, and for the one to come. Where guesses fail they are left out for a while, and only that remains.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::vec::Drain;
 
 use headstack_trace::Request;
@@ -20,6 +18,7 @@ use headstack_trace::Request;
 use super::Output;
 use super::arrivals::Arrivals;
 use super::fast::{FastRun, Records};
+use super::meanwhile::do_meanwhile;
 use super::worker::Worker;
 use crate::SystemError;
 use crate::record::{BackgroundRow, CompletionRow};
@@ -79,17 +78,17 @@ pub(super) fn run(
         let mut stretches = round.stretches(run, &mut guessing, &mut shelf);
         let free = std::mem::take(&mut shelf.requests);
         let read_and_write = || {
-            let written = known.iter_mut().try_for_each(|notes: &mut Notes| notes.put_out(output));
+            let written = put_out(&mut known, output);
             (written, Round::read(arrivals, most, free))
         };
         let written;
-        (written, next) = serve_meanwhile(&mut stretches, threads, read_and_write);
+        (written, next) = do_meanwhile(&mut stretches, threads, Stretch::serve, read_and_write);
         written?;
         shelf.notes.append(&mut known);
         let proof = prove(run, &round, stretches, &mut known, &mut shelf);
         if let Err(error) = proof.map(|proof| guessing.learn(&proof, &mut parallel)) {
             // What came before it is served all the same.
-            known.iter_mut().try_for_each(|notes| notes.put_out(output))?;
+            put_out(&mut known, output)?;
             return Err(error);
         }
         if round.requests.len() > guessing.cut.stretch {
@@ -98,8 +97,20 @@ pub(super) fn run(
         next.failed = next.failed.or(round.failed);
         shelf.requests = round.requests;
     }
-    known.iter_mut().try_for_each(|notes| notes.put_out(output))?;
+    put_out(&mut known, output)?;
+    run.end.interrupted |= output.is_stopped();
     next.failed.map_or(Ok(()), Err)
+}
+
+/// Puts out what is known, until the user wants the run to end: its books are ahead of its records then.
+fn put_out(known: &mut [Notes], output: &mut Output<'_>) -> Result<(), SystemError> {
+    for notes in known {
+        if output.is_stopped() {
+            break;
+        }
+        notes.put_out(output)?;
+    }
+    Ok(())
 }
 
 /// Requests served together.
@@ -114,24 +125,8 @@ struct Round {
 impl Round {
     /// The next requests, at most `most`, in a list that is of no more use.
     fn read(arrivals: &mut Arrivals, most: usize, mut requests: Vec<Request>) -> Self {
-        requests.clear();
-        let mut round = Self { first_id: 0, requests, failed: None };
-        while round.requests.len() < most {
-            match arrivals.take_some(most - round.requests.len()) {
-                Ok((_, [])) => break,
-                Ok((first_id, some)) => {
-                    if round.requests.is_empty() {
-                        round.first_id = first_id;
-                    }
-                    round.requests.extend_from_slice(some);
-                }
-                Err(error) => {
-                    round.failed = Some(error);
-                    break;
-                }
-            }
-        }
-        round
+        let (first_id, failed) = arrivals.take_round(most, &mut requests);
+        Self { first_id, requests, failed }
     }
 
     /// The round, cut. The first stretch begins in the state that is known.
@@ -219,27 +214,6 @@ impl Stretch<'_> {
     }
 }
 
-/// Serves stretches by several threads; this one does its `own` part first. Returns what that came to.
-fn serve_meanwhile<T>(stretches: &mut [Stretch<'_>], threads: usize, own: impl FnOnce() -> T) -> T {
-    let others = (threads - 1).min(stretches.len());
-    let waiting = Mutex::new(stretches.iter_mut());
-    let serve = || {
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-        while let Some(stretch) = next() {
-            stretch.serve();
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..others {
-            // A machine that has no threads to give gets the same results from one.
-            let _ = thread::Builder::new().spawn_scoped(scope, serve);
-        }
-        let done = own();
-        serve();
-        done
-    })
-}
-
 /// How many requests were served from a guessed state, and how many of them need not be served again.
 #[derive(Default)]
 struct Proof {
@@ -269,7 +243,7 @@ fn prove(
                     known.push(served.notes);
                 }
                 guess => {
-                    shelf.notes.extend(guess.map(|served| served.notes.emptied()));
+                    shelf.notes.extend(guess.map(|served| served.notes));
                     let mut notes = shelf.notes();
                     let served = run.serve_all(round.id(block.start), requests, &mut notes);
                     known.push(notes);
@@ -345,7 +319,7 @@ struct Shelf {
 
 impl Shelf {
     fn notes(&mut self) -> Notes {
-        self.notes.pop().unwrap_or_default()
+        self.notes.pop().unwrap_or_default().emptied()
     }
 }
 
@@ -365,17 +339,16 @@ impl Notes {
 
     /// Tells all, in order, and forgets it.
     fn put_out(&mut self, output: &mut Output<'_>) -> Result<(), SystemError> {
-        let mut works = self.background.drain(..).peekable();
-        for (index, row) in self.rows.drain(..).enumerate() {
-            if works.peek().is_some_and(|(before, _)| *before == index) {
-                let mut told = Vec::new();
-                while let Some((_, work)) = works.next_if(|(before, _)| *before == index) {
-                    told.push(work);
-                }
-                output.push_background(told)?;
-            }
-            output.push(row)?;
+        let mut told = 0;
+        for works in self.background.chunk_by(|one, two| one.0 == two.0) {
+            let before = works[0].0;
+            output.push_all(&self.rows[told..before])?;
+            output.push_background(works.iter().map(|&(_, work)| work))?;
+            told = before;
         }
+        output.push_all(&self.rows[told..])?;
+        self.rows.clear();
+        self.background.clear();
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ fn requests(drafts: &[Draft], capacity: u64) -> Vec<Request> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn one_drive_by_several_threads_tells_what_one_thread_tells(

@@ -1,0 +1,135 @@
+//! One device of a fleet: a system of its own, and what is kept of its completions.
+
+use std::sync::Arc;
+use std::vec::Drain;
+
+use headstack_stats::{Quantiles, Tally};
+use headstack_trace::Request;
+use headstack_units::{Nanos, Op};
+
+use super::part::DeviceRow;
+use crate::SystemError;
+use crate::engine::{Engine, Step};
+use crate::record::{BackgroundRow, CompletionRow};
+use crate::run::RunOptions;
+use crate::run::fast::{self, FastRun, Records};
+use crate::system::System;
+
+/// A device in motion.
+pub(super) struct Device<'s> {
+    device: u32,
+    path: Path<'s>,
+    book: Book,
+}
+
+/// How its requests are served, as in a run of its own.
+enum Path<'s> {
+    Closed(Box<FastRun<'s>>),
+    Events(Box<Engine>),
+}
+
+/// What is kept of its completions.
+#[derive(Default)]
+struct Book {
+    taken: u64,
+    reads: u64,
+    sectors: u64,
+    response_sum: u64,
+    response: Tally,
+    end: Nanos,
+}
+
+/// Where completions are noted: of the device, and of all.
+struct Both<'b>(&'b mut Book, &'b mut Quantiles);
+
+impl Records for Both<'_> {
+    #[inline]
+    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+        let Self(book, all) = self;
+        let response = row.response();
+        book.reads += u64::from(row.op == Op::Read);
+        book.sectors += u64::from(row.sectors);
+        book.response_sum += response.0;
+        book.response.record(response);
+        book.end = book.end.max(row.finish);
+        all.record(response);
+        Ok(())
+    }
+
+    fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError> {
+        drop(rows);
+        Ok(())
+    }
+}
+
+impl<'s> Device<'s> {
+    /// At rest. Each device has a seed of its own.
+    pub(super) fn new(system: &'s Arc<System>, device: u32, seed: u64) -> Self {
+        let seed = seed.wrapping_add(device.into());
+        let path = if fast::applies(system) {
+            let options = RunOptions { seed, threads: Some(1), ..RunOptions::default() };
+            Path::Closed(Box::new(FastRun::new(system, &options)))
+        } else {
+            Path::Events(Box::new(Engine::new(system, seed)))
+        };
+        Self { device, path, book: Book::default() }
+    }
+
+    /// Serves requests that are all for it, in order of arrival.
+    pub(super) fn serve(&mut self, requests: &mut [Request], all: &mut Quantiles) -> Result<(), SystemError> {
+        requests.iter_mut().for_each(|request| request.device = 0);
+        let first_id = self.book.taken;
+        self.book.taken += requests.len() as u64;
+        match &mut self.path {
+            Path::Closed(run) => run.serve_all(first_id, requests, &mut Both(&mut self.book, all)),
+            Path::Events(engine) => {
+                for &mut request in requests {
+                    step_to(engine, request.arrival);
+                    engine.submit(request, None)?;
+                    collect(engine, &mut Both(&mut self.book, all))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Serves what is still on its way; what it all comes to.
+    pub(super) fn finish(mut self, all: &mut Quantiles) -> Result<DeviceRow, SystemError> {
+        if let Path::Events(engine) = &mut self.path {
+            while !engine.is_idle() && engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {}
+            collect(engine, &mut Both(&mut self.book, all))?;
+        }
+        let busy = |drive: &headstack_drive::Drive| {
+            drive.mechanism_busy().0 / u64::from(drive.model().spec().arms.moving().max(1))
+        };
+        let busy: Vec<u64> = match &self.path {
+            Path::Closed(run) => run.workers.iter().map(|worker| busy(worker.drive())).collect(),
+            Path::Events(engine) => engine.drives().map(busy).collect(),
+        };
+        let Book { reads, sectors, response_sum, response, end, .. } = self.book;
+        Ok(DeviceRow {
+            device: self.device,
+            requests: response.count(),
+            reads,
+            sectors,
+            response_sum_ns: response_sum,
+            p50_ns: response.quantile(0.5).0,
+            p99_ns: response.quantile(0.99).0,
+            p999_ns: response.quantile(0.999).0,
+            max_ns: response.max().0,
+            busy_ns: busy.iter().sum::<u64>() / busy.len().max(1) as u64,
+            end_ns: end.0,
+        })
+    }
+}
+
+/// What was announced for an instant happens before what arrives at it.
+fn step_to(engine: &mut Engine, arrival: Nanos) {
+    while engine.step(arrival) != Step::Nothing {}
+}
+
+fn collect(engine: &mut Engine, both: &mut Both<'_>) -> Result<(), SystemError> {
+    engine.background.clear();
+    engine.driver.clear();
+    engine.completed.drain(..).try_for_each(|(row, _)| both.push(row))
+}

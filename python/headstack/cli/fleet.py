@@ -1,0 +1,145 @@
+"""`headstack fleet`: a trace of very many devices."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from headstack.cli import output
+from headstack.cli.options import OUTPUT, RUN, Json, Overrides, Scheduler, TraceOptions, model_overrides
+from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+    from headstack import Fleet
+
+
+def fleet(
+    system: Annotated[str, Parameter(help="What each device is: a drive or a system of one volume, by name or file.")],
+    *,
+    trace: Annotated[
+        Path,
+        Parameter(group=RUN, help="Trace of many devices, or a folder of traces with all requests of a device in one."),
+    ],
+    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
+    requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests, of each file.")] = None,
+    seed: Annotated[
+        int | None, Parameter(group=RUN, help="Seed of device 0; that of the others is larger by their number.")
+    ] = None,
+    threads: Annotated[
+        int | None, Parameter(group=RUN, help="So many threads; all cores' if left out. The results are the same.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        Parameter(
+            group=RUN, help="Run on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here."
+        ),
+    ] = None,
+    shares: Annotated[
+        int | None,
+        Parameter(
+            group=RUN,
+            help="With --dask: so many tasks for each file, each of which reads all of it and serves its share of the devices.",
+        ),
+    ] = None,
+    worst: Annotated[int, Parameter(group=OUTPUT, help="List so many of the devices with the longest p99.")] = 10,
+    scheduler: Scheduler = None,
+    set_: Overrides = (),
+    out: Annotated[Path | None, Parameter(group=OUTPUT, help="Parquet file for the devices, one row each.")] = None,
+    json: Json = False,
+) -> int:
+    """Run a trace of many devices, each on a drive of its own: percentiles of all requests, and the worst devices."""
+    from headstack import System
+    from headstack import fleet as run_fleet
+    from headstack.files import check_packages, check_writable
+    from headstack.fleets import files_of
+
+    if out is not None:
+        check_packages("--out", ("polars",))
+        check_writable(out)
+    for option, value in (("--threads", threads), ("--requests", requests), ("--shares", shares), ("--worst", worst)):
+        if value is not None and value < 1:
+            raise InputError(f"{option} {value} leaves nothing to do", "give at least 1")
+    if dask is not None and threads is not None:
+        raise InputError("--threads and --dask each say where devices are served", "give one of them")
+    if dask is None and shares is not None:
+        raise InputError("--shares is about the tasks of a cluster", "give --dask too, or leave it out")
+    built = System(system, overrides=model_overrides(set_, scheduler))
+    traces = [how.open(path) for path in files_of(trace)]
+    begun = time.perf_counter()
+    with _executor(dask) as executor, output.progress("simulating", None) as progress:
+        done = run_fleet(
+            built, traces, seed=seed, limit=requests, worst=worst, threads=threads, executor=executor, shares=shares,
+            progress=progress,
+        )  # fmt: skip
+    wall_s = time.perf_counter() - begun
+    if out is not None:
+        _write(done, out)
+    summary = {**done.summary, "wall_s": wall_s}
+    output.print_json(summary) if json else _show(system, summary)
+    if out is not None:
+        output.note(f"wrote {out}")
+    return 0
+
+
+@contextmanager
+def _executor(dask: str | None) -> Iterator[Executor | None]:
+    if dask is None:
+        yield None
+        return
+    from headstack.sweeping.executors.dask import DaskExecutor
+
+    executor = DaskExecutor(dask)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _write(done: Fleet, out: Path) -> None:
+    from io import BytesIO
+
+    import polars as pl
+
+    from headstack._core import write_at_once
+
+    rows = BytesIO()
+    pl.DataFrame(done.devices).write_parquet(rows)
+    write_at_once(out, rows.getvalue())
+
+
+def _show(system: str, summary: dict[str, Any]) -> None:
+    number = output.number
+    response = summary["response_ms"]
+    output.facts(
+        f"{number(summary['devices'])} devices, each {system}",
+        [
+            ("requests", f"{number(summary['requests'])} in {number(summary['simulated_s'], 1)} simulated s "
+                         f"({number(summary['wall_s'], 1)} s here)"),
+            ("throughput", f"{number(summary['iops'], 1)} IOPS, {number(summary['mib_per_s'])} MiB/s"),
+            ("response (ms)", f"mean {number(response['mean'])}, p50 {number(response['p50'])}, "
+                              f"p90 {number(response['p90'])}, p99 {number(response['p99'])}, "
+                              f"p99.9 {number(response['p999'])}, max {number(response['max'])}"),
+            ("utilisation", f"mean {100 * summary['utilisation_mean']:.1f} %, "
+                            f"of the busiest device {100 * summary['utilisation_max']:.1f} %"),
+        ],
+    )  # fmt: skip
+    output.table(
+        "Devices with the longest p99 (ms)",
+        ["device", "requests", "utilisation", "mean", "p50", "p99", "p99.9", "max"],
+        [
+            (
+                str(each["device"]),
+                number(each["requests"]),
+                f"{100 * each['utilisation']:.1f} %",
+                *(number(each[f"{name}_ms"]) for name in ("mean", "p50", "p99", "p999", "max")),
+            )
+            for each in summary["worst"]
+        ],
+    )

@@ -1,0 +1,158 @@
+"""A trace of many devices, each on a drive of its own."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import headstack
+from conftest import headstack as run_cli
+from conftest import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEVICES, REQUESTS = 12, 6000
+
+
+def frame(requests: int = REQUESTS) -> pl.DataFrame:
+    """Requests of devices whose numbers are not consecutive, in order of arrival."""
+    number = pl.int_range(requests)
+    draw = (number * 2_654_435_761) % 1_000_003
+    return pl.select(
+        (number * 900_000).alias("arrival_ns"),
+        (7 + 1000 * (draw % DEVICES)).alias("device"),
+        pl.when(draw % 3 == 0).then(pl.lit("write")).otherwise(pl.lit("read")).alias("op"),
+        (draw * 2 % 2_000_000).alias("lba"),
+        pl.lit(8).alias("sectors"),
+    )
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(frame(), tmp_path_factory.mktemp("fleet") / "fleet.parquet")
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in two files, each with whole devices."""
+    folder = tmp_path_factory.mktemp("parts")
+    for part in range(2):
+        written(frame().filter(pl.col("device") // 1000 % 2 == part), folder / f"part-{part}.parquet")
+    return folder
+
+
+def written(rows: pl.DataFrame, path: Path) -> Path:
+    rows.write_parquet(path)
+    return path
+
+
+def test_each_device_goes_as_in_a_run_of_its_own(trace: Path) -> None:
+    done = headstack.fleet("hp-97560", headstack.Trace(trace), seed=3, worst=2)
+    devices = pl.DataFrame(done.devices)
+    assert devices["device"].to_list() == [7 + 1000 * index for index in range(DEVICES)]
+    alone = [
+        headstack.simulate(
+            "hp-97560",
+            headstack.Trace(trace, devices=[(device, None)]),
+            seed=3 + device,
+            keep=False,
+        ).summary
+        for device in devices["device"]
+    ]
+    assert devices["requests"].to_list() == [run["requests"] for run in alone]
+    assert devices["mean_ms"].to_list() == pytest.approx([run["response_ms"]["mean"] for run in alone], rel=1e-12)
+    assert devices["max_ms"].to_list() == pytest.approx([run["response_ms"]["max"] for run in alone], rel=1e-12)
+    assert devices["p99_ms"].to_list() == pytest.approx([run["response_ms"]["p99"] for run in alone], rel=0.005)
+    summary = done.summary
+    assert summary["requests"] == REQUESTS
+    assert summary["response_ms"]["max"] == devices["max_ms"].max()
+    worst = devices.sort("p99_ms", descending=True)["device"].to_list()
+    assert [each["device"] for each in summary["worst"]] == worst[:2]
+
+
+def test_wherever_it_is_served_the_result_is_the_same(trace: Path, parts: Path) -> None:
+    def told(*words: str | Path) -> dict[str, object]:
+        summary = run_cli("fleet", "hp-97560", *words, "--json").json()
+        del summary["wall_s"]
+        return summary
+
+    whole = told("--trace", trace, "--threads", "1")
+    assert told("--trace", trace, "--threads", "3") == whole
+    assert told("--trace", parts) == whole
+    assert told("--trace", parts, "--dask", "local:2") == whole
+    assert told("--trace", trace, "--dask", "local:2", "--shares", "3") == whole
+
+
+def test_any_executor_will_do(trace: Path) -> None:
+    here = headstack.fleet("hp-97560", headstack.Trace(trace))
+    with ThreadPoolExecutor(2) as executor:
+        there = headstack.fleet("hp-97560", headstack.Trace(trace), executor=executor, shares=2)
+    assert there.summary == here.summary
+    assert pl.DataFrame(there.devices).equals(pl.DataFrame(here.devices))
+
+
+def test_progress_can_stop_it(tmp_path: Path) -> None:
+    # It is asked ten times a second at most, between rounds of 262,144 requests.
+    trace = headstack.Trace(written(frame(800_000), tmp_path / "long.parquet"))
+    with pytest.raises(headstack.Interrupted):
+        headstack.fleet("nearline-18tb", trace, progress=lambda *_: False)
+
+
+def test_devices_are_written(trace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "devices.parquet"
+    found = run_cli("fleet", "hp-97560", "--trace", trace, "--out", out)
+    assert found.code == 0, found.err
+    assert "12 devices, each hp-97560" in found.out
+    assert "Devices with the longest p99" in found.out
+    assert pl.read_parquet(out)["requests"].sum() == REQUESTS
+
+
+def test_bad_input_is_refused(trace: Path, parts: Path, tmp_path: Path) -> None:
+    def told(*words: str | Path) -> str:
+        return refused("fleet", *words)
+
+    assert "--shares is about the tasks of a cluster" in told("hp-97560", "--trace", trace, "--shares", "2")
+    assert "--threads 0 leaves nothing to do" in told("hp-97560", "--trace", trace, "--threads", "0")
+    assert "--fit-lba" in told("mock-disk", "--trace", trace)
+    (tmp_path / "empty").mkdir()
+    assert "there is no trace in the folder" in told("hp-97560", "--trace", tmp_path / "empty")
+    system = tmp_path / "two.toml"
+    system.write_text('[volume.a]\ndrives = ["hp-97560"]\n[volume.b]\ndrives = ["hp-97560"]\n')
+    assert "a system of one volume, and this one has 2" in told(str(system), "--trace", trace)
+    written(frame(), parts.parent / "twice.parquet")
+    both = tmp_path / "both"
+    both.mkdir()
+    for name in ("one.parquet", "two.parquet"):
+        written(frame().head(40), both / name)
+    assert "has requests in two parts of the trace" in told("hp-97560", "--trace", both)
+
+
+def test_a_url_is_a_trace(trace: Path, tmp_path: Path) -> None:
+    devices: list[tuple[int, int | None]] = [(7, None)]
+    here = headstack.simulate("hp-97560", headstack.Trace(trace, devices=devices), keep=False).summary
+    remote = headstack.Trace(f"file://{trace}", devices=devices)
+    for one in (remote, pickle.loads(pickle.dumps(remote))):
+        there = headstack.simulate("hp-97560", one, keep=False).summary
+        assert {**there, "wall_s": 0} == {**here, "wall_s": 0}
+    words = ("simulate", "hp-97560", "--trace", f"file://{trace}", "--device", "7", "--json")
+    assert run_cli(*words).json()["response_ms"] == here["response_ms"]
+    assert "there is nothing at" in refused("trace", "info", f"file://{tmp_path}/nothing.parquet")
+    assert "a URL that fsspec opens" in refused("trace", "info", "nowhere://host/file")
+
+
+def test_a_sweep_takes_a_url(trace: Path, tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    for name, path in (("url", f"file://{trace}"), ("path", str(trace))):
+        file.write_text(
+            f'[base]\nsystem = "hp-97560"\ntrace = "{path}"\n[base.set]\n"trace.devices" = [[7, 0]]\n'
+            '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 5400]\n'
+        )
+        found = headstack.sweep(file, tmp_path / name)
+        assert not found.failures
+    one, two = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("url", "path"))
+    assert one["response_ms.mean"].to_list() == two["response_ms.mean"].to_list()
