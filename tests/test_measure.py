@@ -85,6 +85,19 @@ def test_a_drive_that_does_not_replay_says_so(full: Path, tmp_path: Path, capsys
     assert _tell(found, (None, None), shows_first=False, json=True) == 0
 
 
+def test_a_budget_leaves_out_what_a_drive_file_can_do_without() -> None:
+    everything = {each["probe"]: each["expected_s"] for each in library.measure.plan("sim:mock-disk")}
+    within = sum(everything.values()) - everything["seeker"] / 2
+    planned = library.measure.plan("sim:mock-disk", within_s=within)
+    assert [each["probe"] for each in planned if not each["fits"]] == ["seeker"]
+    outcome = headstack("measure", "sim:mock-disk", "rotation", "random", "--within", "1min", "--json")
+    assert outcome.code == 0, outcome.err
+    assert "left out, to be through within 60 s: random" in outcome.err
+    assert json.loads(outcome.out)["finished"] == ["rotation"]
+    assert "nothing fits into 1 s" in refused("measure", "sim:mock-disk", "--within", "1s")
+    assert "is not a duration" in refused("measure", "sim:mock-disk", "--within", "soon")
+
+
 def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
     page = tmp_path / "p.html"
     found = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20", "--report", page, "--json").json()

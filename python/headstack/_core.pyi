@@ -880,10 +880,11 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> list[dict]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[dict]:
     """
-    What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
-    reads show how fast the device is.
+    What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
+    reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive
+    file can do without.
     """
 
 def measure_probes() -> list[dict]:

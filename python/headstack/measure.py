@@ -206,10 +206,12 @@ def plan(
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
     overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    within_s: float | None = None,
 ) -> list[dict[str, Any]]:
-    """What `run` would do, without doing it: for each probe its name and `expected_s`, on the device's clock.
+    """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, and `fits`.
 
-    A few reads show how fast the device is.
+    A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
+    drive file can do without. `InputError` where none does.
     """
     return _core.measure_plan(
         str(device),
@@ -221,6 +223,7 @@ def plan(
         yes_destroy=None if yes_destroy is None else Path(yes_destroy),
         read_only=read_only,
         overrides=override_pairs(overrides),
+        within_s=within_s,
     )
 
 

@@ -93,7 +93,7 @@ fn a_sound_surface_is_read_once_from_end_to_end() {
     assert_eq!(scan.verdict, "the device is readable, and no read took over 1002 ms");
     // 150 sectors of 512 bytes in 8.33 ms, less what the skews pass over.
     let speed = scan.parts[500].mb_per_s.unwrap();
-    assert!((5.0..9.2).contains(&speed), "{speed}");
+    assert!((3.0..9.2).contains(&speed), "{speed}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
-use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, ScanPercent, Seed};
+use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, ScanPercent, Seed, WithinS};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
 use headstack_measure::probe::{self, PROBES, Probe, Writing};
@@ -81,11 +81,12 @@ fn scope(
     Scope { whole_device, streams, scan_share: scan_percent.0 / 100.0 }
 }
 
-/// What `measure` would do, without doing it: a list of `{"probe", "expected_s"}` (on the device's clock) in order. A few
-/// reads show how fast the device is.
+/// What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
+/// reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive
+/// file can do without.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None,
-    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Vec::new()))]
+    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Vec::new(), within_s=None))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn measure_plan<'py>(
     py: Python<'py>,
@@ -100,6 +101,7 @@ pub(crate) fn measure_plan<'py>(
     yes_destroy: Option<PathBuf>,
     read_only: bool,
     overrides: Vec<(String, String)>,
+    within_s: Option<WithinS>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let options = open_options(
         write,
@@ -112,15 +114,20 @@ pub(crate) fn measure_plan<'py>(
         overrides,
     );
     let scope = scope(whole_device, file_mb, record_kib, repeats, scan_percent);
-    let (plan, expected_s) = guarded(py, || {
+    let (plan, expected_s, fits) = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &options)?;
         let plan = probe::plan(&probes, device.info())?;
         let expected_s = probe::announce(&plan, device.as_mut(), &scope)?;
-        Ok((plan, expected_s))
+        let within_s = within_s.map_or(f64::INFINITY, |within| within.0);
+        let fits = probe::fitting(&plan, &expected_s, within_s, &device.info().name)?;
+        Ok((plan, expected_s, fits))
     })?;
     plan.iter()
         .zip(expected_s)
-        .map(|(probe, s)| dict(py, &json!({"probe": probe.name.as_str(), "expected_s": s})))
+        .zip(fits)
+        .map(|((probe, s), fits)| {
+            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": s, "fits": fits}))
+        })
         .collect()
 }
 

@@ -92,6 +92,7 @@ numbers! {
     UntilS(f64) "until_s": 0 ..= LONGEST_S;
     WarmupRequests(u64) "warmup_requests": 0 ..= u64::MAX;
     WarmupS(f64) "warmup_s": 0 ..= LONGEST_S;
+    WithinS(f64) "within_s": 1 ..= LONGEST_S;
 }
 
 fn outside<T: Limits>(argument: &str, given: &Bound<'_, PyAny>, low: T, high: T) -> PyErr {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from headstack.cli import BAD_INPUT, DONE, IN_PART, INTERRUPTED, NOT_THE_DEVICE, output
-from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs
+from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs, seconds
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,6 +49,13 @@ def measure(
     resume: Annotated[bool, Parameter(group=RUN, help="Go on with the record where it ended.")] = False,
     from_: Annotated[
         Path | None, Parameter(name="--from", group=RUN, help="Touch no device: tell what an older record shows.")
+    ] = None,
+    within: Annotated[
+        str | None,
+        Parameter(
+            group=RUN,
+            help="Leave probes out that would take longer: `20min`, `2h`; first those a drive file can do without.",
+        ),
     ] = None,
     whole_device: Annotated[
         bool, Parameter(group=RUN, help="The probe `zoned` reads all of the device, not samples of it.")
@@ -110,7 +117,7 @@ def measure(
     consent = {"write": write, "yes_destroy": yes_destroy}
     simulated = {"--set": set_, "--read-only": read_only, **{_option(name): True for name in given}}
     if from_ is not None:
-        asked = {"DEVICE": device, "--record": record, "--resume": resume, "--whole-device": whole_device,
+        asked = {"DEVICE": device, "--record": record, "--resume": resume, "--whole-device": whole_device, "--within": within is not None,
                  **_given(file_mb, record_kib, repeats), "--scan-percent": scan_percent is not None,
                  **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
@@ -144,23 +151,30 @@ def measure(
         "read_only": read_only,
         "overrides": pairs(set_, "--set"),
     }
-    return _measure(device, probes, {**opening, **given}, (record, resume), (save, report), json=json)
+    within_s = None if within is None else seconds(within, "--within")
+    return _measure(device, probes, {**opening, **given}, (record, resume, within_s), (save, report), json=json)
 
 
 def _measure(
     device: str,
     probes: tuple[str, ...],
     options: dict[str, Any],
-    keep: tuple[Path | None, bool],
+    keep: tuple[Path | None, bool, float | None],
     outputs: tuple[Path | None, Path | None],
     *,
     json: bool,
 ) -> int:
     from headstack import measure
 
-    record, resume = keep
+    record, resume, within_s = keep
     opening = {name: value for name, value in options.items() if name in PLANNED}
-    planned = measure.plan(device, probes, **opening)
+    planned = measure.plan(device, probes, within_s=within_s, **opening)
+    left_out = [each for each in planned if not each["fits"]]
+    if left_out:
+        names = ", ".join(f"{each['probe']} ({_time(each['expected_s'])})" for each in left_out)
+        output.note(f"left out, to be through within {_time(within_s or 0)}: {names}")
+        planned = [each for each in planned if each["fits"]]
+        probes = tuple(each["probe"] for each in planned)
     with _progress(_announcement(device, planned), planned) as progress:
         found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
     if record is not None:

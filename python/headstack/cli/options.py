@@ -228,12 +228,12 @@ def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[st
     return overrides
 
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def seconds(word: str, option: str) -> float:
     """Read a length of time: a number and, if not seconds, a unit."""
-    number = word.rstrip("smhd")
+    number = word.rstrip("dhimns")
     unit = word[len(number) :]
     try:
         value = float(number) * _UNITS[unit]

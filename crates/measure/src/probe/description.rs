@@ -66,8 +66,8 @@ pub(crate) struct Context {
     pub(crate) scope: Scope,
 }
 
-/// From here on a drive is one of today's.
-const LARGE_BYTES: u64 = 1_000_000_000_000;
+/// From here on a drive is one of today's: tens of zones, and tracks along surfaces.
+const LARGE_BYTES: u64 = 2_000_000_000_000;
 /// Reads elsewhere for each read of the media, and zones, where neither is known yet.
 const SOME_OTHERS: f64 = 4.0;
 const SOME_ZONES: f64 = 8.0;

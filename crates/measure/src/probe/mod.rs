@@ -1,6 +1,7 @@
 //! The probes: what is done to a device to see how it works. Each is one static [`Probe`] in a file of its own, and one line in
 //! [`PROBES`]; its name stands in [`ProbeName`]. What its samples mean is found out elsewhere, never here.
 
+mod budget;
 mod cache;
 mod description;
 mod look;
@@ -19,6 +20,7 @@ mod write_cache;
 mod zoned;
 mod zones;
 
+pub use budget::fitting;
 pub(crate) use description::Context;
 pub use description::{Probe, Writing};
 

@@ -19,7 +19,7 @@ pub(super) static SURFACES: Probe = Probe {
     on_formula: false,
     resumes: false,
     expected_s: |outlook| {
-        outlook.revolutions(outlook.by_size(150.0, 40_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
+        outlook.revolutions(outlook.by_size(150.0, 37_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
     },
     run,
 };

@@ -1,0 +1,93 @@
+//! Which probes fit into a time: what a drive file can do without is left out first.
+
+use super::description::Probe;
+use crate::MeasureError;
+use crate::record::ProbeName;
+
+/// In this order probes are left out, as long as no other one needs them. Up to the random accesses a drive file can be made
+/// without; then come its values, those that take longest first.
+const LEFT_OUT: [ProbeName; 18] = [
+    ProbeName::Stream,
+    ProbeName::Scan,
+    ProbeName::Seeker,
+    ProbeName::SkippyBackwards,
+    ProbeName::SkippyRead,
+    ProbeName::Zoned,
+    ProbeName::SkippyWrite,
+    ProbeName::Random,
+    ProbeName::SeekCurve,
+    ProbeName::ZoneTracks,
+    ProbeName::Zones,
+    ProbeName::Surfaces,
+    ProbeName::Overhead,
+    ProbeName::Switches,
+    ProbeName::Tracks,
+    ProbeName::Cache,
+    ProbeName::WriteCache,
+    ProbeName::Rotation,
+];
+
+/// Of a plan, whether each probe fits into a time, by how long each is expected to take, in s.
+///
+/// # Errors
+/// [`MeasureError::Refused`] where not even the last one does.
+pub fn fitting(
+    plan: &[&Probe],
+    expected_s: &[f64],
+    within_s: f64,
+    device: &str,
+) -> Result<Vec<bool>, MeasureError> {
+    let mut fits = vec![true; plan.len()];
+    let total = |fits: &[bool]| -> f64 {
+        expected_s.iter().zip(fits).filter(|(_, fits)| **fits).map(|(s, _)| s).sum()
+    };
+    while total(&fits) > within_s {
+        let kept = |place: &usize| fits[*place];
+        let needed =
+            |name: ProbeName| (0..plan.len()).filter(kept).any(|place| plan[place].needs.contains(&name));
+        let position = |name: ProbeName| plan.iter().position(|probe| probe.name == name).filter(kept);
+        let next = LEFT_OUT.iter().filter(|&&name| !needed(name)).find_map(|&name| position(name));
+        let Some(place) = next.filter(|_| fits.iter().filter(|fits| **fits).count() > 1) else {
+            return Err(MeasureError::Refused {
+                device: device.to_owned(),
+                problem: format!(
+                    "nothing fits into {within_s:.0} s: about {:.0} s are the least that says anything",
+                    total(&fits)
+                ),
+                hint: "give it more time, or name the probes".to_owned(),
+            });
+        };
+        fits[place] = false;
+    }
+    Ok(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::PROBES;
+
+    fn named(fits: &[bool]) -> Vec<&'static str> {
+        PROBES.iter().zip(fits).filter(|(_, fits)| **fits).map(|(probe, _)| probe.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_a_drive_file_can_do_without_is_left_out_first() {
+        // Each takes 10 s.
+        let takes = vec![10.0; PROBES.len()];
+        let all = fitting(&PROBES, &takes, 180.0, "a disk").unwrap();
+        assert!(all.iter().all(|&fits| fits));
+        let some = fitting(&PROBES, &takes, 125.0, "a disk").unwrap();
+        let without = ["stream", "scan", "seeker", "skippy-backwards", "skippy-read", "zoned"];
+        assert!(without.iter().all(|name| !named(&some).contains(name)) && named(&some).len() == 12);
+        let few = fitting(&PROBES, &takes, 20.0, "a disk").unwrap();
+        assert_eq!(named(&few), ["rotation", "write-cache"]);
+        let message = fitting(&PROBES, &takes, 9.0, "a disk").unwrap_err().to_string();
+        assert!(message.contains("nothing fits into 9 s: about 10 s"), "{message}");
+    }
+
+    #[test]
+    fn every_probe_can_be_left_out() {
+        assert!(ProbeName::ALL.iter().all(|name| LEFT_OUT.contains(name)));
+    }
+}
