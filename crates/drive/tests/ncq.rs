@@ -31,7 +31,7 @@ fn finish(drive: &Drive, now: Nanos, commands: &[Command]) -> Nanos {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// The naive twin tries everything out on copies of the drive: the base is the best of the older half, aged by passes;
+    /// The naive twin tries everything out on copies of the drive: the base is the best of the older ones, fewer than half, aged by passes;
     /// what goes before it does not delay it, and if nothing does, everything would.
     #[test]
     fn what_goes_first_delays_nothing(
@@ -62,7 +62,7 @@ proptest! {
                 let weight = i128::from((weight * 65_536.0_f64).round() as i64);
                 (i128::from(start.0) * 65_536 * waiting.len() as i128 + weight * i128::from(arrived.0), command.id)
             };
-            let older = &waiting[..waiting.len().div_ceil(2)];
+            let older = &waiting[..((waiting.len() - 1) / 2).max(1)];
             let best = older.iter().min_by_key(|row| cost(row)).unwrap().1;
             let base = waiting.iter().map(|row| row.1).find(|row| Some(row.id) == kept).unwrap_or(best);
             let taken = queue.pop(now, &[reach], &[]).unwrap().waiting.command;
@@ -154,15 +154,11 @@ fn published(columns: &[usize]) -> Option<Vec<Vec<f64>>> {
     Some(rows)
 }
 
-/// The published drive is another one than the library's: its seeks are 6 % shorter, which the curve's first point tells
-/// (nobody waits there).
+/// The library's drive of the published one's class: its seeks are scaled to the curve's first point (nobody waits there).
 fn published_drive(more: &[(&str, &str)]) -> Arc<DriveModel> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/nearline-18tb.toml");
-    let seeks = [("short_ms", [0.28, 0.0191]), ("long_ms", [4.75, 1.934e-5])]
-        .map(|(key, ab)| (format!("seek.two-piece.{key}"), format!("{:?}", ab.map(|value| value * 0.94))));
-    let more = [("controller.scheduler", "\"ncq\"")].iter().chain(more);
-    let more = more.map(|&(key, value)| (key.to_owned(), value.to_owned()));
-    let overrides: Vec<(String, String)> = seeks.into_iter().chain(more).collect();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/nearline-22tb.toml");
+    let overrides: Vec<(String, String)> =
+        more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let spec = DriveSpec::from_toml_with(path, &std::fs::read_to_string(path).unwrap(), &overrides).unwrap();
     Arc::new(DriveModel::new(&spec).unwrap())
 }

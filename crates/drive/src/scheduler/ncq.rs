@@ -12,7 +12,7 @@ const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
 
 /// Shortest positioning time first with ageing that counts in passes of the queue, not in milliseconds.
 ///
-/// The *base* is the command of the older half of the queue with the least positioning time − W · age / n,
+/// The *base* is the command of the older ones (fewer than half of the queue) with the least positioning time − W · age / n,
 /// where n is the number of commands that wait: a command is passed over for about as many passes whether the queue is short
 /// or long. On the way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the
 /// buffer holds, writes that it takes. The choice is put off as long as the disk would not bring the sector any sooner, so
@@ -74,7 +74,7 @@ impl Ncq {
                 i128::from(LIMIT_CREDIT.0) * 65_536 * i128::from(age(slot).0) / i128::from(limit.0.max(1));
             cost - credit * waiting as i128
         };
-        let older = waiting.div_ceil(2);
+        let older = older(waiting);
         let in_window =
             |&(place, (_, &slot)): &(usize, (&u64, &Slot))| place < older || limit(slot).is_some();
         let window = self.by_age.iter().enumerate().filter(in_window);
@@ -99,6 +99,11 @@ impl Ncq {
         };
         self.by_age.values().filter_map(fits).min().map(|(_, slot)| slot)
     }
+}
+
+/// How many of the oldest may be the base: fewer than half, but one.
+fn older(waiting: usize) -> usize {
+    (waiting.saturating_sub(1) / 2).max(1)
 }
 
 impl Order for Ncq {
