@@ -18,6 +18,8 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.tables import number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.measure import Measurement
 
 KEY_NUMBERS = (
@@ -73,7 +75,7 @@ def values_html(found: Measurement) -> str:
     return f"<table>{caption}<tbody>{rows}</tbody></table>"
 
 
-def _numbers(values: dict[str, Any]) -> list[Number]:
+def _numbers(values: Mapping[str, Any]) -> list[Number]:
     parameters = {each["name"]: each for each in values["parameters"]}
     numbers = []
     for key in KEY_NUMBERS:
@@ -89,7 +91,7 @@ def _numbers(values: dict[str, Any]) -> list[Number]:
     return numbers
 
 
-def _sawtooths(values: dict[str, Any]) -> list[Section]:
+def _sawtooths(values: Mapping[str, Any]) -> list[Section]:
     from headstack.report.probes import skippy_chart
 
     sections = []
@@ -106,7 +108,7 @@ def _sawtooths(values: dict[str, Any]) -> list[Section]:
     return sections
 
 
-def _bandwidth(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+def _bandwidth(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
     from headstack.report.probes import bandwidth_chart
 
     if values["bandwidth"] is None:
@@ -119,7 +121,7 @@ def _bandwidth(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
     ]  # fmt: skip
 
 
-def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+def _seeks(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
     from headstack.report.probes import seek_chart, seeker_chart
 
     seek, sections = values["seek"], []
@@ -140,13 +142,13 @@ def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
     return sections
 
 
-def _streams(values: dict[str, Any]) -> list[Section]:
+def _streams(values: Mapping[str, Any]) -> list[Section]:
     from headstack.report.streams import stream_sections
 
     return [] if values["stream"] is None else stream_sections(values["stream"])
 
 
-def _tables(values: dict[str, Any]) -> list[Section]:
+def _tables(values: Mapping[str, Any]) -> list[Section]:
     sections = [
         Section("Every value", columns=["value", "is", "± 95 %", "unit", "note"], rows=parameter_rows(values),
                 text="≤ and … mark bounds: the device does not show the value itself.")

@@ -13,6 +13,8 @@ from headstack.report.tables import PHASES, number
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, TURN_TOLERANCE, class_words, where, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.validation import Validation
 
 WORST = 20
@@ -213,7 +215,7 @@ def _phase_lock(validation: Validation, frame: pl.DataFrame) -> list[Section]:
     return found + [_fit(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]
 
 
-def _fit(drive: dict[str, Any], requests: int) -> Section:
+def _fit(drive: Mapping[str, Any], requests: int) -> Section:
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"
     if not fit["period_found"]:
