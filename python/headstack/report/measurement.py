@@ -46,6 +46,7 @@ def measurement_page(found: Measurement) -> Page:
     return Page(
         title=f"{found.device}, measured",
         subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
+        answer=_answer(values),
         notices=stopped + [warning[:1].upper() + warning[1:] + "." for warning in values["warnings"]],
         numbers=_numbers(values),
         sections=[
@@ -73,6 +74,22 @@ def values_html(found: Measurement) -> str:
     )
     caption = f"<caption style='text-align:left'><b>{escape(found.device)}</b></caption>"
     return f"<table>{caption}<tbody>{rows}</tbody></table>"
+
+
+def _answer(values: Mapping[str, Any]) -> str:
+    """What was found, in a sentence."""
+    if values["rotating"] is False:
+        return "Nothing here turns: the device is no disk drive, or something before it hides that."
+    known = [
+        ("rotation_ms", "one revolution takes {} ms", 3),
+        ("sectors_per_track", "a track has {} sectors", 0),
+        ("heads", "there are {} heads", 0),
+    ]
+    parts = [text.format(number(values[key], digits)) for key, text, digits in known if values.get(key) is not None]
+    if not parts:
+        return ""
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _numbers(values: Mapping[str, Any]) -> list[Number]:

@@ -59,7 +59,7 @@ def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
     layers = [
         lines.mark_line(strokeWidth=1, strokeDash=[4, 3], color="#777", clip=True),
         marks.encode(x=x, y=y, color=colour, tooltip=tooltip),
-        lines.mark_text(align="left", dx=6, fontSize=11, color="#333").encode(text="label:N"),
+        lines.mark_text(align="left", dx=6, fontSize=11, color="#333", style="at-end").encode(text="label:N"),
         *_drop(sawtooth, x, y),
     ]
     return alt.layer(*layers).properties(
