@@ -17,6 +17,7 @@ import expectations
 import headstack
 from headstack import _core
 from headstack.cli import command_line
+from headstack.results.outputs import OUTPUTS, schema_name
 from headstack.scheduler_names import KNOWLEDGE, form, meaning
 
 HERE = Path(__file__).parent / "reference" / "generated"
@@ -198,9 +199,9 @@ def scheduler_page() -> None:
         "# Schedulers",
         "",
         "What `--scheduler`, `host.scheduler` and `controller.scheduler` may be, with the usual values;",
-        "[Orders of service](../../concepts/schedulers.md) tells what they do and at what price.",
+        "[Scheduling algorithms](../../concepts/schedulers.md) says what they do and at what price.",
         "",
-        row("written", "order of service", "must know"),
+        row("written", "scheduling algorithm", "must know"),
         row("---", "---", "---"),
     ]
     lines += [
@@ -242,6 +243,28 @@ def command_page() -> None:
     (HERE / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+# ---- JSON ----
+
+
+def json_page() -> None:
+    """Write which schema the output of each verb follows, and which type it has in Python."""
+    lines = [
+        "# JSON",
+        "",
+        "Every verb prints one JSON object with `--json`. Its first key, `schema`, names the JSON Schema that it follows:",
+        "`headstack/VERB/VERSION`. New keys do not change the version; a key that goes or changes its meaning does.",
+        "Units stand last in a key. In Python, the results have the types of `headstack.results`.",
+        "",
+        row("verb", "schema", "type in Python"),
+        row("---", "---", "---"),
+    ]
+    for verb, homes in OUTPUTS.items():
+        file = f"{verb.replace(' ', '-')}.json"
+        types = ", ".join(f"`headstack.results.{home.replace(':', '.')}`" for home in homes)
+        lines.append(row(f"`{verb}`", f"{{download}}`{schema_name(verb)} <../schemas/{file}>`", types))
+    (HERE / "json.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
 def main() -> None:
     """Write all pages."""
     HERE.mkdir(parents=True, exist_ok=True)
@@ -249,6 +272,7 @@ def main() -> None:
     library_page()
     scheduler_page()
     command_page()
+    json_page()
     (HERE / "expectations.md").write_text(expectations.page(expectations.load()), encoding="utf-8")
 
 

@@ -25,8 +25,11 @@ class Outcome:
     err: str
 
     def json(self) -> dict[str, Any]:
+        """The object that was printed, without the name of its schema."""
         assert self.code == 0, self.err
-        return json.loads(self.out)
+        document = json.loads(self.out)
+        assert document.pop("schema").startswith("headstack/")
+        return document
 
 
 def headstack(*words: str | Path, cwd: Path | None = None) -> Outcome:

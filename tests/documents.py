@@ -83,6 +83,8 @@ def documents() -> list[Document]:
     pages += [path for path in sorted((ROOT / "docs").glob("**/*.md")) if not {"generated", "_build"} & set(path.parts)]
     found = [_fenced(path) for path in pages]
     found += [_commented(path) for path in sorted((ROOT / "examples").iterdir()) if path.suffix in {".toml", ".py"}]
-    shown = "\n".join(line for lines in verbs.EXAMPLES.values() for line in lines)
+    # What others leave behind is compared last.
+    in_order = sorted(verbs.EXAMPLES, key=lambda verb: verb == "compare")
+    shown = "\n".join(line for verb in in_order for line in verbs.EXAMPLES[verb])
     found.append(Document("--help", (Block("sh", 1, shown),)))
     return [document for document in found if any(block.text.strip() for block in document.blocks)]

@@ -115,7 +115,9 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "after.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--set", "rotation_rpm=4100", "--out", "FILE"),
     "sda.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--out", "FILE"),
     "sdb.parquet": made("measure", "sim:hp-97560", "--record", "FILE"),
-    "streams.parquet": made("measure", "sim:maxtor-maxline-plus-ii", "stream", "--file-mb", "300", "--repeats", "3", "--record", "FILE"),
+    "streams.parquet": made(
+        "measure", "sim:maxtor-maxline-plus-ii", "stream", "--file-mb", "300", "--repeats", "3", "--record", "FILE"
+    ),
     "measured.csv": text("op,file_mb,record_kib,mb_per_s\n" + TABLE),
     "volume.csv.gz": _volume,
     "ticks.txt": _ticks,

@@ -205,4 +205,4 @@ def test_tables_are_taken_by_pandas_as_they_are() -> None:
     assert frame["finish_ns"].tolist() == expected["finish_ns"].to_list()
     assert frame["op"].tolist() == expected["op"].to_list()
     assert frame["finish_ns"].dtype == "int64"
-    assert len(list(run.completions)) == 300
+    assert len(frame) == len(run.completions) == 300

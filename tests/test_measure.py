@@ -30,7 +30,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outputs = ("--record", folder / "r.parquet", "--save", folder / "d.toml", "--report", folder / "p.html")
     outcome = headstack("measure", "sim:mock-disk", *outputs, "--json")
     assert outcome.code == 0, outcome.err
-    (folder / "out.json").write_text(outcome.out)
+    (folder / "out.json").write_text(json.dumps(outcome.json()))
     (folder / "err.txt").write_text(outcome.err)
     return folder
 

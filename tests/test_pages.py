@@ -14,6 +14,7 @@ import headstack
 from conftest import data_file
 from conftest import headstack as run_cli
 from headstack.report import bundle, charts, origin, style
+from headstack.report.measurement import measurement_page
 from headstack.report.run import run_page
 from headstack.report.study import row_cells, study_page
 from headstack.report.validation import validation_page
@@ -137,6 +138,33 @@ def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -
     )  # fmt: skip
     assert "CONSOLE" not in shown.stderr
     assert shown.stdout.count("<svg") >= 4
+
+
+# Names the texts of charts that reach beyond their picture.
+CUT = """<script>setTimeout(() => {
+  const edge = (text) => text.closest("svg").getBoundingClientRect().right + 1;
+  const cut = [...document.querySelectorAll("svg text")].filter((text) => text.getBoundingClientRect().right > edge(text));
+  document.title = "cut: " + JSON.stringify(cut.map((text) => text.textContent)); }, 3000)</script>"""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_no_legend_is_cut_on_a_phone(tmp_path: Path) -> None:
+    path = tmp_path / "phone.html"
+    run = run_page(headstack.simulate("hp-97560", "unix-like", limit=500, sample=True)).html()
+    path.write_text(run.replace("</body>", CUT + "</body>"))
+    shown = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=6000", "--window-size=420,900",
+         f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=90, check=True,
+    )  # fmt: skip
+    assert "<title>cut: []</title>" in shown.stdout
+
+
+def test_a_measurement_answers_first() -> None:
+    found = headstack.measure.skippy("mock:")
+    page = measurement_page(found).html()
+    assert answer(page).startswith("One revolution takes")
+    assert f"{found.found['heads']:.0f} heads" in answer(page)
 
 
 def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:

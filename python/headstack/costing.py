@@ -12,6 +12,8 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headstack.results.designs import Bill, IsoPerformance
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -23,9 +25,9 @@ class Cost:
     """Its title."""
     source: str
     """Where its prices come from."""
-    designs: list[dict[str, Any]]
+    designs: list[Bill]
     """One bill a number of actuators: `actuators`, `platters`, `low_usd`, `high_usd` and `components`."""
-    iso_performance: dict[str, Any] | None
+    iso_performance: IsoPerformance | None
     """`source` and `systems` that perform alike, each with its price and what it saves against the first; `None` where nobody
     says which do."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.costing import Cost
 
 Table = tuple[list[str], list[list[str]]]
 
 
-def price(entry: dict[str, Any]) -> str:
+def price(entry: Mapping[str, Any]) -> str:
     """Write a range of dollars; one number where both ends are equal."""
     low, high = f"{entry['low_usd']:,.2f}", f"{entry['high_usd']:,.2f}"
     return low if low == high else f"{low}–{high}"
@@ -21,7 +23,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def system_name(system: dict[str, Any]) -> str:
+def system_name(system: Mapping[str, Any]) -> str:
     """Name a system by its drives."""
     return f"{plural(system['drives'], 'drive')} of {plural(system['actuators'], 'actuator')}"
 

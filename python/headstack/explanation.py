@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.errors import InputError
 from headstack.run import as_system
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from headstack.results.runs import Timeline
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Explanation:
     """The stories of requests on one drive, one `dict` each: where, when, phases, and step by step what happened."""
 
     system: str
-    stories: list[dict[str, Any]]
+    stories: list[Timeline]
 
     def report(self, path: str | Path) -> None:
         """Write the page: the timeline, and each step in words."""
@@ -61,11 +63,11 @@ def explain(
     built = as_system(system, overrides)
     # With a gap, each request's arrival is known only when the one before has been served.
     wanted: list[tuple[int | None, str, int, int, int, int | None, bool]] = []
-    stories: list[dict[str, Any]] = []
+    stories: list[Timeline] = []
     for lba in lbas:
         at = None if not stories or gap_ms == 0 else round((stories[-1]["finish_ms"] + gap_ms) * 1e6)
         wanted.append((at, op, lba, sectors, 0, None, True))
-        stories = _core.explain(built, wanted, seed=seed)
+        stories = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
     return Explanation(built.name, stories)
 
 
@@ -115,9 +117,9 @@ def explain_completion(
         (start, op, lba, sectors, flags, measured_finish if measured else None, position >= last - before)
         for position, (_, start, op, lba, sectors, flags, _, measured_finish) in enumerate(rows[: last + 1].iter_rows())
     ]
-    stories = _core.explain(built, wanted, seed=int(facts.get("seed", "1")))
+    stories = cast("list[Timeline]", _core.explain(built, wanted, seed=int(facts.get("seed", "1"))))
     for story in stories:
-        number, *_, finish, _ = rows.row(story.pop("position"))
+        number, *_, finish, _ = rows.row(story.pop("position", 0))
         story["id"] = number
         story["differs_ms"] = story["finish_ms"] - finish / 1e6
         if not has_flags:
@@ -125,7 +127,7 @@ def explain_completion(
     return Explanation(built.name, stories)
 
 
-def _forget_causes(story: dict[str, Any]) -> None:
+def _forget_causes(story: Mapping[str, Any]) -> None:
     """Name no cause that hangs on a request's marks, where the record does not say which it had."""
     for step in story["steps"]:
         if step["label"] == "wait":

@@ -7,17 +7,19 @@ far as the two sectors lie apart.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from headstack import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from headstack.results.common import GapChoice
+
 
 def settle_gap(
     system: _core.System, trace: _core.Trace, note: Callable[[str], None] | None = None
-) -> tuple[_core.Trace, dict[str, Any] | None]:
+) -> tuple[_core.Trace, GapChoice | None]:
     """Read a trace the way its measured times speak for.
 
     Returns the trace and what was found: the keys `gap` ("after" or "before"), `decided`, `coherence_after`,
@@ -39,4 +41,5 @@ def settle_gap(
                 f"the measured times do not tell whether the gaps come after or before their requests ({coherences}, "
                 f"{found['pairs']:,} pairs): read as after; --gap says which"
             )
-    return trace.with_gap(gap), {**found, "gap": gap, "decided": decided}
+    choice = cast("GapChoice", {**found, "gap": gap, "decided": decided})
+    return trace.with_gap(gap), choice

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from headstack import _core
 from headstack.errors import InputError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from headstack.report.charts import AnyChart
+    from headstack.results.measurements import MeasurementSummary, ProbeEntry
 
 __all__ = ["Measurement", "plan", "probes", "read", "run", "scan", "seeker", "skippy", "streams", "zoned"]
 
@@ -68,9 +69,9 @@ class Measurement:
         self.stopped: dict[str, Any] | None = record.stopped
 
     @cached_property
-    def found(self) -> dict[str, Any]:
+    def found(self) -> MeasurementSummary:
         """The values the record shows, as `headstack measure --json` prints them; `InputError` for an empty record."""
-        return self._record.extract()
+        return cast("MeasurementSummary", self._record.extract())
 
     @property
     def device(self) -> str:
@@ -188,9 +189,9 @@ def short_name(device: str) -> str:
     return Path(device.removeprefix("sim:")).stem or device.rstrip(":")
 
 
-def probes() -> list[dict[str, Any]]:
+def probes() -> list[ProbeEntry]:
     """The probes in the order in which they run: `name`, `about`, `needs` (probes that run before it), `writes`."""
-    return _core.measure_probes()
+    return cast("list[ProbeEntry]", _core.measure_probes())
 
 
 def plan(

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from headstack._core import Drive, Trace
 
@@ -43,7 +43,7 @@ def trace(self: Trace) -> str:
     return table(self.path.name, rows)
 
 
-def validation(summary: dict[str, Any]) -> str:
+def validation(summary: Mapping[str, Any]) -> str:
     """How far a model is from measured times."""
     errors = summary["per_request"]
     rows = [

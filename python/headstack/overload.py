@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def overload(summary: dict[str, Any]) -> str:
+def overload(summary: Mapping[str, Any]) -> str:
     """Say so if the requests still under way when the last one arrived are too many for a passing burst."""
     left = summary["in_flight_drained"]
     if left <= max(100, summary["requests"] // 50):
@@ -16,7 +19,7 @@ def overload(summary: dict[str, Any]) -> str:
     )
 
 
-def held_back(summary: dict[str, Any]) -> str:
+def held_back(summary: Mapping[str, Any]) -> str:
     """Say so if requests waited outside the driver's scheduler, because it saw as many as it may."""
     count = sum(drive["held_back"] for drive in summary["drives"])
     if not count:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from headstack.results.designs import DrivePower, TotalPower
+
 
 @dataclass(frozen=True)
 class PowerBudget:
@@ -19,10 +21,10 @@ class PowerBudget:
 
     system: str
     """Name of the system."""
-    drives: list[dict[str, Any]]
+    drives: list[DrivePower]
     """For each drive its `name`, its `model` and `power`: one budget a speed and number of arms, or `None` where the drive's
     file does not tell its watts."""
-    totals: list[dict[str, float]]
+    totals: list[TotalPower]
     """`idle_w` and `all_seeking_w` of all drives together, in the same order; empty where one is not known."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headstack._core import Table
+    from headstack.results.validations import ResidualClass
 
 NEAR_CYLINDERS = 32
 """An arm that goes no farther spends most of a seek on settling."""
@@ -78,7 +79,7 @@ def residual_frame(times: Table, rotation_ms: float | None) -> pl.DataFrame:
     )
 
 
-def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[dict[str, Any]]:
+def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[ResidualClass]:
     """The requests by class, the class with the largest share of the total error first.
 
     Each has the keys of `by`, `requests`, `requests_share`, `measured_mean_ms`, `bias_ms` (the mean error), `mae_ms` (the
@@ -88,7 +89,7 @@ def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[dict[str, An
     """
     size = pl.col("error_ms").abs()
     total = _total(frame) or 1.0
-    return (
+    found = (
         frame.group_by(by)
         .agg(
             requests=pl.len(),
@@ -103,6 +104,7 @@ def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[dict[str, An
         .sort("error_share", *by, descending=[True, *(False for _ in by)])
         .to_dicts()
     )
+    return cast("list[ResidualClass]", found)
 
 
 def worst(frame: pl.DataFrame, count: int) -> pl.DataFrame:
@@ -110,7 +112,7 @@ def worst(frame: pl.DataFrame, count: int) -> pl.DataFrame:
     return frame.sort(pl.col("error_ms").abs(), "id", descending=[True, False]).head(count)
 
 
-def class_words(group: dict[str, Any]) -> str:
+def class_words(group: Mapping[str, Any]) -> str:
     """A class in words: "near reads after a write, predicted as cache misses"."""
     words = [group.get("place"), OPS.get(group.get("op", ""), "requests")]
     if group.get("after"):
@@ -150,7 +152,7 @@ def _total(frame: pl.DataFrame) -> float:
     return float(frame["error_ms"].abs().sum())
 
 
-def _leader(frame: pl.DataFrame) -> dict[str, Any] | None:
+def _leader(frame: pl.DataFrame) -> ResidualClass | None:
     """Of all groups that some words of a class describe, the one whose share of the error leads that of the requests most.
 
     A group of all requests but a few leads by little, and so does one of a few; `None` where no group leads by much.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import _core, frames
 from headstack.errors import InputError
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headstack.report.charts import AnyChart
+    from headstack.results.runs import RunSummary
 
 frames.teach()
 Replay = Literal["open", "closed", "measured"]
@@ -143,7 +144,7 @@ class Run:
 
     def __init__(self, result: _core.RunResult) -> None:
         self._result = result
-        self.summary: dict[str, Any] = result.summary()
+        self.summary = cast("RunSummary", result.summary())
         self.plots: dict[str, Any] = result.plots()
 
     @property

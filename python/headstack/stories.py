@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def title(story: dict[str, Any]) -> str:
+def title(story: Mapping[str, Any]) -> str:
     """Name a request."""
     which = f"request {story['id']}: " if "id" in story else ""
     return f"{which}{story['op']} {story['sectors']} sectors at {story['lba']:,}"
 
 
-def summary_line(story: dict[str, Any]) -> str:
+def summary_line(story: Mapping[str, Any]) -> str:
     """Tell in a line how long a request took, where it went and what the cache did."""
     phases = ", ".join(f"{name} {time:.2f}" for name, time in story["phases_ms"].items() if time > 0)
     place = story["place"]

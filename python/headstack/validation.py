@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.errors import InputError
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
+
+    from headstack.results.common import GapChoice
+    from headstack.results.validations import ResidualClass, ValidationSummary
 
 
 def validate(
@@ -119,10 +122,10 @@ class Validation:
     """
 
     def __init__(
-        self, result: _core.ValidationResult, gap: dict[str, Any] | None = None, rotation_ms: float | None = None
+        self, result: _core.ValidationResult, gap: GapChoice | None = None, rotation_ms: float | None = None
     ) -> None:
         self._result = result
-        self.summary: dict[str, Any] = result.summary()
+        self.summary = cast("ValidationSummary", result.summary())
         if gap is not None:
             self.summary["gap"] = gap
         self.fitted_sources: list[str] = []
@@ -142,7 +145,7 @@ class Validation:
 
         return residual_frame(self.times, self.rotation_ms)
 
-    def residual_classes(self) -> list[dict[str, Any]]:
+    def residual_classes(self) -> list[ResidualClass]:
         """Where the error is: requests by class, the class with the largest share of the total error first. Needs polars."""
         from headstack.residuals import classes
 

@@ -9,9 +9,12 @@ verdict says so.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import headstack
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MIB = 1 << 20
 # Sequential requests are as long as hosts of the drive's time make them: what fits a small buffer, and what a large one is for.
@@ -325,7 +328,7 @@ def _amount(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
-def _span_s(summary: dict[str, Any], requests: int) -> float:
+def _span_s(summary: Mapping[str, Any], requests: int) -> float:
     """The time in which the counted requests completed."""
     return requests / summary["iops"]
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions, pairs
 from headstack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 STREAMS = Group("Throughputs of streams", sort_key=1)
 ROUNDS = 3
@@ -149,7 +152,7 @@ def _streams(
     return 0
 
 
-def _show_streams(summary: dict[str, Any]) -> None:
+def _show_streams(summary: Mapping[str, Any]) -> None:
     number = output.number
     train, test = summary["train"], summary["test"]
     output.line(
@@ -200,7 +203,7 @@ def _parts(split: str) -> tuple[float, int | None]:
         ) from None
 
 
-def _show(summary: dict[str, Any]) -> None:
+def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.table import not_identifiable
 
     number = output.number
@@ -266,10 +269,10 @@ def _show(summary: dict[str, Any]) -> None:
     output.facts("", facts)
 
 
-def _show_folds(folds: dict[str, Any]) -> None:
+def _show_folds(folds: Mapping[str, Any]) -> None:
     number = output.number
 
-    def mean(part: dict[str, Any], key: str) -> str:
+    def mean(part: Mapping[str, Any], key: str) -> str:
         low, high = part[key]["ci95"]
         return f"{number(part[key]['mean'])} % ({number(low)} to {number(high)})"
 
@@ -286,7 +289,7 @@ def _show_folds(folds: dict[str, Any]) -> None:
     )
 
 
-def _part(scores: dict[str, Any], kind: str) -> tuple[str, dict[str, Any]]:
+def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, dict[str, Any]]:
     return (f", {kind}", scores[kind]) if kind else ("", scores)
 
 

@@ -12,7 +12,7 @@ from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 from headstack.cli.verbs import VERBS, examples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from headstack import Drive
 
@@ -315,7 +315,7 @@ def _import_simulation(files: tuple[Path, ...], out: Path | None, *, meaning: st
     return 0
 
 
-def _tell(report: dict[str, Any], where: str) -> None:
+def _tell(report: Mapping[str, Any], where: str) -> None:
     """Say on stderr what became of the parameters."""
     for doubt in report["warnings"]:
         output.warning(f"{doubt['place']}: {doubt['message']}")
@@ -339,7 +339,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _short(drive: dict[str, Any]) -> dict[str, Any]:
+def _short(drive: Mapping[str, Any]) -> dict[str, Any]:
     left_out = {"zones", "bus", "buffer", "cache", "controller", "write_policy"}
     short = {key: value for key, value in drive.items() if key not in left_out}
     short["provenance"] = {key: drive["provenance"][key] for key in ("values", "shares")}
@@ -372,7 +372,7 @@ def _density(zone: dict[str, Any]) -> str:
     return f"{min(by_head):,}–{max(by_head):,}" if by_head else output.number(zone["sectors_per_track"])
 
 
-def _show(about: dict[str, Any]) -> None:
+def _show(about: Mapping[str, Any]) -> None:
     number = output.number
     seek, zones, shares = about["seek"], about["zones"], about["provenance"]["shares"]
     output.facts(

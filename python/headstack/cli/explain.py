@@ -12,6 +12,8 @@ from headstack.cli.options import OUTPUT, Json, Overrides, Scheduler, model_over
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack import Explanation
 
 
@@ -113,7 +115,7 @@ def _show(found: Explanation) -> None:
         _note_difference(story)
 
 
-def _note_difference(story: dict[str, Any]) -> None:
+def _note_difference(story: Mapping[str, Any]) -> None:
     if abs(story.get("differs_ms", 0.0)) > 0.001:
         output.warning(
             f"request {story['id']} finishes {story['differs_ms']:+.3f} ms from the run's record: in the run, requests "

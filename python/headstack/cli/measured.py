@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from headstack.cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.measure import Measurement
 
 
@@ -66,7 +68,7 @@ def show(found: Measurement) -> None:
         output.facts("", facts)
 
 
-def _facts(values: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     number = output.number
     facts = []
     if values["order"] is not None:

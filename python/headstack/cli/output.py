@@ -287,7 +287,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[..., None] | Non
         bar.stop()
 
 
-def trace_notes(notes: dict[str, Any]) -> None:
+def trace_notes(notes: Mapping[str, Any]) -> None:
     """Warn of what was left out of a trace."""
     if notes["bad_records"]:
         warning(f"{notes['bad_records']:,} records make no sense and were left out; the first:")

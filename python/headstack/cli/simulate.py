@@ -24,6 +24,8 @@ from headstack.errors import InputError
 from headstack.overload import held_back
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack import System, Trace, Workload
 
 
@@ -144,7 +146,7 @@ def simulate(
     return 1 if "data_loss" in run.summary else 0
 
 
-def _say_beside(built: System, summary: dict[str, Any], written: list[Path]) -> None:
+def _say_beside(built: System, summary: Mapping[str, Any], written: list[Path]) -> None:
     from headstack.overload import overload
     from headstack.scheduler_names import idle_schedulers
 
@@ -176,7 +178,7 @@ def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Work
     return Workload(workload)
 
 
-def _show_measured(summary: dict[str, Any], measured: list[dict[str, Any]]) -> None:
+def _show_measured(summary: Mapping[str, Any], measured: list[dict[str, Any]]) -> None:
     """Print what fio measured beside what the run came to."""
     if not measured:
         return
@@ -194,7 +196,7 @@ def _show_measured(summary: dict[str, Any], measured: list[dict[str, Any]]) -> N
     output.table("Measured by fio, and simulated", columns, [*rows, simulated])
 
 
-def _show(summary: dict[str, Any]) -> None:
+def _show(summary: Mapping[str, Any]) -> None:
     number = output.number
     output.line(
         f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
@@ -262,14 +264,14 @@ def _show(summary: dict[str, Any]) -> None:
     output.facts("", pairs)
 
 
-def _watts(power: dict[str, Any]) -> str:
+def _watts(power: Mapping[str, Any]) -> str:
     """Mean power, and what it was drawn for."""
     number = output.number
     states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
     return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
 
 
-def _rebuild(rebuild: dict[str, Any]) -> str:
+def _rebuild(rebuild: Mapping[str, Any]) -> str:
     """How a failed drive was rebuilt, and how requests fared meanwhile."""
     number = output.number
     failed = f"{rebuild['drive']}, failed at {number(rebuild['failed_s'], 1)} s"
@@ -287,7 +289,7 @@ def _rebuild(rebuild: dict[str, Any]) -> str:
     return f"{failed}, {onto}: {100 * rebuild['progress']:.1f} %, {took}{rate}{meanwhile}"
 
 
-def _loss(loss: dict[str, Any]) -> str:
+def _loss(loss: Mapping[str, Any]) -> str:
     """What no drives tell any more."""
     number = output.number
     return (
@@ -297,7 +299,7 @@ def _loss(loss: dict[str, Any]) -> str:
     )
 
 
-def _buffers(cache: dict[str, Any]) -> str:
+def _buffers(cache: Mapping[str, Any]) -> str:
     """What the host's buffer cache did, in blocks."""
     number = output.number
     hits, misses = (cache[f"read_{what}"] + cache[f"write_{what}"] for what in ("hits", "misses"))

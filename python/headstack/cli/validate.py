@@ -21,7 +21,10 @@ from headstack.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack import Validation
+    from headstack.results.validations import ResidualClass
 
 
 def validate(
@@ -99,7 +102,7 @@ def validate(
     return 0
 
 
-def _residual_classes(validation: Validation) -> list[dict[str, Any]] | None:
+def _residual_classes(validation: Validation) -> list[ResidualClass] | None:
     from importlib.util import find_spec
 
     from headstack.errors import package_hint
@@ -110,7 +113,7 @@ def _residual_classes(validation: Validation) -> list[dict[str, Any]] | None:
     return validation.residual_classes()
 
 
-def _show_residuals(validation: Validation, residuals: list[dict[str, Any]]) -> None:
+def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> None:
     from headstack.residuals import class_words, where
 
     number = output.number
@@ -133,7 +136,7 @@ def _show_residuals(validation: Validation, residuals: list[dict[str, Any]]) -> 
     )
 
 
-def _show(summary: dict[str, Any]) -> None:
+def _show(summary: Mapping[str, Any]) -> None:
     number = output.number
     output.line(
         f"{summary['system']} against {summary['workload']}: {number(summary['requests'])} measured requests, "
@@ -207,11 +210,11 @@ def _show(summary: dict[str, Any]) -> None:
     output.facts("", pairs)
 
 
-def _parts(scores: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _parts(scores: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [("all", scores), ("reads", scores["reads"]), ("writes", scores["writes"])]
 
 
-def _fit(drive: dict[str, Any], requests: int) -> str:
+def _fit(drive: Mapping[str, Any], requests: int) -> str:
     fit, tracking = drive["fit"], drive["tracking"]
     if not fit["period_found"]:
         return f"nothing: the first {output.number(requests)} requests do not tell the period"

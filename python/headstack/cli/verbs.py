@@ -75,7 +75,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "trace make": ("headstack trace make more.parquet --like host.trace --requests 1000000",),
     "simulate": (
         "headstack simulate hp-97560 --workload unix-like --report run.html",
-        "headstack simulate cheetah-9lp --trace host.trace --fit-lba wrap --out run.parquet",
+        "headstack simulate cheetah-9lp --trace host.trace --fit-lba wrap --out cheetah.parquet",
         "headstack simulate hp-97560 --workload unix-like --set rotation_rpm=7200 --scheduler c-look",
     ),
     "validate": (

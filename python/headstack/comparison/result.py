@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from headstack import _core
 from headstack.comparison import resampling
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import polars as pl
+
+    from headstack.results.comparisons import ComparisonSummary, MetricChange
 
 SCHEMA_VERSION = 1
 
@@ -97,7 +99,7 @@ class Metric:
         """Whether the interval leaves out zero."""
         return None if self.ci95 is None else not self.ci95[0] <= 0 <= self.ci95[1]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> MetricChange:
         """As `headstack compare --json` prints it."""
         return {
             "first": self.first, "second": self.second, "unit": self.unit, "change": self.change,
@@ -139,7 +141,7 @@ class Comparison:
         return self.sources[0].kind
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ComparisonSummary:
         """What `headstack compare --json` prints."""
         return {
             "schema_version": SCHEMA_VERSION,
@@ -152,9 +154,7 @@ class Comparison:
                     "name": each.name,
                     "requests_paired": None if each.paired is None else len(each.paired),
                     "demerit_ms": each.demerit_ms,
-                    "metrics": {
-                        name: metric.as_dict() for name, metric in each.metrics.items()
-                    },
+                    "metrics": {name: metric.as_dict() for name, metric in each.metrics.items()},
                 }
                 for each in self.differences
             ],

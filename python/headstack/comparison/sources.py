@@ -11,7 +11,7 @@ from headstack import _core
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -95,7 +95,7 @@ def _scores(document: dict[str, Any]) -> dict[str, Value]:
     return values
 
 
-def _drive_values(about: dict[str, Any]) -> dict[str, Value]:
+def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
     seek = about["seek"]
     return {
         "capacity_sectors": Value(about["capacity_sectors"], "sectors"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _WORDS = {
     "flush": "writes are flushed",
@@ -16,7 +19,7 @@ _WORDS = {
 }
 
 
-def sentence(about: dict[str, Any]) -> str:
+def sentence(about: Mapping[str, Any]) -> str:
     """The causes that were found, or that there are none, and what was compared."""
     effects = _effects(about)
     found = sorted((each for each in effects if each["found"]), key=lambda each: -each["times_as_long"])
@@ -28,7 +31,7 @@ def sentence(about: dict[str, Any]) -> str:
     return "No cause found: too little happened beside the reads to compare them with."
 
 
-def fleet_sentence(fleet: dict[str, Any]) -> str:
+def fleet_sentence(fleet: Mapping[str, Any]) -> str:
     """The device that stands out among several, or that none does."""
     outlier, devices = fleet["outlier"], len(fleet["ranked"])
     if outlier:
@@ -41,7 +44,7 @@ def fleet_sentence(fleet: dict[str, Any]) -> str:
     return f"No device stands out: the {devices} devices differ no more than chance explains."
 
 
-def rows(about: dict[str, Any]) -> list[list[str]]:
+def rows(about: Mapping[str, Any]) -> list[list[str]]:
     """A row a candidate: occurrences, reads in them and around them, times as long with the interval, whether found."""
     return [
         [_WORDS[each["cause"]], number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
@@ -56,7 +59,7 @@ def rows(about: dict[str, Any]) -> list[list[str]]:
 COLUMNS = ["when", "occurrences", "reads then", "reads around", "times as long", "95 % interval", "more than chance"]
 
 
-def _effects(about: dict[str, Any]) -> list[dict[str, Any]]:
+def _effects(about: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*(about["bursts"]["effects"] if about["bursts"] else []), *about["effects"]]
 
 

@@ -80,7 +80,7 @@ def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFram
     )
 
 
-def phases(means: Mapping[str, Mapping[str, float]]) -> alt.Chart:
+def phases(means: Mapping[str, Mapping[str, Any]]) -> alt.Chart:
     """Where the time went: mean phases, stacked, a bar for each kind of request."""
     names = list(style.PHASES)
     rows = [

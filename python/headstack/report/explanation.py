@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from headstack import __version__
 from headstack.report import charts
@@ -86,7 +86,8 @@ def _answer(explanation: Explanation) -> str:
     if not explanation.stories:
         return ""
     story = explanation.stories[-1]
-    phase, time = max(story["phases_ms"].items(), key=lambda each: each[1])
+    times = cast("dict[str, float]", story["phases_ms"])
+    phase, time = max(times.items(), key=lambda each: each[1])
     share = 100 * time / (story["response_ms"] or 1)
     name = title(story)
     return f"{name[:1].upper()}{name[1:]}: {story['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from math import floor, log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headstack.report.tables import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAMES = {
     "mtm_ms": "minimum time to media, writes",
@@ -65,7 +68,7 @@ def _digits(ci95: float | None) -> int:
     return min(max(1 - floor(log10(ci95)), 0), MOST_DIGITS)
 
 
-def parameter_rows(values: dict[str, Any]) -> list[list[str]]:
+def parameter_rows(values: Mapping[str, Any]) -> list[list[str]]:
     """A row a value: name, value or bounds, half width of the 95 % interval, unit, how it was found."""
     rows = []
     for each in values["parameters"]:
@@ -93,7 +96,7 @@ def _sentence(note: str) -> str:
     return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")
 
 
-def zone_rows(values: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def zone_rows(values: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns and a row a zone."""
     columns = [
         "zone",
@@ -117,7 +120,7 @@ def zone_rows(values: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return columns, rows
 
 
-def bandwidth_rows(values: dict[str, Any]) -> list[list[str]]:
+def bandwidth_rows(values: Mapping[str, Any]) -> list[list[str]]:
     """A row a law: its name, what it was fitted to, what it misses, its value at the start and its change to the end."""
     rows = []
     for fit in values["bandwidth"]["fits"]:
@@ -137,7 +140,7 @@ def law_at(fit: dict[str, Any], place: float) -> float:
     return a + b * (place if fit["law"] == "linear" else place * place)
 
 
-def naive_rows(values: dict[str, Any]) -> list[list[str]]:
+def naive_rows(values: Mapping[str, Any]) -> list[list[str]]:
     """A row a value of the paper's extractor: as it reads it, and what the record shows."""
     naive, sawtooth = values["naive"], values["skippy"][0]
     rows = []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def lost_words(about: dict[str, Any]) -> list[str]:
+def lost_words(about: Mapping[str, Any]) -> list[str]:
     """What is known to be absent from a trace of events, and what was left out for it."""
     loss = about.get("loss")
     if not loss:

@@ -20,6 +20,8 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.tables import number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.measure import Measurement
 
 KEY_NUMBERS = (
@@ -46,6 +48,7 @@ def measurement_page(found: Measurement) -> Page:
     return Page(
         title=f"{found.device}, measured",
         subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
+        answer=_answer(values),
         notices=stopped
         + [
             warning[:1].upper() + warning[1:] + "." for warning in [*replay_warnings(found.replay), *values["warnings"]]
@@ -80,7 +83,23 @@ def values_html(found: Measurement) -> str:
     return f"<table>{caption}<tbody>{rows}</tbody></table>"
 
 
-def _numbers(values: dict[str, Any]) -> list[Number]:
+def _answer(values: Mapping[str, Any]) -> str:
+    """What was found, in a sentence."""
+    if values["rotating"] is False:
+        return "Nothing here turns: the device is no disk drive, or something before it hides that."
+    known = [
+        ("rotation_ms", "one revolution takes {} ms", 3),
+        ("sectors_per_track", "a track has {} sectors", 0),
+        ("heads", "there are {} heads", 0),
+    ]
+    parts = [text.format(number(values[key], digits)) for key, text, digits in known if values.get(key) is not None]
+    if not parts:
+        return ""
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _numbers(values: Mapping[str, Any]) -> list[Number]:
     parameters = {each["name"]: each for each in values["parameters"]}
     numbers = []
     for key in KEY_NUMBERS:
@@ -96,7 +115,7 @@ def _numbers(values: dict[str, Any]) -> list[Number]:
     return numbers
 
 
-def _demerits(replay: dict[str, Any] | None) -> list[Number]:
+def _demerits(replay: Mapping[str, Any] | None) -> list[Number]:
     if replay is None:
         return []
     scores = [replay[which] for which in ("reads", "writes") if replay[which] is not None]
@@ -110,7 +129,7 @@ def _demerits(replay: dict[str, Any] | None) -> list[Number]:
     ]
 
 
-def _replay(replay: dict[str, Any] | None) -> list[Section]:
+def _replay(replay: Mapping[str, Any] | None) -> list[Section]:
     if replay is None:
         return []
     columns, rows = replay_rows(replay)
@@ -121,7 +140,7 @@ def _replay(replay: dict[str, Any] | None) -> list[Section]:
     return [Section("The rebuilt drive beside the device", text=text, columns=columns, rows=rows)]
 
 
-def _sawtooths(values: dict[str, Any]) -> list[Section]:
+def _sawtooths(values: Mapping[str, Any]) -> list[Section]:
     from headstack.report.probes import skippy_chart
 
     sections = []
@@ -138,7 +157,7 @@ def _sawtooths(values: dict[str, Any]) -> list[Section]:
     return sections
 
 
-def _bandwidth(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+def _bandwidth(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
     from headstack.report.probes import bandwidth_chart
 
     if values["bandwidth"] is None:
@@ -151,7 +170,7 @@ def _bandwidth(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
     ]  # fmt: skip
 
 
-def _seeks(values: dict[str, Any], device: dict[str, Any]) -> list[Section]:
+def _seeks(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
     from headstack.report.probes import seek_chart, seeker_chart
 
     seek, sections = values["seek"], []
@@ -179,13 +198,13 @@ def _scan(found: Measurement) -> list[Section]:
     return [] if scan is None else scan_sections(scan, found.smart)
 
 
-def _streams(values: dict[str, Any]) -> list[Section]:
+def _streams(values: Mapping[str, Any]) -> list[Section]:
     from headstack.report.streams import stream_sections
 
     return [] if values["stream"] is None else stream_sections(values["stream"])
 
 
-def _tables(values: dict[str, Any]) -> list[Section]:
+def _tables(values: Mapping[str, Any]) -> list[Section]:
     sections = [
         Section("Every value", columns=["value", "is", "± 95 %", "unit", "note"], rows=parameter_rows(values),
                 text="≤ and … mark bounds: the device does not show the value itself.")

@@ -13,6 +13,8 @@ from headstack.report.charts import HEIGHT
 from headstack.report.findings import METHODS, law_at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.report.charts import AnyChart
 
 KINDS = {"base": style.BLUE, "head": style.ORANGE, "cylinder": style.VERMILLION, "other": style.GREY}
@@ -57,7 +59,7 @@ def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
     layers = [
         lines.mark_line(strokeWidth=1, strokeDash=[4, 3], color="#777", clip=True),
         marks.encode(x=x, y=y, color=colour, tooltip=tooltip),
-        lines.mark_text(align="left", dx=6, fontSize=11, color="#333").encode(text="label:N"),
+        lines.mark_text(align="left", dx=6, fontSize=11, color="#333", style="at-end").encode(text="label:N"),
         *_drop(sawtooth, x, y),
     ]
     return alt.layer(*layers).properties(
@@ -128,7 +130,7 @@ def _drop(sawtooth: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def bandwidth_chart(bandwidth: dict[str, Any], sector_bytes: int) -> AnyChart:
+def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> AnyChart:
     """Bandwidth over the device, and the laws fitted to it."""
     places = [place["lba"] * sector_bytes / 1e9 for place in bandwidth["profile"]]
     speeds = [place["mib_per_s"] for place in bandwidth["profile"]]
@@ -157,7 +159,7 @@ def bandwidth_chart(bandwidth: dict[str, Any], sector_bytes: int) -> AnyChart:
     return alt.layer(curves, measured).properties(width="container", height=HEIGHT)
 
 
-def seek_chart(seek: dict[str, Any]) -> AnyChart:
+def seek_chart(seek: Mapping[str, Any]) -> AnyChart:
     """The seek curve: measured for writes and reads, and the two-piece law, on a square-root axis."""
     x = alt.X("cylinders:Q", title="distance (cylinders; square-root axis)", scale=alt.Scale(type="sqrt", nice=False))
     y = alt.Y("ms:Q", title="seek time (ms)")

@@ -14,6 +14,8 @@ from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, TURN_TOLERANCE, cl
 from headstack.validation import skipped_words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.validation import Validation
 
 WORST = 20
@@ -214,7 +216,7 @@ def _phase_lock(validation: Validation, frame: pl.DataFrame) -> list[Section]:
     return found + [fit_section(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]
 
 
-def fit_section(drive: dict[str, Any], requests: int) -> Section:
+def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     """Speed, skews and angles of a drive as a phase lock fitted them."""
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"

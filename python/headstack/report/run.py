@@ -10,6 +10,8 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from headstack.run import Run
@@ -146,7 +148,7 @@ def _cache(run: Run) -> Section:
     return Section("Cache", columns=["requests", "count", "share of all"], rows=rows)
 
 
-def _answer(summary: dict[str, Any]) -> str:
+def _answer(summary: Mapping[str, Any]) -> str:
     """How long requests take, in a sentence."""
     response = summary["response_ms"]
     if response["mean"] is None:

@@ -12,12 +12,14 @@ from headstack.report.curves import lines
 from headstack.report.page import Section
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.report.charts import AnyChart
 
 RECORD, RATE = "record (KiB)", "MB/s"
 
 
-def stream_chart(streams: dict[str, Any], mode: str) -> AnyChart:
+def stream_chart(streams: Mapping[str, Any], mode: str) -> AnyChart:
     """A line for each size of file, with 95 % intervals where files were repeated."""
     points = points_of(streams, mode)
     curves: dict[str, list[tuple[float, float]]] = {}
@@ -39,12 +41,12 @@ def stream_chart(streams: dict[str, Any], mode: str) -> AnyChart:
     )
 
 
-def stream_columns(streams: dict[str, Any]) -> list[str]:
+def stream_columns(streams: Mapping[str, Any]) -> list[str]:
     """The heads of the table: the record, and each size of file."""
     return ["record", *(f"{size:g}" for size in streams["grid"]["file_mb"])]
 
 
-def stream_rows(streams: dict[str, Any], mode: str) -> list[list[str]]:
+def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
     """A row for each size of record; none where nothing was read (written)."""
     points = {(point["record_kib"], point["file_mb"]): point for point in points_of(streams, mode)}
     if not points:
@@ -62,7 +64,7 @@ def _cell(point: dict[str, Any] | None) -> str:
     return f"{point['mb_per_s']:.2f}" + ("*" if point["is_cached"] else "")
 
 
-def stream_sections(streams: dict[str, Any]) -> list[Section]:
+def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
     """The sections of a page: for writes and for reads a chart and a table."""
     sections = []
     for mode in ("write", "read"):
@@ -83,6 +85,6 @@ def stream_sections(streams: dict[str, Any]) -> list[Section]:
     return sections
 
 
-def points_of(streams: dict[str, Any], mode: str) -> list[dict[str, Any]]:
+def points_of(streams: Mapping[str, Any], mode: str) -> list[dict[str, Any]]:
     """The points of reads or of writes."""
     return [point for point in streams["points"] if point["mode"] == mode]

@@ -6,6 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from headstack._core import Table
@@ -74,7 +76,7 @@ def duration(ms: float | None) -> str:
     return f"{number(ms)} ms" if ms < 10_000 else f"{number(ms / 1000, 1)} s"
 
 
-def key_numbers(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+def key_numbers(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The numbers an engineer looks for first: label, value, detail."""
     response = summary["response_ms"]
     interval = response["mean_ci95"]
@@ -91,7 +93,7 @@ def key_numbers(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     ]  # fmt: skip
 
 
-def key_numbers_html(summary: dict[str, Any]) -> str:
+def key_numbers_html(summary: Mapping[str, Any]) -> str:
     """The key numbers as a small table for notebooks."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{escape(label)}</th><td style='text-align:right'>{escape(value)}</td>"
@@ -102,14 +104,14 @@ def key_numbers_html(summary: dict[str, Any]) -> str:
     return f"<table><caption style='text-align:left'><b>{title}</b></caption><tbody>{rows}</tbody></table>"
 
 
-def provenance_words(provenance: dict[str, Any]) -> str:
+def provenance_words(provenance: Mapping[str, Any]) -> str:
     """Where a system's values come from, as shares."""
     counts = provenance["values"]
     total = sum(counts.values()) or 1
     return ", ".join(f"{100 * count / total:.0f} % {kind}" for kind, count in counts.items())
 
 
-def assumed_notice(provenance: dict[str, Any]) -> str:
+def assumed_notice(provenance: Mapping[str, Any]) -> str:
     """What to say first about results that rest on assumptions."""
     share = provenance["assumed_share"]
     if share == 0:
@@ -121,7 +123,7 @@ def assumed_notice(provenance: dict[str, Any]) -> str:
     ).strip()
 
 
-def citation(summary: dict[str, Any]) -> list[tuple[str, str]]:
+def citation(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What to state so that others get the same numbers."""
     pairs = [
         ("tool", f"headstack {summary['version']}"),

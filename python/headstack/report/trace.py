@@ -11,10 +11,10 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.tables import large, number, size, span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
-def trace_page(name: str, about: dict[str, Any]) -> Page:
+def trace_page(name: str, about: Mapping[str, Any]) -> Page:
     """The page: key numbers, notices of what is missing, the views."""
     notices = [*_notices(about)]
     if about["response"]:
@@ -32,7 +32,7 @@ def trace_page(name: str, about: dict[str, Any]) -> Page:
     )
 
 
-def _numbers(about: dict[str, Any]) -> list[Number]:
+def _numbers(about: Mapping[str, Any]) -> list[Number]:
     numbers = [
         Number("requests", large(about["requests"]), f"{100 * about['reads'] / (about['requests'] or 1):.0f} % reads"),
         Number("moved", size(about["bytes_read"] + about["bytes_written"]), f"{size(about['bytes_read'])} read"),
@@ -51,7 +51,7 @@ def _numbers(about: dict[str, Any]) -> list[Number]:
     return numbers
 
 
-def _notices(about: dict[str, Any]) -> Iterable[str]:
+def _notices(about: Mapping[str, Any]) -> Iterable[str]:
     notes = about["notes"]
     if notes["bad_records"]:
         yield f"{notes['bad_records']:,} records make no sense and were left out. The first: {notes['first'][0]}"
@@ -66,7 +66,7 @@ def _notices(about: dict[str, Any]) -> Iterable[str]:
         yield "The trace has no completions: there are no response times to show."
 
 
-def _sections(about: dict[str, Any]) -> Iterable[Section]:
+def _sections(about: Mapping[str, Any]) -> Iterable[Section]:
     if about["response"]:
         yield Section(
             "1 · How long responses took",
@@ -111,7 +111,7 @@ def _sections(about: dict[str, Any]) -> Iterable[Section]:
     yield _quantised(about)
 
 
-def _load(about: dict[str, Any]) -> Iterable[Section]:
+def _load(about: Mapping[str, Any]) -> Iterable[Section]:
     yield Section(
         "What arrives when", "Reads and writes per second of each stretch.", charts.arrivals(about["arrivals"])
     )
@@ -132,7 +132,7 @@ def _load(about: dict[str, Any]) -> Iterable[Section]:
         )
 
 
-def _causes(about: dict[str, Any]) -> Section:
+def _causes(about: Mapping[str, Any]) -> Section:
     return Section(
         "What reads wait for",
         "Reads while it happens against reads shortly before and after: the ratio of geometric means, each occurrence counted "
@@ -178,7 +178,7 @@ def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
     )
 
 
-def _layers(about: dict[str, Any]) -> Section:
+def _layers(about: Mapping[str, Any]) -> Section:
     shares = about.get("btt_overhead_percent") or {}
     rows = [
         [name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]),
@@ -189,7 +189,7 @@ def _layers(about: dict[str, Any]) -> Section:
     return Section("Between layers", text, columns=["", "min (s)", "mean (s)", "max (s)", "n", "share"], rows=rows)
 
 
-def _times(about: dict[str, Any]) -> Section:
+def _times(about: Mapping[str, Any]) -> Section:
     named = [("response", about["response"]), ("wait before the device", about["wait"]), ("service", about["service"])]
     named.append(("between arrivals", about["inter_arrival"]))
     named += [(group["name"], group["response"]) for group in about["by_kind"] + about["by_device"]]
@@ -202,7 +202,7 @@ def _times(about: dict[str, Any]) -> Section:
     return Section("Times (ms)", columns=["", "n", "mean", "std", "50 %", "90 %", "99 %", "99.9 %", "max"], rows=rows)
 
 
-def _regions(about: dict[str, Any]) -> Section:
+def _regions(about: Mapping[str, Any]) -> Section:
     sector = about["sector_bytes"]
     rows = [
         [region["device"], number(region["first_lba"]), f"{region['sectors'] * sector / 2**20:,.1f}",
@@ -214,7 +214,7 @@ def _regions(about: dict[str, Any]) -> Section:
     return Section("Hot regions", columns=columns, rows=rows)
 
 
-def _processes(about: dict[str, Any]) -> Section:
+def _processes(about: Mapping[str, Any]) -> Section:
     rows = [
         [group["name"], number(group["requests"]), f"{100 * group['reads'] / (group['requests'] or 1):.0f} %",
          f"{group['bytes'] / 2**20:,.1f}", number(group["response"]["mean_ms"], 3) if group["response"] else "–"]
@@ -223,7 +223,7 @@ def _processes(about: dict[str, Any]) -> Section:
     return Section("By process", columns=["process", "requests", "reads", "MiB", "mean response (ms)"], rows=rows)
 
 
-def _quantised(about: dict[str, Any]) -> Section:
+def _quantised(about: Mapping[str, Any]) -> Section:
     seen = about["quantised"]
     if not seen:
         return Section("")
@@ -237,7 +237,7 @@ def _quantised(about: dict[str, Any]) -> Section:
     return Section(title, text, columns=["", "true", "seen"], rows=rows)
 
 
-def _cite(name: str, about: dict[str, Any]) -> list[tuple[str, str]]:
+def _cite(name: str, about: Mapping[str, Any]) -> list[tuple[str, str]]:
     from headstack import __version__
 
     kind = about["response"]["quantiles"] if about["response"] else "none"

@@ -10,6 +10,8 @@ from headstack.report.residuals import residual_sections
 from headstack.report.tables import assumed_notice, citation, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from headstack.validation import Validation
@@ -48,7 +50,7 @@ def validation_page(validation: Validation) -> Page:
     )
 
 
-def sections(summary: dict[str, Any], times: pl.DataFrame) -> list[Section]:
+def sections(summary: Mapping[str, Any], times: pl.DataFrame) -> list[Section]:
     """Measured and model distributions over each other: of the drive as it stands, or of every rung."""
     if "ladder" not in summary:
         return [_overlay("Measured and modelled times", "", times, "model", style.BLUE)]
@@ -87,7 +89,7 @@ def _overlay(title: str, text: str, times: pl.DataFrame, model: str, colour: str
     )
 
 
-def _reads_and_writes(summary: dict[str, Any]) -> Section:
+def _reads_and_writes(summary: Mapping[str, Any]) -> Section:
     rows = []
     for kind in ("reads", "writes"):
         scores = summary[kind]
@@ -114,7 +116,7 @@ def _reads_and_writes(summary: dict[str, Any]) -> Section:
     return Section("Reads and writes", columns=columns, rows=rows)
 
 
-def _difference(summary: dict[str, Any]) -> str:
+def _difference(summary: Mapping[str, Any]) -> str:
     share = 100 * (summary["model_mean_ms"] / summary["measured_mean_ms"] - 1)
     return f"{share:+.2f} %"
 
@@ -123,7 +125,7 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:] + "."
 
 
-def _answer(summary: dict[str, Any]) -> str:
+def _answer(summary: Mapping[str, Any]) -> str:
     """How far the model is from the drive, in a sentence or two."""
     errors, unlocked = summary["per_request"], summary.get("without_phase_lock")
     text = (

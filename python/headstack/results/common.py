@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from headstack.results.base import NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.results.base import Figure, NotRequired, TypedDict
 
 
 class Quantiles(TypedDict):
     """A distribution of times in ms; every value is null where there were no requests."""
 
-    mean: float | None
-    mean_ci95: float | None
+    mean: Figure
+    mean_ci95: Figure
     """Half the 95 % interval of the mean; null where there are too few requests to tell."""
-    std: float | None
-    p50: float | None
-    p90: float | None
-    p99: float | None
-    p999: float | None
-    max: float | None
+    std: Figure
+    p50: Figure
+    p90: Figure
+    p99: Figure
+    p999: Figure
+    max: Figure
 
 
 class Phases(TypedDict):
@@ -69,7 +71,7 @@ class Spread(TypedDict):
 
     count: int
     mean_ms: float
-    std_ms: float | None
+    std_ms: Figure
     min_ms: float
     p50_ms: float
     p90_ms: float
@@ -107,7 +109,7 @@ class PerRequest(TypedDict):
     bias_ms: float
     within_1_ms: float
     """The share of requests with an error of at most 1 ms."""
-    correlation: float | None
+    correlation: Figure
 
 
 class Score(TypedDict):
@@ -123,11 +125,19 @@ class Score(TypedDict):
     per_request: PerRequest
 
 
+if TYPE_CHECKING:
+    # A checker does not ask for `is None` before each use.
+    PartScore: TypeAlias = Score | Any
+else:
+    # Null where there are none.
+    PartScore = Score | None
+
+
 class SplitScore(Score):
     """A score, with that of reads and of writes alone."""
 
-    reads: Score | None
-    writes: Score | None
+    reads: PartScore
+    writes: PartScore
 
 
 class GapChoice(TypedDict):
@@ -149,10 +159,10 @@ class Choice(TypedDict):
     """How well an angle of the file, and a fitted one, explain the measured instants (1: exactly)."""
 
     pairs: int
-    coherence_file: float | None
-    coherence_one_value: float | None
-    one_value_turns: float | None
-    coherence_chosen: float | None
+    coherence_file: Figure
+    coherence_one_value: Figure
+    one_value_turns: Figure
+    coherence_chosen: Figure
     chosen: str
 
 
@@ -165,8 +175,8 @@ class ZoneAngles(TypedDict):
     cylinder_skew: Turns | None
     range_skew: Turns | None
     first_sector: Turns | None
-    coherence_before: float | None
-    coherence_after: float | None
+    coherence_before: Figure
+    coherence_after: Figure
 
 
 class AngleFit(TypedDict):
@@ -177,7 +187,7 @@ class AngleFit(TypedDict):
     period_found: bool
     observations: int
     pairs: int
-    coherence: dict[str, float | None]
+    coherence: dict[str, Figure]
     track_skew: Choice
     cylinder_turn: Choice
     range_turn: Choice
@@ -191,8 +201,8 @@ class Tracking(TypedDict):
     observations: int
     followed: int
     reacquisitions: int
-    sigma_turns: float | None
-    resultant: float | None
+    sigma_turns: Figure
+    resultant: Figure
 
 
 class DriveAngles(TypedDict):

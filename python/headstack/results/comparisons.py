@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.base import Any, Figure, NotRequired, TypedDict
 
 
 class MetricChange(TypedDict):
@@ -12,7 +12,7 @@ class MetricChange(TypedDict):
     second: float
     unit: str
     change: float
-    change_percent: float | None
+    change_percent: Figure
     change_ci95: list[float] | None
 
 
@@ -21,7 +21,7 @@ class Compared(TypedDict):
 
     name: str
     requests_paired: NotRequired[int | None]
-    demerit_ms: NotRequired[float | None]
+    demerit_ms: NotRequired[Figure]
     metrics: dict[str, MetricChange]
     point: NotRequired[int]
     values: NotRequired[dict[str, Any]]
@@ -48,8 +48,8 @@ class ComparisonSummary(TypedDict):
 class MeanAndInterval(TypedDict):
     """A metric over the repeats of a point."""
 
-    mean: float | None
-    ci95: float | None
+    mean: Figure
+    ci95: Figure
 
 
 class PointResult(TypedDict):
@@ -86,11 +86,11 @@ class Candidate(TypedDict):
     point: int
     system: str
     scheduler: NotRequired[str | None]
-    p99_ms: float | None
-    mean_ms: float | None
-    watts: float | None
-    usd: float | None
-    iops: float | None
+    p99_ms: Figure
+    mean_ms: Figure
+    watts: Figure
+    usd: Figure
+    iops: Figure
     holds: bool
     on_front: dict[str, bool]
 
@@ -100,7 +100,7 @@ class ExplorationSummary(TypedDict):
 
     schema_version: int
     answer: str
-    p99_needed_ms: float | None
+    p99_needed_ms: Figure
     candidates: list[Candidate]
     failures: list[Any]
 
@@ -110,8 +110,8 @@ class StudyRow(TypedDict):
 
     id: str
     claim: str
-    paper: float | None
-    ours: float | None
+    paper: Figure
+    ours: Figure
     unit: str
     tolerance: str
     verdict: str

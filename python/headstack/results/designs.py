@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headstack.results.base import TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.results.base import Figure, TypedDict
 
 
 class ComponentCost(TypedDict):
@@ -59,10 +61,17 @@ class WattsByState(TypedDict):
     actuators: int
     by_state_w: dict[str, float]
     all_seeking_w: float
-    drag_w: float | None
-    standby_w: float | None
-    break_even_s: float | None
+    drag_w: Figure
+    standby_w: Figure
+    break_even_s: Figure
     """How long the disks must stand still before spinning them down saves energy."""
+
+
+if TYPE_CHECKING:
+    # A checker does not ask for `is None` before each use.
+    Watts: TypeAlias = list[WattsByState] | Any
+else:
+    Watts = list[WattsByState] | None
 
 
 class DrivePower(TypedDict):
@@ -70,7 +79,7 @@ class DrivePower(TypedDict):
 
     name: str
     model: str
-    power: list[WattsByState] | None
+    power: Watts
 
 
 class TotalPower(TypedDict):
@@ -146,9 +155,9 @@ class SchedulerParameter(TypedDict):
 
     what: str
     unit: str
-    default: float | None
+    default: Figure
     least: float
-    most: float | None
+    most: Figure
 
 
 class SchedulerEntry(TypedDict):

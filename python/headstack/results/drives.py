@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.base import Any, Figure, NotRequired, TypedDict
 
 
 class SeekTimes(TypedDict):
@@ -132,9 +132,9 @@ class DeepCheck(TypedDict):
     ok: bool
     verdict: str
     sequential: list[dict[str, Any]]
-    random_iops: dict[str, float | None]
-    longest_ms: dict[str, float | None]
-    flush_s: float | None
+    random_iops: dict[str, Figure]
+    longest_ms: dict[str, Figure]
+    flush_s: Figure
     skew_warnings: list[Any]
     aims: list[dict[str, Any]]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.base import Any, Figure, NotRequired, Part, TypedDict
 
 
 class MeasuredParameter(TypedDict):
     """One value that was measured."""
 
     name: str
-    value: float | None
+    value: Figure
     unit: str
-    ci95: float | None
+    ci95: Figure
     method: str
     observable: bool
-    lower: float | None
-    upper: float | None
+    lower: Figure
+    upper: Figure
     note: str
 
 
@@ -41,10 +41,10 @@ class MeasuredZone(TypedDict):
     first_cylinder: int | None
     last_cylinder: int | None
     sectors_per_track: float
-    sectors_per_turn: float | None
-    track_skew_sectors: float | None
-    cylinder_skew_sectors: float | None
-    skew_ci95_sectors: float | None
+    sectors_per_turn: Figure
+    track_skew_sectors: Figure
+    cylinder_skew_sectors: Figure
+    skew_ci95_sectors: Figure
     heads: int | None
 
 
@@ -56,15 +56,15 @@ class MeasurementSummary(TypedDict):
     parameters: list[MeasuredParameter]
     zones: list[MeasuredZone]
     order: str | None
-    group_cylinders: float | None
-    seek: dict[str, Any] | None
+    group_cylinders: Figure
+    seek: Part
     skippy: list[dict[str, Any]]
-    naive: dict[str, float | None] | None
+    naive: Part
     """What the papers' own extractor makes of the record."""
-    bandwidth: dict[str, Any] | None
-    cache: dict[str, Any] | None
+    bandwidth: Part
+    cache: Part
     random: list[Any]
-    stream: dict[str, Any] | None
+    stream: Part
     warnings: list[str]
     warning_kinds: list[str]
     samples: int
@@ -72,19 +72,19 @@ class MeasurementSummary(TypedDict):
     failed_lbas: list[int]
     finished: list[str]
     """The probes that came to their end."""
-    rotation_ms: NotRequired[float | None]
-    rotation_rpm: NotRequired[float | None]
-    sectors_per_track: NotRequired[float | None]
-    heads: NotRequired[float | None]
-    cylinders: NotRequired[float | None]
-    mtm_ms: NotRequired[float | None]
-    head_switch_ms: NotRequired[float | None]
-    cylinder_switch_ms: NotRequired[float | None]
-    track_skew_sectors: NotRequired[float | None]
-    cylinder_skew_sectors: NotRequired[float | None]
-    hit_overhead_ms: NotRequired[float | None]
-    cache_segments: NotRequired[float | None]
-    cache_segment_sectors: NotRequired[float | None]
+    rotation_ms: NotRequired[Figure]
+    rotation_rpm: NotRequired[Figure]
+    sectors_per_track: NotRequired[Figure]
+    heads: NotRequired[Figure]
+    cylinders: NotRequired[Figure]
+    mtm_ms: NotRequired[Figure]
+    head_switch_ms: NotRequired[Figure]
+    cylinder_switch_ms: NotRequired[Figure]
+    track_skew_sectors: NotRequired[Figure]
+    cylinder_skew_sectors: NotRequired[Figure]
+    hit_overhead_ms: NotRequired[Figure]
+    cache_segments: NotRequired[Figure]
+    cache_segment_sectors: NotRequired[Figure]
 
 
 class MeasureOutput(MeasurementSummary):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.results.base import NotRequired, TypedDict
+from headstack.results.base import Figure, NotRequired, TypedDict
 from headstack.results.common import Busy, Origins, Phases, Quantiles, Watts
 
 
@@ -19,8 +19,8 @@ class ByDirection(TypedDict):
     """Reads, or writes, alone."""
 
     requests: int
-    response_mean_ms: float | None
-    service_mean_ms: float | None
+    response_mean_ms: Figure
+    service_mean_ms: Figure
     phases_ms: Phases
 
 
@@ -51,7 +51,7 @@ class BusLoad(TypedDict):
     queue_mean: float
     queue_max: int
     grants: int
-    wait_mean_ms: float | None
+    wait_mean_ms: Figure
     wait_max_ms: float
 
 
@@ -75,9 +75,9 @@ class BufferCacheCounts(TypedDict):
     longest_dirty_s: float
     waits_for_room: int
     driver_reads: int
-    driver_read_mean_ms: float | None
+    driver_read_mean_ms: Figure
     driver_writes: int
-    driver_write_mean_ms: float | None
+    driver_write_mean_ms: Figure
 
 
 class Lateness(TypedDict):
@@ -122,8 +122,8 @@ class RunSummary(TypedDict):
     """From where a request is handed to the drive to its completion."""
     phases_ms: Phases
     busy_ms: Busy
-    iops: float | None
-    mib_per_s: float | None
+    iops: Figure
+    mib_per_s: Figure
     cache: CacheCounts
     reads: ByDirection
     writes: ByDirection

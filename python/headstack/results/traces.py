@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.base import Any, Figure, NotRequired, TypedDict
 from headstack.results.common import Notes, Spread
 
 
@@ -16,7 +16,7 @@ class SizeCount(TypedDict):
 class Sizes(TypedDict):
     """The sizes of requests."""
 
-    mean_bytes: float | None
+    mean_bytes: Figure
     min_bytes: int | None
     max_bytes: int | None
     common: list[SizeCount]
@@ -32,7 +32,7 @@ class DeviceInTrace(TypedDict):
     lowest_lba: int
     highest_lba: int
     footprint_sectors: int
-    sequential_fraction: float | None
+    sequential_fraction: Figure
     max_in_service: int | None
 
 
@@ -44,12 +44,12 @@ class TraceInfo(TypedDict):
     requests: int
     reads: int
     writes: int
-    read_fraction: float | None
+    read_fraction: Figure
     records_skipped: int
     in_order: bool
-    first_arrival_s: float | None
+    first_arrival_s: Figure
     span_s: float
-    requests_per_s: float | None
+    requests_per_s: Figure
     bytes_read: int
     bytes_written: int
     sizes: Sizes
@@ -57,7 +57,7 @@ class TraceInfo(TypedDict):
     """Different sectors that were touched, counted in steps of `footprint_grid_sectors`."""
     footprint_grid_sectors: int
     highest_lba: int | None
-    sequential_fraction: float | None
+    sequential_fraction: Figure
     inter_arrival: Spread | None
     service: Spread | None
     """Null where the trace has no measured start and completion."""
@@ -110,13 +110,13 @@ class TickHistogram(TypedDict):
 
     responses: int
     counts: list[TickCount]
-    mean_ticks: float | None
-    mean_ms: float | None
-    std_ms: float | None
-    std_corrected_ms: float | None
+    mean_ticks: Figure
+    mean_ms: Figure
+    std_ms: Figure
+    std_corrected_ms: Figure
     """Less what the clock itself adds."""
-    within_5_ticks: float | None
-    at_0_ticks: float | None
+    within_5_ticks: Figure
+    at_0_ticks: Figure
     text: str
 
 
@@ -126,12 +126,12 @@ class TicksOutput(TypedDict):
     histogram: str
     responses: int
     counts: list[TickCount]
-    mean_ticks: float | None
-    mean_ms: float | None
-    std_ms: float | None
-    std_corrected_ms: float | None
-    within_5_ticks: float | None
-    at_0_ticks: float | None
+    mean_ticks: Figure
+    mean_ms: Figure
+    std_ms: Figure
+    std_corrected_ms: Figure
+    within_5_ticks: Figure
+    at_0_ticks: Figure
     text: str
 
 
@@ -202,7 +202,7 @@ class AnalyzeOutput(TypedDict):
     service: Spread | None
     wait: Spread | None
     inter_arrival: Spread | None
-    inter_arrival_variation: float | None
+    inter_arrival_variation: Figure
     """Coefficient of variation of the times between arrivals; 1 for Poisson arrivals."""
     by_inter_arrival: list[dict[str, Any]]
     arrivals: list[dict[str, Any]]
@@ -248,9 +248,9 @@ class Likeness(TypedDict):
     """One property of a trace, and of the one made after it."""
 
     what: str
-    original: float | None
-    made: float | None
-    ratio: float | None
+    original: Figure
+    made: Figure
+    ratio: Figure
 
 
 class MakeOutput(TypedDict):

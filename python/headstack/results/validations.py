@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, NotRequired, TypedDict
+from headstack.results.base import Any, Figure, NotRequired, TypedDict
 from headstack.results.common import GapChoice, Origins, PhaseLock, Score, SplitScore
 
 
@@ -27,8 +27,8 @@ class ResidualClass(TypedDict):
     bias_ms: float
     mae_ms: float
     error_share: float
-    turn_early_share: float | None
-    turn_late_share: float | None
+    turn_early_share: Figure
+    turn_late_share: Figure
 
 
 class ValidationSummary(SplitScore):
@@ -78,12 +78,12 @@ class FittedParameter(TypedDict):
     gain_ms: float
     """How much larger the error of the fitted part is when this one value goes back."""
     gain_percent: float
-    t: float | None
-    ci95: list[float | None]
+    t: Figure
+    ci95: list[Figure]
     """What fits about as well, the other parameters free; null where the data set no bound."""
     identifiable: bool
-    ci95_others_held: list[float | None]
-    bounds: list[float | None]
+    ci95_others_held: list[Figure]
+    bounds: list[Figure]
     """What physics allows."""
 
 

@@ -14,7 +14,10 @@ from headstack.studies.functional import functional_rows
 from headstack.studies.own_arrivals import own_arrival_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from headstack.results.validations import ValidationSummary
 
 TITLE = "Is headstack closer to eight measured drives than DiskSim?"
 PAPER = "Bucy, Schindler, Schlosser, Ganger et al., The DiskSim Simulation Environment 4.0, CMU-PDL-08-101, 2008"
@@ -62,11 +65,11 @@ AIM_PERCENT = 5.0
 class Replays:
     """The three replays of a drive as imported, and the phase-locked ones."""
 
-    closed: list[dict[str, Any]]
-    measured: dict[str, Any]
-    open: dict[str, Any]
-    locked: dict[str, Any]
-    fitted: dict[str, Any] | None
+    closed: list[ValidationSummary]
+    measured: ValidationSummary
+    open: ValidationSummary
+    locked: ValidationSummary
+    fitted: ValidationSummary | None
 
     def closed_median(self, of: str | None = None) -> float:
         """Median demerit over the initial phases, in ms, of all requests or of "reads" or "writes"."""
@@ -149,7 +152,7 @@ def _rows(each: Measured, replays: Replays) -> list[Row]:
     return rows
 
 
-def _fitted_rows(each: Measured, fitted: dict[str, Any] | None) -> list[Row]:
+def _fitted_rows(each: Measured, fitted: ValidationSummary | None) -> list[Row]:
     key = each.drive
     if fitted is None:
         return []
@@ -175,7 +178,7 @@ def _absent(each: Measured) -> list[Row]:
 
 
 def _table(each: Measured, replays: Replays) -> list[list[str]]:
-    def line(replay: str, scores: dict[str, Any], demerit_ms: float | None = None) -> list[str]:
+    def line(replay: str, scores: Mapping[str, Any], demerit_ms: float | None = None) -> list[str]:
         errors = scores["per_request"]
         return [
             each.label,

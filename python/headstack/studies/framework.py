@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from headstack.report.page import Section
+    from headstack.results.comparisons import StudyOutput, StudyRow
 
 Verdict = Literal["holds", "differs", "not-testable"]
 Kind = Literal["source", "aim", "input"]
@@ -68,14 +69,14 @@ class StudyResult:
             parts.append(f"not testable here: {words['not testable']}")
         return " ".join(filter(None, (self.finding, "; ".join(parts) + ".")))
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> StudyOutput:
         """The rows as a JSON object."""
         return {
             "study": self.name,
             "title": self.title,
             "paper": self.paper,
             "answer": self.answer(),
-            "rows": [asdict(row) for row in self.rows],
+            "rows": [cast("StudyRow", asdict(row)) for row in self.rows],
         }
 
     def count(self, verdict: Verdict) -> int:

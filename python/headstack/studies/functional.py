@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import headstack
 from headstack._core import import_disksim_simulation
 from headstack.errors import InputError
 from headstack.studies.framework import Progress, Row, about, not_testable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headstack.results.runs import RunSummary
 
 # DiskSim runs each synthetic test once; so many runs of the same length tell how far one run may be off.
 RUNS = 16
@@ -120,7 +125,7 @@ def _row(test: Test, data: Path | None, folder: Path) -> Row:
     return about(id_, claim, test.announced, fmean(means), "ms", within=within, note=note)
 
 
-def written(found: dict[str, Any], folder: Path) -> tuple[headstack.System, str]:
+def written(found: Mapping[str, Any], folder: Path) -> tuple[headstack.System, str]:
     """An imported simulation, as files in `folder`: its system, and its workload as TOML."""
     for name, text in found["drives"]:
         (folder / name).write_text(text, encoding="utf-8")
@@ -128,7 +133,7 @@ def written(found: dict[str, Any], folder: Path) -> tuple[headstack.System, str]
     return headstack.System(str(folder / "system.toml")), found["workload"] or ""
 
 
-def _summary(system: headstack.System, workload: str, seed: int) -> dict[str, Any]:
+def _summary(system: headstack.System, workload: str, seed: int) -> RunSummary:
     return headstack.simulate(system, headstack.Workload(toml=workload), seed=seed, keep=False).summary
 
 

@@ -15,6 +15,8 @@ import headstack
 if TYPE_CHECKING:
     import polars as pl
 
+    from headstack.results.runs import BufferCacheCounts
+
 SYSTEM = "uda50-ra81"
 WORKLOAD = "time-shared"
 SEEDS = range(1, 7)
@@ -42,7 +44,7 @@ class Host:
 
     rows: pl.DataFrame
     everything: pl.DataFrame
-    cache: dict[str, Any]
+    cache: BufferCacheCounts
 
     @property
     def reads(self) -> pl.DataFrame:

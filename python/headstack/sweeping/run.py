@@ -62,9 +62,8 @@ def run_task(task: Task, goes_on: GoesOn | None = None) -> Record:
         raise
     except (HeadstackError, OSError, MemoryError) as problem:
         return failed(task, problem)
-    summary = run.summary
-    # The one figure that is not the same in every run of the same thing.
-    del summary["wall_s"]
+    # Without the one figure that is not the same in every run of the same thing.
+    summary = {key: value for key, value in run.summary.items() if key != "wall_s"}
     cdf = [(ms, share) for ms, share in run.plots["response_cdf"]]
     return Record(task.point, task.seed, summary, cdf, time.perf_counter() - begun)
 

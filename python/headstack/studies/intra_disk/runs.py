@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import headstack
 from headstack.studies.repeats import each
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from headstack.results.runs import RunSummary
     from headstack.studies.intra_disk.loads import Load
 
 HC_SD = "hc-sd"
@@ -124,7 +125,7 @@ def run_one(system: headstack.System, source: headstack.Trace | headstack.Worklo
     )
 
 
-def keeps_up(summary: dict[str, Any]) -> bool:
+def keeps_up(summary: RunSummary) -> bool:
     """Whether the requests left when the last one has arrived are no more than a passing burst leaves."""
     return summary["in_flight_drained"] <= max(100, summary["requests"] // 50)
 
@@ -136,7 +137,7 @@ def run_all(designs: Iterable[tuple[Load, Design]]) -> dict[tuple[str, str], Out
     return {name: outcome for (name, _), outcome in zip(cells, done, strict=True)}
 
 
-def _watts(summary: dict[str, Any]) -> dict[str, float]:
+def _watts(summary: RunSummary) -> dict[str, float]:
     by_state = summary["power"]["by_state_w"]
     return {state: by_state[state] for state in STATES}
 
