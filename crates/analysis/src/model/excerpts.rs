@@ -32,7 +32,7 @@ pub struct Sample {
     /// Read or write.
     pub op: Op,
     /// Its marks, as the bits of [`headstack_trace::RequestFlags`].
-    pub flags: u8,
+    pub flags: u16,
     /// Size.
     pub sectors: u32,
     /// Where it begins.
@@ -43,7 +43,7 @@ pub struct Sample {
 
 /// A sample as it stands in a file, without names: gap in ns, device, 1 for a write, flags, sectors, LBA, and 0, 1 or 2 for a place that
 /// is new, that was there before, or that was not followed.
-type Row = (u64, u32, u8, u8, u32, u64, u8);
+type Row = (u64, u32, u8, u16, u32, u64, u8);
 
 impl From<Row> for Sample {
     fn from((gap_ns, device, write, flags, sectors, lba, place): Row) -> Self {
