@@ -20,9 +20,10 @@ const CHANCE: f64 = 0.05;
 /// The least that matters.
 const LEAST_RATIO: f64 = 1.2;
 
-/// What is compared.
-const MEASURES: [(&str, fn(&TimesSummary) -> f64); 2] =
-    [("p50", |times| times.p50_ms), ("p99", |times| times.p99_ms)];
+/// What is compared, by name.
+type Measure = (&'static str, fn(&TimesSummary) -> f64);
+
+const MEASURES: [Measure; 2] = [("p50", |times| times.p50_ms), ("p99", |times| times.p99_ms)];
 
 /// Several devices beside each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -126,14 +126,14 @@ fn found<'py, T: serde::Serialize>(
 /// Fits a workload model to a trace.
 #[pyfunction]
 #[pyo3(signature = (trace, *, strict=false))]
-pub(crate) fn fit_workload<'py>(trace: Bound<'py, Trace>, strict: bool) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn fit_workload(trace: Bound<'_, Trace>, strict: bool) -> PyResult<Bound<'_, PyDict>> {
     found(&trace, strict, |reader| WorkloadModel::fit(reader))
 }
 
 /// What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
 #[pyfunction]
 #[pyo3(signature = (trace, *, strict=false))]
-pub(crate) fn trace_likeness<'py>(trace: Bound<'py, Trace>, strict: bool) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn trace_likeness(trace: Bound<'_, Trace>, strict: bool) -> PyResult<Bound<'_, PyDict>> {
     found(&trace, strict, |reader| likeness(reader))
 }
 

@@ -104,17 +104,12 @@ struct Records {
 
 impl Records {
     fn request(&mut self, record: &Record) -> Result<Request, Problem> {
-        let begin = match self.objects.get(&record.object) {
-            Some(begin) => *begin,
-            None => {
-                let begin = self.free;
-                let size = u64::from(record.bytes).next_multiple_of(ALIGNED);
-                self.free =
-                    begin.checked_add(size).ok_or_else(|| Problem("the objects are too large".into()))?;
-                self.objects.insert(record.object, begin);
-                begin
-            }
-        };
+        let free = self.free;
+        let begin = *self.objects.entry(record.object).or_insert(free);
+        if begin == free {
+            let size = u64::from(record.bytes).next_multiple_of(ALIGNED);
+            self.free = begin.checked_add(size).ok_or_else(|| Problem("the objects are too large".into()))?;
+        }
         let (lba, sectors) = sectors_of(begin, u64::from(record.bytes), self.sector_bytes)?;
         let at = Nanos(u64::from(record.seconds) * 1_000_000_000);
         Ok(Request::new(at, Op::Read, Lba(lba), sectors))

@@ -22,14 +22,11 @@ pub(crate) struct Placing {
 impl Placing {
     /// The address, in bytes, of an offset into a file.
     pub(crate) fn address(&mut self, file: &[u8], offset: u64) -> Result<u64, Problem> {
-        let number = match self.files.get(file) {
-            Some(number) => *number,
-            None => {
-                let number = self.files.len() as u64;
-                self.files.insert(file.into(), number);
-                number
-            }
-        };
+        let new = self.files.len() as u64;
+        let number = self.files.get(file).copied().unwrap_or_else(|| {
+            self.files.insert(file.into(), new);
+            new
+        });
         let next = self.slots.len() as u64;
         let slot = *self.slots.entry((number, offset / SLOT)).or_insert(next);
         let begin = slot.checked_mul(SLOT).and_then(|begin| begin.checked_add(offset % SLOT));

@@ -120,7 +120,7 @@ impl Parser {
 /// `10:15:30.1234567 AM` or `22:15:30,1234567`, in ns.
 fn time_of_day(cell: &[u8]) -> Result<u64, Problem> {
     let wrong = || Problem::field("Time of Day", cell, "expected a time as 10:15:30.1234567 PM");
-    let (clock, half) = match cell.iter().position(|byte| byte.is_ascii_whitespace()) {
+    let (clock, half) = match cell.iter().position(u8::is_ascii_whitespace) {
         Some(end) => (&cell[..end], Some(cell[end..].trim_ascii())),
         None => (cell, None),
     };
