@@ -62,7 +62,7 @@ def fleet(
 ) -> Fleet:
     """Run a trace of many devices, each on a system of its own.
 
-    Memory depends on the number of devices (about 30 kB each), not on that of requests.
+    Memory depends on the number of devices, not on that of requests.
 
     Parameters
     ----------

@@ -41,11 +41,11 @@ impl Served {
 
 fn timed(rows: &[Row]) -> Vec<(Nanos, Command)> {
     let mut at = Nanos::ZERO;
-    (0..)
+    (0_u64..)
         .zip(rows)
         .map(|(id, &(gap, op, lba, sectors, force))| {
             // Idle moments, in which a drive forgets.
-            at += Nanos(gap + if id % 5 == 0 { 400_000_000 } else { 0 });
+            at += Nanos(gap + if id.is_multiple_of(5) { 400_000_000 } else { 0 });
             let flags = if force { RequestFlags::FORCE_MEDIA } else { RequestFlags::default() };
             (at, Command { id, op, lba: Lba(lba), sectors, flags })
         })

@@ -19,7 +19,7 @@ fn requests(capacity: u64, count: u64) -> Vec<Request> {
     let draw = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
     (0..count)
         .map(|number| {
-            let op = if draw(number) % 3 == 0 { Op::Write } else { Op::Read };
+            let op = if draw(number).is_multiple_of(3) { Op::Write } else { Op::Read };
             let lba = Lba(draw(number + 1) % (capacity - 64));
             let mut request = Request::new(Nanos(number * 700_000), op, lba, 1 + (number % 32) as u32);
             request.device = 1_000 * (draw(number + 2) % u64::from(DEVICES)) as u32 + 7;
