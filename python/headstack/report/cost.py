@@ -38,4 +38,19 @@ def cost_page(found: Cost) -> Page:
         f"Components only; {found.source}",
         [Number(plural(bill["actuators"], "actuator"), f"$ {price(bill)}") for bill in found.designs],
         sections,
+        answer=_answer(found),
     )
+
+
+def _answer(found: Cost) -> str:
+    """What the cheapest of the systems that perform alike costs, or what a drive does."""
+    if found.iso_performance is not None:
+        first, *others = found.iso_performance["systems"]
+        if others:
+            best = min(others, key=lambda system: system["mean_usd"])
+            change = f"{abs(best['saving_percent']):.1f} % {'less' if best['saving_percent'] >= 0 else 'more'}"
+            return (
+                f"At equal performance, {system_name(best)} cost $ {price(best)}: {change} than {system_name(first)}."
+            )
+    bill = found.designs[0]
+    return f"A drive with {plural(bill['actuators'], 'actuator')} costs $ {price(bill)}."
