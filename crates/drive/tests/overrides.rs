@@ -102,7 +102,7 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
             .map_err(|e| e.to_string())
     };
     assert!(limits("{ limit_ms = 20, policy = \"next-limit\" }, { limit_ms = 50 }").is_ok());
-    let eight = vec!["{ limit_ms = 50 }"; 8].join(", ");
+    let eight = ["{ limit_ms = 50 }"; 8].join(", ");
     for (given, says) in [
         ("{ limit_ms = 50 }, { limit_ms = 20 }", "20 is shorter than 50 of the descriptor before"),
         ("{ limit_ms = 5 }", "5 is not between a revolution"),

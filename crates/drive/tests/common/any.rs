@@ -4,6 +4,27 @@
 use headstack_units::Op;
 use proptest::prelude::*;
 
+fn any_write_policy() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("write_policy.write-through = {}\n".to_owned()),
+        (prop::sample::select(vec!["delay", "overwrite"]), 0_u32..4, any::<bool>(), any::<bool>()).prop_map(|(hit, pending, waits, twice)| {
+            let pending = if pending > 0 { format!(", pending_writes = {pending}") } else { String::new() };
+            let waits = if waits { "waits" } else { "serves" };
+            let appends = if twice { "twice" } else { "once" };
+            format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\"{pending}, during_early_write = \"{waits}\", appends = \"{appends}\" }}\n")
+        }),
+        (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
+            format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
+        }),
+        (1_u32..4, 1_u32..4, 0_u32..30).prop_map(|(places, count, idle)| {
+            format!("write_policy.media-cache = {{ size_kib = 4.0, places = {places}, cleaned_at_a_time = {count}, largest_write_kib = 2.0, idle_before_cleaning_ms = {idle}.0 }}\n")
+        }),
+        (0_u32..3, 0_u32..30).prop_map(|(latency, idle)| {
+            format!("write_policy.flash-cache = {{ size_kib = 4.0, write_latency_ms = {latency}.0, idle_before_destage_ms = {idle}.0 }}\n")
+        }),
+    ]
+}
+
 /// Options of every kind, to be put in front of the plain drive's layout.
 pub(crate) fn any_options() -> impl Strategy<Value = String> {
     let cache = prop_oneof![
@@ -39,24 +60,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 segments + 1
             )),
     ];
-    let policy = prop_oneof![
-        Just("write_policy.write-through = {}\n".to_owned()),
-        (prop::sample::select(vec!["delay", "overwrite"]), 0_u32..4, any::<bool>(), any::<bool>()).prop_map(|(hit, pending, waits, twice)| {
-            let pending = if pending > 0 { format!(", pending_writes = {pending}") } else { String::new() };
-            let waits = if waits { "waits" } else { "serves" };
-            let appends = if twice { "twice" } else { "once" };
-            format!("write_policy.immediate-reporting = {{ dirty_hit = \"{hit}\"{pending}, during_early_write = \"{waits}\", appends = \"{appends}\" }}\n")
-        }),
-        (8_u32..100, prop::sample::select(vec!["delay", "overwrite"]), 0_u32..30).prop_map(|(kib, hit, idle)| {
-            format!("write_policy.write-back = {{ size_kib = {kib}.0, dirty_hit = \"{hit}\", idle_before_destage_ms = {idle}.0 }}\n")
-        }),
-        (1_u32..4, 1_u32..4, 0_u32..30).prop_map(|(places, count, idle)| {
-            format!("write_policy.media-cache = {{ size_kib = 4.0, places = {places}, cleaned_at_a_time = {count}, largest_write_kib = 2.0, idle_before_cleaning_ms = {idle}.0 }}\n")
-        }),
-        (0_u32..3, 0_u32..30).prop_map(|(latency, idle)| {
-            format!("write_policy.flash-cache = {{ size_kib = 4.0, write_latency_ms = {latency}.0, idle_before_destage_ms = {idle}.0 }}\n")
-        }),
-    ];
+    let policy = any_write_policy();
     let shares = (0_u32..3, 0_u32..3, 0_u32..2, prop::option::of((1_u32..40, 1_u32..4, 1_u32..4)));
     let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(
         |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start, bursts))| {

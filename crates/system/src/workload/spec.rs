@@ -201,8 +201,8 @@ impl StreamSpec {
         self.name.as_ref().map_or_else(|| format!("stream.{index}"), |name| format!("stream.{name}"))
     }
 
-    fn check(&self, path: &str, problems: &mut Vec<String>) {
-        let mut add = |key: &str, message: String| problems.push(format!("`{path}.{key}`: {message}"));
+    /// Shares, and which limit a share of the requests has.
+    fn check_shares(&self, add: &mut impl FnMut(&str, String)) {
         for (key, fraction) in [
             ("read_fraction", self.read_fraction),
             ("sequential_fraction", self.sequential_fraction),
@@ -222,6 +222,11 @@ impl StreamSpec {
         if !(1..=7).contains(&self.duration_limit) {
             add("duration_limit", format!("{} is not between 1 and 7", self.duration_limit));
         }
+    }
+
+    fn check(&self, path: &str, problems: &mut Vec<String>) {
+        let mut add = |key: &str, message: String| problems.push(format!("`{path}.{key}`: {message}"));
+        self.check_shares(&mut add);
         if self.sequential_fraction + self.local_fraction > 1.0 + 1e-9 {
             add("local_fraction", "sequential and local requests together are more than all".to_owned());
         }
