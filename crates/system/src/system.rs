@@ -189,6 +189,14 @@ impl System {
         self.models.get(drive)
     }
 
+    /// On a bus that commands hold: for how long a read of a unit does, and a write.
+    pub(crate) fn command_hold(&self, place: &UnitPlace) -> Option<[Nanos; 2]> {
+        let controller = &self.config.drives[place.drive].spec.controller;
+        let overheads = [controller.read_overhead_ms, controller.write_overhead_ms];
+        let bus = &self.config.buses[place.bus];
+        (bus.commands_hold && bus.spec.disconnects).then(|| overheads.map(Nanos::from_ms))
+    }
+
     /// Bytes in a sector of the host's requests.
     pub fn sector_bytes(&self) -> u32 {
         self.host_sector_bytes

@@ -48,6 +48,10 @@ def study(
     report: Annotated[
         Path | None, Parameter(group=OUTPUT, help="HTML page; with `all`, a directory for a page each.")
     ] = None,
+    export_rates: Annotated[
+        Path | None,
+        Parameter(group=OUTPUT, help="`rebuild` only: CSV with the rate of a rebuild by array, limit and load."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Run a study and print its rows: claim, the paper's number, ours, verdict."""
@@ -60,12 +64,21 @@ def study(
         raise InputError(f"there is no directory `{data}`", "leave --data out to run what needs no data")
     if report is not None and name != "all":
         check_writable(report)
+    if export_rates is not None:
+        if name != "rebuild":
+            raise InputError(f"study {name} has no rates to export", "give --export-rates with `study rebuild`")
+        check_writable(export_rates)
     results = []
     for each in STUDIES if name == "all" else [name]:
         with _progress() as progress:
             results.append(run(each, data, progress))
     if report is not None:
         _write(results, report, is_directory=name == "all")
+    if export_rates is not None:
+        from headstack.studies import rebuild
+
+        rebuild.export_rates(export_rates)
+        output.note(f"wrote {export_rates}")
     if json:
         output.print_json({"studies": [one.json() for one in results]} if name == "all" else results[0].json())
     else:

@@ -27,6 +27,7 @@ STUDIES = {
     "nearline": "headstack.studies.nearline",
     "vickovic": "headstack.studies.vickovic",
     "intra-disk": "headstack.studies.intra_disk",
+    "rebuild": "headstack.studies.rebuild",
 }
 
 

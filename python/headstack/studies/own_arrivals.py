@@ -19,11 +19,6 @@ RUNS = {
     "synthclosed": (87.819, 1.0),
     "synthmixed": (22.087, 1.0),
     "synthraid5": (35.749, 2.0),
-    "syntharrays": (34.272, 2.0),
-    "synthcachemem": (24.651, 2.0),
-    "synthcachedev": (28.939, 2.0),
-    "synthsimpledisk": (13.712, 1.0),
-    "3disks": (10.937, 1.0),
 }
 # A command that an array sends itself, when another is complete: no request of the host.
 SENT_BY_ARRAY = 0x20

@@ -7,7 +7,7 @@ use super::{DriveFile, simple_disk};
 use crate::controller::BusTimes;
 use crate::error::ImportError;
 use crate::fields::Fields;
-use crate::import::{Import, checked, of_disk};
+use crate::import::{Import, Meaning, checked, of_disk};
 use crate::report::Report;
 use crate::sources::Sources;
 use crate::tree::Block;
@@ -228,6 +228,8 @@ impl Built {
                 report.warn(&instance.block.at, message);
             }
         }
+        // In DiskSim a disk lets go of its bus when it disconnects, which it does once a command is decoded.
+        known.commands_hold = report.meaning == Meaning::Disksim;
         known.reconnect_us = known.reconnect_us.max(own.reconnect_us);
         known.disconnects &= own.disconnects;
         Ok(())
@@ -294,6 +296,7 @@ fn bus_of(block: &Block, own: &BusSpec, report: &mut Report) -> Result<SystemBus
         arbitration_us: 1e3 * fields.real("Arbitration time")?.unwrap_or(0.0),
         reconnect_us: own.reconnect_us,
         disconnects: own.disconnects,
+        commands_hold: false,
         arbitration,
         outstanding: None,
     })

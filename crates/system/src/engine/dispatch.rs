@@ -3,7 +3,7 @@
 use headstack_drive::command::Command;
 use headstack_units::Nanos;
 
-use super::{Engine, Hold, Unit};
+use super::{Engine, Event, Hold, Unit};
 use crate::bus::{Claim, Purpose};
 use crate::host::DriverQueue;
 
@@ -28,9 +28,9 @@ impl Engine {
         }
         let unit = &mut self.units[index];
         let bus = &mut self.buses[unit.bus];
-        if !bus.timing().disconnects {
+        if !bus.timing().disconnects || unit.command_hold.is_some() {
             let is_granted = match unit.hold {
-                Hold::Held => unit.at_drive == 0,
+                Hold::Held => unit.at_drive == 0 || unit.command_hold.is_some(),
                 Hold::Waiting => false,
                 Hold::None => {
                     let claim = Claim { unit: index, purpose: Purpose::Hold, since: now };
@@ -46,7 +46,12 @@ impl Engine {
             unit.hold = Hold::Held;
         }
         let Some(command) = self.next_command(now, index) else { return false };
-        self.units[index].at_drive += 1;
+        let unit = &mut self.units[index];
+        unit.at_drive += 1;
+        if let Some(hold) = unit.command_hold {
+            unit.hold = Hold::None;
+            self.calendar.schedule(now + hold[command.op as usize], Event::BusFree(unit.bus));
+        }
         self.take_slot(index);
         self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
         true

@@ -68,6 +68,12 @@ impl Engine {
             Purpose::Hold => {
                 self.units[claim.unit].hold = Hold::Held;
                 self.pump(now, claim.unit);
+                let unit = &mut self.units[claim.unit];
+                if unit.command_hold.is_some() && unit.hold == Hold::Held {
+                    // There was nothing to hand out after all.
+                    unit.hold = Hold::None;
+                    self.release(now, self.units[claim.unit].bus);
+                }
             }
         }
     }

@@ -90,6 +90,8 @@ struct Unit {
     bus: usize,
     limit: u32,
     at_drive: u32,
+    /// On a bus that commands hold: for how long a read does, and a write.
+    command_hold: Option<[Nanos; 2]>,
     /// Most commands of the background queue at the drive, and how many there are.
     background_limit: u32,
     background_at_drive: u32,
@@ -163,6 +165,7 @@ impl Engine {
                 bus: place.bus,
                 limit: place.limit,
                 at_drive: 0,
+                command_hold: system.command_hold(place),
                 background_limit: place.background_limit,
                 background_at_drive: 0,
                 hold: Hold::None,

@@ -58,6 +58,7 @@ pub(super) fn applies(system: &System) -> bool {
         && system.config().host.queue_limit.is_none()
         && system.config().host.buffer_cache.is_none()
         && system.volumes.iter().all(Volume::is_stateless)
+        && !system.config().buses.iter().any(|bus| bus.commands_hold)
         && units.iter().all(|unit| {
             unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
         })

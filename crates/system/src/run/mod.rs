@@ -8,6 +8,8 @@
 
 mod arrivals;
 #[cfg(test)]
+mod bus_tests;
+#[cfg(test)]
 mod cache_tests;
 mod events;
 mod fast;

@@ -32,6 +32,9 @@ pub struct BusConfig {
     pub name: String,
     /// Rates and costs.
     pub spec: BusSpec,
+    /// Commands have it through their overhead.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub commands_hold: bool,
     /// Who goes first.
     pub arbitration: Arbitration,
     /// Most commands its drives are given at a time, all together.
@@ -79,6 +82,7 @@ impl SystemConfig {
             buses: vec![BusConfig {
                 name: name.to_owned(),
                 spec: spec.bus.clone(),
+                commands_hold: false,
                 arbitration: Arbitration::default(),
                 outstanding: None,
             }],

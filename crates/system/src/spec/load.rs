@@ -3,7 +3,7 @@
 use headstack_drive::spec::DriveSpec;
 use std::path::Path;
 
-use super::{BusConfig, DriveConfig, SystemConfig, SystemSpec, VolumeConfig};
+use super::{BusConfig, DriveConfig, SystemBusSpec, SystemConfig, SystemSpec, VolumeConfig};
 use crate::bus::Arbitration;
 use crate::layer::level;
 use crate::library::{self, Source};
@@ -142,8 +142,14 @@ fn resolve(
                 if bus.outstanding == Some(0) {
                     problems.push(format!("`bus.{name}.outstanding`: must be at least 1"));
                 }
-                let (arbitration, outstanding) = (bus.arbitration, bus.outstanding);
-                config.buses.push(BusConfig { name: name.clone(), spec, arbitration, outstanding });
+                let &SystemBusSpec { commands_hold, arbitration, outstanding, .. } = bus;
+                config.buses.push(BusConfig {
+                    name: name.clone(),
+                    spec,
+                    commands_hold,
+                    arbitration,
+                    outstanding,
+                });
             }
             Err(problem) => problems.push(format!("`bus.{name}`: {problem}")),
         }
@@ -179,6 +185,7 @@ fn resolve(
                 config.buses.push(BusConfig {
                     name: name.clone(),
                     spec: spec.bus.clone(),
+                    commands_hold: false,
                     arbitration: Arbitration::default(),
                     outstanding: None,
                 });

@@ -131,6 +131,10 @@ pub struct SystemBusSpec {
     /// completion.
     #[serde(default = "yes")]
     pub disconnects: bool,
+    /// A drive that is given a command has the bus for that, too, and keeps it through the overhead of the command: drives wait
+    /// for each other's commands, not only for their data. Without it a command takes the bus for its data alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub commands_hold: bool,
     /// Who goes first when several wait.
     #[serde(default)]
     pub arbitration: Arbitration,
@@ -142,6 +146,11 @@ pub struct SystemBusSpec {
 
 fn yes() -> bool {
     true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl SystemBusSpec {

@@ -1,0 +1,69 @@
+"""Pools of many drives with declustered parity, one of which is rebuilt with nothing else to do."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import headstack
+from headstack.studies.rebuild.drive import LARGE_TB, write_small
+
+# One request, so that the run has one: it is complete long before the rebuild is.
+NOTHING = "requests = 1\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 1\n"
+
+# The share of the rebuild at which its rate is first and last looked at.
+FIRST, LAST = 0.1, 0.9
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool as dRAID makes it: rows of 16 MiB, copied in chunks of 1 MiB a drive, a window over all drives together."""
+
+    drives: int
+    data: int
+    parity: int
+    spares: int = 1
+    window_mib: int = 32
+    """Data in flight, times the number of drives."""
+    is_distributed: bool = True
+
+    def toml(self, drive: str) -> str:
+        """The system file."""
+        spare = f'spares = ["{drive}"]\n' if not self.is_distributed else ""
+        listed = ", ".join([f'"{drive}"'] * self.drives)
+        return (
+            f'[host]\nscheduler = "c-look"\n[volume.pool]\nlevel = "declustered"\nstripe_unit_kib = 1024\n'
+            f"failed_drives = [0]\n{spare}drives = [{listed}]\n"
+            f"[volume.pool.declustered]\ngroup_width = {self.data + self.parity}\nparities = {self.parity}\n"
+            f"distributed_spares = {self.spares if self.is_distributed else 0}\nrow_kib = 16384\n"
+            f"[volume.pool.rebuild]\nstep_kib = 1024\ncommands_per_drive = 3\n"
+            f"window = {max(1, self.window_mib * self.drives // self.data)}\n"
+        )
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """How a pool was rebuilt."""
+
+    hours: float
+    """Of a whole large drive, full."""
+    mb_per_s: float
+    utilisation: float
+    """Mean over the drives that did anything."""
+
+
+def rebuild(pool: Pool) -> Rebuilt:
+    """Rebuild the first drive of a pool of small ones, and say how long a large one takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "pool.toml"
+        path.write_text(pool.toml(write_small(folder)), encoding="utf-8")
+        system = headstack.System(str(path))
+    summary = headstack.simulate(system, headstack.Workload(toml=NOTHING), keep=False).summary
+    busy = [drive["utilisation"] for drive in summary["drives"] if drive["commands"] > 1]
+    found = summary["rebuilds"][0]
+    instants = dict(found["progress_s"])
+    # Filling the window at the beginning and emptying it at the end weigh more on a small drive than on a large one.
+    rate = (LAST - FIRST) * found["rebuilt_mb"] / (instants[LAST] - instants[FIRST])
+    return Rebuilt(LARGE_TB * 1e6 / rate / 3600, rate, sum(busy) / len(busy))

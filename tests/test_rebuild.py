@@ -1,0 +1,75 @@
+"""Rebuilding, as a user configures it and reads it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import headstack, refused
+from headstack.studies.rebuild.drive import media_mb_per_s
+from headstack.studies.rebuild.loads import Array
+from headstack.studies.rebuild.loads import rebuild as rebuild_under
+from headstack.studies.rebuild.pools import Pool, rebuild
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOAD = ("--workload", "thesis-4ms", "--requests", "2000")
+FAILS = ("--set", "volume.data.failures=[{ drive = 1, at_s = 2 }]")
+SPARE = ("--set", 'volume.data.spares=["cheetah-9lp"]')
+
+
+def test_a_drive_fails_and_is_rebuilt_until_the_run_is_cut() -> None:
+    summary = headstack("simulate", "raid5-4x-cheetah-9lp", *LOAD, *FAILS, *SPARE, "--until", "60s", "--json").json()
+    (rebuild_,) = summary["rebuilds"]
+    assert (rebuild_["drive"], rebuild_["onto"], rebuild_["failed_s"]) == ("data.1", "data.spare0", 2.0)
+    assert 0 < rebuild_["progress"] < 1
+    assert rebuild_["finished_s"] is None
+    assert rebuild_["requests"] > 500
+    assert rebuild_["response_p50_ms"] <= rebuild_["response_p99_ms"] <= rebuild_["response_max_ms"]
+    text = headstack("simulate", "raid5-4x-cheetah-9lp", *LOAD, *FAILS, *SPARE, "--until", "60s").out
+    assert "onto data.spare0" in text
+
+
+def test_lost_data_are_told_and_the_command_is_done_in_part() -> None:
+    lost = ("--set", "volume.data.failures=[{ drive = 1, at_s = 1 }, { drive = 2, at_s = 3 }]")
+    done = headstack("simulate", "raid5-4x-cheetah-9lp", *LOAD, *lost, "--json")
+    assert done.code == 1
+    loss = json.loads(done.out)["data_loss"]
+    assert (loss["at_s"], loss["drives"]) == (3.0, ["data.1", "data.2"])
+    # Of three data units of a stripe two are gone, or one with the parity.
+    assert loss["lost_share"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("failures=[{ drive = 9, at_s = 1 }]", "9 is not one of the 4 drives"),
+        ("rebuild={ window = 8 }", "nothing to rebuild onto"),
+        ('spares=["hp-97560"]', "fewer than"),
+        ("declustered={ group_width = 3 }", "means nothing to level"),
+    ],
+)
+def test_failures_that_cannot_be(setting: str, says: str) -> None:
+    assert says in refused("simulate", "raid5-4x-cheetah-9lp", *LOAD, "--set", f"volume.data.{setting}")
+
+
+def test_a_distributed_spare_is_written_faster_than_a_spare_drive_s_media() -> None:
+    spare, spread = (rebuild(Pool(12, 4, 1, is_distributed=is_spread)) for is_spread in (False, True))
+    assert spare.mb_per_s == pytest.approx(media_mb_per_s(), rel=0.1)
+    assert spread.mb_per_s > spare.mb_per_s
+
+
+def test_requests_notice_a_rebuild_less_that_is_limited() -> None:
+    quiet, full = (rebuild_under(Array("raid-5", limit=limit), 100) for limit in (20, None))
+    assert quiet.mb_per_s == pytest.approx(20, rel=0.03)
+    assert full.mb_per_s > 2 * quiet.mb_per_s
+    assert quiet.p99 is not None
+    assert full.p99 is not None
+    assert full.p99 > quiet.p99
+
+
+def test_rates_are_exported_by_one_study_only(tmp_path: Path) -> None:
+    assert "rebuild" in refused("study", "intra-disk", "--export-rates", str(tmp_path / "rates.csv"))
