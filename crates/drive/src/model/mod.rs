@@ -157,7 +157,8 @@ impl DriveModel {
             rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
             is_plain: arm_angles.len() == 1
                 && spec.fidelity.rotation == RotationModel::Tracked
-                && spec.fidelity.rotation_scale == 1.0,
+                && spec.fidelity.rotation_scale == 1.0
+                && spec.soft_errors.is_none(),
             arms_overlap: spec.arms.moving() > 1,
             goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()

@@ -19,6 +19,7 @@ mod overrides;
 mod power;
 mod provenance;
 mod rules;
+mod soft_errors;
 
 pub use arms::{ArmDesign, ArmFailure, ArmsSpec};
 pub use check::SpecProblem;
@@ -37,6 +38,7 @@ pub use rules::{
     Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
     Replacement, Rounding,
 };
+pub use soft_errors::SoftErrorsSpec;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,6 +81,9 @@ pub struct DriveSpec {
     /// Thermal recalibration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recalibration: RecalibrationSpec,
+    /// Accesses to the media that are retried; absent: all succeed at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_errors: Option<SoftErrorsSpec>,
     /// Command processing and queueing.
     #[serde(default)]
     pub controller: ControllerSpec,
