@@ -19,8 +19,8 @@ inter_arrival.constant_ms = 300
 """
 
 
-def services(seed: int = 1, **soft_errors: float) -> pl.DataFrame:
-    overrides = {f"soft_errors.{name}": value for name, value in soft_errors.items()}
+def services(soft_errors: dict[str, float] | None = None, seed: int = 1) -> pl.DataFrame:
+    overrides = {f"soft_errors.{name}": value for name, value in (soft_errors or {}).items()}
     run = headstack.simulate(DRIVE, headstack.Workload(toml=WORKLOAD), overrides=overrides, seed=seed)
     frame = pl.DataFrame(run.completions).sort("id")
     return frame.with_columns(pl.col("op").cast(pl.String), service=(pl.col("finish_ns") - pl.col("start_ns")) / 1e6)
@@ -28,7 +28,7 @@ def services(seed: int = 1, **soft_errors: float) -> pl.DataFrame:
 
 def test_a_retried_read_takes_whole_revolutions_longer() -> None:
     plain = services()
-    retried = services(read_probability=1.0, mean_revolutions=1.0)
+    retried = services({"read_probability": 1.0, "mean_revolutions": 1.0})
     reads = plain["op"] == "read"
     more = retried["service"] - plain["service"]
     # Up to the width of a sector: when the bus is asked for may round differently.
@@ -44,14 +44,14 @@ def test_a_retried_read_takes_whole_revolutions_longer() -> None:
 def test_retries_are_as_many_as_the_file_says_and_the_seed_decides_which() -> None:
     plain = services()
     file = {"write_probability": 0.1, "mean_revolutions": 3.0}
-    retried = services(**file)
+    retried = services(file)
     turns = (retried["service"] - plain["service"]) / REVOLUTION_MS
     hit = turns.filter(turns > 0.5)
     assert 60 <= len(hit) <= 145
     assert hit.mean() == pytest.approx(3.0, abs=0.8)
     assert (turns.filter(plain["op"] == "read").abs() < 0.01).all()
-    assert services(**file).equals(retried)
-    assert not services(seed=2, **file)["service"].equals(retried["service"])
+    assert services(file).equals(retried)
+    assert not services(file, seed=2)["service"].equals(retried["service"])
 
 
 def test_what_makes_no_sense_is_refused() -> None:
