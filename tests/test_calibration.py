@@ -130,6 +130,63 @@ def test_folds_score_every_request_and_show_how_steady_a_value_is(measured: Path
     assert "4 of 5 blocks" in shown.out
 
 
+def test_folds_tell_how_far_a_score_spreads(measured: Path, tmp_path: Path) -> None:
+    page = tmp_path / "fit.html"
+    words = ("calibrate", DRIVE, "--trace", measured, "--parameters", "mechanics.inward_seek_extra_ms")
+    found = run(*words, "--split", "3-fold", "--rounds", "1", "--report", page, "--json").json()
+    folds = found["folds"]
+    scores = [fold["after"]["per_request"]["mae_percent"] for fold in folds["scores"]]
+    assert [fold["after"]["requests"] for fold in folds["scores"]] == [1000, 1000, 1000]
+    spread = folds["mean"]["after"]["mae_percent"]
+    assert spread["mean"] == pytest.approx(sum(scores) / 3)
+    # Student's t of two degrees of freedom.
+    half = 4.302653 * (sum((score - spread["mean"]) ** 2 for score in scores) / 2 / 3) ** 0.5
+    assert spread["ci95"] == pytest.approx([spread["mean"] - half, spread["mean"] + half])
+    # Blocks of one size: their mean is the score of all.
+    assert found["test"]["after"]["per_request"]["mae_ms"] == pytest.approx(folds["mean"]["after"]["mae_ms"]["mean"])
+    assert set(folds["mean"]["before"]) >= {"demerit_percent", "reads", "writes"}
+    assert "Block by block" in page.read_text()
+
+
+def test_an_interrupted_fit_goes_on_to_the_same_result(
+    found: headstack.Calibration, measured: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "tried"
+
+    with pytest.raises(headstack.Interrupted):
+        headstack.calibrate(DRIVE, measured, parameters=FITTED, resume=kept, progress=lambda drives, _: drives < 30)
+    begun = kept.read_text()
+    assert begun.count("\n") > 20
+    # What was being written when the process ended.
+    kept.write_text(begun[:-40])
+    notes: list[str] = []
+    again = headstack.calibrate(DRIVE, measured, parameters=FITTED, resume=kept, note=notes.append)
+    assert any("goes on" in note for note in notes)
+    assert (again.summary, again.drive) == (found.summary, found.drive)
+    # Nothing that is kept is tried again.
+    lines = kept.read_text().splitlines()
+    headstack.calibrate(DRIVE, measured, parameters=FITTED, resume=kept)
+    assert kept.read_text().splitlines() == lines
+
+
+def test_another_file_is_not_gone_on_from(measured: Path, tmp_path: Path) -> None:
+    drive = tmp_path / "drive.toml"
+    drive.write_text('name = "x"\n')
+    assert "something else" in refused("calibrate", DRIVE, "--trace", measured, "--resume", drive)
+    assert drive.read_text() == 'name = "x"\n'
+    assert "--resume goes with `--trace` only" in refused(
+        "calibrate", DRIVE, "--table", drive, "--resume", tmp_path / "t"
+    )
+
+
+def test_the_page_shows_before_and_after_and_what_is_not_known(found: headstack.Calibration, tmp_path: Path) -> None:
+    page = tmp_path / "fit.html"
+    found.report(page)
+    text = page.read_text()
+    for words in ("What each parameter is worth", "What the trace cannot tell", "measured, before and after", UNUSED):
+        assert words in text, words
+
+
 def test_what_is_made_small_can_be_chosen(measured: Path) -> None:
     names = [*REAL, RIGHT]
     found = {

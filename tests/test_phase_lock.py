@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from conftest import DATA, data_file, headstack, refused
+from headstack import Drive
 
 # Drive, trace, which request its gaps belong to, and the error per request that VALIDATION.md quotes (in percent of the
 # mean, the drives as imported), rounded up.
 DRIVES = [
     ("hp-c2247a", "hp_c2247a", "after", 3.5),
+    ("hp-c3323a", "hp_c3323a", "after", 4.5),
     ("dec-rz26", "dec_rz26", "after", 8.8),
     ("seagate-st32171w", "barracuda", "before", 6.0),
     ("cheetah-9lp", "cheetah9LP", "before", 4.6),
@@ -38,6 +40,31 @@ def test_single_requests_are_predicted(drive: str, name: str, gap: str, mae_perc
     fit = scores["phase"]["drives"][0]["fit"]
     assert fit["period_found"]
     assert fit["coherence"]["held_out_after"] >= fit["coherence"]["held_out_before"] - 0.01
+
+
+def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> None:
+    saved = tmp_path / "fitted.toml"
+    words = ("validate", "hp-c3323a", "--trace", trace("hp_c3323a"), "--phase-lock")
+    found = headstack(*words, "--save", saved, "--json").json()["phase"]["drives"][0]["fit"]
+    assert found["coherence"]["file"] < 0.1
+    assert found["coherence"]["fitted"] > 0.9
+    tracks = found["skipped_tracks"]
+    assert 90 <= len(tracks) <= 130
+    assert tracks == sorted(tracks, key=lambda track: track["between_lbas"][1])
+    # No zone uses more spare tracks than it has.
+    spares = [224, 35, 28, 49, 49, 35, 35, 35]
+    counts = [sum(track["zone"] == zone for track in tracks) for zone in range(8)]
+    assert all(count <= most for count, most in zip(counts, spares, strict=True)), counts
+    shown = headstack(*words)
+    first = tracks[0]["between_lbas"]
+    assert f"its angles jump first between LBA {first[0]:,} and {first[1]:,}" in " ".join(shown.out.split())
+    assert "is sound" in headstack("drives", "check", saved).out
+    drive = Drive(str(saved))
+    assert drive.capacity_sectors == Drive("hp-c3323a").capacity_sectors
+    assert len(drive.spec()["layout"]["slipped_tracks"]) == len(tracks)
+    # Others skip nothing.
+    other = headstack("validate", "hp-c2247a", "--trace", trace("hp_c2247a"), "--phase-lock", "--json").json()
+    assert other["phase"]["drives"][0]["fit"]["skipped_tracks"] == []
 
 
 def test_the_fitted_drive_is_a_drive_file(tmp_path: Path) -> None:

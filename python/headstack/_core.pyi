@@ -647,6 +647,11 @@ class ValidationResult:
         The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and
         for systems that are not one drive.
         """
+    def intervals(self, /, *, samples: SupportsIndex = 200, seed: SupportsIndex = 1) -> dict:
+        """
+        95 % intervals of demerit and error per request, of all requests, of reads and of writes, from blocks of requests drawn
+        anew so often; of the (first) model.
+        """
     def summary(self, /) -> dict:
         """
         The scores.
@@ -705,12 +710,13 @@ def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIn
     Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
     """
 
-def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
+def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, resume: str | PathLike[str] | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
     """
     Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
 
     The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
-    others. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+    others. `resume` is a file that keeps what was tried. `objective` is "balanced_ms", "mae_ms", "rmse_ms" or
+    "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
     """
 
 def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = ...) -> dict:

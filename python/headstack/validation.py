@@ -151,6 +151,18 @@ class Validation:
 
         return classes(self.residuals)
 
+    def intervals(self, *, samples: int = 200, seed: int = 1) -> dict[str, Any]:
+        """95 % intervals of `demerit_ms` and `mae_percent`, of `all` requests, `reads` and `writes`: a bootstrap of blocks.
+
+        Parameters
+        ----------
+        samples
+            How often the blocks of requests are drawn anew.
+        seed
+            What decides the draws.
+        """
+        return self._result.intervals(samples=samples, seed=seed)
+
     @property
     def fitted_drive(self) -> str | None:
         """The drive as a phase lock fitted it, as the text of a drive file."""

@@ -200,6 +200,7 @@ fn drive(
         mechanics: mechanical.mechanics,
         spindle: SpindleSpec::default(),
         recalibration: RecalibrationSpec::default(),
+        soft_errors: None,
         controller: electronics.controller,
         buffer: electronics.buffer,
         cache: electronics.cache,

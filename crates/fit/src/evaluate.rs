@@ -11,7 +11,7 @@ use headstack_system::summary::PhaseSummary;
 use headstack_system::{
     CompletionRow, CompletionSink, Input, Replay, RunOptions, System, SystemConfig, SystemError, run,
 };
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -54,6 +54,7 @@ pub(crate) struct Evaluator<'a> {
     base: Values,
     trace: MeasuredTrace,
     measured: Vec<Nanos>,
+    ops: Vec<Op>,
     monitor: &'a Monitor,
     known: Known,
     /// Evaluations on drives gone on from.
@@ -74,7 +75,7 @@ struct Journaled<'a> {
 impl<'a> Journaled<'a> {
     fn new(journal: &'a Journal, objective: Objective, base: &Values, trace: &MeasuredTrace) -> Self {
         let request = |it: &headstack_trace::Request| {
-            (it.arrival.0, it.start.0, it.finish.0, it.lba.0, it.sectors, it.op == headstack_units::Op::Read)
+            (it.arrival.0, it.start.0, it.finish.0, it.lba.0, it.sectors, it.op == Op::Read)
         };
         let requests: Vec<_> = trace.requests().iter().map(request).collect();
         let trace = config_hash(&(env!("CARGO_PKG_VERSION"), objective.name(), requests));
@@ -99,10 +100,10 @@ impl<'a> Evaluator<'a> {
         monitor: &'a Monitor,
         journal: Option<&'a Journal>,
     ) -> Self {
-        let (base, trace, measured) = (Values::of(base), trace.clone(), trace.service());
+        let (base, trace, measured, ops) = (Values::of(base), trace.clone(), trace.service(), trace.ops());
         let known = Mutex::new(BTreeMap::new());
         let journal = journal.map(|journal| Journaled::new(journal, objective, &base, &trace));
-        Self { objective, base, trace, measured, monitor, known, earlier: 0, journal }
+        Self { objective, base, trace, measured, ops, monitor, known, earlier: 0, journal }
     }
 
     /// Goes on from another drive; gives back what is needed to return to the one before.
@@ -190,7 +191,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn loss(&self, values: &Values) -> Result<Option<Loss>, FitError> {
-        Ok(self.replay(values)?.map(|model| Loss::new(self.objective, &self.measured, &model)))
+        Ok(self.replay(values)?.map(|model| Loss::new(self.objective, &self.ops, &self.measured, &model)))
     }
 
     fn restored(&self, blocks: &[f64]) -> Loss {

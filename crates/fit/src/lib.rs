@@ -56,7 +56,7 @@
 //!
 //! # What is not modelled
 //!
-//! Seek curves, write policies and buffer sizes are taken as they are. Of the layout only speed, skews and zone angles are
+//! Seek curves and buffer sizes are taken as they are. Of the layout only speed, skews, zone angles and slipped tracks are
 //! fitted. One drive at a time.
 
 mod calibrate;

@@ -1,7 +1,7 @@
 //! The objective: how far a drive is from the measured times, block by block, and whether a change of it is more than
 //! noise.
 
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::sync::LazyLock;
 
@@ -12,6 +12,9 @@ pub(crate) const BLOCKS: usize = 24;
 /// What a fit makes small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objective {
+    /// The mean absolute error per request, and beside it the mean distance of the two distributions, of reads and of writes
+    /// apart: a drive that predicts single requests better and has other times altogether is no better drive.
+    Balanced,
     /// The mean absolute error per request. A late completion counts as much as it is late: robust.
     #[default]
     PerRequest,
@@ -23,11 +26,12 @@ pub enum Objective {
 
 impl Objective {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::PerRequest, Self::RootMeanSquare, Self::Demerit];
+    pub const ALL: [Self; 4] = [Self::Balanced, Self::PerRequest, Self::RootMeanSquare, Self::Demerit];
 
     /// Its name in results, which ends in the unit.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Balanced => "balanced_ms",
             Self::PerRequest => "mae_ms",
             Self::RootMeanSquare => "rmse_ms",
             Self::Demerit => "demerit_ms",
@@ -37,6 +41,7 @@ impl Objective {
     /// Its name in sentences.
     pub fn words(self) -> &'static str {
         match self {
+            Self::Balanced => "error per request and of the distributions",
             Self::PerRequest => "error per request",
             Self::RootMeanSquare => "root mean square error",
             Self::Demerit => "demerit",
@@ -44,23 +49,41 @@ impl Objective {
     }
 
     /// How far each request (for the demerit: each quantile, at the request whose measured time it is) is off.
-    fn of_requests(self, measured: &[Nanos], model: &[Nanos]) -> Vec<f64> {
-        let apart = |a: Nanos, b: Nanos| a.0.abs_diff(b.0) as f64 / 1e6;
+    fn of_requests(self, ops: &[Op], measured: &[Nanos], model: &[Nanos]) -> Vec<f64> {
         match self {
-            Self::PerRequest => measured.iter().zip(model).map(|(&a, &b)| apart(a, b)).collect(),
-            Self::RootMeanSquare => measured.iter().zip(model).map(|(&a, &b)| apart(a, b).powi(2)).collect(),
-            Self::Demerit => {
-                let mut order: Vec<usize> = (0..measured.len()).collect();
-                order.sort_by_key(|&request| (measured[request], request));
-                let mut quantiles = model.to_vec();
-                quantiles.sort_unstable();
-                let mut losses = vec![0.0; measured.len()];
-                for (request, quantile) in order.into_iter().zip(quantiles) {
-                    losses[request] = apart(measured[request], quantile).powi(2);
+            Self::Balanced => {
+                let mut losses = Self::PerRequest.of_requests(ops, measured, model);
+                for op in [Op::Read, Op::Write] {
+                    let own = (0..ops.len()).filter(|&request| ops[request] == op).collect();
+                    quantiles(own, measured, model, |request, ms| losses[request] += ms);
                 }
                 losses
             }
+            Self::PerRequest => measured.iter().zip(model).map(|(&a, &b)| apart(a, b)).collect(),
+            Self::RootMeanSquare => measured.iter().zip(model).map(|(&a, &b)| apart(a, b).powi(2)).collect(),
+            Self::Demerit => {
+                let mut losses = vec![0.0; measured.len()];
+                let all = (0..measured.len()).collect();
+                quantiles(all, measured, model, |request, ms| losses[request] = ms.powi(2));
+                losses
+            }
         }
+    }
+}
+
+/// How far two times are apart, in ms.
+fn apart(a: Nanos, b: Nanos) -> f64 {
+    a.0.abs_diff(b.0) as f64 / 1e6
+}
+
+/// How far each quantile of the measured times of some requests is from the model's, in ms, at the request whose measured
+/// time it is.
+fn quantiles(mut of: Vec<usize>, measured: &[Nanos], model: &[Nanos], mut is: impl FnMut(usize, f64)) {
+    let mut quantiles: Vec<Nanos> = of.iter().map(|&request| model[request]).collect();
+    quantiles.sort_unstable();
+    of.sort_by_key(|&request| (measured[request], request));
+    for (request, quantile) in of.into_iter().zip(quantiles) {
+        is(request, apart(measured[request], quantile));
     }
 }
 
@@ -74,9 +97,9 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Compares model times with measured ones, request by request.
-    pub fn new(objective: Objective, measured: &[Nanos], model: &[Nanos]) -> Self {
-        let losses = objective.of_requests(measured, model);
+    /// Compares model times with measured ones, request by request; `ops` are the directions of the requests.
+    pub fn new(objective: Objective, ops: &[Op], measured: &[Nanos], model: &[Nanos]) -> Self {
+        let losses = objective.of_requests(ops, measured, model);
         let edge = |block| losses.len() * block / BLOCKS;
         let blocks = (0..BLOCKS).map(|block| losses[edge(block)..edge(block + 1)].iter().sum()).collect();
         Self { blocks, requests: losses.len(), objective }
@@ -100,7 +123,7 @@ impl Loss {
     /// The objective, in ms.
     pub fn ms(&self) -> f64 {
         match self.objective {
-            Objective::PerRequest => self.mean(),
+            Objective::Balanced | Objective::PerRequest => self.mean(),
             Objective::RootMeanSquare | Objective::Demerit => self.mean().sqrt(),
         }
     }
@@ -171,10 +194,35 @@ mod tests {
     fn each_objective_is_what_the_score_of_its_name_says() {
         let (measured, model) = (times(3, 1001), times(77, 1001));
         let errors = per_request(&measured, &model).unwrap();
-        let ms = |objective| Loss::new(objective, &measured, &model).ms();
+        let ops: Vec<Op> = (0..1001).map(|id| if id % 3 == 0 { Op::Write } else { Op::Read }).collect();
+        let ms = |objective| Loss::new(objective, &ops, &measured, &model).ms();
         assert!((ms(Objective::PerRequest) - errors.mae_ms).abs() < 1e-9);
         assert!((ms(Objective::RootMeanSquare) - errors.rmse_ms).abs() < 1e-9);
         assert!((ms(Objective::Demerit) - demerit(&measured, &model).unwrap().ms).abs() < 1e-9);
+        // Beside the error per request: reads and writes, each sorted, one against the other.
+        let sorted = |times: &[Nanos], op: Op| {
+            let mut own: Vec<u64> =
+                times.iter().zip(&ops).filter(|it| *it.1 == op).map(|it| it.0.0).collect();
+            own.sort_unstable();
+            own
+        };
+        let distance = |op| -> f64 {
+            let pairs = sorted(&measured, op).into_iter().zip(sorted(&model, op));
+            pairs.map(|(a, b)| a.abs_diff(b) as f64 / 1e6).sum()
+        };
+        let both = errors.mae_ms + (distance(Op::Read) + distance(Op::Write)) / 1001.0;
+        assert!((ms(Objective::Balanced) - both).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_model_that_misses_other_requests_than_the_drive_is_told_from_one_with_other_times() {
+        let ms = |times: &[f64]| times.iter().map(|&time| Nanos::from_ms(time)).collect::<Vec<_>>();
+        let measured = ms(&[1.0, 1.0, 9.0, 9.0]);
+        let loss =
+            |objective, model: &[f64]| Loss::new(objective, &[Op::Read; 4], &measured, &ms(model)).ms();
+        let (swapped, shifted) = ([1.0, 9.0, 1.0, 9.0], [5.0, 5.0, 5.0, 5.0]);
+        assert!(loss(Objective::PerRequest, &swapped) == loss(Objective::PerRequest, &shifted));
+        assert!(loss(Objective::Balanced, &swapped) < loss(Objective::Balanced, &shifted));
     }
 
     #[test]
@@ -187,7 +235,8 @@ mod tests {
             };
             measured.iter().zip(&jitter).map(time).collect()
         };
-        let loss = |model: &[Nanos]| Loss::new(Objective::PerRequest, &measured, model);
+        let ops = vec![Op::Read; 4800];
+        let loss = |model: &[Nanos]| Loss::new(Objective::PerRequest, &ops, &measured, model);
         // The same drive twice, with noise of its own each time: by chance one of them is better.
         let clear = (0..200).filter(|seed| {
             let difference = loss(&off(50_000, 2 * seed + 5)).improvement(&loss(&off(50_000, 1000 + seed)));

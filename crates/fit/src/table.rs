@@ -25,6 +25,8 @@ const LONGEST_OVERHEAD_MS: f64 = 20.0;
 const LONGEST_STEP_MS: f64 = 10.0;
 const LEAST_SETTLE_MS: f64 = -5.0;
 const MOST_INWARD_MS: f64 = 5.0;
+/// The table of a drive that reports writes before they are on the media.
+const EARLY: &str = "write_policy.immediate-reporting";
 /// Of a bus, in MB/s.
 const SLOWEST_BUS: f64 = 0.1;
 const FASTEST_BUS: f64 = 10_000.0;
@@ -258,6 +260,7 @@ fn choices(values: &Values) -> Vec<Choice> {
         "sequential-aware",
         "once-sequential",
         "on-arrival",
+        "track-ahead",
     ];
     let mut found = vec![
         word("cache.read_ahead", &read_ahead),
@@ -266,7 +269,7 @@ fn choices(values: &Values) -> Vec<Choice> {
         word("cache.written_data", &["dropped", "shared", "own-segment"]),
         switch("cache.zero_latency", false),
         switch("cache.whole_track", false),
-        word("cache.write_overlap", &["keep-front", "drop-segment", "update"]),
+        word("cache.write_overlap", &["keep-front", "drop-segment", "drop-at-rest", "update"]),
         word("cache.partial_hit", &["serve", "bypass"]),
         Choice {
             path: "cache.segments",
@@ -274,6 +277,21 @@ fn choices(values: &Values) -> Vec<Choice> {
             fallback: Value::Integer(1),
         },
     ];
+    // What a hit needs, what ends read-ahead, and which data make room.
+    found.extend([
+        word("cache.look_up", &["when-decoded", "when-received"]),
+        word("cache.hit_during_read_ahead", &["as-at-rest", "own-segment"]),
+        word("cache.read_ahead_stop", &["at-once", "after-sector"]),
+        word("cache.read_ahead_room", &["any", "sent"]),
+        word("cache.replacement", &["least-recently-used", "spare-read-ahead"]),
+        word("controller.cached_part", &["miss-overhead", "hit-overhead"]),
+    ]);
+    if values.get(EARLY).is_some() {
+        found.extend([
+            word("write_policy.immediate-reporting.during_early_write", &["serves", "waits"]),
+            word("write_policy.immediate-reporting.appends", &["once", "twice"]),
+        ]);
+    }
     found.extend(buffer);
     found
 }

@@ -62,6 +62,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         bus,
         spindle: headstack_drive::spec::SpindleSpec::default(),
         recalibration: headstack_drive::spec::RecalibrationSpec::default(),
+        soft_errors: None,
         fidelity: headstack_drive::spec::FidelitySpec::default(),
         published: headstack_drive::spec::PublishedSpec::default(),
         power: None,

@@ -48,7 +48,8 @@ impl CalibrationResult {
 /// Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
 ///
 /// The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
-/// others. `resume` is a file that keeps what was tried. `objective` is "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+/// others. `resume` is a file that keeps what was tried. `objective` is "balanced_ms", "mae_ms", "rmse_ms" or
+/// "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
 #[pyfunction]
 #[pyo3(signature = (
     system, trace, *, share=0.5, folds=None, objective="mae_ms", parameters=Vec::new(), rounds=3, threads=None,

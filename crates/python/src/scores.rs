@@ -3,7 +3,7 @@
 use crate::convert::dict;
 use crate::error::Error;
 use crate::validate::Sample;
-use headstack_stats::{Demerit, PerRequest, Score, Scores, StatsError};
+use headstack_stats::{Demerit, PerRequest, Score, ScoreInterval, Scores, StatsError, score_intervals};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,6 +14,26 @@ pub(crate) fn scores(measured: &[Sample], model: &[Nanos]) -> Result<Value, Erro
     let ops: Vec<Op> = measured.iter().map(|sample| sample.op).collect();
     let times: Vec<Nanos> = measured.iter().map(|sample| sample.measured).collect();
     Ok(scores_value(&Scores::new(&ops, &times, model)?))
+}
+
+/// How sure they are.
+pub(crate) fn intervals(
+    measured: &[Sample],
+    model: &[Nanos],
+    samples: usize,
+    seed: u64,
+) -> Result<Value, Error> {
+    let ops: Vec<Op> = measured.iter().map(|sample| sample.op).collect();
+    let times: Vec<Nanos> = measured.iter().map(|sample| sample.measured).collect();
+    let found = score_intervals(&ops, &times, model, samples, seed)?;
+    let value = |of: Option<&ScoreInterval>| {
+        of.map(|of| json!({ "demerit_ms": of.demerit_ms, "mae_percent": of.mae_percent }))
+    };
+    Ok(json!({
+        "all": value(Some(&found.all)),
+        "reads": value(found.reads.as_ref()),
+        "writes": value(found.writes.as_ref()),
+    }))
 }
 
 /// The same for Python.

@@ -6,7 +6,7 @@ use crate::phase;
 use crate::poll::{Poll, Refusal};
 use crate::range::{Limit, PhaseLock, Seed};
 use crate::run::{Feed, Requests, observed, replay_named};
-use crate::scores::{extend, scores};
+use crate::scores::{extend, intervals, scores};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
@@ -79,6 +79,14 @@ impl ValidationResult {
         let batch = RecordBatch::try_from_iter(columns)
             .map_err(|error| Error::Internal(format!("the table of times: {error}")))?;
         Ok(Table::new(batch.schema(), vec![batch]))
+    }
+
+    /// 95 % intervals of demerit and error per request, of all requests, of reads and of writes, from blocks of requests drawn
+    /// anew so often; of the (first) model.
+    #[pyo3(signature = (*, samples=200, seed=1))]
+    fn intervals<'py>(&self, py: Python<'py>, samples: usize, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+        let model = self.models.first().map_or(&[][..], Vec::as_slice);
+        dict(py, &guarded(py, || intervals(&self.measured, model, samples, seed))?)
     }
 
     /// The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and

@@ -13,9 +13,11 @@
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
 //! | both, for all requests, the reads and the writes | [`Scores`] |
+//! | how sure are they | [`score_intervals`] |
 //! | plots | [`cdf`], [`Histogram`], [`BoxPlot`], [`Timeline`] |
 
 mod batch_means;
+mod bootstrap;
 mod boxplot;
 mod cdf;
 mod demerit;
@@ -33,6 +35,7 @@ mod timeline;
 mod wide;
 
 pub use batch_means::BatchMeans;
+pub use bootstrap::{ScoreInterval, ScoreIntervals, score_intervals};
 pub use boxplot::BoxPlot;
 pub use cdf::{CdfPoint, cdf};
 pub use demerit::{Demerit, demerit, demerit_ms};

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STREAMS = Group("Throughputs of streams", sort_key=1)
 ROUNDS = 3
+Objective = Literal["balanced_ms", "mae_ms", "rmse_ms", "demerit_ms"]
+OBJECTIVE: Objective = "mae_ms"
 Law = Literal["constant", "uniform", "normal", "exponential"]
 
 
@@ -58,11 +60,13 @@ def calibrate(
     ] = None,
     rounds: Annotated[int, Parameter(group=RUN, help="At most so many rounds of search.")] = ROUNDS,
     objective: Annotated[
-        Literal["mae_ms", "rmse_ms", "demerit_ms"],
+        Objective,
         Parameter(
-            group=RUN, help="What is made small: the mean or root mean square error per request, or the demerit."
+            group=RUN,
+            help="What is made small: the mean or root mean square error per request; the mean error with the mean distance of "
+            "the distributions, of reads and of writes (`balanced_ms`); or the demerit.",
         ),
-    ] = "mae_ms",
+    ] = OBJECTIVE,
     set_: Overrides = (),
     save: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file, or the stream model.")
@@ -98,7 +102,7 @@ def calibrate(
         )
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
     if trace is None:
-        of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != "mae_ms",
+        of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != OBJECTIVE,
                      "--set": set_, "--report": report, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
         for option, is_given in of_traces.items():
             if is_given:

@@ -11,6 +11,8 @@ from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, at_most, data_file, not_testable
 from headstack.studies.functional import functional_rows
+from headstack.studies.leaderboard import Scored, leaderboard, leaderboard_section
+from headstack.studies.measured_drives import Measured
 from headstack.studies.own_arrivals import own_arrival_rows
 
 if TYPE_CHECKING:
@@ -24,25 +26,6 @@ PAPER = "Bucy, Schindler, Schlosser, Ganger et al., The DiskSim Simulation Envir
 
 # Initial positions of the spindle in the closed replays.
 PHASES = 20
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A measured drive: where its trace and its description are, and what DiskSim 4.0 scored on it.
-
-    DiskSim's figures were measured by running it on the same traces with the same parameter files, the gaps read after
-    and before their requests, and the better of the two taken: exact demerits in ms, without bins, and the mean absolute
-    error per request in percent of the measured mean. Reads and writes apart are not known of every drive.
-    """
-
-    trace: str
-    drive: str
-    label: str
-    demerit_ms: float
-    reads_ms: float | None
-    writes_ms: float | None
-    mae_percent: float
-    is_late: bool
 
 
 DRIVES = (
@@ -68,8 +51,8 @@ class Replays:
     closed: list[ValidationSummary]
     measured: ValidationSummary
     open: ValidationSummary
-    locked: ValidationSummary
-    fitted: ValidationSummary | None
+    locked: Scored
+    fitted: Scored | None
 
     def closed_median(self, of: str | None = None) -> float:
         """Median demerit over the initial phases, in ms, of all requests or of "reads" or "writes"."""
@@ -89,6 +72,7 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
     say = progress or (lambda _: None)
     rows: list[Row] = []
     table: list[list[str]] = []
+    ranks: list[list[str]] = []
     for each in DRIVES:
         trace = data_file(data, f"validate/{each.trace}.trace")
         if trace is None:
@@ -98,9 +82,10 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
         replays = _replay(each, trace)
         rows += _rows(each, replays)
         table += _table(each, replays)
+        ranks += leaderboard(each, {"imported": replays.locked, "fitted": replays.fitted})
     rows += functional_rows(data, progress)
     rows += own_arrival_rows(data, progress)
-    return rows, [_section(table)] if table else []
+    return rows, [leaderboard_section(ranks), _section(table)] if table else []
 
 
 def _replay(each: Measured, trace: Path) -> Replays:
@@ -117,19 +102,18 @@ def _replay(each: Measured, trace: Path) -> Replays:
         closed=closed,
         measured=headstack.validate(name, trace, replay="measured").summary,
         open=headstack.validate(name, trace, replay="open").summary,
-        locked=headstack.validate(name, trace, replay="measured", phase_lock=True).summary,
-        fitted=headstack.validate(fitted, trace, replay="measured", phase_lock=True).summary
-        if fitted in known
-        else None,
+        locked=Scored.of(name, trace),
+        fitted=Scored.of(fitted, trace) if fitted in known else None,
     )
 
 
 def _rows(each: Measured, replays: Replays) -> list[Row]:
     key = each.drive
-    gap = replays.locked["gap"]
+    scores = replays.locked.summary
+    gap = scores["gap"]
     read_as = f"gaps {gap['gap']} their requests (coherence {gap['coherence_after']:.2f} after, " \
               f"{gap['coherence_before']:.2f} before)"  # fmt: skip
-    locked = replays.locked["per_request"]
+    locked = scores["per_request"]
     rows = [
         at_most(f"{key}-demerit", f"{each.label}: demerit, closed replay, imported parameters", each.demerit_ms,
                 replays.closed_median(), "ms", note=f"median; {replays.closed_range()}; {read_as}"),
@@ -140,8 +124,8 @@ def _rows(each: Measured, replays: Replays) -> list[Row]:
         ),
         at_most(f"{key}-mae", f"{each.label}: error per request, phase-locked: half of DiskSim's",
                 each.mae_percent / 2, locked["mae_percent"], "% of the mean", kind="aim",
-                note=f"second half of the trace, the first fitted; without the lock "
-                     f"{replays.locked['without_phase_lock']['per_request']['mae_percent']:.2f} %"),
+                note=f"second half of the trace, the first fitted; {replays.locked.interval('mae_percent', 2)}; without the "
+                     f"lock {scores['without_phase_lock']['per_request']['mae_percent']:.2f} %"),
     ]  # fmt: skip
     if each.is_late:
         rows.append(
@@ -152,19 +136,21 @@ def _rows(each: Measured, replays: Replays) -> list[Row]:
     return rows
 
 
-def _fitted_rows(each: Measured, fitted: ValidationSummary | None) -> list[Row]:
+def _fitted_rows(each: Measured, fitted: Scored | None) -> list[Row]:
     key = each.drive
     if fitted is None:
         return []
-    error = fitted["per_request"]["mae_percent"]
-    note = f"{key}-fitted: parameters fitted to the first half, scored on the second"
+    error = fitted.summary["per_request"]["mae_percent"]
+    half = f"{key}-fitted: parameters fitted to the first half, scored on the second"
+    note = f"{half}; {fitted.interval('mae_percent', 2)}"
     return [
         at_most(f"{key}-fitted-mae", f"{each.label}, fitted: error per request: half of DiskSim's",
                 each.mae_percent / 2, error, "% of the mean", note=note, kind="aim"),
         at_most(f"{key}-fitted-aim", f"{each.label}, fitted: error per request, aim", AIM_PERCENT, error,
                 "% of the mean", note=note, kind="aim"),
         at_most(f"{key}-fitted-demerit", f"{each.label}, fitted: half of DiskSim's demerit, aim", each.demerit_ms / 2,
-                fitted["demerit_ms"], "ms", note=f"{note}; measured clock", kind="aim"),
+                fitted.summary["demerit_ms"], "ms", note=f"{half}; {fitted.interval('demerit_ms', 3)}; measured clock",
+                kind="aim"),
     ]  # fmt: skip
 
 
@@ -197,10 +183,10 @@ def _table(each: Measured, replays: Replays) -> list[list[str]]:
         line("closed", replays.closed[0], replays.closed_median()),
         line("measured clock", replays.measured),
         line("open", replays.open),
-        line("phase-locked, second half", replays.locked),
+        line("phase-locked, second half", replays.locked.summary),
     ]
     if replays.fitted is not None:
-        lines.append(line("fitted and phase-locked, second half", replays.fitted))
+        lines.append(line("fitted and phase-locked, second half", replays.fitted.summary))
     theirs = ["" if value is None else f"{value:.3f}" for value in (each.demerit_ms, each.reads_ms, each.writes_ms)]
     lines.append([each.label, "DiskSim 4.0, closed", "", "", *theirs, f"{each.mae_percent:.1f} %", "", ""])
     return lines

@@ -20,6 +20,10 @@ impl Media<'_> {
     pub(crate) fn landed_inside(&self, pass: &Pass) -> Option<u32> {
         let missed = self.epoch.angle(pass.ready) - pass.extent.start;
         let late = (missed.0 / pass.extent.slot_width.0.max(1)) as u32 + 1;
+        // What takes more than a revolution to come is retried, whole.
+        if (pass.start.saturating_sub(pass.ready)).0 as f64 > self.epoch.period() {
+            return None;
+        }
         (missed.0 != 0 && late < pass.extent.sectors && pass.start > pass.ready).then_some(late)
     }
 
@@ -66,6 +70,22 @@ impl Media<'_> {
     pub(crate) fn first_pass(&self, begin: Nanos, not_before: Nanos, seek: Nanos, extent: Extent) -> Pass {
         let ready = (begin + seek).max(not_before);
         self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
+    }
+
+    /// A pass that succeeds so many revolutions later.
+    pub(crate) fn retried(&self, pass: Pass, revolutions: u32) -> Pass {
+        if revolutions == 0 {
+            return pass;
+        }
+        let half_short = Nanos(((f64::from(revolutions) - 0.5) * self.epoch.period()) as u64);
+        self.pass_from(
+            pass.extent,
+            pass.offset,
+            pass.sectors,
+            pass.begin,
+            pass.ready,
+            pass.start + half_short,
+        )
     }
 
     /// What moving the arm to an extent takes.

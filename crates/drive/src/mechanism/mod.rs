@@ -5,6 +5,7 @@ mod arms;
 mod channel;
 mod media;
 mod pass;
+mod retries;
 mod timeline;
 
 pub(crate) use arms::Other;
@@ -18,7 +19,8 @@ use crate::model::DriveModel;
 use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
 use arms::Arms;
 use channel::Channel;
-use headstack_units::{Angle, Nanos};
+use headstack_units::{Angle, Nanos, Op};
+use retries::Retries;
 
 /// An arm, free or at work, over a turning disk.
 #[derive(Clone, Debug)]
@@ -37,6 +39,7 @@ pub(crate) struct Mechanism {
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
+    retries: Retries,
     /// The arm at work is one of these.
     arms: Arms,
     /// Several are at work at a time.
@@ -95,6 +98,7 @@ impl Mechanism {
             busy: BusyTimes::default(),
             draws: 0,
             seed,
+            retries: Retries::new(seed),
         }
     }
 
@@ -320,6 +324,11 @@ impl Mechanism {
     /// Time passes without motion of the arm (a command of constant duration).
     pub(crate) fn book(&mut self, time: Nanos) {
         self.busy.add(Work::Command, time);
+    }
+
+    /// Revolutions that the media work of the next command is retried for.
+    pub(crate) fn draw_retries(&mut self, model: &DriveModel, op: Op) -> u32 {
+        model.spec().soft_errors.as_ref().map_or(0, |spec| self.retries.draw(spec, op))
     }
 
     /// Draws the rotational delay of a command: the disk is shifted so that the drawn delay comes out for a head that

@@ -92,6 +92,7 @@ fn basics(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("spindle.initial_turns", spec.spindle.initial_turns, 0.0, 1.0);
     findings.range("recalibration.interval_s", spec.recalibration.interval_s, 1e-3, 1e9);
     findings.time_ms("recalibration.duration_ms", spec.recalibration.duration_ms);
+    super::soft_errors::check(spec.soft_errors.as_ref(), findings);
 }
 
 fn seek(spec: &DriveSpec, findings: &mut Findings) {

@@ -20,6 +20,7 @@ mod overrides;
 mod power;
 mod provenance;
 mod rules;
+mod soft_errors;
 mod write_cache;
 
 pub use arms::{ArmDesign, ArmFailure, ArmsSpec};
@@ -40,6 +41,7 @@ pub use rules::{
     Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,
     Replacement, Rounding,
 };
+pub use soft_errors::SoftErrorsSpec;
 pub use write_cache::{FlashCacheSpec, MediaCacheSpec};
 
 use schemars::JsonSchema;
@@ -83,6 +85,9 @@ pub struct DriveSpec {
     /// Thermal recalibration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recalibration: RecalibrationSpec,
+    /// Accesses to the media that are retried; absent: all succeed at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_errors: Option<SoftErrorsSpec>,
     /// Command processing and queueing.
     #[serde(default)]
     pub controller: ControllerSpec,

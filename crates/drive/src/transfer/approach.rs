@@ -26,6 +26,8 @@ pub(crate) struct Approach {
     pub(crate) after: Work,
     /// It is a write that goes straight on from an early one.
     pub(crate) goes_on: bool,
+    /// Revolutions for which the media work is retried.
+    pub(crate) retries: u32,
 }
 
 impl Approach {
@@ -46,8 +48,10 @@ impl Approach {
         let continues = history.continues_write(target.lba);
         let (from, not_before) = media.model.arm_start(op, history.after(), continues, at, decoded);
         let from = from + held;
+        let mut retries = 0;
         if !media.model.is_plain {
             parts.take_arm(media, (target, op, sectors), at, from);
+            retries = parts.mechanism.draw_retries(media.model, op);
         }
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
         let mut seek = media.seek(claim.arm, target, op);
@@ -57,7 +61,7 @@ impl Approach {
         }
         let lead = Phases { overhead: lead.overhead + (not_before - decoded), ..lead };
         // What lies in the buffer does not wait for an arm that starts late.
-        Self { decoded, goes_on, ..Self::along(&claim, seek, lead, not_before) }
+        Self { decoded, goes_on, retries, ..Self::along(&claim, seek, lead, not_before) }
     }
 
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
@@ -85,6 +89,7 @@ impl Approach {
             hidden_seek,
             after: claim.after,
             goes_on: false,
+            retries: 0,
         }
     }
 
@@ -93,9 +98,10 @@ impl Approach {
     pub(crate) fn first_pass(&self, media: &Media<'_>, extent: Extent) -> Pass {
         if self.hidden_seek > Nanos::ZERO {
             // The arm is there before the command is decoded: no seek shows on the path.
-            return media.pass_from(extent, 0, extent.sectors, self.base, self.base, self.base);
+            let pass = media.pass_from(extent, 0, extent.sectors, self.base, self.base, self.base);
+            return media.retried(pass, self.retries);
         }
-        media.first_pass(self.base, self.not_before, self.seek, extent)
+        media.retried(media.first_pass(self.base, self.not_before, self.seek, extent), self.retries)
     }
 
     /// The disk as the arm that was put to work sees it, and shifted where the rotational delay is drawn or scaled; `None`
