@@ -126,6 +126,7 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
                 .of(ProbeName::SeekCurve)
                 .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
                 .filter(|s| matches!(s.role, Role::Measure | Role::Position))
+                .filter(|s| s.lba < truth.layout.capacity())
                 .map(|s| truth.layout.locate(s.lba).cylinder)
                 .collect();
             let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);
