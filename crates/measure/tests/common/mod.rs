@@ -65,7 +65,9 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         let place = here.and_then(|here| {
             let samples = record.of(ProbeName::ZoneTracks).filter(|sample| sample.step >= 0);
             let lbas = samples.map(|sample| sample.lba);
-            lbas.filter(|lba| (here.first_lba..here.end_lba).contains(lba)).last()
+            // Where a second actuator is taken for more zones of the first, there is no truth to hold them against.
+            let known = lbas.filter(|&lba| lba < truth.layout.capacity());
+            known.filter(|lba| (here.first_lba..here.end_lba).contains(lba)).last()
         });
         let (track_skew, cylinder_skew) = truth.skews_at(place.unwrap_or(zone.first_lba));
         let (zone_track_skew, zone_cylinder_skew) = (track_skew, cylinder_skew);
@@ -124,6 +126,7 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
                 .of(ProbeName::SeekCurve)
                 .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
                 .filter(|s| matches!(s.role, Role::Measure | Role::Position))
+                .filter(|s| s.lba < truth.layout.capacity())
                 .map(|s| truth.layout.locate(s.lba).cylinder)
                 .collect();
             let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);
