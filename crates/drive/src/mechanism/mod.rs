@@ -113,6 +113,7 @@ impl Mechanism {
             busy: _,
             draws,
             seed,
+            retries,
             arms,
             overlap,
             channel,
@@ -124,6 +125,7 @@ impl Mechanism {
             && *recalibration_due == other.recalibration_due
             && *draws == other.draws
             && *seed == other.seed
+            && *retries == other.retries
             && arms.has_same_future(&other.arms)
             && *overlap == other.overlap
             && *channel == other.channel

@@ -8,7 +8,7 @@ use headstack_units::Op;
 const STREAM: u64 = 0x736f_6674_6572_726f;
 
 /// The draws of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Retries {
     seed: u64,
     draws: u64,
