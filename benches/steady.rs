@@ -41,8 +41,8 @@ impl Steady {
     /// # Panics
     /// If none waits.
     pub fn step(&mut self) -> Nanos {
-        let reach = self.drive.reach(&self.model, self.at);
-        let taken = self.queue.pop(self.at, &[reach], &[]).expect("some wait");
+        let estimate = self.drive.estimate(&self.model, self.at);
+        let taken = self.queue.pop(self.at, &[estimate], &[]).expect("some wait");
         self.at = self.drive.serve(self.at, taken.waiting.command, &self.bus, &mut self.background).finish;
         self.background.clear();
         self.queue.push(self.commands.command(), self.at);

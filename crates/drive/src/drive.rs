@@ -254,12 +254,12 @@ impl Drive {
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
         let held = Held { buffered: &self.buffered, coming };
         let taken = if self.model.arm_angles.len() == 1 {
-            let reach = self.parts.reach(&self.model, at);
-            self.queue.pop_by(at, now, &[reach], held)?
+            let estimate = self.parts.estimate(&self.model, at);
+            self.queue.pop_by(at, now, &[estimate], held)?
         } else {
             // Which arm serves the command follows from the command: the same that was best for it here.
-            let reaches = self.parts.reaches(&self.model, at);
-            self.queue.pop_by(at, now, &reaches, held)?
+            let estimates = self.parts.estimates(&self.model, at);
+            self.queue.pop_by(at, now, &estimates, held)?
         };
         Some(taken.map(|taken| taken.waiting))
     }

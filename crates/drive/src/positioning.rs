@@ -5,14 +5,14 @@ use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Other, Release};
 use crate::model::DriveModel;
-use crate::scheduler::{Reach, Target, Way};
+use crate::scheduler::{Estimate, SeekPath, Target};
 use crate::transfer::Parts;
 use headstack_units::{Nanos, Op};
 
 impl Parts {
     /// As the drive itself knows it, if it turns to the next command at `at`. Recalibrations to come are left out.
-    pub(crate) fn reach<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Reach<'a> {
-        self.reach_of(model, at, |parts, media, from| {
+    pub(crate) fn estimate<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Estimate<'a> {
+        self.estimate_of(model, at, |parts, media, from| {
             let from = from.max(parts.mechanism.free_at());
             let free = Release { at: from, arm: parts.mechanism.arm() };
             parts.buffer.release_at(media, from).unwrap_or(free)
@@ -20,41 +20,41 @@ impl Parts {
     }
 
     /// The same for an arm that can set out as `release` says.
-    fn reach_of<'a>(
+    fn estimate_of<'a>(
         &mut self,
         model: &'a DriveModel,
         at: Nanos,
         release: impl Fn(&Self, &Media<'_>, Nanos) -> Release,
-    ) -> Reach<'a> {
+    ) -> Estimate<'a> {
         let media = self.mechanism.media(model, at);
         let after = self.history.after();
-        let ways = [Op::Read, Op::Write].map(|op| {
+        let seek_paths = [Op::Read, Op::Write].map(|op| {
             let decoded = at + overhead(model, op, after);
             // Whether a write continues the one before is not asked: one that does is served sooner than this.
             let (from, not_before) = model.arm_start(op, after, false, at, decoded);
             let Release { at: from, arm } = release(self, &media, from);
-            Way { from, not_before, arm }
+            SeekPath { from, not_before, arm }
         });
         let takes_writes =
             model.write_back.as_ref().is_some_and(|write_back| self.buffer.has_room(write_back, at));
-        Reach::new(model, media.epoch, ways, data_from(model, at, after)).taking_writes(takes_writes)
+        Estimate::new(model, media.epoch, seek_paths, data_from(model, at, after)).taking_writes(takes_writes)
     }
 
-    /// As [`Parts::reach`], for each arm that can go to work, by number.
-    pub(crate) fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
+    /// As [`Parts::estimate`], for each arm that can go to work, by number.
+    pub(crate) fn estimates<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Estimate<'a>> {
         self.mechanism.retire_arms(at);
-        let at_work = self.reach(model, at);
+        let at_work = self.estimate(model, at);
         let others: Vec<Other> = self.mechanism.idle_arms(at).collect();
-        let reach = |other: &Other| match other.rests {
+        let estimate = |other: &Other| match other.rests {
             // One that rests while another works sets out when it likes; otherwise when that one could.
             Some(arm) if model.arms_overlap => {
                 let free =
                     |_: &Self, _: &Media<'_>, from: Nanos| Release { at: from.max(other.free_at), arm };
-                self.reach_of(model, at, free).seen_from(other.later)
+                self.estimate_of(model, at, free).seen_from(other.later)
             }
             _ => at_work.of_arm(other),
         };
-        others.iter().map(reach).collect()
+        others.iter().map(estimate).collect()
     }
 
     /// Puts the arm to work that gets to `target` soonest, for a command that the controller turns to at `at` and whose
@@ -68,8 +68,8 @@ impl Parts {
         from: Nanos,
     ) {
         let target = Target::of_extent(media.model, target, op);
-        let reaches = self.reaches(media.model, at);
-        let best = soonest(&reaches, op, &target, sectors);
+        let estimates = self.estimates(media.model, at);
+        let best = soonest(&estimates, op, &target, sectors);
         let arm = self.mechanism.idle_arms(at).nth(best).map(|arm| arm.index);
         let arm = arm.expect("one of several arms can go to work");
         self.mechanism.put_to_work(media, &mut self.buffer, from, arm);
@@ -77,24 +77,24 @@ impl Parts {
 }
 
 /// The arm that gets to a target soonest; among equals the one that moves least, then the first.
-pub(crate) fn soonest(reaches: &[Reach<'_>], op: Op, target: &Target, sectors: u32) -> usize {
+pub(crate) fn soonest(estimates: &[Estimate<'_>], op: Op, target: &Target, sectors: u32) -> usize {
     let merit = |&index: &usize| {
-        let reach = &reaches[index];
-        (reach.start(op, target, sectors), reach.ready(op, target, sectors))
+        let estimate = &estimates[index];
+        (estimate.start(op, target, sectors), estimate.ready(op, target, sectors))
     };
-    (0..reaches.len()).min_by_key(merit).unwrap_or(0)
+    (0..estimates.len()).min_by_key(merit).unwrap_or(0)
 }
 
 impl Drive {
     /// As the drive itself knows it, if it turns to the next command at `at`; of several arms, the one used last.
     /// Recalibrations to come are left out.
-    pub fn reach<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Reach<'a> {
-        self.parts_mut().reach(model, at)
+    pub fn estimate<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Estimate<'a> {
+        self.parts_mut().estimate(model, at)
     }
 
-    /// As [`Drive::reach`], for each arm that can go to work, by number.
-    pub fn reaches<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Reach<'a>> {
-        self.parts_mut().reaches(model, at)
+    /// As [`Drive::estimate`], for each arm that can go to work, by number.
+    pub fn estimates<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Estimate<'a>> {
+        self.parts_mut().estimates(model, at)
     }
 
     /// As the host can know it, which has the drive's description, sees the disk's angle, and gives the drive a command
@@ -104,7 +104,7 @@ impl Drive {
         model: &'a DriveModel,
         at: Nanos,
         last: Option<(u64, Op)>,
-    ) -> Reach<'a> {
+    ) -> Estimate<'a> {
         let media = self.parts_mut().mechanism.media(model, at);
         let (lba, op) = last.unwrap_or((0, Op::Read));
         from_rest(model, media.epoch, at, op, Arm::over(&model.layout.extent(lba, 1)))
@@ -112,14 +112,14 @@ impl Drive {
 }
 
 /// The mechanism at rest, for a command that the controller turns to at `at` after one in direction `last`.
-pub(crate) fn from_rest(model: &DriveModel, epoch: Epoch, at: Nanos, last: Op, arm: Arm) -> Reach<'_> {
+pub(crate) fn from_rest(model: &DriveModel, epoch: Epoch, at: Nanos, last: Op, arm: Arm) -> Estimate<'_> {
     let after = usize::from(last == Op::Write);
-    let ways = [Op::Read, Op::Write].map(|op| {
+    let seek_paths = [Op::Read, Op::Write].map(|op| {
         let decoded = at + overhead(model, op, after);
         let (from, not_before) = model.arm_start(op, after, false, at, decoded);
-        Way { from, not_before, arm }
+        SeekPath { from, not_before, arm }
     });
-    Reach::new(model, epoch, ways, data_from(model, at, after))
+    Estimate::new(model, epoch, seek_paths, data_from(model, at, after))
 }
 
 fn overhead(model: &DriveModel, op: Op, after: usize) -> Nanos {

@@ -56,16 +56,16 @@ proptest! {
         now += Nanos(wait);
         let mut kept: Option<u64> = None;
         while !waiting.is_empty() {
-            let reach = drive.reach(&model, now);
+            let estimate = drive.estimate(&model, now);
             let cost = |&(arrived, command): &(Nanos, Command)| {
-                let start = reach.start(Op::Read, &Target::of(&model, &command), command.sectors);
+                let start = estimate.start(Op::Read, &Target::of(&model, &command), command.sectors);
                 let weight = i128::from((weight * 65_536.0_f64).round() as i64);
                 (i128::from(start.0) * 65_536 * waiting.len() as i128 + weight * i128::from(arrived.0), command.id)
             };
             let older = &waiting[..((waiting.len() - 1) / 2).max(1)];
             let best = older.iter().min_by_key(|row| cost(row)).unwrap().1;
             let base = waiting.iter().map(|row| row.1).find(|row| Some(row.id) == kept).unwrap_or(best);
-            let taken = queue.pop(now, &[reach], &[]).unwrap().waiting.command;
+            let taken = queue.pop(now, &[estimate], &[]).unwrap().waiting.command;
             let direct = finish(&drive, now, &[base]);
             if taken == base {
                 for (_, other) in waiting.iter().filter(|(_, other)| *other != base) {

@@ -7,7 +7,7 @@ mod common;
 use any::any_options;
 use common::plain;
 use headstack_drive::command::Command;
-use headstack_drive::scheduler::{Knowledge, Policy, Queue, Reach, Taken, Target};
+use headstack_drive::scheduler::{Estimate, Knowledge, Policy, Queue, Taken, Target};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -146,15 +146,15 @@ impl Naive<'_> {
             }
             let is_hit = row.command.op == Op::Read
                 && sight.buffered.iter().any(|&(s, e)| s <= row.command.lba.0 && row.end() <= e);
-            for (arm, reach) in sight.arms.iter().enumerate() {
-                let mut start = reach.start(row.command.op, &place, row.command.sectors);
+            for (arm, estimate) in sight.arms.iter().enumerate() {
+                let mut start = estimate.start(row.command.op, &place, row.command.sectors);
                 if is_hit && matches!(name, "spctf" | "aspctf") {
                     start = now;
                 }
                 let waited = now.saturating_sub(row.arrived);
                 let (start_ns, waited_ns) = (start.0 as f64, waited.0 as f64);
                 let cost = match name {
-                    "satf" => start_ns + reach.transfer(&place, row.command.sectors).0 as f64,
+                    "satf" => start_ns + estimate.transfer(&place, row.command.sectors).0 as f64,
                     "asptf" | "aspctf" => {
                         start_ns - (value * 4_294_967_296.0).round() / 4_294_967_296.0 * waited_ns
                     }
@@ -224,7 +224,7 @@ fn target(model: &DriveModel, row: &Row) -> Target {
 
 /// What the drive shows.
 struct Sight<'a> {
-    arms: Vec<Reach<'a>>,
+    arms: Vec<Estimate<'a>>,
     buffered: Vec<(u64, u64)>,
 }
 
@@ -409,8 +409,8 @@ fn twins_agree(
                 now += Nanos(u64::from(wait_us) * 1000);
                 let from = (u64::from(hits) * capacity) >> 32;
                 let buffered = vec![(from, (from + 300).min(capacity))];
-                let reaches = drives.iter_mut().map(|drive| drive.reach(&model, now)).collect();
-                let sight = Sight { arms: reaches, buffered };
+                let estimates = drives.iter_mut().map(|drive| drive.estimate(&model, now)).collect();
+                let sight = Sight { arms: estimates, buffered };
                 let taken = queue.pop(now, &sight.arms, &sight.buffered);
                 let (row, arm) = naive.pop(case, now, &sight);
                 let Some(Taken { waiting, arm: found }) = taken else { panic!("nothing was taken") };

@@ -1,7 +1,7 @@
 //! Written data that are not on the media yet.
 
 use crate::model::Level;
-use crate::scheduler::{Places, Reach, Target};
+use crate::scheduler::{Estimate, Places, Target};
 use headstack_units::Nanos;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -191,7 +191,7 @@ impl Dirty {
     }
 
     /// The piece whose first sector comes soonest under the head of one of several arms, of the `most` nearest.
-    pub(crate) fn soonest(&self, arms: &[Reach<'_>], most: usize) -> Option<(u64, u64)> {
+    pub(crate) fn soonest(&self, arms: &[Estimate<'_>], most: usize) -> Option<(u64, u64)> {
         self.piece_at(self.places.soonest(arms, most)?)
     }
 

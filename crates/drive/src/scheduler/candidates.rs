@@ -7,8 +7,8 @@
 //! the queue.
 
 use super::ages::Ages;
+use super::estimate::Estimate;
 use super::occupied::Occupied;
-use super::reach::Reach;
 use super::shortlist::Listed;
 use super::waiting::Slot;
 use headstack_units::{Angle, Nanos, Op};
@@ -120,13 +120,14 @@ impl Candidates {
     /// the arrival, and with the transfer.
     pub(super) fn search(
         &self,
-        reach: &Reach<'_>,
+        estimate: &Estimate<'_>,
         arm: u32,
         within: &Range<u32>,
         cost: &impl Fn(&Prospect) -> u128,
         best: &mut Best,
     ) {
-        let search = Search { candidates: self, reach, arm, within, cost, from: reach.cylinder(self.op) };
+        let search =
+            Search { candidates: self, estimate, arm, within, cost, from: estimate.cylinder(self.op) };
         match &self.ages {
             None => search.outward(best),
             Some(ages) => search.visit(ages, 1, (0, ages.span()), best),
@@ -145,7 +146,7 @@ fn place(listed: &Listed) -> (u64, u64) {
 
 struct Search<'a, F> {
     candidates: &'a Candidates,
-    reach: &'a Reach<'a>,
+    estimate: &'a Estimate<'a>,
     arm: u32,
     within: &'a Range<u32>,
     cost: &'a F,
@@ -171,7 +172,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
             let above = up.map_or(u32::MAX, |up| up - self.from);
             let below = down.map_or(u32::MAX, |down| self.from - down);
             let Some(cylinder) = (if above <= below { up } else { down }) else { return };
-            if self.bound(self.reach.ready_at_least(self.candidates.op, above.min(below)), Nanos::ZERO)
+            if self.bound(self.estimate.ready_at_least(self.candidates.op, above.min(below)), Nanos::ZERO)
                 > best.cost
             {
                 return;
@@ -192,7 +193,7 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
             return;
         }
         let distance = first.saturating_sub(self.from).max(self.from.saturating_sub(first + count - 1));
-        let start = self.reach.ready_at_least(self.candidates.op, distance);
+        let start = self.estimate.ready_at_least(self.candidates.op, distance);
         if self.bound(start, oldest) > best.cost {
             return;
         }
@@ -216,28 +217,28 @@ impl<F: Fn(&Prospect) -> u128> Search<'_, F> {
     fn look_into(&self, cylinder: u32, oldest: Nanos, best: &mut Best) {
         let entries = &self.candidates.cylinders[cylinder as usize];
         if let [only] = entries.as_slice() {
-            let ready = self.reach.ready_at_least(self.candidates.op, cylinder.abs_diff(self.from));
-            if self.bound(self.reach.comes(ready, only.target.start), only.arrived) <= best.cost {
-                *best = only.weigh(self.reach, self.arm, self.cost).min(*best);
+            let ready = self.estimate.ready_at_least(self.candidates.op, cylinder.abs_diff(self.from));
+            if self.bound(self.estimate.comes(ready, only.target.start), only.arrived) <= best.cost {
+                *best = only.weigh(self.estimate, self.arm, self.cost).min(*best);
             }
             return;
         }
-        let ready = self.reach.ready_in(self.candidates.op, cylinder);
-        let epoch = self.reach.epoch();
+        let ready = self.estimate.ready_in(self.candidates.op, cylinder);
+        let epoch = self.estimate.epoch();
         // What was missed by no more than a tick counts as on time: such sectors lie just behind the disk's angle.
         let behind = Angle(2 * epoch.tick().0);
         let first = epoch.angle(ready) - behind;
         let (before, from) = entries.split_at(entries.partition_point(|listed| place(listed) < (first.0, 0)));
         for listed in from.iter().chain(before) {
             let angle = listed.target.start;
-            if self.bound(self.reach.comes(ready, angle), oldest) > best.cost {
+            if self.bound(self.estimate.comes(ready, angle), oldest) > best.cost {
                 // Of those just behind, some may be on time and others a turn late.
                 if (angle - first).0 < behind.0 {
                     continue;
                 }
                 return;
             }
-            *best = listed.weigh(self.reach, self.arm, self.cost).min(*best);
+            *best = listed.weigh(self.estimate, self.arm, self.cost).min(*best);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Queue`] holds what waits in one place and chooses by a [`Policy`]: a scheduler with its parameter, and what
 //! modifies it. What it may look at depends on the place ([`Knowledge`]): addresses; the cylinders they lie in; or the
-//! whole layout and the rotation, by which [`Reach`] tells when a command's first sector could come under the head.
+//! whole layout and the rotation, by which [`Estimate`] tells when a command's first sector could come under the head.
 //!
 //! One scheduler is one file.
 
@@ -13,6 +13,7 @@ mod batch_fcfs;
 mod c_look;
 mod c_scan;
 mod candidates;
+mod estimate;
 mod fcfs;
 mod group;
 mod hits;
@@ -25,7 +26,6 @@ mod places;
 mod policy;
 mod positional;
 mod queue;
-mod reach;
 mod satf;
 mod scan;
 mod shortlist;
@@ -35,9 +35,9 @@ mod vscan;
 mod waiting;
 mod wstf;
 
+pub use estimate::Estimate;
+pub(crate) use estimate::SeekPath;
 pub(crate) use places::Places;
 pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
 pub use queue::{Held, Knowledge, Queue, Taken};
-pub use reach::Reach;
-pub(crate) use reach::Way;
 pub use waiting::{Target, Waiting};

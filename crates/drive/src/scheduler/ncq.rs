@@ -1,7 +1,7 @@
 //! The order of a drive with native command queueing.
 
+use super::estimate::Estimate;
 use super::order::{Choice, Order, Pick};
-use super::reach::Reach;
 use super::waiting::{Slot, Waiting};
 use headstack_units::{Nanos, Op, RequestFlags};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Ncq {
 
     /// The oldest that needs no arm.
     fn at_once(&self, choice: &Choice<'_>) -> Option<Pick> {
-        let takes_writes = choice.arms.iter().any(Reach::takes_writes);
+        let takes_writes = choice.arms.iter().any(Estimate::takes_writes);
         let needs_media = |flags: RequestFlags| {
             let media = RequestFlags::FORCE_MEDIA.with(RequestFlags::FLUSH).with(RequestFlags::WRITE_SAME);
             flags.has_any(media)
@@ -59,13 +59,13 @@ impl Ncq {
     }
 
     /// The base for an arm, and what it costs.
-    fn base(&self, choice: &Choice<'_>, reach: &Reach<'_>) -> Option<(i128, u64, Slot)> {
+    fn base(&self, choice: &Choice<'_>, estimate: &Estimate<'_>) -> Option<(i128, u64, Slot)> {
         let waiting = self.by_age.len();
         let age = |slot: Slot| choice.now.saturating_sub(choice.slots[slot].arrived);
-        let limit = |slot: Slot| reach.duration_limit(choice.slots[slot].command.flags, age(slot));
+        let limit = |slot: Slot| estimate.duration_limit(choice.slots[slot].command.flags, age(slot));
         let cost = |slot: Slot| {
             let Waiting { command, target, arrived, .. } = &choice.slots[slot];
-            let start = reach.start(command.op, target, command.sectors);
+            let start = estimate.start(command.op, target, command.sectors);
             // Positioning less W · age / n, but for what is the same for all.
             let cost =
                 i128::from(start.0) * 65_536 * waiting as i128 + self.weight_q16 * i128::from(arrived.0);
@@ -82,19 +82,19 @@ impl Ncq {
     }
 
     /// What can be served on the way to `base` without delaying it: the one that is done soonest.
-    fn on_the_way(&self, choice: &Choice<'_>, reach: &Reach<'_>, base: Slot) -> Option<Slot> {
+    fn on_the_way(&self, choice: &Choice<'_>, estimate: &Estimate<'_>, base: Slot) -> Option<Slot> {
         let goal = &choice.slots[base];
-        let start = reach.start(goal.command.op, &goal.target, goal.command.sectors);
+        let start = estimate.start(goal.command.op, &goal.target, goal.command.sectors);
         let fits = |&slot: &Slot| {
             let Waiting { command, target, .. } = &choice.slots[slot];
-            let soonest =
-                reach.start(command.op, target, command.sectors) + reach.transfer(target, command.sectors);
+            let soonest = estimate.start(command.op, target, command.sectors)
+                + estimate.transfer(target, command.sectors);
             // As with sectors: missed by a tick is on time.
             let start = start + Nanos(1);
             if slot == base || soonest > start {
                 return None;
             }
-            let (end, after) = reach.after(command, target);
+            let (end, after) = estimate.after(command, target);
             (after.start(goal.command.op, &goal.target, goal.command.sectors) <= start).then_some((end, slot))
         };
         self.by_age.values().filter_map(fits).min().map(|(_, slot)| slot)
@@ -124,8 +124,10 @@ impl Order for Ncq {
             return Some(pick);
         }
         let kept = self.base.and_then(|sequence| Some((sequence, *self.by_age.get(&sequence)?)));
-        let best =
-            (0..).zip(choice.arms).filter_map(|(arm, reach)| Some((self.base(choice, reach)?, arm))).min();
+        let best = (0..)
+            .zip(choice.arms)
+            .filter_map(|(arm, estimate)| Some((self.base(choice, estimate)?, arm)))
+            .min();
         let ((_, sequence, base), arm) = best?;
         let (sequence, base) = kept.unwrap_or((sequence, base));
         self.detour = None;
@@ -141,7 +143,7 @@ impl Order for Ncq {
 
     fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
         let Waiting { command, target, .. } = &choice.slots[pick.slot];
-        let Some(reach) = choice.arms.get(pick.arm as usize) else { return choice.now };
+        let Some(estimate) = choice.arms.get(pick.arm as usize) else { return choice.now };
         // The data of a write come while the arm moves, those of a read that the buffer holds in part, or may be filled with
         // while the choice is put off, may leave sooner: that must not begin later.
         let lba = command.lba.0;
@@ -149,7 +151,7 @@ impl Order for Ncq {
         if command.op == Op::Write || held.any(|(s, e)| s <= lba && lba <= e) {
             return choice.now;
         }
-        let ready = reach.ready(command.op, target, command.sectors);
-        choice.now + (reach.start(command.op, target, command.sectors).saturating_sub(ready))
+        let ready = estimate.ready(command.op, target, command.sectors);
+        choice.now + (estimate.start(command.op, target, command.sectors).saturating_sub(ready))
     }
 }

@@ -1,7 +1,7 @@
 //! What a scheduler does, and what it is told.
 
+use super::estimate::Estimate;
 use super::queue::{Knowledge, Last};
-use super::reach::Reach;
 use super::waiting::{Slot, Slots, Waiting};
 use headstack_units::Nanos;
 
@@ -13,7 +13,7 @@ pub(super) struct Choice<'a> {
     pub(super) last: Last,
     pub(super) knowledge: &'a Knowledge,
     /// The mechanism, for each arm that could serve any of the commands, where the layout and the rotation are known.
-    pub(super) arms: &'a [Reach<'a>],
+    pub(super) arms: &'a [Estimate<'a>],
     /// Ranges of addresses in the buffer, where the cache is known: first, and one after the last.
     pub(super) buffered: &'a [(u64, u64)],
     /// What read-ahead under way may come to hold: first address, and one after the last.

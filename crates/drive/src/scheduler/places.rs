@@ -1,6 +1,6 @@
 //! Places on the media, and which of them comes under the head soonest.
 
-use super::reach::Reach;
+use super::estimate::Estimate;
 use super::waiting::Target;
 use headstack_units::{Nanos, Op};
 use std::collections::BTreeMap;
@@ -26,17 +26,17 @@ impl Places {
 
     /// The address whose sector comes under the head of one of several arms soonest; among equals the one found first, arm
     /// by arm and going outward. Each arm looks at the `most` nearest by cylinder.
-    pub(crate) fn soonest(&self, arms: &[Reach<'_>], most: usize) -> Option<u64> {
+    pub(crate) fn soonest(&self, arms: &[Estimate<'_>], most: usize) -> Option<u64> {
         let mut best = (Nanos::MAX, None);
-        for reach in arms {
-            self.search(reach, most, &mut best);
+        for estimate in arms {
+            self.search(estimate, most, &mut best);
         }
         best.1
     }
 
     /// Finds what comes sooner than the best so far.
-    fn search(&self, reach: &Reach<'_>, most: usize, best: &mut (Nanos, Option<u64>)) {
-        let from = reach.cylinder(Op::Write);
+    fn search(&self, estimate: &Estimate<'_>, most: usize, best: &mut (Nanos, Option<u64>)) {
+        let from = estimate.cylinder(Op::Write);
         let mut above = self.0.range((from, 0)..).peekable();
         let mut below = self.0.range(..(from, 0)).rev().peekable();
         for _ in 0..most {
@@ -48,10 +48,10 @@ impl Places {
                 (None, _) => below.next(),
             };
             let Some((&(cylinder, lba), target)) = next else { return };
-            if reach.ready_at_least(Op::Write, cylinder.abs_diff(from)) >= best.0 {
+            if estimate.ready_at_least(Op::Write, cylinder.abs_diff(from)) >= best.0 {
                 return;
             }
-            let start = reach.start(Op::Write, target, 1);
+            let start = estimate.start(Op::Write, target, 1);
             if start < best.0 {
                 *best = (start, Some(lba));
             }

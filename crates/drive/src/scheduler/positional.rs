@@ -1,10 +1,10 @@
 //! What the schedulers that know the layout and the rotation share: the best command by a cost of its own.
 
 use super::candidates::{Best, Candidates, Prospect};
+use super::estimate::Estimate;
 use super::group::Groups;
 use super::hits::Hits;
 use super::order::{Choice, Order, Pick};
-use super::reach::Reach;
 use super::shortlist::{Listed, Shortlist};
 use super::waiting::{Slot, Waiting};
 use headstack_units::{Nanos, Op};
@@ -106,19 +106,19 @@ impl<M: Merit> Positional<M> {
 
     /// The best command for one of several arms, and which arm that is; among equals the oldest, then the first arm. The
     /// search for each arm stops where it cannot beat what another found.
-    fn best_for(&self, now: Nanos, arms: &[Reach<'_>], within: &Range<u32>) -> Best {
+    fn best_for(&self, now: Nanos, arms: &[Estimate<'_>], within: &Range<u32>) -> Best {
         let mut best = Best::NONE;
         let cost = |prospect: &Prospect| self.merit.cost(now, prospect);
-        for (arm, reach) in (0..).zip(arms) {
+        for (arm, estimate) in (0..).zip(arms) {
             match &self.ordered {
                 None => self
                     .short
                     .iter()
-                    .for_each(|short| short.search((reach, arm), (&cost, M::AGED), &mut best)),
+                    .for_each(|short| short.search((estimate, arm), (&cost, M::AGED), &mut best)),
                 Some(ordered) => ordered
                     .ops
                     .iter()
-                    .for_each(|candidates| candidates.search(reach, arm, within, &cost, &mut best)),
+                    .for_each(|candidates| candidates.search(estimate, arm, within, &cost, &mut best)),
             }
         }
         best
@@ -128,10 +128,10 @@ impl<M: Merit> Positional<M> {
     fn undisputed(&self, choice: &Choice<'_>) -> Option<Pick> {
         let &slot = self.ordered.as_ref()?.by_age.as_ref()?.first_key_value()?.1;
         let Waiting { command, target, arrived, .. } = &choice.slots[slot];
-        let costs_nothing = |reach: &Reach<'_>| {
+        let costs_nothing = |estimate: &Estimate<'_>| {
             let prospect = Prospect {
-                start: reach.start(command.op, target, command.sectors),
-                transfer: reach.transfer(target, command.sectors),
+                start: estimate.start(command.op, target, command.sectors),
+                transfer: estimate.transfer(target, command.sectors),
                 arrived: *arrived,
             };
             self.merit.cost(choice.now, &prospect) == 0

@@ -1,9 +1,9 @@
 //! What waits in one place, in the order of a policy.
 
+use super::estimate::Estimate;
 use super::list::{AnyOrder, Extent};
 use super::order::{Choice, Order, Pick};
 use super::policy::{Kind, Needs, Policy};
-use super::reach::Reach;
 use super::waiting::{Slot, Slots, Target, Waiting};
 use crate::command::Command;
 use crate::model::DriveModel;
@@ -260,7 +260,7 @@ impl Queue {
     /// Chooses the next command at `now` and takes it out. `arms` and `buffered` (ranges of addresses, first and one after
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.
-    pub fn pop(&mut self, now: Nanos, arms: &[Reach<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
+    pub fn pop(&mut self, now: Nanos, arms: &[Estimate<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
         self.pop_by(now, Nanos::MAX, arms, Held { buffered, coming: None }).and_then(Result::ok)
     }
 
@@ -270,7 +270,7 @@ impl Queue {
         &mut self,
         now: Nanos,
         by: Nanos,
-        arms: &[Reach<'_>],
+        arms: &[Estimate<'_>],
         Held { buffered, coming }: Held<'_>,
     ) -> Option<Result<Taken, Nanos>> {
         if let Some(waiting) = self.heads.pop() {

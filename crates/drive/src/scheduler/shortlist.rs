@@ -1,7 +1,7 @@
 //! A few waiting commands, all of which are looked at.
 
 use super::candidates::{Best, Prospect};
-use super::reach::Reach;
+use super::estimate::Estimate;
 use super::waiting::{Slot, Target, Waiting};
 use headstack_units::{Nanos, Op};
 
@@ -24,10 +24,10 @@ impl Listed {
 
     /// What it costs to choose it for an arm.
     #[inline]
-    pub(super) fn weigh(&self, reach: &Reach<'_>, arm: u32, cost: &impl Fn(&Prospect) -> u128) -> Best {
+    pub(super) fn weigh(&self, estimate: &Estimate<'_>, arm: u32, cost: &impl Fn(&Prospect) -> u128) -> Best {
         let prospect = Prospect {
-            start: reach.start(self.op, &self.target, self.sectors),
-            transfer: reach.transfer(&self.target, self.sectors),
+            start: estimate.start(self.op, &self.target, self.sectors),
+            transfer: estimate.transfer(&self.target, self.sectors),
             arrived: self.arrived,
         };
         Best { cost: cost(&prospect), sequence: self.sequence, slot: self.slot, arm }
@@ -69,12 +69,12 @@ impl Shortlist {
     /// transfer; `aged` if it depends on the arrival.
     pub(super) fn search(
         &self,
-        (reach, arm): (&Reach<'_>, u32),
+        (estimate, arm): (&Estimate<'_>, u32),
         (cost, aged): (&impl Fn(&Prospect) -> u128, bool),
         best: &mut Best,
     ) {
         let Some(&Listed { op, .. }) = self.0.first() else { return };
-        let from = reach.cylinder(op);
+        let from = estimate.cylinder(op);
         let oldest = if aged { self.oldest() } else { Nanos::ZERO };
         let bound = |start, arrived| cost(&Prospect { start, transfer: Nanos::ZERO, arrived });
         let (below, above) = self.0.split_at(self.0.partition_point(|listed| listed.target.cylinder < from));
@@ -83,12 +83,12 @@ impl Shortlist {
             let up = above.peek().map_or(u32::MAX, |listed| listed.target.cylinder - from);
             let down = below.peek().map_or(u32::MAX, |listed| from - listed.target.cylinder);
             let Some(listed) = (if up <= down { above.next() } else { below.next() }) else { return };
-            let ready = reach.ready_at_least(op, up.min(down));
+            let ready = estimate.ready_at_least(op, up.min(down));
             if bound(ready, oldest) > best.cost {
                 return;
             }
-            if bound(reach.comes(ready, listed.target.start), listed.arrived) <= best.cost {
-                *best = listed.weigh(reach, arm, cost).min(*best);
+            if bound(estimate.comes(ready, listed.target.start), listed.arrived) <= best.cost {
+                *best = listed.weigh(estimate, arm, cost).min(*best);
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::command::{Background, Work};
 use crate::mechanism::{Arm, Claim, Media};
 use crate::model::{DriveModel, WriteBack};
 use crate::positioning::soonest;
-use crate::scheduler::{Reach, Target};
+use crate::scheduler::{Estimate, Target};
 use headstack_units::{Lba, Nanos, Op};
 
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
@@ -109,16 +109,16 @@ fn next_piece(model: &DriveModel, parts: &mut Parts, claim: &Claim) -> Option<(u
     {
         return Some(piece);
     }
-    let reaches = reaches(model, parts, claim);
-    parts.buffer.dirty.soonest(&reaches, write_back.compared)
+    let estimates = estimates(model, parts, claim);
+    parts.buffer.dirty.soonest(&estimates, write_back.compared)
 }
 
 /// For buffered writes, the arms in use, the mechanism being claimed.
-fn reaches<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Reach<'a>> {
+fn estimates<'a>(model: &'a DriveModel, parts: &mut Parts, claim: &Claim) -> Vec<Estimate<'a>> {
     parts.mechanism.retire_arms(claim.at);
     let epoch = parts.mechanism.media(model, claim.at).epoch;
-    let reach = Reach::of_buffered(model, epoch, claim.at, claim.arm);
-    parts.mechanism.idle_arms(claim.at).map(|other| reach.of_arm(&other)).collect()
+    let estimate = Estimate::of_buffered(model, epoch, claim.at, claim.arm);
+    parts.mechanism.idle_arms(claim.at).map(|other| estimate.of_arm(&other)).collect()
 }
 
 /// Puts the arm to work that gets to a piece from `start` on soonest.
@@ -126,7 +126,7 @@ fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) ->
     if model.arm_angles.len() == 1 {
         return *claim;
     }
-    let best = soonest(&reaches(model, parts, claim), Op::Write, &Target::at(model, start), 1);
+    let best = soonest(&estimates(model, parts, claim), Op::Write, &Target::at(model, start), 1);
     let arm = parts.mechanism.idle_arms(claim.at).nth(best).map_or(0, |arm| arm.index);
     let media = parts.mechanism.media(model, claim.at);
     parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, arm);

@@ -14,11 +14,11 @@ use headstack_units::{Angle, Nanos, Op, RequestFlags};
 /// Overheads, the wait for the mechanism, seek, head switch, settle, the data of a write on their way over a free bus,
 /// and rotation are in it; what the cache might save is not.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach<'a> {
+pub struct Estimate<'a> {
     model: &'a DriveModel,
     epoch: Epoch,
     /// For reads, for writes.
-    ways: [Way; 2],
+    seek_paths: [SeekPath; 2],
     supply: Supply,
     /// A write goes into the buffer at once.
     takes_writes: bool,
@@ -28,7 +28,7 @@ pub struct Reach<'a> {
 
 /// How the arm sets out for a direction of transfer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct SeekPath {
     /// The arm starts here,
     pub(crate) from: Nanos,
     /// and counts as on track no sooner than this.
@@ -50,9 +50,14 @@ struct Supply {
     sector_bytes: u64,
 }
 
-impl<'a> Reach<'a> {
-    /// From the ways of reads and writes. The data of a write are asked for at `data_from`.
-    pub(crate) fn new(model: &'a DriveModel, epoch: Epoch, ways: [Way; 2], data_from: Nanos) -> Self {
+impl<'a> Estimate<'a> {
+    /// From the seek paths of reads and writes. The data of a write are asked for at `data_from`.
+    pub(crate) fn new(
+        model: &'a DriveModel,
+        epoch: Epoch,
+        seek_paths: [SeekPath; 2],
+        data_from: Nanos,
+    ) -> Self {
         let bus = model.bus();
         let setup = bus.arbitration + model.overhead.preparation;
         let beside_arm = model.spec().buffer.write_overlaps_seek && model.sizes.buffer > 0;
@@ -64,14 +69,14 @@ impl<'a> Reach<'a> {
             start: model.overhead.write_start,
             sector_bytes: u64::from(model.sector_bytes()),
         };
-        Self { model, epoch, ways, supply, takes_writes: false, scales: model.scales_rotation() }
+        Self { model, epoch, seek_paths, supply, takes_writes: false, scales: model.scales_rotation() }
     }
 
     /// The same for another arm of the drive: it sets out when this one could, from where it rests.
     pub(crate) fn of_arm(&self, other: &Other) -> Self {
         let Some(arm) = other.rests else { return *self };
-        let ways = self.ways.map(|way| Way { arm, ..way });
-        Self { ways, ..*self }.seen_from(other.later)
+        let seek_paths = self.seek_paths.map(|seek_path| SeekPath { arm, ..seek_path });
+        Self { seek_paths, ..*self }.seen_from(other.later)
     }
 
     /// The same, but sectors pass the arm later.
@@ -112,9 +117,9 @@ impl<'a> Reach<'a> {
 
     /// Of buffered writes: their data are there, and the arm is free at `from` where it is.
     pub(crate) fn of_buffered(model: &'a DriveModel, epoch: Epoch, from: Nanos, arm: Arm) -> Self {
-        let reach = Self::new(model, epoch, [Way { from, not_before: from, arm }; 2], Nanos::ZERO);
-        let supply = Supply { begin: Nanos::ZERO, after_arm: None, start: Nanos::ZERO, ..reach.supply };
-        Self { supply, ..reach }
+        let estimate = Self::new(model, epoch, [SeekPath { from, not_before: from, arm }; 2], Nanos::ZERO);
+        let supply = Supply { begin: Nanos::ZERO, after_arm: None, start: Nanos::ZERO, ..estimate.supply };
+        Self { supply, ..estimate }
     }
 
     /// When the first sector of a command begins to pass under its head.
@@ -139,9 +144,10 @@ impl<'a> Reach<'a> {
     /// When the mechanism and the data of a command are ready for its first sector.
     #[inline]
     pub(crate) fn ready(&self, op: Op, target: &Target, sectors: u32) -> Nanos {
-        let way = &self.ways[usize::from(op == Op::Write)];
+        let seek_path = &self.seek_paths[usize::from(op == Op::Write)];
         let to = (target.cylinder, target.head);
-        let on_track = (way.from + self.model.reposition(way.arm.track(), to, op)).max(way.not_before);
+        let on_track =
+            (seek_path.from + self.model.reposition(seek_path.arm.track(), to, op)).max(seek_path.not_before);
         match op {
             Op::Write if sectors > 0 => on_track.max(self.data_ready(on_track, target, sectors)),
             Op::Read | Op::Write => on_track,
@@ -166,8 +172,8 @@ impl<'a> Reach<'a> {
     /// No command of this direction at least `distance` cylinders away can be ready sooner.
     #[inline]
     pub(super) fn ready_at_least(&self, op: Op, distance: u32) -> Nanos {
-        let way = &self.ways[usize::from(op == Op::Write)];
-        let on_track = (way.from + self.model.move_at_least(op, distance)).max(way.not_before);
+        let seek_path = &self.seek_paths[usize::from(op == Op::Write)];
+        let on_track = (seek_path.from + self.model.move_at_least(op, distance)).max(seek_path.not_before);
         match op {
             Op::Read => on_track,
             Op::Write => on_track.max(self.supply.begin + self.supply.start),
@@ -177,11 +183,11 @@ impl<'a> Reach<'a> {
     /// No command of this direction in `cylinder` can be ready sooner; tighter than by the distance alone.
     #[inline]
     pub(super) fn ready_in(&self, op: Op, cylinder: u32) -> Nanos {
-        let way = &self.ways[usize::from(op == Op::Write)];
-        let (from, head) = way.arm.track();
+        let seek_path = &self.seek_paths[usize::from(op == Op::Write)];
+        let (from, head) = seek_path.arm.track();
         // A change of head never makes a move shorter.
-        let on_track =
-            (way.from + self.model.reposition((from, head), (cylinder, head), op)).max(way.not_before);
+        let on_track = (seek_path.from + self.model.reposition((from, head), (cylinder, head), op))
+            .max(seek_path.not_before);
         match op {
             Op::Read => on_track,
             Op::Write => on_track.max(self.supply.begin + self.supply.start),
@@ -190,7 +196,7 @@ impl<'a> Reach<'a> {
 
     /// The cylinder from which the arm sets out.
     pub(super) fn cylinder(&self, op: Op) -> u32 {
-        self.ways[usize::from(op == Op::Write)].arm.cylinder
+        self.seek_paths[usize::from(op == Op::Write)].arm.cylinder
     }
 
     pub(super) fn epoch(&self) -> &Epoch {
