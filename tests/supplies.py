@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import DATA, ROOT, data_file, headstack
+from test_fleet import frame, written
 from test_layout import IOSTAT
 
 if TYPE_CHECKING:
@@ -127,6 +128,9 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "iostat.txt": text(IOSTAT),
     "my-drive.toml": of_the_tree("drives/hp-97560.toml"),
     "mine.csv": converted("hp-97560", "csv"),
+    "monday.csv": converted("hp-97560", "csv"),
+    "tuesday.csv": converted("hp-97560", "csv"),
+    "fleet.parquet": lambda path: written(frame(), path),  # pyright: ignore[reportReturnType]
     "candidates.toml": of_the_tree("examples/candidates.toml"),
     "dual-actuator.toml": of_the_tree("examples/dual-actuator.toml"),
     "examples": of_the_tree("examples"),

@@ -118,7 +118,7 @@ def test_bad_input_is_refused(trace: Path, parts: Path, tmp_path: Path) -> None:
 
     assert "--shares is about the tasks of a cluster" in told("hp-97560", "--trace", trace, "--shares", "2")
     assert "--threads 0 leaves nothing to do" in told("hp-97560", "--trace", trace, "--threads", "0")
-    assert "--fit-lba" in told("mock-disk", "--trace", trace)
+    assert "--fit-lba" in told("dec-ra81", "--trace", trace)
     (tmp_path / "empty").mkdir()
     assert "there is no trace in the folder" in told("hp-97560", "--trace", tmp_path / "empty")
     system = tmp_path / "two.toml"

@@ -70,8 +70,10 @@ def test_the_demerit_of_the_rebuilt_drive_comes_first(full: Path) -> None:
 
 
 def test_a_drive_that_does_not_replay_says_so(full: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from headstack.cli import output
     from headstack.cli.measure import _tell
 
+    output.choose(["measure", "--json"])
     found = library.measure.read(full / "r.parquet")
     replay = found.replay
     assert replay is not None

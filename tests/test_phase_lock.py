@@ -129,7 +129,6 @@ DIFFERING = {
     "dec-rz26-mae",
     "dec-rz26-demerit-reads",
     "atlas-iii-demerit-writes",
-    "hp-c3323a-mae",
     "cheetah-4lp-demerit",
 }
 

@@ -42,6 +42,8 @@ trace analyze host.parquet --ticks 60
 trace analyze traces/run
 trace iostat busy.txt --with-first
 trace make more.parquet --like host.parquet --requests 500
+trace join both.parquet monday.csv tuesday.csv --clocks follow
+fleet hp-97560 --trace fleet.parquet
 trace make again.parquet --like host.parquet --save-model model.json
 simulate nearline-18tb --workload thesis-4ms --requests 200
 simulate nearline-18tb --workload thesis-4ms --requests 200 --warmup 100

@@ -73,13 +73,15 @@ fn url_of(path: &Path) -> Option<String> {
 fn fetched(py: Python<'_>, path: &Path, url: &str) -> PyResult<File> {
     let copy = py.import("headstack.remote")?.call_method1("copied", (url,))?;
     let descriptor: i32 = copy.call_method0("fileno")?.extract()?;
-    guarded(py, || {
+    let opened = guarded(py, || {
         Ok(File::open(of_descriptor(descriptor)).map_err(|error| TraceError::Io {
             action: "read",
             path: path.into(),
             source: error,
         })?)
-    })
+    });
+    copy.call_method0("close")?;
+    opened
 }
 
 fn copy(path: &Path) -> io::Result<File> {

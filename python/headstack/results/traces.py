@@ -84,6 +84,19 @@ class ConvertOutput(TypedDict):
     notes: Notes
 
 
+class JoinOutput(TypedDict):
+    """What `trace join --json` prints."""
+
+    traces: list[str]
+    out: str
+    devices: str
+    """`kept`, or numbered `apart`."""
+    requests: int
+    clocks: str
+    """How the clocks were read: `same`, `begin` or `follow`."""
+    notes: Notes
+
+
 class FormatEntry(TypedDict):
     """A format that is read."""
 

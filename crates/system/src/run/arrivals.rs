@@ -36,8 +36,13 @@ impl Arrivals {
     #[inline]
     fn at_hand(&mut self) -> Result<&[Request], SystemError> {
         if self.taken == self.batch.len() && self.left > 0 {
-            self.source.next_batch(&mut self.batch)?;
             self.taken = 0;
+            if let Err(error) = self.source.next_batch(&mut self.batch) {
+                // What the source delivers behind an error is nobody's.
+                self.batch.clear();
+                self.left = 0;
+                return Err(error.into());
+            }
             self.left = if self.batch.is_empty() { 0 } else { self.left };
             self.batch.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
         }

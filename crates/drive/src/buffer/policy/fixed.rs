@@ -24,7 +24,7 @@ impl CachePolicy for Fixed {
                 best = Some((segment.used, index));
             }
         }
-        best.map(|(_, index)| index).or(spared)
+        best.map(|(_, index)| index).or(spared.filter(|&index| index < shared.len()))
     }
 
     #[inline]
