@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMANDS = [("drives", "list", "show", "check", "sheet", "import"), ("study", "list")]
-COMMANDS += [("trace", "info", "convert", "formats", "match", "ticks", "analyze", "iostat", "capture", "make")]
+COMMANDS += [("trace", "info", "convert", "formats", "match", "ticks", "analyze", "iostat", "capture", "make", "join")]
 
 
 def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:

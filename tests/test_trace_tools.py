@@ -208,7 +208,7 @@ def test_several_traces_are_one(tmp_path: Path) -> None:
     assert [each["device"] for each in info["devices"]] == [0, 1]
     assert info["span_s"] == pytest.approx(0.015)
     assert "nothing to join" in refused("trace", "join", both, first)
-    assert "are one file" in refused("trace", "join", first, first, second, "--clocks", "same")
+    assert "would replace what is read" in refused("trace", "join", first, first, second, "--clocks", "same")
 
 
 def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:

@@ -87,6 +87,23 @@ class FittedParameter(TypedDict):
     """What physics allows."""
 
 
+class FittedRule(TypedDict):
+    """What a drive does, of the ways there are, before and after a fit."""
+
+    name: str
+    path: str
+    before: str | bool | int
+    after: str | bool | int
+    wrong: bool
+    gain_ms: float
+    gain_percent: float
+    t: Figure
+    ci95: None
+    identifiable: bool
+    as_good: list[str | bool | int]
+    """Other ways that fit about as well."""
+
+
 class BeforeAfter(TypedDict):
     """A score before and after a fit."""
 
@@ -108,7 +125,7 @@ class CalibrationSummary(TypedDict):
     workload: str
     objective: str
     split: SplitOfTrace
-    parameters: list[FittedParameter]
+    parameters: list[FittedParameter | FittedRule]
     train: BeforeAfter
     test: BeforeAfter
     rounds: int

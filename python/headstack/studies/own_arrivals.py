@@ -19,6 +19,11 @@ RUNS = {
     "synthclosed": (87.819, 1.0),
     "synthmixed": (22.087, 1.0),
     "synthraid5": (35.749, 2.0),
+    "syntharrays": (34.272, 2.0),
+    "synthcachemem": (24.651, 2.0),
+    "synthcachedev": (28.939, 2.0),
+    "synthsimpledisk": (13.712, 1.0),
+    "3disks": (10.937, 1.0),
 }
 # A command that an array sends itself, when another is complete: no request of the host.
 SENT_BY_ARRAY = 0x20
@@ -28,8 +33,8 @@ OPEN_AT_END = 0.005
 NOTES = {
     "synthmixed": "the host's priority queue is not built here; without it DiskSim's own mean is 21.468",
     "syntharrays": (
-        "likely cause: the disks of an array share a bus, which DiskSim lets a disk keep through the overhead of a command, "
-        "2.5 to 3.3 ms; here a command takes the bus for its data alone"
+        "disks that share a bus keep it through the overhead of a command, as DiskSim lets them; here by the overheads without "
+        "regard to the command before"
     ),
 }
 
