@@ -75,6 +75,11 @@ def converted(system: str, form: str) -> Callable[[Path], None]:
     return supply
 
 
+def _fleet(path: Path) -> None:
+    """Requests of twelve devices."""
+    written(frame(), path)
+
+
 def _volume(path: Path) -> None:
     """A record a line: device, direction, byte, bytes, µs."""
     draw = random.Random(1)
@@ -130,7 +135,7 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "mine.csv": converted("hp-97560", "csv"),
     "monday.csv": converted("hp-97560", "csv"),
     "tuesday.csv": converted("hp-97560", "csv"),
-    "fleet.parquet": lambda path: written(frame(), path),  # pyright: ignore[reportReturnType]
+    "fleet.parquet": _fleet,
     "candidates.toml": of_the_tree("examples/candidates.toml"),
     "dual-actuator.toml": of_the_tree("examples/dual-actuator.toml"),
     "examples": of_the_tree("examples"),

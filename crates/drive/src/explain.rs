@@ -90,6 +90,10 @@ impl Timeline {
             let track = self.track_at(start, &narrative.passes);
             self.add("bus", start, end, track, note.into());
         }
+        for kept in &narrative.kept {
+            self.add(kept.label, kept.start, kept.end, kept.track.unwrap_or(at), kept.note.into());
+            at = kept.track.unwrap_or(at);
+        }
         self.steps.sort_by_key(|step| step.start);
     }
 

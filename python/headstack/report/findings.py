@@ -160,7 +160,7 @@ def _or_dash(value: float | None) -> str:
     return "–" if value is None else _written(value, None)
 
 
-def replay_rows(replay: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def replay_rows(replay: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """How well the rebuilt drive replays the random accesses, by kind and depth."""
     columns = ["of", "at a time", "demerit (%)", "error of one (%)", "mean, measured (ms)", "mean, rebuilt (ms)"]
     scores = [score for score in (replay["reads"], replay["writes"], *replay["queued"]) if score is not None]

@@ -65,6 +65,8 @@ class MeasurementSummary(TypedDict):
     cache: Part
     random: list[Any]
     stream: Part
+    scan: dict[str, Any] | None
+    """What the reads of the surface say: long and failed ones, by place."""
     warnings: list[str]
     warning_kinds: list[str]
     samples: int
@@ -92,6 +94,9 @@ class MeasureOutput(MeasurementSummary):
 
     partial: bool
     """Whether something kept a probe from its end."""
+    replay: dict[str, Any] | None
+    """How well the drive rebuilt from the values serves the random accesses of the record."""
+    smart: NotRequired[Any]
 
 
 class ProbeEntry(TypedDict):

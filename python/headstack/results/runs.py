@@ -99,6 +99,55 @@ class MeasuredByFio(TypedDict):
     max_ms: float
 
 
+class Rebuild(TypedDict):
+    """A failed drive, and how it was rebuilt."""
+
+    volume: str
+    drive: str
+    onto: str | None
+    """The spare that took its place; null where the room is distributed, or where there was none."""
+    failed_s: float
+    began_s: float | None
+    finished_s: float | None
+    hours: float | None
+    rebuilt_mb: float
+    mb_per_s: float | None
+    progress: float
+    """The share that was there again at the end of the run."""
+    progress_s: list[list[float]]
+    """Share, and seconds since it began, every twentieth."""
+    requests: int
+    """Those of the volume that completed meanwhile."""
+    response_mean_ms: float | None
+    response_p50_ms: float | None
+    response_p99_ms: float | None
+    response_max_ms: float | None
+
+
+class DataLoss(TypedDict):
+    """Data of a volume that no drive tells any more."""
+
+    volume: str
+    at_s: float
+    drives: list[str]
+    """Those that were missing then."""
+    lost_sectors: int
+    lost_mb: float
+    lost_share: float
+    first_lba: int
+    last_lba: int
+
+
+class Parallel(TypedDict):
+    """One drive's requests, served by several threads."""
+
+    threads: int
+    guessed_requests: int
+    """Served from a guessed state of the drive."""
+    proven_requests: int
+    """Those whose guess proved right; the others were served again."""
+
+
 class RunSummary(TypedDict):
     """What a simulation comes to."""
 
@@ -141,6 +190,9 @@ class RunSummary(TypedDict):
     power: NotRequired[Watts]
     buffer_cache: NotRequired[BufferCacheCounts]
     fio: NotRequired[list[MeasuredByFio]]
+    rebuilds: NotRequired[list[Rebuild]]
+    data_loss: NotRequired[DataLoss]
+    parallel: NotRequired[Parallel]
 
 
 class FleetDevice(TypedDict):

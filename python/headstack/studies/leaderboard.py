@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from headstack.results.validations import ValidationSummary
     from headstack.studies.measured_drives import Measured
 
 KINDS = ("all", "reads", "writes")
@@ -21,7 +22,7 @@ KINDS = ("all", "reads", "writes")
 class Scored:
     """The second half of a trace, phase-locked: the scores, and how sure they are."""
 
-    summary: dict[str, Any]
+    summary: ValidationSummary
     intervals: dict[str, Any]
 
     @classmethod
@@ -50,7 +51,7 @@ def _line(each: Measured, kind: str, found: Scored) -> list[str]:
         low, high = found.intervals[of][key]
         return f"{value:.{digits}f}{unit} ({low:.{digits}f} to {high:.{digits}f})"
 
-    def cells(key: str, value: Callable[[dict[str, Any]], float], unit: str, digits: int) -> list[str]:
+    def cells(key: str, value: Callable[[Any], float], unit: str, digits: int) -> list[str]:
         return [cell(of, key, value(parts[of]), unit, digits) if parts[of]["requests"] else "–" for of in KINDS]
 
     return [
@@ -65,7 +66,7 @@ def leaderboard_section(lines: list[list[str]]) -> Section:
     """The table of all drives."""
     return Section(
         "Leaderboard",
-        "In brackets 95 % intervals: a bootstrap of 50 blocks of requests, bias-corrected. DiskSim's own replay has no phase "
+        "In brackets 95 % intervals: a bootstrap of 50 blocks of requests, shifted back by its bias. DiskSim's own replay has no phase "
         "to lock to; reads and writes apart are known of six of its runs.",
         columns=[
             "drive", "model", "demerit (ms)", "of reads", "of writes", "error per request", "of reads", "of writes",

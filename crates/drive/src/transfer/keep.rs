@@ -2,6 +2,7 @@
 
 use super::Parts;
 use super::destage::claim;
+use super::log::Keeping;
 use crate::command::{Busy, Phases, Work};
 use crate::mechanism::Arm;
 use crate::model::{DriveModel, Log, Store};
@@ -28,14 +29,23 @@ pub(super) fn keep(
         Store::Buffer => Kept { at: received, phases: Phases::default(), busy: Busy::default() },
         Store::Flash(flash) => {
             let other = flash.write(sectors * u64::from(model.sector_bytes()));
-            Kept {
-                at: received + other,
-                phases: Phases { other, ..Phases::default() },
-                busy: Busy::default(),
-            }
+            let at = received + other;
+            parts.log.tell(|narrative| {
+                narrative.kept.push(step("wait", (received, at), None, "data into the flash memory"))
+            });
+            Kept { at, phases: Phases { other, ..Phases::default() }, busy: Busy::default() }
         }
         Store::Log(log) => write_record(model, log, parts, sectors, received),
     }
+}
+
+fn step(
+    label: &'static str,
+    (start, end): (Nanos, Nanos),
+    track: Option<(u32, u32)>,
+    note: &'static str,
+) -> Keeping {
+    Keeping { label, start, end, track, note }
 }
 
 /// A record goes to the log: to the nearest reserved track, and there where the head lands.
@@ -53,6 +63,15 @@ fn write_record(model: &DriveModel, log: &Log, parts: &mut Parts, sectors: u64, 
     let at = start + Nanos((turn * media.epoch.period()).ceil() as u64);
     parts.mechanism.release(Work::Command, claim.at, at, Arm::over(&track));
     let (seek, rotation, transfer) = (ready - claim.at, start - ready, at - start);
+    parts.log.tell(|narrative| {
+        let on = Some(Arm::over(&track).track());
+        narrative.kept = vec![
+            step("wait", (received, claim.at), None, "the mechanism was busy with other work"),
+            step("seek", (claim.at, ready), on, "to the nearest track of the log"),
+            step("rotation", (ready, start), on, "the next physical sector of the log comes"),
+            step("transfer", (start, at), on, "a record of the log"),
+        ];
+    });
     Kept {
         at,
         phases: Phases { other: claim.at - received, seek, rotation, transfer, ..Phases::default() },

@@ -20,6 +20,19 @@ pub(crate) struct Narrative {
     pub(crate) transfers: Vec<(Nanos, Nanos)>,
     /// Part of a physical sector is written: the whole of it is read before.
     pub(crate) reads_first: bool,
+    /// How cached data were brought to where they are kept.
+    pub(crate) kept: Vec<Keeping>,
+}
+
+/// A part of that.
+#[derive(Clone, Debug)]
+pub(crate) struct Keeping {
+    pub(crate) label: &'static str,
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    /// The track under the head, where that changes.
+    pub(crate) track: Option<(u32, u32)>,
+    pub(crate) note: &'static str,
 }
 
 /// Where transfers leave their records.

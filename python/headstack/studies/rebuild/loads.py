@@ -92,7 +92,7 @@ def rebuild(array: Array, iops: int) -> Loaded:
         path.write_text(array.toml(write_small(Path(name))), encoding="utf-8")
         system = headstack.System(str(path))
     summary = headstack.simulate(system, headstack.Workload(toml=workload(iops)), keep=False, until_s=LOADED_S).summary
-    found: dict[str, Any] = summary["rebuilds"][0]
+    found: Any = summary["rebuilds"][0]
     return Loaded(
         found["mb_per_s"],
         found["response_p50_ms"],

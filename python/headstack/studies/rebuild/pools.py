@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import headstack
 from headstack.studies.rebuild.drive import LARGE_TB, write_small
@@ -62,7 +63,7 @@ def rebuild(pool: Pool) -> Rebuilt:
         system = headstack.System(str(path))
     summary = headstack.simulate(system, headstack.Workload(toml=NOTHING), keep=False).summary
     busy = [drive["utilisation"] for drive in summary["drives"] if drive["commands"] > 1]
-    found = summary["rebuilds"][0]
+    found: Any = summary["rebuilds"][0]
     instants = dict(found["progress_s"])
     # Filling the window at the beginning and emptying it at the end weigh more on a small drive than on a large one.
     rate = (LAST - FIRST) * found["rebuilt_mb"] / (instants[LAST] - instants[FIRST])
