@@ -153,7 +153,7 @@ impl<'a> Work<'a> {
                 let fitted = part.drive()?;
                 let angles = self.before_after(|drive| self.replayed(drive, &train), &fitted)?;
                 let test_scores = angles.map(|(_, model)| self.scores(test, &model[test.clone()]))?;
-                self.result(&part, &train, test.len(), test_scores, angles)
+                self.result(&part, &train, test.len(), &test_scores, angles)
             }
             _ => self.folds(tests),
         }
@@ -174,7 +174,7 @@ impl<'a> Work<'a> {
             before: self.scores(&all, &pooled(|fold| &fold.times.before))?,
             after: self.scores(&all, &pooled(|fold| &fold.times.after))?,
         };
-        let mut result = self.result(&part, self.trace, all.len(), test, angles)?;
+        let mut result = self.result(&part, self.trace, all.len(), &test, angles)?;
         result.evaluations += folds.iter().map(|fold| fold.evaluations).sum::<u64>();
         result.folds = folds.iter().map(|fold| fold.scores).collect();
         for row in &mut result.rows {
@@ -229,7 +229,7 @@ impl<'a> Work<'a> {
         part: &PartFit<'_>,
         train: &MeasuredTrace,
         scored: usize,
-        test: BeforeAfter<Scores>,
+        test: &BeforeAfter<Scores>,
         angles: BeforeAfter<(Angles, Vec<Nanos>)>,
     ) -> Result<Calibration, FitError> {
         let rows = rows(&part.evaluator, &part.point, &part.before, &part.table)?;
@@ -252,7 +252,7 @@ impl<'a> Work<'a> {
             rows,
             requests: (train.requests().len(), scored),
             train: train_scores,
-            test,
+            test: *test,
             folds: Vec::new(),
             angles: BeforeAfter { before: angles.before.0, after: angles.after.0 },
             rounds: part.rounds,

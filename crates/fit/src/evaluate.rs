@@ -173,13 +173,12 @@ impl<'a> Evaluator<'a> {
             None => self.loss(values)?,
             Some(journaled) => {
                 let (journal, name) = (journaled.journal, journaled.key(&key));
-                match journal.get(&name) {
-                    Some(kept) => kept.as_ref().map(|blocks| self.restored(blocks)),
-                    None => {
-                        let loss = self.loss(values)?;
-                        journal.put(&name, loss.as_ref().map(Loss::blocks))?;
-                        loss
-                    }
+                if let Some(kept) = journal.get(&name) {
+                    kept.as_ref().map(|blocks| self.restored(blocks))
+                } else {
+                    let loss = self.loss(values)?;
+                    journal.put(&name, loss.as_ref().map(Loss::blocks))?;
+                    loss
                 }
             }
         };

@@ -49,7 +49,7 @@ pub fn score_intervals(
     for _ in 0..samples {
         let (mut op, mut real, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..blocks {
-            let block = (u128::from(next(&mut state)) * blocks as u128 >> 64) as usize;
+            let block = ((u128::from(next(&mut state)) * blocks as u128) >> 64) as usize;
             let range = edge(block)..edge(block + 1);
             op.extend_from_slice(&ops[range.clone()]);
             real.extend_from_slice(&measured[range.clone()]);

@@ -67,7 +67,9 @@ mod tests {
             p in 0.01..1.0_f64,
         ) {
             let mut tally = Tally::new();
-            values.iter().for_each(|&value| tally.record(Nanos(value)));
+            for &value in &values {
+                tally.record(Nanos(value));
+            }
             values.sort_unstable();
             let rank = ((p * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let (exact, found) = (values[rank - 1] as f64, tally.quantile(p).0 as f64);

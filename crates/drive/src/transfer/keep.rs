@@ -31,7 +31,7 @@ pub(super) fn keep(
             let other = flash.write(sectors * u64::from(model.sector_bytes()));
             let at = received + other;
             parts.log.tell(|narrative| {
-                narrative.kept.push(step("wait", (received, at), None, "data into the flash memory"))
+                narrative.kept.push(step("wait", (received, at), None, "data into the flash memory"));
             });
             Kept { at, phases: Phases { other, ..Phases::default() }, busy: Busy::default() }
         }

@@ -26,7 +26,7 @@ pub(super) fn do_meanwhile<T: Send, O>(
     thread::scope(|scope| {
         for _ in 0..others {
             // A machine that has no threads to give gets the same results from one.
-            let _ = thread::Builder::new().spawn_scoped(scope, &go_on);
+            let _ = thread::Builder::new().spawn_scoped(scope, go_on);
         }
         let done = own();
         go_on();

@@ -120,7 +120,10 @@ proptest! {
     }
 }
 
-static DRIVES: std::sync::OnceLock<Vec<(&'static str, Vec<(String, String)>)>> = std::sync::OnceLock::new();
+/// A drive of the library, and what is other about it.
+type Variant = (&'static str, Vec<(String, String)>);
+
+static DRIVES: std::sync::OnceLock<Vec<Variant>> = std::sync::OnceLock::new();
 
 /// Requests of a light load, anywhere.
 fn light(capacity: u64, count: u64) -> Vec<Request> {

@@ -17,7 +17,7 @@ use crate::system::System;
 
 /// A device in motion.
 pub(super) struct Device<'s> {
-    device: u32,
+    number: u32,
     path: Path<'s>,
     book: Book,
 }
@@ -64,20 +64,22 @@ impl Records for Both<'_> {
 
 impl<'s> Device<'s> {
     /// At rest. Each device has a seed of its own.
-    pub(super) fn new(system: &'s Arc<System>, device: u32, seed: u64) -> Self {
-        let seed = seed.wrapping_add(device.into());
+    pub(super) fn new(system: &'s Arc<System>, number: u32, seed: u64) -> Self {
+        let seed = seed.wrapping_add(number.into());
         let path = if fast::applies(system) {
             let options = RunOptions { seed, threads: Some(1), ..RunOptions::default() };
             Path::Closed(Box::new(FastRun::new(system, &options)))
         } else {
             Path::Events(Box::new(Engine::new(system, seed)))
         };
-        Self { device, path, book: Book::default() }
+        Self { number, path, book: Book::default() }
     }
 
     /// Serves requests that are all for it, in order of arrival.
     pub(super) fn serve(&mut self, requests: &mut [Request], all: &mut Quantiles) -> Result<(), SystemError> {
-        requests.iter_mut().for_each(|request| request.device = 0);
+        for request in &mut *requests {
+            request.device = 0;
+        }
         let first_id = self.book.taken;
         self.book.taken += requests.len() as u64;
         match &mut self.path {
@@ -108,7 +110,7 @@ impl<'s> Device<'s> {
         };
         let Book { reads, sectors, response_sum, response, end, .. } = self.book;
         Ok(DeviceRow {
-            device: self.device,
+            device: self.number,
             requests: response.count(),
             reads,
             sectors,

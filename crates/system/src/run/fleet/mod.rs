@@ -90,14 +90,12 @@ pub fn run_fleet(
         }
         on_progress(Progress { completed: taken, simulated: last });
     }
-    match failed {
-        Some(error) => Err(error),
-        None => {
-            let mut part = collected(shards, system.sector_bytes())?;
-            part.interrupted = interrupted;
-            Ok(part)
-        }
+    if let Some(error) = failed {
+        return Err(error);
     }
+    let mut part = collected(shards, system.sector_bytes())?;
+    part.interrupted = interrupted;
+    Ok(part)
 }
 
 /// Gives each shard the requests of its devices.
