@@ -23,18 +23,12 @@ Share = tuple[int, int]
 
 @dataclass(frozen=True)
 class Fleet:
-    """What a fleet comes to.
-
-    Attributes
-    ----------
-    result
-        The devices, and the responses of all their requests, as the core keeps them.
-    worst
-        How many of the worst devices the summary lists.
-    """
+    """What a fleet comes to."""
 
     result: _core.Fleet
+    """The devices, and the responses of all their requests, as the core keeps them."""
     worst: int = WORST
+    """How many of the worst devices the summary lists."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
