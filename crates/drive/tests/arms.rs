@@ -103,6 +103,20 @@ impl Naive {
         (ready, if TURN_MS - wait < 1e-4 { ready } else { ready + wait })
     }
 
+    /// Whether rounding decides which pair is the best: two are there at the same time, or the arm of one is on track just when
+    /// its sector begins.
+    fn is_close(&self, at: f64, waiting: &[u64]) -> bool {
+        let pairs = waiting.iter().flat_map(|&lba| (0..self.arms.len()).map(move |arm| (lba, arm)));
+        let mut reached: Vec<(f64, f64)> = pairs.map(|(lba, arm)| self.reach(arm, at, lba)).collect();
+        reached.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let soonest = reached[0].1;
+        reached.windows(2).any(|pair| pair[1].1 - pair[0].1 < 1e-4)
+            || reached.iter().any(|&(ready, start)| {
+                let wait = start - ready;
+                (wait < 1e-4 || TURN_MS - wait < 1e-4) && ready < soonest + 1e-4
+            })
+    }
+
     /// Of the sectors that wait, the best with its arm: the soonest, then the oldest, then the first arm.
     fn best(&self, at: f64, waiting: &[u64]) -> (usize, usize) {
         let pairs = (0..waiting.len()).flat_map(|i| (0..self.arms.len()).map(move |arm| (i, arm)));
@@ -148,10 +162,7 @@ proptest! {
         let mut at = Nanos::ZERO;
         for (id, &(lba, gap_ms)) in reads.iter().enumerate() {
             let at_ms = at.as_ms();
-            // Where two arms would be there at the same time, rounding decides.
-            let mut starts: Vec<f64> = (0..angles.len()).map(|arm| naive.reach(arm, at_ms, lba).1).collect();
-            starts.sort_by(f64::total_cmp);
-            if starts.windows(2).any(|pair| pair[1] - pair[0] < 1e-4) {
+            if naive.is_close(at_ms, &[lba]) {
                 return Ok(());
             }
             let (_, arm) = naive.best(at_ms, &[lba]);
@@ -186,13 +197,7 @@ proptest! {
         for outcome in &outcomes {
             let candidates = if first { &waiting[..1] } else { &waiting[..] };
             let (index, arm) = naive.best(at, candidates);
-            let mut starts: Vec<f64> = candidates
-                .iter()
-                .flat_map(|&lba| (0..angles.len()).map(move |arm| (lba, arm)))
-                .map(|(lba, arm)| naive.reach(arm, at, lba).1)
-                .collect();
-            starts.sort_by(f64::total_cmp);
-            if starts.windows(2).any(|pair| pair[1] - pair[0] < 1e-4) {
+            if naive.is_close(at, candidates) {
                 return Ok(());
             }
             prop_assert_eq!(outcome.id, ids[index]);
