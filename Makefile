@@ -118,19 +118,19 @@ test: $(STAMPS)/dev
 
 .PHONY: test-rust test-rust-slow test-python test-examples
 test-rust:
-	$(call say,Rust tests: 1 to 3 minutes from scratch)
+	$(call say,Rust tests: 6 to 8 minutes from scratch)
 	@cargo test --quiet --locked $(RUST_TESTS)
 
 test-rust-slow:
-	$(call say,Slow Rust tests: 1 to 3 minutes)
+	$(call say,Slow Rust tests: 5 to 7 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev
-	$(call say,Python tests: about 1 minute)
-	@$(BIN)/python -m pytest -m 'not guest and not faults and not docs'
+	$(call say,Python tests: about 4 minutes)
+	@$(BIN)/python -m pytest -n 2 -m 'not guest and not faults and not docs'
 
 # Every command that the documents, the examples and `--help` show, as it stands.
 .PHONY: test-docs
