@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, Overrides, Scheduler, TraceOptions, model_overrides
+from headstack.cli.options import OUTPUT, RUN, Dask, Json, Overrides, Scheduler, TraceOptions, model_overrides
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ def fleet(
     threads: Annotated[
         int | None, Parameter(group=RUN, help="So many threads; all cores' if left out. The results are the same.")
     ] = None,
-    dask: Annotated[
-        str | None,
-        Parameter(
-            group=RUN, help="Run on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here."
-        ),
-    ] = None,
+    dask: Dask = None,
     shares: Annotated[
         int | None,
         Parameter(

@@ -49,6 +49,10 @@ Scheduler = Annotated[
         help="Scheduling algorithm: NAME in the host's driver, drive:NAME in the drives; `headstack schedulers` lists them.",
     ),
 ]
+Dask = Annotated[
+    str | None,
+    Parameter(group=RUN, help="Run on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here."),
+]
 Replay = Literal["open", "closed", "measured"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
-from headstack.cli.options import RUN, Json
+from headstack.cli.options import RUN, Dask, Json
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,12 +30,7 @@ def sweep(
     threads: Annotated[
         int | None, Parameter(group=RUN, help="So many runs at a time on this machine; one a core if left out.")
     ] = None,
-    dask: Annotated[
-        str | None,
-        Parameter(
-            group=RUN, help="Run on a Dask cluster: the ADDRESS of its scheduler, or local:N for N processes here."
-        ),
-    ] = None,
+    dask: Dask = None,
     slurm: Annotated[
         str | None,
         Parameter(

@@ -133,19 +133,10 @@ class TickHistogram(TypedDict):
     text: str
 
 
-class TicksOutput(TypedDict):
+class TicksOutput(TickHistogram):
     """What `trace ticks --json` prints."""
 
     histogram: str
-    responses: int
-    counts: list[TickCount]
-    mean_ticks: Figure
-    mean_ms: Figure
-    std_ms: Figure
-    std_corrected_ms: Figure
-    within_5_ticks: Figure
-    at_0_ticks: Figure
-    text: str
 
 
 class Loss(TypedDict):
