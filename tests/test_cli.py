@@ -212,6 +212,22 @@ def test_explain_replays_a_row_with_its_marks(tmp_path: Path) -> None:
     assert all("cause not recorded" in note for note in waits)
 
 
+def test_explain_tells_what_happened_in_a_drive_that_queues(tmp_path: Path) -> None:
+    workload = tmp_path / "queue.toml"
+    workload.write_text(
+        "seed = 3\nrequests = 200\n[[stream]]\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 4.0\n"
+    )
+    rows = tmp_path / "rows.parquet"
+    headstack("simulate", "sas-15k-300gb", "--workload", str(workload), "--out", str(rows), "--json")
+    late = pl.read_parquet(rows).filter(pl.col("queue_ns") > 1_000_000, pl.col("op").cast(pl.String) == "read")
+    assert len(late) > 10
+    for number in late["id"][:10]:
+        told = headstack("explain", "sas-15k-300gb", "--from", str(rows), "--id", str(number), "--json").json()
+        story = told["requests"][-1]
+        assert abs(story["differs_ms"]) < 1e-3
+        assert max(step["end_ms"] for step in story["steps"]) == pytest.approx(story["finish_ms"], abs=1e-6)
+
+
 def test_explain_tells_the_way() -> None:
     told = headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000", "--json").json()
     first, second = told["requests"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -45,13 +46,23 @@ def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Wo
 def override_pairs(overrides: dict[str, Any] | list[tuple[str, str]] | None) -> list[tuple[str, str]]:
     """Values to replace, as the files write them."""
     pairs = list(overrides.items()) if isinstance(overrides, dict) else list(overrides or [])
-    return [(path, _toml(value)) for path, value in pairs]
+    # A word of its own needs no quotation marks.
+    return [(path, value if isinstance(value, str) else _toml(value)) for path, value in pairs]
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            # JSON's text is a TOML string, too.
+            return json.dumps(value, ensure_ascii=False)
+        case dict():
+            return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(each)}" for key, each in value.items()) + " }"
+        case list() | tuple():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case _:
+            return str(value)
 
 
 def simulate(

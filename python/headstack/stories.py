@@ -24,7 +24,9 @@ def summary_line(story: Mapping[str, Any]) -> str:
         "reported-early": "reported early",
     }
     cache = f"; {words[story['cache']]}" if story["cache"] in words else ""
+    queued = story.get("queued_in_host_ms", 0.0)
+    host = f"; before, {queued:,.3f} ms in the host's queue" if queued > 0 else ""
     return (
         f"{story['response_ms']:.3f} ms ({phases}) to cylinder {place['cylinder']:,}, head {place['head']}, "
-        f"sector {place['sector']}{cache}"
+        f"sector {place['sector']}{cache}{host}"
     )

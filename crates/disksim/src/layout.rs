@@ -187,7 +187,7 @@ fn zone(
         let within = sectors.rem_euclid(slots);
         if within != sectors {
             let message = format!(
-                "`{name}` is {given}, which is more than a turn or negative: {within} sectors is the same"
+                "`{name}` is {given}, which is more than a revolution or negative: {within} sectors is the same"
             );
             report.warn(fields.at(name), message);
         }

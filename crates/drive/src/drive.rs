@@ -247,7 +247,7 @@ impl Drive {
         self.buffered.clear();
         let mut coming = None;
         if needs == Needs::Cache {
-            let media = self.parts.mechanism.media(&self.model, at);
+            let media = self.parts.mechanism.media_ahead(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
             coming = self.parts.buffer.coming();
         }

@@ -41,7 +41,7 @@ impl Drive {
         let narrative = self.parts_mut().log.heard();
         let seen_at = narrative.media_base.max(narrative.decoded);
         let model = std::sync::Arc::clone(self.model());
-        let epoch = self.parts_mut().mechanism.media(&model, seen_at).epoch;
+        let epoch = self.parts_mut().mechanism.media_ahead(&model, seen_at).epoch;
         // Another arm than the one used last may have set out.
         let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(from);
         let mut timeline = Timeline { epoch, from, since: outcome.submitted, steps: Vec::new() };
@@ -94,7 +94,17 @@ impl Timeline {
             self.add(kept.label, kept.start, kept.end, kept.track.unwrap_or(at), kept.note.into());
             at = kept.track.unwrap_or(at);
         }
+        self.complete(outcome);
         self.steps.sort_by_key(|step| step.start);
+    }
+
+    /// What the controller takes to complete the command, once all that the command waits for is done.
+    fn complete(&mut self, outcome: &Outcome) {
+        let (finish, done) = (outcome.finish, self.steps.iter().filter(|step| step.end <= outcome.finish));
+        let Some((at, track)) = done.map(|step| (step.end, (step.cylinder, step.head))).max() else { return };
+        if finish - at <= outcome.phases.overhead {
+            self.add("overhead", at, finish, track, "command completed".into());
+        }
     }
 
     /// Where the arm is at an instant.
@@ -147,7 +157,7 @@ fn wait_note(pass: &Pass, on_arrival: Angle) -> String {
     let to_go = on_arrival.until(first).0 / width;
     let passed = (on_arrival - first).0 / width;
     if passed < to_go && passed < 4 {
-        format!("the first sector had just passed, {} sectors ago; almost a full turn", passed + 1)
+        format!("the first sector had just passed, {} sectors ago; almost a full revolution", passed + 1)
     } else {
         format!("{to_go} sectors to go before the first one comes")
     }

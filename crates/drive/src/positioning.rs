@@ -26,7 +26,7 @@ impl Parts {
         at: Nanos,
         release: impl Fn(&Self, &Media<'_>, Nanos) -> Release,
     ) -> Estimate<'a> {
-        let media = self.mechanism.media(model, at);
+        let media = self.mechanism.media_ahead(model, at);
         let after = self.history.after();
         let seek_paths = [Op::Read, Op::Write].map(|op| {
             let decoded = at + overhead(model, op, after);
@@ -105,7 +105,7 @@ impl Drive {
         at: Nanos,
         last: Option<(u64, Op)>,
     ) -> Estimate<'a> {
-        let media = self.parts_mut().mechanism.media(model, at);
+        let media = self.parts_mut().mechanism.media_ahead(model, at);
         let (lba, op) = last.unwrap_or((0, Op::Read));
         from_rest(model, media.epoch, at, op, Arm::over(&model.layout.extent(lba, 1)))
     }

@@ -292,3 +292,26 @@ proptest! {
         prop_assert_eq!(run(&wakes), run(&[]));
     }
 }
+
+/// A scheduler looks at the drive before it chooses; to look changes nothing, on a drifting spindle neither.
+#[test]
+fn a_look_ahead_changes_nothing() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/seagate-st32430w.toml");
+    let drift = [("spindle.drift_ppm", "500"), ("spindle.drift_interval_s", "0.02")];
+    let drift = drift.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let text = std::fs::read_to_string(path).unwrap();
+    let model = Arc::new(DriveModel::new(&DriveSpec::from_toml_with(path, &text, &drift).unwrap()).unwrap());
+    let (mut watched, mut alone) = (Drive::new(model.clone(), 7), Drive::new(model.clone(), 7));
+    let bus = model.bus();
+    let (mut finish, mut lba) = (Nanos::ZERO, 0);
+    for id in 0..300 {
+        // Runs of reads behind one another, so that read-ahead is under way where the speed changes.
+        lba = if id % 5 == 0 { (id * 7_919_113) % 3_000_000 } else { lba + 16 };
+        let command = Command { id, lba: Lba(lba), sectors: 16, ..Command::default() };
+        let at = finish + Nanos(id % 7 * 9_000_000);
+        let _ = watched.estimate(&model, at);
+        let seen = watched.serve(at, command, &bus, &mut Vec::new());
+        assert_eq!(seen, alone.serve(at, command, &bus, &mut Vec::new()), "{id}");
+        finish = seen.finish;
+    }
+}

@@ -90,8 +90,10 @@ impl Teller {
             if (first + count - 1) / part != actuator as u64 {
                 return Err(Error::Input("the request reaches over two actuators".into(), None));
             }
+            // A drive that queues commands has the next before the one before it is complete.
             let arrival = at.map_or(self.now, |at| Nanos(at.0));
-            let start = arrival.max(self.now);
+            let queues = self.model.queue_depth() > 1 && measured_finish.is_none();
+            let start = if queues { arrival } else { arrival.max(self.now) };
             let command = Command {
                 id: id as u64,
                 op,

@@ -88,6 +88,16 @@ fn specimens() -> Vec<(&'static str, Vec<u8>)> {
                 )
             }),
         ),
+        (
+            "lttng",
+            lines(|k| {
+                let at = format!("{{ dev = 8388608, sector = {}, nr_sector = 8, rwbs = 36", k * 8);
+                format!(
+                    "[5.{k:03}0] (+0.1) h block_rq_issue: {{ cpu_id = 0 }}, {at}, tid = 7, comm = \"dd\", cmd = [ ] }}\n\
+                     [5.{k:03}5] (+0.1) h block_rq_complete: {{ cpu_id = 0 }}, {at}, error = 0 }}\n"
+                )
+            }),
+        ),
     ]);
     let directory = tempfile::tempdir().unwrap();
     for name in ["t.csv", "t.parquet"] {

@@ -94,6 +94,7 @@ def _show(found: Explanation) -> None:
 
     number = output.number
     for story in found.stories:
+        _note_difference(story)
         output.table(
             title(story),
             ["step", "ms", "takes", "cylinder", "head", "angle", "what happens"],
@@ -112,12 +113,13 @@ def _show(found: Explanation) -> None:
             text_columns=(0, 6),
             caption=summary_line(story),
         )
-        _note_difference(story)
 
 
 def _note_difference(story: Mapping[str, Any]) -> None:
-    if abs(story.get("differs_ms", 0.0)) > 0.001:
+    from headstack.explanation import SAME_MS
+
+    if abs(story.get("differs_ms", 0.0)) > SAME_MS:
         output.warning(
-            f"request {story['id']} finishes {story['differs_ms']:+.3f} ms from the run's record: in the run, requests "
-            "were under way at the same time"
+            f"this is not what happened to request {story['id']} in the run, but what would have happened had requests come one "
+            f"after the other: it finishes {story['differs_ms']:+.3f} ms from the record"
         )

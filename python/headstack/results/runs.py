@@ -269,8 +269,10 @@ class Timeline(TypedDict):
     place: PlaceOnDisk
     rotation_ms: float
     steps: list[Step]
+    queued_in_host_ms: NotRequired[float]
+    """From its arrival in the run to `arrival_ms`, when the drive got it."""
     differs_ms: NotRequired[float]
-    """How much later than in the run's record it finishes: there, requests were under way at the same time."""
+    """How much later than in the run's record it finishes; 0 where the story is that of the run."""
 
 
 class ExplainOutput(TypedDict):

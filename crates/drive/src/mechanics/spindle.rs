@@ -217,6 +217,12 @@ impl Spindle {
         self.epoch
     }
 
+    /// As [`Spindle::epoch_at`], for one who only looks ahead: time does not go on.
+    #[inline]
+    pub(crate) fn epoch_ahead(&self, t: Nanos) -> Epoch {
+        if t < self.boundary { self.epoch } else { self.clone().epoch_at(t) }
+    }
+
     /// Into the drift interval that holds `t`.
     #[cold]
     fn move_on(&mut self, t: Nanos) {

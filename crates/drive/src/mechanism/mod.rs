@@ -164,6 +164,12 @@ impl Mechanism {
         Media { model, epoch: self.spindle.epoch_at(now) }
     }
 
+    /// The disk as it will turn at `at`, for one who only looks: the rotation stays as it was last asked for.
+    #[inline]
+    pub(crate) fn media_ahead<'a>(&self, model: &'a DriveModel, at: Nanos) -> Media<'a> {
+        Media { model, epoch: self.spindle.epoch_ahead(at) }
+    }
+
     /// The rotation as it was last asked for.
     pub(crate) fn present_epoch(&self) -> Epoch {
         self.spindle.present_epoch()

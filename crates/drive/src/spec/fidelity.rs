@@ -10,20 +10,21 @@ pub enum RotationModel {
     /// From the angle of the spindle and of the sector.
     #[default]
     Tracked,
-    /// Drawn uniformly from one turn, independently for every command.
+    /// Drawn uniformly from one revolution, independently for every command.
     Uniform,
 }
 
-/// What a change of track within a transfer costs.
+/// What a change of track costs, within a transfer and before its first sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchModel {
     /// The switch, and the wait for the skewed first sector of the next track.
     #[default]
     Skewed,
-    /// The head-switch time for every track change, nothing else.
+    /// The head-switch time for every track change within a transfer. Before the first sector only the seek curve counts:
+    /// the settle times, the extra of inward seeks and a change of head alone are left out.
     Fixed,
-    /// Nothing.
+    /// Nothing within a transfer; before the first sector as with `fixed`.
     Free,
 }
 
@@ -35,7 +36,8 @@ pub enum TransferModel {
     #[default]
     Overlapped,
     /// One transfer, linear in length, at the slower of the two rates, after positioning. Cache and early writes stay; fences,
-    /// sectors taken as they come, bursts and the reading of physical sectors before a write are left out.
+    /// sectors taken as they come, bursts, reconnecting, the preparation of data and the reading of physical sectors before a
+    /// write are left out.
     Linear,
 }
 
@@ -49,7 +51,7 @@ pub struct FidelitySpec {
     /// Rotational delay.
     #[serde(default)]
     pub rotation: RotationModel,
-    /// Track changes within a transfer.
+    /// Track changes, within a transfer and before it.
     #[serde(default)]
     pub switch: SwitchModel,
     /// Media and bus.

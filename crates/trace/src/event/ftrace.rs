@@ -88,15 +88,16 @@ pub(super) fn counts_cycles(sample: crate::input::Sample<'_>) -> bool {
 
 /// What an event is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Request,
     Bio,
     BioComplete,
     Plug,
 }
 
+/// What the tracepoint `block_NAME` tells, and of what.
 #[inline]
-fn meaning(name: &[u8]) -> Option<(Action, Form)> {
+pub(super) fn meaning(name: &[u8]) -> Option<(Action, Form)> {
     Some(match name {
         b"rq_issue" => (Action::Issue, Form::Request),
         b"rq_complete" => (Action::Complete, Form::Request),

@@ -16,6 +16,7 @@ pub(crate) mod blkparse_format;
 pub(crate) mod ftrace;
 mod ios;
 pub(crate) mod lines;
+pub(crate) mod lttng;
 pub(crate) mod open;
 pub mod write;
 

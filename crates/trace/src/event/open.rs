@@ -7,7 +7,7 @@ use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
 use super::lines::{TextEvents, finds_events};
 use super::pairing::{Pairing, PairingRule, Survey};
-use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace};
+use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace, lttng};
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
 use crate::format::preset::expanded;
@@ -35,6 +35,13 @@ pub(crate) static FTRACE: Format = Format {
     about: "block tracepoints as text of tracefs, trace-cmd report, perf script or bpftrace; paired",
     sniff: |sample| finds_events(sample, ftrace::Parser::default()),
     open: |input, options| decoder(input, &FTRACE, options),
+};
+
+pub(crate) static LTTNG: Format = Format {
+    name: "lttng",
+    about: "block tracepoints of LTTng as text of babeltrace or babeltrace2; paired",
+    sniff: |sample| finds_events(sample, lttng::Parser::default()),
+    open: |input, options| decoder(input, &LTTNG, options),
 };
 
 fn decoder(input: Input, format: &Format, options: &OpenOptions) -> format::Opened {
@@ -169,7 +176,7 @@ pub(crate) fn open_set(path: &Path, options: &OpenOptions) -> Result<BlktraceSet
 
 /// Whether a trace of this format is one of events.
 pub fn is_event_trace(format: &str) -> bool {
-    [&BLKTRACE, &BLKPARSE, &FTRACE].iter().any(|event| event.name == format)
+    [&BLKTRACE, &BLKPARSE, &FTRACE, &LTTNG].iter().any(|event| event.name == format)
 }
 
 /// Opens a trace of events: a folder or `FOLDER/NAME` of blktrace's files, or a file.
@@ -224,6 +231,9 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
             refuse_cycles(&input)?;
             Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant))
         }
+        name if name == LTTNG.name => {
+            Box::new(TextEvents::new(input, lttng::Parser::default(), tolerant))
+        }
         name if name == BLKPARSE.name => match &options.blkparse_format {
             None => Box::new(TextEvents::new(input, blkparse::Parser::default(), tolerant)),
             Some(own) => Box::new(TextEvents::new(input, blkparse_format::Parser::new(own)?, tolerant)),
@@ -231,7 +241,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
         other => {
             return Err(TraceError::unusable(
                 format!("`{}` is a trace of requests ({other}), not of events", input.path().display()),
-                "traces of events: blktrace, blkparse, ftrace".into(),
+                "traces of events: blktrace, blkparse, ftrace, lttng".into(),
             ));
         }
     };

@@ -73,6 +73,29 @@ impl Marks {
         Self::CATEGORIES.iter().filter(|(_, mark)| self.has(*mark)).fold(0, |bits, (bit, _)| bits | bit)
     }
 
+    /// LTTng's bits of `rwbs` (its block.h, `RWBS_FLAG_…`), with the mark that each is.
+    const LTTNG: [(u64, Self); 11] = [
+        (1, Self::WRITE),
+        (1 << 1, Self::DISCARD),
+        (1 << 2, Self::READ),
+        (1 << 3, Self::AHEAD),
+        // Barriers, of old kernels, empty the cache before.
+        (1 << 4, Self::FLUSH),
+        (1 << 5, Self::SYNC),
+        (1 << 6, Self::META),
+        // A secure discard.
+        (1 << 7, Self::DISCARD),
+        (1 << 8, Self::FLUSH),
+        (1 << 9, Self::FUA),
+        (1 << 10, Self::FLUSH),
+    ];
+
+    /// From the bits LTTng writes; `None` if there is another bit.
+    pub fn of_lttng(bits: u64) -> Option<Self> {
+        let marks = Self::LTTNG.iter().filter(|(bit, _)| bits & bit != 0);
+        (bits < 1 << Self::LTTNG.len()).then(|| marks.fold(Self::default(), |all, (_, mark)| all.with(*mark)))
+    }
+
     /// From letters such as `WS`, `FWFS`, `RA`, `DS`, `N`; `None` if there is another letter.
     #[inline]
     pub fn of_letters(word: &[u8]) -> Option<Self> {

@@ -66,6 +66,7 @@ pub static FORMATS: &[&Format] = &[
     &crate::event::open::BLKTRACE,
     &crate::event::open::BLKPARSE,
     &crate::event::open::FTRACE,
+    &crate::event::open::LTTNG,
     &crate::tick::source::TEXT,
     &crate::tick::source::GATHERED,
 ];

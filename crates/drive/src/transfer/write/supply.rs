@@ -89,6 +89,12 @@ impl Supply {
         index.saturating_sub(self.lead_in).min(self.count - 1)
     }
 
+    /// The burst with which the command's sector `own` comes.
+    #[inline]
+    fn burst_of(&self, own: u64) -> Option<&Burst> {
+        self.bursts.get(self.bursts.partition_point(|burst| burst.end <= own))
+    }
+
     /// Sector `index` of the media work (0 for the first) is in the buffer; [`Nanos::MAX`] while that is not known.
     #[inline]
     pub(super) fn arrival(&self, index: u64) -> Nanos {
@@ -98,8 +104,7 @@ impl Supply {
         {
             return self.waited.get(waited as usize).copied().unwrap_or(Nanos::MAX);
         }
-        let burst = self.bursts.iter().find(|burst| index < burst.end);
-        burst.map_or(Nanos::MAX, |burst| {
+        self.burst_of(index).map_or(Nanos::MAX, |burst| {
             burst.begin + self.bus.transfer(Op::Write, (index + 1 - burst.first) * self.sector_bytes)
         })
     }
@@ -119,8 +124,7 @@ impl Supply {
             return held;
         }
         let own = self.own_index(index);
-        let burst = self.bursts.iter().find(|burst| own < burst.end);
-        burst.map_or(held, |burst| held.min(burst.end - 1 + self.lead_in).max(index))
+        self.burst_of(own).map_or(held, |burst| held.min(burst.end - 1 + self.lead_in).max(index))
     }
 
     /// The next sector in order is on the media at `at`: there is room for another.
