@@ -32,7 +32,7 @@ pub const FORMATS: [&str; 19] = [
 /// # Panics
 /// If the file cannot be written, or the format is not in the list.
 pub fn write(path: &Path, format: &str, records: u64) {
-    let mut source = InMemory::new(requests(records));
+    let mut source = InMemory::new(requests(records, begin(format)));
     let format = OutputFormat::named(format).expect("all formats can be written");
     convert(&mut source, 512, path, format).expect("writable");
 }
@@ -53,11 +53,16 @@ pub fn count(path: &Path) -> u64 {
     }
 }
 
+/// When a trace begins: seconds since 1970 are known for that only by their size.
+fn begin(format: &str) -> Nanos {
+    Nanos(if format == "tencent" { 1_538_323_200_000_000_000 } else { 0 })
+}
+
 /// Requests 7 ms apart that take 2.833 ms each.
-fn requests(records: u64) -> Vec<Request> {
+fn requests(records: u64, begin: Nanos) -> Vec<Request> {
     let op = |i| if i % 2 == 0 { Op::Write } else { Op::Read };
     let request = |i| {
-        let arrival = Nanos(i * 7_000_000 + i % 1000 * 1000);
+        let arrival = begin + Nanos(i * 7_000_000 + i % 1000 * 1000);
         let request = Request::new(arrival, op(i), Lba(i * 97 % 2_000_000 * 8), 8);
         Request { start: arrival, finish: arrival + Nanos(2_833_000), ..request }
     };

@@ -307,6 +307,7 @@ impl Drive {
     ///
     /// # Panics
     /// If other commands are outstanding, or the command reaches beyond the last sector.
+    #[inline]
     pub fn serve(
         &mut self,
         at: Nanos,

@@ -139,7 +139,11 @@ impl Lines {
 /// Without spaces, tabs and carriage returns at both ends.
 #[inline]
 pub(crate) fn trim(line: &[u8]) -> &[u8] {
-    line.trim_ascii()
+    match (line.first(), line.last()) {
+        // Mostly there is nothing to take away, and one look at either end says so.
+        (Some(first), Some(last)) if *first > b' ' && *last > b' ' => line,
+        _ => line.trim_ascii(),
+    }
 }
 
 /// The fields of a line, one after the other.

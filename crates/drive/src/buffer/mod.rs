@@ -308,13 +308,18 @@ impl Buffer {
         let (start, room) = (self.segments.get(segment).start, self.segments.size());
         let stop = read_ahead::stop(media.model, fill.sequential, fill.end, start, room);
         let before = read_ahead::before_landing(media.model, fill.end, stop, fill.landed, room);
-        self.prefetch = match (before, fill.tail) {
-            (Some(before), _) => {
-                Some(Prefetch::whole_track(media, segment, fill.done, fill.arm, fill.end, stop, before))
+        // Assigned in each case: what several cases give would be made elsewhere, and copied here.
+        match (before, fill.tail) {
+            (None, Some(tail)) => self.prefetch = Prefetch::along(media, segment, fill.done, tail, stop),
+            (None, None) => {
+                self.prefetch = Prefetch::begin(media, segment, fill.done, fill.arm, fill.end, stop);
             }
-            (None, Some(tail)) => Prefetch::along(media, segment, fill.done, tail, stop),
-            (None, None) => Prefetch::begin(media, segment, fill.done, fill.arm, fill.end, stop),
-        };
+            (Some(before), _) => {
+                let whole =
+                    Prefetch::whole_track(media, segment, fill.done, fill.arm, fill.end, stop, before);
+                self.prefetch = Some(whole);
+            }
+        }
     }
 
     /// Sectors `start..end` are being written: they leave the read cache. Read-ahead into a segment that lost its end is

@@ -39,6 +39,15 @@ struct Wait {
     until: Nanos,
 }
 
+impl Wait {
+    /// When a pass begins and ends of which the first sector waits.
+    #[cold]
+    fn put_off(self, media: &Media<'_>, pass: Pass) -> (Nanos, Nanos) {
+        let from = pass.ready.max(self.until);
+        media.epoch.pass(from, pass.extent.start, pass.extent.span(pass.sectors))
+    }
+}
+
 impl Prefetch {
     /// Reading on from `lba` up to `stop`, the media being free at `begin`; `None` where there is nothing to read.
     pub(crate) fn begin(
@@ -176,14 +185,13 @@ impl Prefetch {
     fn pass_at(&self, media: &Media<'_>, next: u64, stop: u64) -> Pass {
         let stop = self.wait.filter(|wait| next < wait.lba).map_or(stop, |wait| stop.min(wait.lba));
         let arm = Arm::over(&self.pass.extent);
-        let pass = media.next_pass(self.pass.end, arm, next, stop - next, Op::Read);
-        match self.wait {
-            Some(wait) if wait.lba == next => {
-                let from = pass.ready.max(wait.until);
-                media.pass_from(pass.extent, 0, pass.sectors, pass.begin, pass.ready, from)
-            }
-            _ => pass,
+        let mut pass = media.next_pass(self.pass.end, arm, next, stop - next, Op::Read);
+        if let Some(wait) = self.wait
+            && wait.lba == next
+        {
+            (pass.start, pass.end) = wait.put_off(media, pass);
         }
+        pass
     }
 
     /// There is no room for sector `lba` before `until`: if it comes by sooner, it has to come around again. Tells whether

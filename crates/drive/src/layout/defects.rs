@@ -87,21 +87,21 @@ impl Remaps {
         Self { lbas, targets, residents }
     }
 
+    /// Whether there are none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lbas.is_empty()
+    }
+
     /// Where a logical sector was moved to.
     #[inline]
     pub(super) fn target(&self, lba: u64) -> Option<Target> {
-        if self.lbas.is_empty() {
-            return None;
-        }
         self.lbas.binary_search(&lba).ok().map(|at| self.targets[at])
     }
 
     /// How many of the `sectors` from `lba` on lie before the first remapped address above it.
     #[inline]
     pub(super) fn before_next(&self, lba: u64, sectors: u64) -> u64 {
-        if self.lbas.is_empty() {
-            return sectors;
-        }
         let next = self.lbas.get(self.lbas.partition_point(|&remapped| remapped <= lba));
         next.map_or(sectors, |next| sectors.min(next - lba))
     }

@@ -85,7 +85,8 @@ struct Home {
     number: u64,
     /// At least so many addresses before it lie one behind the other up to it, on whatever tracks.
     before: u64,
-    /// How many addresses from it on lie one behind the other, if the track is long enough and none is remapped.
+    /// How many addresses from it on lie one behind the other, if the track is long enough and none is remapped; none of them
+    /// beyond the capacity.
     run: u64,
     /// Of the track, in the zone's sequence.
     index: u64,
@@ -153,7 +154,7 @@ impl Layout {
         let length = home.run.min(tracks * self.zones[zone].sectors.value() - offset);
         Piece {
             first_lba: lba,
-            end_lba: lba + length.min(self.capacity - lba),
+            end_lba: lba + length,
             number: home.number,
             offset,
             first_index,
@@ -226,14 +227,27 @@ impl Layout {
     /// As [`Layout::locate`].
     #[inline]
     pub fn extent(&self, lba: u64, limit: u64) -> Extent {
-        if let Some(target) = self.remaps.target(lba) {
-            let track = self.target_track(target);
-            return self.run(target.zone, &track, u64::from(target.slot), lba, limit.min(1));
+        if self.remaps.is_empty() { self.run_at_home(lba, limit) } else { self.run_among_remaps(lba, limit) }
+    }
+
+    /// As [`Layout::extent`], with remapped sectors; apart from it, where mostly there are none.
+    #[inline(never)]
+    fn run_among_remaps(&self, lba: u64, limit: u64) -> Extent {
+        match self.remaps.target(lba) {
+            Some(target) => {
+                let track = self.target_track(target);
+                self.run(target.zone, &track, u64::from(target.slot), lba, limit.min(1))
+            }
+            None => self.run_at_home(lba, self.remaps.before_next(lba, limit)),
         }
+    }
+
+    /// As [`Layout::extent`], as if none were remapped.
+    #[inline]
+    fn run_at_home(&self, lba: u64, limit: u64) -> Extent {
         let home = self.home(lba);
         let zone = &self.zones[home.zone];
-        let sectors = limit.min(zone.sectors.value() - home.slot).min(home.run).min(self.capacity - lba);
-        let sectors = self.remaps.before_next(lba, sectors);
+        let sectors = limit.min(zone.sectors.value() - home.slot).min(home.run);
         self.run(home.zone, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
     }
 
@@ -248,11 +262,7 @@ impl Layout {
         let first = home.number - home.slot;
         let start = if home.slot <= home.before { lba - home.slot } else { self.logical_before(first) };
         let rest = sectors - home.slot;
-        let end = if rest <= home.run && rest <= self.capacity - lba {
-            lba + rest
-        } else {
-            self.logical_before(first + sectors)
-        };
+        let end = if rest <= home.run { lba + rest } else { self.logical_before(first + sectors) };
         (start, end)
     }
 
@@ -331,6 +341,7 @@ impl Layout {
     }
 
     /// As [`Layout::home`], searched for.
+    #[inline(never)]
     fn search_home(&self, lba: u64) -> Home {
         let (data, next_slip) = self.slips.raw(lba);
         let (number, run) = if self.maps.is_empty() {
@@ -342,7 +353,7 @@ impl Layout {
         let span = self.starts.partition_point(|&start| start <= number) - 1;
         let Span { zone, first_index, .. } = self.spans[span];
         let (track, slot) = self.zones[zone].sectors.split(number - self.starts[span]);
-        let run = run.min(next_slip - data);
+        let run = run.min(next_slip - data).min(self.capacity - lba);
         Home { span, zone, number, before: 0, run, index: first_index + track, slot }
     }
 

@@ -125,17 +125,21 @@ impl Epoch {
     /// The ticks until then, and how far, in 2^-128 turns, the disk is beyond by that time.
     #[inline]
     fn ticks(&self, part: u64, left: u64) -> (u64, u128) {
-        // Wanted is the smallest n with part + n·rate ≥ left·2^64. The product with the period, rounded down, is n,
-        // or one or two below.
-        let mut ticks = ((u128::from(left) * u128::from(self.period_q32)) >> 96) as u64;
+        // Wanted is the smallest n with part + n·rate ≥ left·2^64. The product with the period, rounded down, is n, or one
+        // or two below; mostly one.
+        let mut ticks = ((u128::from(left) * u128::from(self.period_q32)) >> 96) as u64 + 1;
         let wanted = (u128::from(left) << 64).wrapping_sub(u128::from(part));
         // Less than three ticks' worth either way: the sign is right even where the terms wrap around.
-        let mut missing = wanted.wrapping_sub(u128::from(ticks).wrapping_mul(self.rate)) as i128;
-        while missing > 0 {
-            missing -= self.rate as i128;
+        let mut beyond = u128::from(ticks).wrapping_mul(self.rate).wrapping_sub(wanted);
+        while (beyond as i128) < 0 {
+            beyond = beyond.wrapping_add(self.rate);
             ticks += 1;
         }
-        (ticks, missing.unsigned_abs())
+        while beyond >= self.rate {
+            beyond -= self.rate;
+            ticks -= 1;
+        }
+        (ticks, beyond)
     }
 }
 

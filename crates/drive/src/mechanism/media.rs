@@ -49,7 +49,11 @@ impl Media<'_> {
     }
 
     /// A pass over part of an extent, starting at the first opportunity at or after `not_before`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "handing an extent in and a pass out costs as much as what it does"
+    )]
+    #[inline(always)]
     pub(crate) fn pass_from(
         &self,
         extent: Extent,
@@ -72,20 +76,12 @@ impl Media<'_> {
         self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
     }
 
-    /// A pass that succeeds so many revolutions later.
-    pub(crate) fn retried(&self, pass: Pass, revolutions: u32) -> Pass {
-        if revolutions == 0 {
-            return pass;
-        }
+    /// When a pass begins and ends that succeeds so many revolutions later, at least one.
+    #[cold]
+    pub(crate) fn retried(&self, pass: Pass, revolutions: u32) -> (Nanos, Nanos) {
         let half_short = Nanos(((f64::from(revolutions) - 0.5) * self.epoch.period()) as u64);
-        self.pass_from(
-            pass.extent,
-            pass.offset,
-            pass.sectors,
-            pass.begin,
-            pass.ready,
-            pass.start + half_short,
-        )
+        let from = pass.extent.slot_start(pass.offset);
+        self.epoch.pass(pass.start + half_short, from, pass.extent.span(pass.sectors))
     }
 
     /// What moving the arm to an extent takes.

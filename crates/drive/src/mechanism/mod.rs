@@ -185,12 +185,8 @@ impl Mechanism {
     /// are waited for.
     #[inline]
     pub(crate) fn claim(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) -> Claim {
-        let recalibration = &media.model.spec().recalibration;
-        if recalibration.mode == RecalibrationMode::ByDrive {
-            while self.recalibration_due.max(self.free_at) <= at {
-                let begin = self.recalibration_due.max(self.free_at);
-                self.recalibrate(media, ahead, recalibration, begin);
-            }
+        if self.recalibration_due <= at {
+            self.catch_up(media, ahead, at);
         }
         let at = at.max(self.free_at);
         match ahead.give_way(media, at) {
@@ -199,6 +195,19 @@ impl Mechanism {
                 Claim { at: release.at, arm: release.arm, after: Work::ReadAhead }
             }
             None => Claim { at, arm: self.arm, after: self.last_work },
+        }
+    }
+
+    /// A recalibration has fallen due by `at`: the drive begins it where the mechanism is free by then.
+    #[cold]
+    fn catch_up(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) {
+        let recalibration = &media.model.spec().recalibration;
+        if recalibration.mode != RecalibrationMode::ByDrive {
+            return;
+        }
+        while self.recalibration_due.max(self.free_at) <= at {
+            let begin = self.recalibration_due.max(self.free_at);
+            self.recalibrate(media, ahead, recalibration, begin);
         }
     }
 

@@ -4,6 +4,7 @@ use super::Parts;
 use crate::command::{Phases, Work};
 use crate::layout::Extent;
 use crate::mechanism::{Arm, Claim, Media, Pass};
+use crate::model::DriveModel;
 use crate::spec::RotationModel;
 use headstack_units::{Nanos, Op};
 
@@ -96,12 +97,17 @@ impl Approach {
     /// The first pass of a transfer, over `extent`.
     #[inline]
     pub(crate) fn first_pass(&self, media: &Media<'_>, extent: Extent) -> Pass {
-        if self.hidden_seek > Nanos::ZERO {
-            // The arm is there before the command is decoded: no seek shows on the path.
-            let pass = media.pass_from(extent, 0, extent.sectors, self.base, self.base, self.base);
-            return media.retried(pass, self.retries);
+        // An arm that is there before the command is decoded shows no seek on the path.
+        let (seek, not_before) = if self.hidden_seek > Nanos::ZERO {
+            (Nanos::ZERO, self.base)
+        } else {
+            (self.seek, self.not_before)
+        };
+        let mut pass = media.first_pass(self.base, not_before, seek, extent);
+        if self.retries > 0 {
+            (pass.start, pass.end) = media.retried(pass, self.retries);
         }
-        media.retried(media.first_pass(self.base, self.not_before, self.seek, extent), self.retries)
+        pass
     }
 
     /// The disk as the arm that was put to work sees it, and shifted where the rotational delay is drawn or scaled; `None`
@@ -114,19 +120,30 @@ impl Approach {
         at: Nanos,
         (target, op): (Extent, Op),
     ) -> Option<Media<'a>> {
-        if media.model.is_plain {
-            return None;
-        }
-        let media = parts.mechanism.media(media.model, at);
+        (!media.model.is_plain).then(|| self.rotated(parts, media.model, at, target, op))
+    }
+
+    /// It goes by value, as what stays with the caller can do without a place in memory.
+    #[inline(never)]
+    fn rotated<'a>(
+        self,
+        parts: &mut Parts,
+        model: &'a DriveModel,
+        at: Nanos,
+        target: Extent,
+        op: Op,
+    ) -> Media<'a> {
+        let media = parts.mechanism.media(model, at);
         let Pass { ready, .. } =
-            Self { seek: media.seek(self.arm, &target, op), ..*self }.first_pass(&media, target);
-        Some(match media.model.spec().fidelity.rotation {
+            Self { seek: media.seek(self.arm, &target, op), ..self }.first_pass(&media, target);
+        match model.spec().fidelity.rotation {
             RotationModel::Tracked => parts.mechanism.scale_rotation(&media, at, ready, target.start),
             RotationModel::Uniform => parts.mechanism.draw_rotation(&media, at, ready, target.start),
-        })
+        }
     }
 
     /// Tells a listener how the arm set out.
+    #[inline]
     pub(crate) fn tell(&self, parts: &mut Parts) {
         parts.log.tell(|narrative| {
             // An arm that starts later than the command is decoded: overhead all the same.

@@ -68,7 +68,8 @@ pub(super) fn run(
     let mut shelf = Shelf::default();
     let mut parallel = ParallelSummary { threads, ..ParallelSummary::default() };
     let mut known = Vec::new();
-    let mut next = Round::read(arrivals, most, Vec::new());
+    // The first are served by one thread: they show whether the drive keeps up.
+    let mut next = Round::read(arrivals, guessing.cut.block, Vec::new());
     while !next.requests.is_empty() {
         if output.is_stopped() {
             run.end.interrupted = true;
@@ -137,7 +138,7 @@ impl Round {
         shelf: &mut Shelf,
     ) -> Vec<Stretch<'s>> {
         let all = self.requests.len();
-        let length = if guessing.is_on() { guessing.cut.stretch } else { all };
+        let length = if guessing.is_on(known, self) { guessing.cut.stretch } else { all };
         let stretch = |begin: usize| Stretch {
             run: known.fork(),
             round: self,
@@ -201,6 +202,7 @@ impl Stretch<'_> {
             self.run.end.at = Nanos::ZERO;
             self.run.finishes.clear();
             let mut notes = self.notes.pop().unwrap_or_default();
+            notes.rows.reserve_exact(block.len());
             let id = self.round.id(block.start);
             if self.run.serve_all(id, &requests[block], &mut notes).is_err() {
                 return;
@@ -287,9 +289,12 @@ impl Guessing {
         Self { cut, lead: cut.lead, pause: 0, left: 0 }
     }
 
-    /// Whether the round to come is cut into several stretches.
-    fn is_on(&mut self) -> bool {
-        let is_on = self.left == 0;
+    /// Whether the round to come is cut into several stretches. If the drive is further behind than a lead goes back, no
+    /// lead comes to know of the queue.
+    fn is_on(&mut self, known: &FastRun<'_>, round: &Round) -> bool {
+        let lead = round.requests.get(self.lead);
+        let keeps_up = lead.is_none_or(|request| known.workers[0].free_at() <= request.arrival);
+        let is_on = self.left == 0 && keeps_up;
         self.left = self.left.saturating_sub(1);
         is_on
     }

@@ -149,8 +149,19 @@ fn at_light_load_guesses_are_right() {
     assert_eq!(result.map(|(rows, ..)| rows.len()), Ok(20_000));
     let parallel = parallel.expect("several threads served");
     assert_eq!(parallel.threads, 2);
-    // Two rounds of eight stretches and one of four, of which the first is never guessed.
-    assert_eq!((parallel.guessed_requests, parallel.proven_requests), (17_000, 17_000));
+    // A block to begin with, two rounds of eight stretches, and one of four, of which the first is never guessed.
+    assert_eq!((parallel.guessed_requests, parallel.proven_requests), (16_666, 16_666));
+}
+
+#[test]
+fn where_the_drive_falls_behind_no_guess_is_made() {
+    let system = lone("cheetah-9lp", &[("host.outstanding_per_drive", "1")]);
+    let mut requests = light(system.devices()[0].sectors, 20_000);
+    for (number, request) in (0..).zip(&mut requests) {
+        request.arrival = Nanos(number * 1_000_000);
+    }
+    let (_, parallel) = told(&system, &requests, &by(2, 1000));
+    assert_eq!(parallel.expect("several threads served").guessed_requests, 0);
 }
 
 #[test]

@@ -79,6 +79,11 @@ impl Worker {
         &self.drive
     }
 
+    /// When the last command is complete.
+    pub(super) fn free_at(&self) -> Nanos {
+        self.free_at
+    }
+
     /// Books what has happened by `now`.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {

@@ -382,7 +382,8 @@ impl<'a> Cells<'a> {
 impl<'a> Iterator for Cells<'a> {
     type Item = &'a [u8];
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a cell costs little more than a call")]
+    #[inline(always)]
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
         if rest.first() == Some(&b'"')

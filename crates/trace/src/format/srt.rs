@@ -147,32 +147,31 @@ impl Decoder for Records {
             if !self.buffer.ensure(size)? {
                 return Err(gate.error(place, cut_short(size, self.buffer.bytes().len())));
             }
-            let record = self.buffer.take(size);
-            if matches!(kind, 1 | 2 | 4) {
-                let request = request(record, self.sector_bytes);
-                gate.admit(batch, request, place)?;
-            } else {
-                self.skipped += 1;
+            match self.buffer.take(size).first_chunk() {
+                Some(record) if matches!(kind, 1 | 2 | 4) => {
+                    gate.admit(batch, request(record, self.sector_bytes), place)?;
+                }
+                _ => self.skipped += 1,
             }
         }
         Ok(())
     }
 }
 
-/// The request in an I/O record of at least [`SHORTEST_IO`] bytes.
+/// The request in the first bytes of an I/O record.
 #[inline]
-fn request(record: &[u8], sector_bytes: u32) -> Request {
-    let words: [u32; 13] = std::array::from_fn(|index| word(record, index));
+fn request(record: &[u8; SHORTEST_IO], sector_bytes: u32) -> Request {
+    let word = |index| word(record, index);
     let after = |microseconds: u32| u64::from(microseconds) * 1000;
-    let enqueue = u64::from(words[2]) * 1_000_000_000 + after(words[3]);
-    let flags = words[11];
+    let enqueue = u64::from(word(2)) * 1_000_000_000 + after(word(3));
+    let flags = word(11);
     Request {
         arrival: Nanos(enqueue),
-        start: Nanos(enqueue + after(words[4])),
-        finish: Nanos(enqueue + after(words[5])),
-        lba: Lba(u64::from(words[7])),
-        sectors: words[6].div_ceil(sector_bytes),
-        device: words[8] >> 8 & 0xff,
+        start: Nanos(enqueue + after(word(4))),
+        finish: Nanos(enqueue + after(word(5))),
+        lba: Lba(u64::from(word(7))),
+        sectors: word(6).div_ceil(sector_bytes),
+        device: word(8) >> 8 & 0xff,
         op: if flags & READ == 0 { Op::Write } else { Op::Read },
         flags: if flags & ASYNCHRONOUS == 0 { RequestFlags::default() } else { RequestFlags::ASYNC },
     }

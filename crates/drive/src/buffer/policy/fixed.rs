@@ -18,13 +18,15 @@ impl CachePolicy for Fixed {
     #[inline]
     fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize> {
         // Plainer than a search by keys, which costs three times as much: every read and most writes come here.
-        let mut best: Option<(u64, usize)> = None;
+        let mut least = u64::MAX;
+        let mut best = spared.unwrap_or(usize::MAX);
+        let spared = best;
         for (index, segment) in shared.iter().enumerate() {
-            if Some(index) != spared && best.is_none_or(|(used, _)| segment.used < used) {
-                best = Some((segment.used, index));
+            if segment.used < least && index != spared {
+                (least, best) = (segment.used, index);
             }
         }
-        best.map(|(_, index)| index).or(spared.filter(|&index| index < shared.len()))
+        (best < shared.len()).then_some(best)
     }
 
     #[inline]

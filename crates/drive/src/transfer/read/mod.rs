@@ -230,7 +230,7 @@ fn from_media<D: Driver>(
     let mut plan = Plan::new(media, parts, turn, part.as_ref().unwrap_or(decoded));
     plan.set_out(&approach, cached);
     if first.end_lba() < end || end - lba > model.sizes.in_order {
-        let read = Read::over_media(media, parts, (plan, first, run), segment, &approach);
+        let read = Read::over_media(media, parts, (plan, first, run), segment, approach);
         note(model, parts, turn, false);
         return driver.drive(AnyTransfer::Read(read), parts);
     }
@@ -301,13 +301,13 @@ impl Read {
         parts: &mut Parts,
         (plan, first, run): (Plan, Pass, Extent),
         segment: Option<usize>,
-        approach: &Approach,
+        approach: Approach,
     ) -> Box<Self> {
         let model = media.model;
         let mut read = Self::new(&plan, &[], parts);
         let (lba, sectors) = (plan.command.lba.0, plan.sectors());
         if model.spec().fidelity.transfer == TransferModel::Linear {
-            let linear = Linear::new(media, approach, first, lba + sectors, Op::Read);
+            let linear = Linear::new(media, &approach, first, lba + sectors, Op::Read);
             read.plan.need_at = linear.position.start;
             read.passes.push(first);
             read.media_work = MediaWork::Linear(Box::new(linear));

@@ -332,7 +332,12 @@ impl Plan {
         outcome.passed = last.passed;
         if model.rules.keeps_unsent {
             let sent = Sent { begin: granted + setup, from: 0, to: self.sectors() };
-            self.keep_unsent(&media, passes, parts, sent, bus);
+            // Copies: what is lent out must lie in memory, and would also where it is not lent.
+            let plan = *self;
+            match *passes {
+                [pass] => plan.keep_unsent(&media, &[pass], parts, sent, bus),
+                _ => plan.keep_unsent(&media, passes, parts, sent, bus),
+            }
         }
         parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
         let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.decoded) };

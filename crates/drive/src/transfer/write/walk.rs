@@ -77,18 +77,28 @@ impl<'a> Walk<'a> {
     #[inline]
     pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: &Pass, work: Work) -> u64 {
         supply.rewind();
-        let (mut pass, mut index) = (*first, 0);
+        let (mut pass, mut index) = (first, 0);
+        let mut following;
         loop {
             let before = index;
-            index = match landing(media, supply, &pass, (index, work.sectors)) {
-                Some(late) => self.write_around(media, pass, late, index),
-                None => self.write_extent(media, supply, pass, index, work.sectors),
+            let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+            index = match landing(media, supply, pass, (index, work.sectors), setup) {
+                Some(late) => self.write_around(media, *pass, late, index),
+                None if supply.has_all_by(work.sectors, pass.ready.saturating_sub(setup)) => {
+                    // Mostly: there is nothing to wait for, and nothing can come late.
+                    self.phases.seek += pass.ready - pass.begin;
+                    self.phases.rotation += pass.start - pass.ready;
+                    self.note(pass);
+                    index + u64::from(pass.sectors)
+                }
+                None => self.write_as_data_come(media, supply, *pass, (index, work.sectors), setup),
             };
             if index == work.sectors || index - before < u64::from(pass.sectors) {
                 return index;
             }
             let next = work.lba + index;
-            pass = media.next_pass(self.end, self.arm, next, work.sectors - index, Op::Write);
+            following = media.next_pass(self.end, self.arm, next, work.sectors - index, Op::Write);
+            pass = &following;
         }
     }
 
@@ -128,30 +138,21 @@ impl<'a> Walk<'a> {
         index + u64::from(extent.sectors)
     }
 
-    /// Writes one extent, in several revolutions where data come late; returns the index behind its last sector, or behind
-    /// the last of which it is known when it is written.
-    #[inline]
-    fn write_extent(
+    /// Writes one extent of which not all data are there when the arm is, in several revolutions where they come late; returns
+    /// the index behind its last sector, or behind the last of which it is known when it is written. The media take `setup` to
+    /// begin once the first are there.
+    #[inline(never)]
+    fn write_as_data_come(
         &mut self,
         media: &Media<'_>,
         supply: &mut Supply,
-        planned: Pass,
-        index: u64,
-        total: u64,
+        mut pass: Pass,
+        (mut index, total): (u64, u64),
+        mut setup: Nanos,
     ) -> u64 {
-        let mut pass = planned;
-        let mut index = index;
         // The fence holds where the media start writing: at the beginning, and again when data ran out.
         let mut starts = index == 0;
         loop {
-            let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
-            if supply.has_all_by(total, pass.ready.saturating_sub(setup)) {
-                // Mostly: there is nothing to wait for, and nothing can come late.
-                self.phases.seek += pass.ready - pass.begin;
-                self.phases.rotation += pass.start - pass.ready;
-                self.note(&pass);
-                return index + u64::from(pass.sectors);
-            }
             let (needed, by) = data_needed(media, supply, &pass, (index, total), starts);
             if needed == Nanos::MAX {
                 return index;
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
             if rest == 0 {
                 return index;
             }
-            starts = true;
+            (starts, setup) = (true, Nanos::ZERO);
             self.waited = true;
             let (end, offset) = (pass.end, pass.offset + written);
             pass = media.pass_from(pass.extent, offset, rest, end, end, end);
@@ -187,12 +188,18 @@ impl<'a> Walk<'a> {
 }
 
 /// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
-fn landing(media: &Media<'_>, supply: &Supply, pass: &Pass, (index, total): (u64, u64)) -> Option<u32> {
+#[inline]
+fn landing(
+    media: &Media<'_>,
+    supply: &Supply,
+    pass: &Pass,
+    (index, total): (u64, u64),
+    setup: Nanos,
+) -> Option<u32> {
     if !media.model.spec().buffer.write_on_arrival {
         return None;
     }
     let last = index + u64::from(pass.sectors) - 1;
-    let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
     let whole = pass.offset == 0 && pass.sectors == pass.extent.sectors;
     let wanted = whole && !supply.is_bounded(total);
     (wanted && supply.arrival(last).saturating_add(setup) <= pass.ready)
