@@ -122,7 +122,10 @@ fn access_type(fields: &Fields<'_>, report: &mut Report) -> Result<FidelitySpec,
         Some("averageRotation") => {
             fidelity.rotation = RotationModel::Uniform;
             fidelity.switch = SwitchModel::Fixed;
-            report.carried(ACCESS, "fidelity.rotation, fidelity.switch: the delay is drawn from one revolution");
+            report.carried(
+                ACCESS,
+                "fidelity.rotation, fidelity.switch: the delay is drawn from one revolution",
+            );
         }
         Some("constant") => {
             fidelity.constant_ms = Some(fields.need_amount(CONSTANT_ACCESS)?);

@@ -231,9 +231,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
             refuse_cycles(&input)?;
             Box::new(TextEvents::new(input, ftrace::Parser::default(), tolerant))
         }
-        name if name == LTTNG.name => {
-            Box::new(TextEvents::new(input, lttng::Parser::default(), tolerant))
-        }
+        name if name == LTTNG.name => Box::new(TextEvents::new(input, lttng::Parser::default(), tolerant)),
         name if name == BLKPARSE.name => match &options.blkparse_format {
             None => Box::new(TextEvents::new(input, blkparse::Parser::default(), tolerant)),
             Some(own) => Box::new(TextEvents::new(input, blkparse_format::Parser::new(own)?, tolerant)),
