@@ -229,8 +229,8 @@ library-from-disksim:
 
 # The drives of the library that were corrected by measured times: each fitted to the first half of its trace. The core
 # that fits must hold the drives as imported; `make install` afterwards embeds the fitted ones.
-FITTED := hp-c2247a:hp_c2247a dec-rz26:dec_rz26 seagate-st32171w:barracuda cheetah-9lp:cheetah9LP \
-  atlas-iii:atlas_III atlas-10k:atlas10k
+FITTED := hp-c2247a:hp_c2247a dec-rz26:dec_rz26 hp-c3323a:hp_c3323a seagate-st32171w:barracuda \
+  cheetah-4lp:cheetah4LP cheetah-9lp:cheetah9LP atlas-iii:atlas_III atlas-10k:atlas10k
 library-fitted: $(STAMPS)/install
 	$(call say,Fitting $(words $(FITTED)) drives: about half a minute each)
 	@for pair in $(FITTED); do \

@@ -238,6 +238,17 @@ def test_what_cannot_be_calibrated_is_refused(measured: Path, ascii_trace: Path,
     assert not save.exists()
 
 
+def test_times_that_do_not_vary_and_values_out_of_bounds_are_refused(measured: Path, tmp_path: Path) -> None:
+    same = tmp_path / "same.parquet"
+    table = pl.read_parquet(measured)
+    table.with_columns(finish_ns=pl.col("start_ns") + 10_000_000).write_parquet(same)
+    error = refused("calibrate", DRIVE, "--trace", same)
+    assert "requests took 10 ms" in error
+    words = ("calibrate", DRIVE, "--trace", measured, "--parameters", "mechanics.read_settle_ms")
+    error = refused(*words, "--set", "mechanics.read_settle_ms=11")
+    assert "11 is outside its bounds, -5 to 10" in error
+
+
 def test_a_system_of_several_drives_is_refused(measured: Path) -> None:
     assert "2 drives" in refused("calibrate", "two-97560-one-bus", "--trace", measured)
 

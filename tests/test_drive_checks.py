@@ -20,6 +20,7 @@ KNOWN = {
     ("cheetah-4lp", "sequential-read"): "the media outrun the bus",
     ("hp-c2490a", "sequential-read"): "read-ahead ends between commands",
     ("hp-c3323a", "sequential-read"): "100 % of it are in the buffer",
+    ("hp-c3323a-fitted", "sequential-read"): "100 % of it are in the buffer",
     ("ibm-dnes-309170w", "sequential-read"): "the media outrun the bus",
     ("seagate-st32171w", "sequential-read"): "the media outrun the bus",
     ("seagate-st41601n", "sequential-read"): "read-ahead ends between commands",

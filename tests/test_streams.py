@@ -189,7 +189,13 @@ def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> Non
         ("op,file_mb,record_kib,repeats,mb_per_s\nread,1,8,inf,30\n", "whole number"),
         ("op,file_mb,record_kib,mb_per_s\nread,1e308,8,30\n", "file_mb"),
         ("op,file_mb,record_kib,mb_per_s\nerase,1,8,30\n", "erase"),
-        ("op,file_mb,record_kib,mb_per_s\nread,1,8,30\n", "cannot tell"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,30\n", "1 throughput to fit cannot tell 3 parameters"),
+        (
+            "op,file_mb,record_kib,mb_per_s\n"
+            + "".join(f"read,400,{32 * n},30\n" for n in range(1, 6))
+            + "read,400,32,5\nread,100,32,30\n",
+            "both 30 and 5 MB/s of files of 400 MB in records of 32 KiB",
+        ),
         ("op,file_mb,record_kib,mb_per_s,mib_per_s\nread,1,8,30,30\n", "two columns"),
     ],
 )

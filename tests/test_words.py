@@ -24,6 +24,7 @@ INSTEAD = {
     r"\bhal(?:f|ves) (?:stays? alone|without the other)|the halves of a trace": "events, unpaired events",
     r"gaps vary by": "coefficient of variation",
     r"found on average|as arrivals find": "queue depth at arrival",
+    r"cannot be told from": "fits about as well as",
     r"\bnot told\b|does not tell at all": "not identifiable from this trace",
     r"and then \{|, and then \d": "remaining",
     r"\} a second\b": "IOPS",

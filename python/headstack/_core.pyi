@@ -710,13 +710,13 @@ def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIn
     Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
     """
 
-def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, resume: str | PathLike[str] | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
+def calibrate(system: System, trace: Trace, *, share: SupportsFloat | SupportsIndex = 0.5, folds: SupportsIndex | None = None, objective: str = "mae_ms", parameters: SupportsGetItem[int, str] = ..., rounds: SupportsIndex = 3, threads: SupportsIndex | None = None, retries: bool = False, resume: str | PathLike[str] | None = None, note: Any | None = None, progress: Any | None = None) -> CalibrationResult:
     """
     Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
 
     The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
-    others. `resume` is a file that keeps what was tried. `objective` is "balanced_ms", "mae_ms", "rmse_ms" or
-    "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+    others. With `retries` the corrected drive gets `[soft_errors]`. `resume` is a file that keeps what was tried. `objective`
+    is "balanced_ms", "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
     """
 
 def capture_trace(device: str | PathLike[str], out: str | PathLike[str], *, duration_s: SupportsFloat | SupportsIndex | None = None, buffer_kib: SupportsIndex = ...) -> dict:

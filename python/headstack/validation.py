@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
-from headstack.run import Replay, as_system
+from headstack.results.common import SplitScore
+from headstack.run import Replay, as_system, override_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headstack.results.common import GapChoice
-    from headstack.results.validations import ResidualClass, ValidationSummary
+    from headstack.results.validations import OverSeeds, ResidualClass, RetriesScored, ValidationSummary
 
 
 def validate(
@@ -79,7 +81,40 @@ def validate(
     if drive is not None:
         entries = drive.provenance()["entries"].values()
         validation.fitted_sources = [entry["source"] for entry in entries if entry["kind"] == "fitted"]
+        if drive.spec().get("soft_errors") and not ladder:
+            how: dict[str, Any] = {"replay": replay, "limit": limit, "phase_lock": phase_lock, "progress": progress}
+            validation.summary["retries"] = _scored_with_retries(drive, source, how)
     return validation
+
+
+RETRY_SEEDS = 20
+"""Retries are drawn: one seed is one of many answers."""
+
+
+def _scored_with_retries(drive: _core.Drive, source: _core.Trace, how: dict[str, Any]) -> RetriesScored:
+    """Scores over several seeds, and those of the same drive that never retries."""
+    text = drive.to_toml()
+
+    def scores(seed: int, overrides: dict[str, Any] | None = None) -> ValidationSummary:
+        system = _core.System.of_drive(_core.Drive(toml=text, overrides=override_pairs(overrides)))
+        lock = 0.5 if how["phase_lock"] is True else how["phase_lock"] or None
+        result = _core.validate(system, source, seed=seed, **{**how, "phase_lock": lock})
+        return cast("ValidationSummary", result.summary())
+
+    drawn = [scores(seed) for seed in range(1, RETRY_SEEDS + 1)]
+    never = scores(1, {f"soft_errors.{op}_probability": 0.0 for op in ("read", "write")})
+
+    def over(values: list[float]) -> OverSeeds:
+        return {"median": median(values), "range": [min(values), max(values)]}
+
+    return {
+        "seeds": RETRY_SEEDS,
+        "demerit_ms": over([each["demerit_ms"] for each in drawn]),
+        "demerit_percent": over([each["demerit_percent"] for each in drawn]),
+        "mae_ms": over([each["per_request"]["mae_ms"] for each in drawn]),
+        "mae_percent": over([each["per_request"]["mae_percent"] for each in drawn]),
+        "without": cast("SplitScore", {key: never[key] for key in SplitScore.__annotations__ if key in never}),
+    }
 
 
 def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -> None:

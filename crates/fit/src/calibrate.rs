@@ -5,12 +5,13 @@ use crate::evidence::{Row, rows};
 use crate::fit::{PartFit, fit_angles};
 use crate::journal::Journal;
 use crate::objective::Objective;
-use crate::provenance::explained;
+use crate::provenance::{RETRIES, Told, explained, retries_source};
+use crate::retries::Retries;
 use crate::split::Split;
 use crate::table::ParameterTable;
 use crate::trace::MeasuredTrace;
 use crate::words::grouped;
-use crate::{FitError, Monitor};
+use crate::{FitError, Monitor, Values};
 use headstack_drive::spec::DriveSpec;
 use headstack_stats::Scores;
 use headstack_system::phase::Fitted;
@@ -39,6 +40,10 @@ pub struct Options {
     pub seed: u64,
     /// How many threads; absent: as many as there are cores. The result is the same with any number.
     pub threads: Option<usize>,
+    /// Whether changes go back that make a score of reads or of writes worse.
+    pub guard: bool,
+    /// Whether the corrected drive also gets `[soft_errors]`, where the fitted part tells how often it retries.
+    pub retries: bool,
     /// A file to keep what was tried in, and to go on from where it holds something: the result is the same.
     pub resume: Option<PathBuf>,
 }
@@ -53,6 +58,8 @@ impl Default for Options {
             rounds: 3,
             seed: 1,
             threads: None,
+            guard: true,
+            retries: false,
             resume: None,
         }
     }
@@ -93,6 +100,14 @@ pub struct Calibration {
     pub folds: Vec<BeforeAfter<Scores>>,
     /// Speed, skews and zone angles.
     pub angles: BeforeAfter<Angles>,
+    /// Paths of changes that went back, since with them a score of reads or of writes got worse on requests of the fitted part that
+    /// had not chosen them.
+    pub refuted: Vec<String>,
+    /// How often the drive retries, by the fitted part.
+    pub retries: Retries,
+    /// Scores, on what was not fitted, of the corrected drive with its retries: one for each seed. Empty where the drive gets
+    /// none. All the other scores are without.
+    pub test_with_retries: Vec<Scores>,
     /// Rounds of search.
     pub rounds: u32,
     /// Drives replayed.
@@ -116,13 +131,26 @@ pub fn calibrate(
     if options.rounds == 0 {
         return Err(FitError::input("0 rounds fit nothing", "--rounds 3"));
     }
-    let table = ParameterTable::of(drive).chosen(&options.parameters)?;
+    let (table, outside) =
+        ParameterTable::of(drive).chosen(&options.parameters)?.within_bounds(&Values::of(drive));
+    if let Some(first) = outside.first() {
+        if !options.parameters.is_empty() {
+            return Err(FitError::input(first, "set it to a value within them, or do not fit it"));
+        }
+        monitor.note(format!("left alone, since it is where no search may go: {}", outside.join("; ")));
+    }
+    // Retries fall on any request: what is fitted is the drive that has none.
+    let sound = DriveSpec { soft_errors: None, ..drive.clone() };
     let tests = options.split.tests(trace.name(), trace.requests().len())?;
+    check_variety(trace)?;
     let journal = options.resume.as_deref().map(Journal::open).transpose()?;
     if let Some(known) = journal.as_ref().map(Journal::len).filter(|&known| known > 0) {
         monitor.note(format!("goes on: {} drives were tried before", grouped(known)));
     }
-    let work = || Work { drive, trace, table, options, monitor, journal: journal.as_ref() }.calibrate(&tests);
+    let work = || {
+        Work { original: drive, drive: &sound, trace, table, options, monitor, journal: journal.as_ref() }
+            .calibrate(&tests)
+    };
     match options.threads {
         None => work(),
         Some(0) => {
@@ -135,7 +163,31 @@ pub fn calibrate(
     }
 }
 
+/// Refuses times that are all the same: any drive can be made to fit them.
+fn check_variety(trace: &MeasuredTrace) -> Result<(), FitError> {
+    let service = trace.service();
+    let [first, rest @ ..] = &service[..] else { return Ok(()) };
+    if rest.iter().any(|time| time.0.abs_diff(first.0) > SAME.0) {
+        return Ok(());
+    }
+    Err(FitError::input(
+        format!(
+            "{}: all {} requests took {} ms, which tells nothing of a drive",
+            trace.name(),
+            grouped(service.len()),
+            first.as_ms()
+        ),
+        "check which columns are start and completion",
+    ))
+}
+
+/// Times that differ by no more are the same: clocks of traces tick in microseconds.
+const SAME: Nanos = Nanos(2_000);
+
 struct Work<'a> {
+    /// The drive as its file has it.
+    original: &'a DriveSpec,
+    /// The same without retries.
     drive: &'a DriveSpec,
     trace: &'a MeasuredTrace,
     table: ParameterTable,
@@ -153,7 +205,9 @@ impl<'a> Work<'a> {
                 let fitted = part.drive()?;
                 let angles = self.before_after(|drive| self.replayed(drive, &train), &fitted)?;
                 let test_scores = angles.map(|(_, model)| self.scores(test, &model[test.clone()]))?;
-                self.result(&part, &train, test.len(), &test_scores, angles)
+                let mut result = self.result(&part, &train, test.len(), &test_scores, angles)?;
+                result.test_with_retries = self.scores_with_retries(&result, test)?;
+                Ok(result)
             }
             _ => self.folds(tests),
         }
@@ -202,12 +256,12 @@ impl<'a> Work<'a> {
     /// Fits the angles of a drive to a part of the trace, and replays the whole trace.
     fn replayed(&self, drive: &DriveSpec, train: &MeasuredTrace) -> Result<(Angles, Vec<Nanos>), FitError> {
         let fitted = fit_angles(drive, train, self.options)?;
-        let unseen =
-            fitted.drives.iter().flatten().next().map_or_else(Vec::new, |fit| fit.unseen_zones.clone());
-        let system = Arc::new(System::new(fitted.config.clone())?);
+        let mut angles = Angles { fitted, tracking: Vec::new(), fitted_to: train.requests().len() };
+        let system = Arc::new(System::new(angles.fitted.config.clone())?);
         let run = RunOptions { seed: self.options.seed, ..RunOptions::default() };
-        let times = locked_times(&system, self.trace, unseen, &run)?;
-        Ok((Angles { fitted, tracking: times.tracking, fitted_to: train.requests().len() }, times.model))
+        let times = locked_times(&system, self.trace, angles.unseen_zones(), &run)?;
+        angles.tracking = times.tracking;
+        Ok((angles, times.model))
     }
 
     fn before_after<T: Send>(
@@ -235,19 +289,13 @@ impl<'a> Work<'a> {
         let rows = rows(&part.evaluator, &part.point, &part.before, &part.table)?;
         let (ops, measured) = (train.ops(), train.service());
         let scores = |model: &[Nanos]| Scores::new(&ops, &measured, model);
-        let times_after = part.evaluator.times(std::slice::from_ref(&part.point.values))?.remove(0);
-        let train_scores = BeforeAfter {
-            before: scores(&part.times_before)?,
-            after: scores(&times_after.unwrap_or_default())?,
-        };
-        let drive = explained(
-            part.drive()?,
-            self.drive,
-            &rows,
-            self.trace.name(),
-            train.requests().len(),
-            &train_scores,
-        );
+        let after = part.evaluator.replay(&part.point.values)?.unwrap_or_default();
+        let train_scores = BeforeAfter { before: scores(&part.times_before)?, after: scores(&after.model)? };
+        let fitted = part.drive()?;
+        let retries = Retries::of(&ops, &measured, &after, period(&fitted));
+        let told = Told { trace: self.trace.name(), requests: train.requests().len() };
+        let mut drive = explained(fitted, self.drive, &rows, &told, &train_scores);
+        self.with_retries(&mut drive, &retries, &told);
         Ok(Calibration {
             rows,
             requests: (train.requests().len(), scored),
@@ -255,10 +303,59 @@ impl<'a> Work<'a> {
             test: *test,
             folds: Vec::new(),
             angles: BeforeAfter { before: angles.before.0, after: angles.after.0 },
+            refuted: part.refuted.clone(),
+            retries,
+            test_with_retries: Vec::new(),
             rounds: part.rounds,
             evaluations: part.evaluator.evaluations(),
             drive,
         })
+    }
+
+    /// Gives the corrected drive its retries: those found where they are asked for, else those its file had.
+    fn with_retries(&self, drive: &mut DriveSpec, retries: &Retries, told: &Told<'_>) {
+        let found = retries.found.filter(|_| self.options.retries);
+        drive.soft_errors = found.map_or(self.original.soft_errors, |found| Some(found.soft_errors()));
+        if found.is_some() {
+            drive.provenance.retain(|path, _| path != RETRIES && !path.starts_with(&format!("{RETRIES}.")));
+            drive.provenance.insert(RETRIES.to_owned(), retries_source(retries, told));
+        } else {
+            let own = self.original.provenance.iter().filter(|(path, _)| path.starts_with(RETRIES));
+            drive.provenance.extend(own.map(|(path, entry)| (path.clone(), entry.clone())));
+        }
+    }
+
+    /// Retries are drawn: one seed is one of many answers.
+    fn scores_with_retries(&self, found: &Calibration, test: &Range<usize>) -> Result<Vec<Scores>, FitError> {
+        let Some(soft_errors) = found.drive.soft_errors else { return Ok(Vec::new()) };
+        let mut config = found.angles.after.fitted.config.clone();
+        for drive in &mut config.drives {
+            drive.spec.soft_errors = Some(soft_errors);
+            let own = found.drive.provenance.iter().filter(|(path, _)| path.starts_with(RETRIES));
+            drive.spec.provenance.extend(own.map(|(path, entry)| (path.clone(), entry.clone())));
+        }
+        let system = Arc::new(System::new(config)?);
+        let of_seed = |seed: u64| {
+            let run = RunOptions { seed: self.options.seed.wrapping_add(seed), ..RunOptions::default() };
+            let times = locked_times(&system, self.trace, found.angles.after.unseen_zones(), &run)?;
+            self.scores(test, &times.model[test.clone()])
+        };
+        (0..RETRY_SEEDS).into_par_iter().map(of_seed).collect()
+    }
+}
+
+/// How many seeds the retries are scored with.
+const RETRY_SEEDS: u64 = 40;
+
+/// A revolution of a drive.
+fn period(drive: &DriveSpec) -> Nanos {
+    Nanos::from_ms(60_000.0 / drive.rotation_rpm)
+}
+
+impl Angles {
+    /// Zones that the fit saw nothing of.
+    fn unseen_zones(&self) -> Vec<u32> {
+        self.fitted.drives.iter().flatten().next().map_or_else(Vec::new, |fit| fit.unseen_zones.clone())
     }
 }
 

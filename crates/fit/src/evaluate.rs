@@ -5,6 +5,7 @@ use crate::objective::{Improvement, Loss, Objective};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
 use crate::{FitError, Monitor};
+use headstack_drive::command::CacheResult;
 use headstack_drive::spec::DriveSpec;
 use headstack_system::spec::config_hash;
 use headstack_system::summary::PhaseSummary;
@@ -154,10 +155,11 @@ impl<'a> Evaluator<'a> {
     /// The model's times of each request, for each of some drives, on all cores; `None` for a drive whose values contradict
     /// each other.
     pub(crate) fn times(&self, all: &[Values]) -> Result<Vec<Option<Vec<Nanos>>>, FitError> {
-        all.par_iter().map(|values| self.replay(values)).collect()
+        all.par_iter().map(|values| Ok(self.replay(values)?.map(|times| times.model))).collect()
     }
 
-    fn replay(&self, values: &Values) -> Result<Option<Vec<Nanos>>, FitError> {
+    /// Replays a drive; `None` where its values contradict each other.
+    pub(crate) fn replay(&self, values: &Values) -> Result<Option<LockedTimes>, FitError> {
         if self.monitor.is_stopped() {
             return Err(FitError::Stopped);
         }
@@ -165,7 +167,7 @@ impl<'a> Evaluator<'a> {
         // Bounds that depend on each other (a fence and a buffer, say): the drive's own check knows them all.
         let Some(spec) = values.on(&self.base).drive() else { return Ok(None) };
         let Ok(system) = System::new(SystemConfig::of_drive("candidate", spec)) else { return Ok(None) };
-        Ok(Some(locked_times(&Arc::new(system), &self.trace, Vec::new(), &RunOptions::default())?.model))
+        Ok(Some(locked_times(&Arc::new(system), &self.trace, Vec::new(), &RunOptions::default())?))
     }
 
     fn evaluate(&self, values: &Values, key: Key) -> Result<Option<Arc<Loss>>, FitError> {
@@ -190,7 +192,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn loss(&self, values: &Values) -> Result<Option<Loss>, FitError> {
-        Ok(self.replay(values)?.map(|model| Loss::new(self.objective, &self.ops, &self.measured, &model)))
+        let loss = |times: LockedTimes| Loss::new(self.objective, &self.ops, &self.measured, &times.model);
+        Ok(self.replay(values)?.map(loss))
     }
 
     fn restored(&self, blocks: &[f64]) -> Loss {
@@ -199,9 +202,12 @@ impl<'a> Evaluator<'a> {
 }
 
 /// A replay on the measured clock.
+#[derive(Default)]
 pub(crate) struct LockedTimes {
     /// The model's service time of each request.
     pub(crate) model: Vec<Nanos>,
+    /// Whether its completion waited for the media.
+    pub(crate) on_media: Vec<bool>,
     /// How the angles were followed.
     pub(crate) tracking: Vec<PhaseSummary>,
 }
@@ -215,18 +221,24 @@ pub(crate) fn locked_times(
 ) -> Result<LockedTimes, FitError> {
     let options =
         RunOptions { replay: Replay::Measured, phase_lock: Some(vec![learn_zones]), ..options.clone() };
-    let mut times = Times(vec![Nanos::ZERO; trace.requests().len()]);
+    let count = trace.requests().len();
+    let mut times = Times { model: vec![Nanos::ZERO; count], on_media: vec![false; count] };
     let summary = run(system, Input::Source(trace.source()), &options, &mut times, &mut |_| {})?;
-    Ok(LockedTimes { model: times.0, tracking: summary.phase })
+    Ok(LockedTimes { model: times.model, on_media: times.on_media, tracking: summary.phase })
 }
 
-/// Service times by the number of the request.
-struct Times(Vec<Nanos>);
+/// What is kept of each request, by its number.
+struct Times {
+    model: Vec<Nanos>,
+    on_media: Vec<bool>,
+}
 
 impl CompletionSink for Times {
     fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
         for row in rows {
-            self.0[row.id as usize] = row.service();
+            let request = row.id as usize;
+            self.model[request] = row.service();
+            self.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
         }
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use crate::calibrate::Options;
 use crate::evaluate::{Evaluator, Point};
-use crate::identify::keep_what_is_identifiable;
+use crate::guard::{Guard, taken_back};
+use crate::identify::{keep_what_is_identifiable, settle};
 use crate::journal::Journal;
 use crate::parameter::Parameter;
 use crate::plan::{fit_round, other_starts};
@@ -16,10 +17,11 @@ use headstack_drive::spec::DriveSpec;
 use headstack_system::phase::{Fitted, fit};
 use headstack_system::{Replay, RunOptions, System, SystemConfig, SystemError};
 use headstack_units::Nanos;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A round that gains less than this share of the objective is the last one.
-const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
+pub(crate) const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
 /// Another start must lead to an objective that is smaller by this share.
 const LEAST_SHARE_OF_A_START: f64 = 0.02;
 
@@ -35,6 +37,8 @@ pub(crate) struct PartFit<'a> {
     /// What the values are replaced in.
     base: DriveSpec,
     pub(crate) rounds: u32,
+    /// Paths of changes that the guard took back.
+    pub(crate) refuted: Vec<String>,
 }
 
 impl<'a> PartFit<'a> {
@@ -55,7 +59,8 @@ impl<'a> PartFit<'a> {
             return Err(SystemError::from(rejected(&base)).into());
         };
         let times_before = evaluator.times(std::slice::from_ref(&before))?.remove(0).unwrap_or_default();
-        let mut part = Self { evaluator, point, table, before, times_before, base, rounds: 0 };
+        let mut part =
+            Self { evaluator, point, table, before, times_before, base, rounds: 0, refuted: Vec::new() };
         part.search(original, train, options, monitor)?;
         // The points of a curve stay or go together.
         let alone: Vec<Parameter> = part.table.parameters().filter(|it| it.path() != CURVE).collect();
@@ -63,7 +68,35 @@ impl<'a> PartFit<'a> {
         table = part.table;
         part.point = keep_what_is_identifiable(&part.evaluator, pruned, &part.before, &mut table)?;
         part.table = table;
+        if options.guard {
+            part.guard(&Guard { original, train, options, monitor, journal })?;
+        }
         Ok(part)
+    }
+
+    /// Takes back what makes a score of reads or of writes worse on requests that chose nothing; the others settle anew.
+    fn guard(&mut self, guard: &Guard<'_>) -> Result<(), FitError> {
+        let refuted = guard.refuted(&self.point.values, &self.before, &self.table)?;
+        if refuted.is_empty() {
+            return Ok(());
+        }
+        let back = |values: Values, path: &String| taken_back(&values, &self.before, &self.table, path);
+        let values = refuted.iter().fold(self.point.values.clone(), back);
+        let kept = match self.evaluator.point(&values)? {
+            Some(kept) => Some(kept),
+            None => self.evaluator.point(&self.before)?,
+        };
+        let Some(kept) = kept else { return Ok(()) };
+        guard.monitor.note(format!(
+            "taken back, since a score got worse on held-out requests: {}",
+            refuted.join(", ")
+        ));
+        let mut table = self.table.clone().without(&refuted);
+        let settled = settle(&self.evaluator, kept, &self.before, &table, &BTreeSet::new())?;
+        self.point = keep_what_is_identifiable(&self.evaluator, settled, &self.before, &mut table)?;
+        self.table.restore_curve(&self.point.values);
+        self.refuted = refuted;
+        Ok(())
     }
 
     fn search(
@@ -145,7 +178,7 @@ pub(crate) fn fit_angles(
     Ok(fit(&system, &run, || Ok(train.source()))?)
 }
 
-fn only_drive(fitted: &Fitted) -> Result<DriveSpec, FitError> {
+pub(crate) fn only_drive(fitted: &Fitted) -> Result<DriveSpec, FitError> {
     let drive = fitted.config.drives.first();
     drive.map(|drive| drive.spec.clone()).ok_or_else(|| FitError::input("no drive to fit", "name a drive"))
 }
@@ -154,7 +187,7 @@ fn only_drive(fitted: &Fitted) -> Result<DriveSpec, FitError> {
 const ANGLES: [&str; 2] = ["layout", "rotation_rpm"];
 
 /// A drive with the layout and the speed of another, and what is said of where they come from.
-fn with_angles_of(drive: &DriveSpec, angles: &DriveSpec) -> DriveSpec {
+pub(crate) fn with_angles_of(drive: &DriveSpec, angles: &DriveSpec) -> DriveSpec {
     let mut moved = drive.clone();
     moved.layout.clone_from(&angles.layout);
     moved.rotation_rpm = angles.rotation_rpm;

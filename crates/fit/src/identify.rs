@@ -78,7 +78,7 @@ fn least_needed<'a>(
 }
 
 /// Lets the numbers that still may move find their place again.
-fn settle(
+pub(crate) fn settle(
     evaluator: &Evaluator<'_>,
     start: Point,
     before: &Values,

@@ -20,6 +20,7 @@
 //!   that is missed makes the error jump), then in ever smaller ones. A change stays only where it gains more than noise.
 //! - [`Interval`]: the values of a number that the fitted part cannot tell from the fitted one, *with the others free to
 //!   make up for it*. An overhead before the media work and a completion behind it can often be told only together.
+//! - [`Retries`]: how often the drive retries, by the requests that are whole revolutions late.
 //! - Nothing stays changed that is not identifiable.
 //!
 //! # Example
@@ -64,6 +65,7 @@ mod error;
 mod evaluate;
 mod evidence;
 mod fit;
+mod guard;
 mod identify;
 mod interval;
 mod journal;
@@ -72,6 +74,7 @@ mod objective;
 mod parameter;
 mod plan;
 mod provenance;
+mod retries;
 mod search;
 mod split;
 mod table;
@@ -87,6 +90,7 @@ pub use interval::{End, Interval, Knowledge};
 pub use monitor::Monitor;
 pub use objective::{Improvement, Loss, Objective};
 pub use parameter::{Choice, Number, Parameter};
+pub use retries::{Estimate, FoundRetries, OfDirection, Retries};
 pub use split::Split;
 pub use table::ParameterTable;
 pub use trace::MeasuredTrace;

@@ -3,6 +3,7 @@
 use crate::calibrate::BeforeAfter;
 use crate::evidence::Row;
 use crate::parameter::Parameter;
+use crate::retries::Retries;
 use crate::values::Values;
 use crate::words::{grouped, written};
 use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
@@ -12,16 +13,36 @@ use std::collections::BTreeMap;
 /// How `DriveSpec` marks keys that are in a file only because one beside them is.
 const BESIDE: &str = "default, beside";
 
+/// What a drive was fitted to: the first so many requests of a trace.
+pub(crate) struct Told<'a> {
+    pub(crate) trace: &'a str,
+    pub(crate) requests: usize,
+}
+
+/// The table of a drive file that says how often it retries.
+pub(crate) const RETRIES: &str = "soft_errors";
+
+/// Where the retries of a fitted drive come from.
+pub(crate) fn retries_source(retries: &Retries, told: &Told<'_>) -> Provenance {
+    let late = retries.reads.revolutions.len() + retries.writes.revolutions.len();
+    let source = format!(
+        "fitted to the first {} requests of {}, of which {late} took two revolutions or more, whole ones, longer than the \
+         fitted drive",
+        grouped(told.requests),
+        told.trace
+    );
+    Provenance { kind: ProvenanceKind::Fitted, source }
+}
+
 /// A fitted drive with its name, its summary and the provenance of every value.
 pub(crate) fn explained(
     fitted: DriveSpec,
     original: &DriveSpec,
     rows: &[Row],
-    trace: &str,
-    requests: usize,
+    told: &Told<'_>,
     train: &BeforeAfter<Scores>,
 ) -> DriveSpec {
-    let changed = sources(rows, trace, requests, train);
+    let changed = sources(rows, told, train);
     let mut drive = fitted;
     let mut entries = BTreeMap::new();
     for (path, entry) in std::mem::take(&mut drive.provenance) {
@@ -40,9 +61,9 @@ pub(crate) fn explained(
     if !drive.name.ends_with(", fitted") {
         drive.name.push_str(", fitted");
     }
-    let told = format!("Fitted to the first {} requests of {trace}.", grouped(requests));
-    let told = format!("{} {told}", drive.summary.trim_end());
-    told.trim().clone_into(&mut drive.summary);
+    let fitted_to = format!("Fitted to the first {} requests of {}.", grouped(told.requests), told.trace);
+    let summary = format!("{} {fitted_to}", drive.summary.trim_end());
+    summary.trim().clone_into(&mut drive.summary);
     drive
 }
 
@@ -57,12 +78,7 @@ fn kept(path: &str, entry: Provenance, original: &DriveSpec) -> Option<Provenanc
 }
 
 /// How each changed value came about, by path: one sentence a path, whatever the elements of its list.
-fn sources(
-    rows: &[Row],
-    trace: &str,
-    requests: usize,
-    train: &BeforeAfter<Scores>,
-) -> BTreeMap<String, String> {
+fn sources(rows: &[Row], told: &Told<'_>, train: &BeforeAfter<Scores>) -> BTreeMap<String, String> {
     let mut by_path: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.is_changed()) {
         by_path.entry(row.parameter.path()).or_default().push(was(row));
@@ -71,9 +87,10 @@ fn sources(
     let (old, new) = (mae(&train.before), mae(&train.after));
     let sentence = |was: Vec<String>| {
         format!(
-            "fitted to the first {} requests of {trace}, where the mean error per request fell from {old:.3} to \
-             {new:.3} ms; before: {}",
-            grouped(requests),
+            "fitted to the first {} requests of {}, where the mean error per request fell from {old:.3} to {new:.3} ms; \
+             before: {}",
+            grouped(told.requests),
+            told.trace,
             was.join(", ")
         )
     };

@@ -5,7 +5,7 @@ use crate::words::grouped;
 use std::ops::Range;
 
 /// Fewer than this many requests cannot tell a change from noise.
-const LEAST_TRAIN: usize = 200;
+pub(crate) const LEAST_TRAIN: usize = 200;
 /// Fewer than this many are no score.
 const LEAST_TEST: usize = 20;
 /// The share of a trace that may be fitted.

@@ -90,6 +90,30 @@ impl ParameterTable {
         Ok(self)
     }
 
+    /// The table without the numbers whose values are outside the bounds of physics, and a sentence on each of those.
+    pub(crate) fn within_bounds(mut self, values: &Values) -> (Self, Vec<String>) {
+        let mut outside = Vec::new();
+        self.numbers.retain(|number| {
+            let (value, name) = (number.value(values), number.name());
+            let is_inside = (number.low..=number.high).contains(&value);
+            if !is_inside {
+                outside.push(format!(
+                    "{name}: {value} is outside its bounds, {} to {}",
+                    number.low, number.high
+                ));
+            }
+            is_inside
+        });
+        (self, outside)
+    }
+
+    /// The table without the parameters at some paths.
+    pub(crate) fn without(mut self, paths: &[String]) -> Self {
+        self.numbers.retain(|number| !paths.contains(&number.path));
+        self.choices.retain(|choice| !paths.iter().any(|path| path == choice.path));
+        self
+    }
+
     /// All of them, in order.
     pub fn parameters(&self) -> impl Iterator<Item = Parameter> + '_ {
         let numbers = self.numbers.iter().cloned().map(Parameter::Number);

@@ -204,6 +204,21 @@ fn what_cannot_be_fitted_is_refused() {
     );
     assert!(refused(&Options { rounds: 0, ..Options::default() }).contains("rounds"));
     assert!(refused(&Options { threads: Some(0), ..Options::default() }).contains("thread"));
+    let mut far = file(DRIVE);
+    far.mechanics.read_settle_ms = 99.0;
+    let fit = |parameters: &[&str]| {
+        let options = Options { rounds: 1, ..options(parameters) };
+        calibrate(&far, &trace, &options, &Monitor::default())
+    };
+    let outside = fit(&["mechanics.read_settle_ms"]).unwrap_err().to_string();
+    assert!(outside.contains("99 is outside its bounds, -5 to 10"), "{outside}");
+    let mut requests = trace.requests().to_vec();
+    for request in &mut requests {
+        request.finish = request.start + Nanos::from_ms(10.0);
+    }
+    let same = MeasuredTrace::new("t", requests).unwrap();
+    let same = calibrate(&file(DRIVE), &same, &Options::default(), &Monitor::default()).unwrap_err();
+    assert!(same.to_string().contains("all 500 requests took 10 ms"), "{same}");
     let mut requests = trace.requests().to_vec();
     requests[7].finish = Nanos::MAX;
     let partly = MeasuredTrace::new("t", requests.clone()).unwrap_err().to_string();
@@ -230,4 +245,55 @@ fn every_drive_of_the_library_has_a_table_within_its_bounds() {
         let unique: std::collections::BTreeSet<&String> = names.iter().collect();
         assert_eq!(unique.len(), names.len(), "{name}");
     }
+}
+
+/// Writes take longer in the first three quarters of the fitted part, and not in what follows.
+#[test]
+fn what_gets_worse_on_requests_that_chose_nothing_goes_back() {
+    let trace = measured(DRIVE, &[], MIXED, 3000, QUIET, 10);
+    let slower = |until: usize| {
+        let mut requests = trace.requests().to_vec();
+        for request in requests[..until].iter_mut().filter(|request| request.op == Op::Write) {
+            request.finish += Nanos::from_ms(0.4);
+        }
+        let trace = MeasuredTrace::new("measured", requests).unwrap();
+        fitted(&trace, &options(&["controller.write_completion_ms"]))
+    };
+    let passing = slower(1125);
+    assert_eq!(passing.refuted, ["controller.write_completion_ms"]);
+    assert!(!passing.rows[0].is_changed(), "{:?}", passing.rows[0]);
+    let lasting = slower(3000);
+    assert!(lasting.refuted.is_empty() && lasting.rows[0].is_changed(), "{:?}", lasting.rows[0]);
+}
+
+#[test]
+fn retries_are_found_by_the_revolutions_they_cost_and_scored_with_and_without() {
+    let planted = [
+        ("soft_errors.read_probability", 0.02),
+        ("soft_errors.write_probability", 0.01),
+        ("soft_errors.mean_revolutions", 3.0),
+    ];
+    // A write that continues the one before it, on its way to the media, is not retried.
+    let apart = MIXED.replace("sequential_fraction = 0.3", "sequential_fraction = 0.0");
+    let trace = measured(DRIVE, &real(&planted), &apart, 8000, QUIET, 11);
+    let wanted = Options { retries: true, ..options(&["mechanics.read_settle_ms"]) };
+    let found = fitted(&trace, &wanted);
+    let retries = found.retries.found.expect("eighty late requests");
+    let estimates = [retries.read_probability, retries.write_probability, Some(retries.mean_revolutions)];
+    for ((name, truth), estimate) in planted.iter().zip(estimates) {
+        let (low, high) = estimate.unwrap().ci95;
+        assert!(low <= *truth && *truth <= high, "{name}: {truth} is not in [{low}, {high}]");
+    }
+    assert_eq!(found.drive.soft_errors, Some(retries.soft_errors()));
+    assert!(found.drive.check().is_empty(), "{:?}", found.drive.check());
+    let demerit = |scores: &headstack_stats::Scores| scores.all.demerit.ms;
+    let mut with: Vec<f64> = found.test_with_retries.iter().map(demerit).collect();
+    with.sort_by(f64::total_cmp);
+    let (with, without) = (with[with.len() / 2], demerit(&found.test.after));
+    assert!(with < 0.5 * without, "demerit {with} with retries, {without} without");
+    // Not asked for: said, and not saved.
+    let plain = fitted(&trace, &options(&["mechanics.read_settle_ms"]));
+    assert_eq!((plain.drive.soft_errors, plain.test_with_retries.len()), (None, 0));
+    assert_eq!(plain.retries, found.retries);
+    assert_eq!(plain.test.after, found.test.after);
 }

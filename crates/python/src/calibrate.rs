@@ -8,8 +8,8 @@ use crate::scores::scores_value;
 use crate::system::System;
 use crate::trace::Trace;
 use headstack_fit::{
-    Angles, BeforeAfter, Calibration, End, Interval, Known, MeasuredTrace, Monitor, Objective, Options,
-    Parameter, Row, Split,
+    Angles, BeforeAfter, Calibration, End, Estimate, Interval, Known, MeasuredTrace, Monitor, Objective,
+    OfDirection, Options, Parameter, Row, Split,
 };
 use headstack_stats::{Score, Scores};
 use pyo3::prelude::*;
@@ -48,12 +48,12 @@ impl CalibrationResult {
 /// Fits parameters of a system's one drive to a part of a trace, and scores it on the rest.
 ///
 /// The part is the first `share` of the requests; with `folds`, every block of so many is scored by a drive fitted to the
-/// others. `resume` is a file that keeps what was tried. `objective` is "balanced_ms", "mae_ms", "rmse_ms" or
-/// "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
+/// others. With `retries` the corrected drive gets `[soft_errors]`. `resume` is a file that keeps what was tried. `objective`
+/// is "balanced_ms", "mae_ms", "rmse_ms" or "demerit_ms". `note` gets sentences, `progress` the number of drives tried.
 #[pyfunction]
 #[pyo3(signature = (
     system, trace, *, share=0.5, folds=None, objective="mae_ms", parameters=Vec::new(), rounds=3, threads=None,
-    resume=None, note=None, progress=None
+    retries=false, resume=None, note=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn calibrate(
@@ -66,6 +66,7 @@ pub(crate) fn calibrate(
     parameters: Vec<String>,
     rounds: u32,
     threads: Option<usize>,
+    retries: bool,
     resume: Option<PathBuf>,
     note: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
@@ -75,9 +76,12 @@ pub(crate) fn calibrate(
         name: system.system.config().name.clone(),
         split: folds.map_or(Split::First(share), Split::KFold),
         objective: objective_named(objective)?,
+        // What somebody asks for by name is theirs to weigh.
+        guard: parameters.is_empty(),
         parameters,
         rounds,
         threads,
+        retries,
         resume,
         ..Options::default()
     };
@@ -162,6 +166,8 @@ fn summary(found: &Calibration, options: &Options, trace: &str) -> Value {
         "parameters": found.rows.iter().map(row_value).collect::<Vec<_>>(),
         "train": both(&found.train, scores_value),
         "test": both(&found.test, scores_value),
+        "refuted": found.refuted,
+        "retries": retries_value(found),
         "rounds": found.rounds,
         "evaluations": found.evaluations,
         "phase": both(&found.angles, phase),
@@ -204,6 +210,56 @@ fn spread(scores: &[&Score]) -> Value {
         "mae_percent": of(|score| score.per_request.mae_percent),
         "demerit_ms": of(|score| score.demerit.ms),
         "demerit_percent": of(|score| score.demerit.percent),
+    })
+}
+
+/// How often the drive retries, by the requests of the fitted part that are late by two revolutions or more, whole ones.
+fn retries_value(found: &Calibration) -> Value {
+    let retries = &found.retries;
+    let direction = |of: &OfDirection| {
+        json!({
+            "on_media": of.media, "revolutions": of.revolutions, "late_otherwise": of.late_otherwise,
+        })
+    };
+    let row = |name: &str, it: Estimate| {
+        json!({
+            "name": format!("soft_errors.{name}"), "value": it.value, "ci95": [it.ci95.0, it.ci95.1],
+        })
+    };
+    let parameters: Vec<Value> = retries
+        .found
+        .iter()
+        .flat_map(|it| {
+            let rows = [
+                ("read_probability", it.read_probability),
+                ("write_probability", it.write_probability),
+                ("mean_revolutions", Some(it.mean_revolutions)),
+            ];
+            rows.into_iter().filter_map(|(name, estimate)| Some(row(name, estimate?)))
+        })
+        .collect();
+    let with = (!found.test_with_retries.is_empty()).then(|| {
+        let of = |score: fn(&Score) -> f64| {
+            let mut values: Vec<f64> = found.test_with_retries.iter().map(|it| score(&it.all)).collect();
+            values.sort_by(f64::total_cmp);
+            let at = |share: usize| values[(values.len() - 1) * share / 2];
+            json!({ "median": at(1), "range": [at(0), at(2)] })
+        };
+        json!({
+            "seeds": found.test_with_retries.len(),
+            "demerit_ms": of(|score| score.demerit.ms),
+            "demerit_percent": of(|score| score.demerit.percent),
+            "mae_ms": of(|score| score.per_request.mae_ms),
+            "mae_percent": of(|score| score.per_request.mae_percent),
+        })
+    });
+    json!({
+        "reads": direction(&retries.reads),
+        "writes": direction(&retries.writes),
+        "late_share": retries.late_share().map(|it| json!({ "value": it.value, "ci95": [it.ci95.0, it.ci95.1] })),
+        "parameters": parameters,
+        "is_in_drive": found.drive.soft_errors.is_some(),
+        "test_with": with,
     })
 }
 

@@ -134,7 +134,7 @@ fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemErr
     }
     if table.len() < parameters.len() {
         return refused(
-            format!("{} throughputs cannot tell {} parameters", table.len(), parameters.len()),
+            format!("{} to fit cannot tell {} parameters", counted(table.len()), parameters.len()),
             "measure more sizes of records and files, or fit fewer parameters",
         );
     }
@@ -152,14 +152,21 @@ fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemErr
         if let Some(other) = table[..place].iter().find(same) {
             return refused(
                 format!(
-                    "the table says both {} and {} MB/s of files of {} bytes in records of {}",
-                    other.mb_per_s, row.mb_per_s, row.file_bytes, row.record_bytes
+                    "the table says both {} and {} MB/s of files of {} MB in records of {} KiB",
+                    other.mb_per_s,
+                    row.mb_per_s,
+                    row.file_bytes as f64 / 1e6,
+                    row.record_bytes as f64 / 1024.0
                 ),
                 "keep the throughput that is right",
             );
         }
     }
     Ok(())
+}
+
+fn counted(throughputs: usize) -> String {
+    format!("{throughputs} throughput{}", if throughputs == 1 { "" } else { "s" })
 }
 
 /// Nothing is faster than the interface: such throughputs came out of a cache of the host, or the drive is another one.

@@ -29,6 +29,7 @@ def calibrate(
     parameters: Iterable[str] | None = None,
     rounds: int = 3,
     threads: int | None = None,
+    retries: bool = False,
     resume: str | Path | None = None,
     overrides: dict[str, Any] | None = None,
     note: Callable[[str], None] | None = None,
@@ -59,6 +60,9 @@ def calibrate(
         At most so many rounds of search; fewer where one gains next to nothing.
     threads
         How many threads; absent: all cores'. The result is the same with any number.
+    retries
+        Whether the corrected drive gets `[soft_errors]`, too, where the fitted part tells how often it retries. Retries are
+        drawn: scores of the corrected drive are without them, and `summary["retries"]` has those with them.
     resume
         A file that keeps what was tried: the same call goes on from there after an interruption, to the same result.
     overrides
@@ -92,6 +96,7 @@ def calibrate(
         parameters=list(parameters or []),
         rounds=rounds,
         threads=threads,
+        retries=retries,
         resume=None if resume is None else Path(resume),
         note=note,
         progress=progress,

@@ -67,6 +67,15 @@ def calibrate(
             "the distributions, of reads and of writes (`balanced_ms`); or the demerit.",
         ),
     ] = OBJECTIVE,
+    retries: Annotated[
+        bool,
+        Parameter(
+            group=MODEL,
+            negative="",
+            help="Give the corrected drive `[soft_errors]`, too, if requests that are whole revolutions late tell how often "
+            "it retries.",
+        ),
+    ] = False,
     set_: Overrides = (),
     save: Annotated[
         Path | None, Parameter(group=OUTPUT, help="Write the corrected drive as a drive file, or the stream model.")
@@ -103,7 +112,7 @@ def calibrate(
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
     if trace is None:
         of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != OBJECTIVE,
-                     "--set": set_, "--report": report, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
+                     "--retries": retries, "--set": set_, "--report": report, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
         for option, is_given in of_traces.items():
             if is_given:
                 raise InputError(f"{option} goes with `--trace` only", "leave it out")
@@ -121,6 +130,7 @@ def calibrate(
             objective=objective,
             parameters=names,
             rounds=rounds,
+            retries=retries,
             resume=resume,
             note=output.note,
             progress=progress,
@@ -208,6 +218,7 @@ def _parts(split: str) -> tuple[float, int | None]:
 
 
 def _show(summary: Mapping[str, Any]) -> None:
+    from headstack.calibration.retries import demerit_with_retries, retries_words
     from headstack.calibration.table import not_identifiable
 
     number = output.number
@@ -260,16 +271,22 @@ def _show(summary: Mapping[str, Any]) -> None:
             )
             for row in changed
         ],
-        caption="worth: how much larger the error is on the fitted part with the old value; 95 %: the values that cannot "
-        "be told from the fitted one, the others free to make up for them",
+        caption="worth: how much larger the error is on the fitted part with the old value; 95 %: the values that fit about "
+        "as well as the fitted one, the others free to make up for them",
     )
     unknown = not_identifiable(rows)
     facts = [
         ("kept", f"{number(len(rows) - len(changed))} of {number(len(rows))} parameters as they were"),
         ("not identifiable", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
+        *([("taken back", ", ".join(summary["refuted"]) + ": with it a score of reads or of writes got worse on held-out requests")]
+          if summary["refuted"] else []),
+        ("retries", retries_words(summary["retries"])),
         ("run", f"{number(summary['evaluations'])} drives tried in {summary['rounds']} round(s), seed {summary['seed']}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
+    scored_with = summary["retries"]["test_with"]
+    if scored_with is not None:
+        facts.append(("scored", demerit_with_retries(scored_with, summary["test"]["after"]["demerit_percent"])))
     output.facts("", facts)
 
 

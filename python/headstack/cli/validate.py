@@ -146,6 +146,8 @@ def _show(summary: Mapping[str, Any]) -> None:
     parts = _parts(summary)
     if "without_phase_lock" in summary:
         parts += [(f"{kind}, not locked", scores) for kind, scores in _parts(summary["without_phase_lock"])]
+    if "retries" in summary:
+        parts += [(f"{kind}, no retries", scores) for kind, scores in _parts(summary["retries"]["without"])]
     output.table(
         "Service times",
         [
@@ -189,9 +191,13 @@ def _show(summary: Mapping[str, Any]) -> None:
             ],
             text_columns=(0, 1),
         )
+    from headstack.calibration.retries import demerit_with_retries
     from headstack.validation import skipped_words
 
     pairs = []
+    if "retries" in summary:
+        without = summary["retries"]["without"]["demerit_percent"]
+        pairs.append(("retries", demerit_with_retries(summary["retries"], without)))
     for drive in summary.get("phase", {}).get("drives", []):
         pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
         if drive["fit"]["skipped_tracks"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.calibration.retries import demerit_with_retries, retries_words
 from headstack.calibration.table import not_identifiable
 from headstack.calibration.table import value as written
 from headstack.report import charts, style
@@ -47,6 +48,8 @@ def calibration_page(found: Calibration) -> Page:
             *_folds(summary),
             _changed(found),
             _unknown(summary),
+            *_refuted(summary),
+            _retries(summary),
             *_angles(summary),
         ],
         cite=[
@@ -164,8 +167,8 @@ def _changed(found: Calibration) -> Section:
         for row in sorted(found.changed, key=lambda row: -row["gain_ms"])
     ]
     text = (
-        "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that the "
-        "fitted part cannot tell from the fitted one, the others free to make up for them."
+        "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that "
+        "fit about as well as the fitted one, the others free to make up for them."
     )
     columns = ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"]
     return Section(
@@ -174,7 +177,7 @@ def _changed(found: Calibration) -> Section:
 
 
 def interval(row: dict[str, Any]) -> str:
-    """The values that cannot be told from the fitted one, for people."""
+    """The values that fit about as well as the fitted one, for people."""
     if row["ci95"] is None:
         return "–"
     low, high = row["ci95"]
@@ -190,8 +193,31 @@ def _unknown(summary: dict[str, Any]) -> Section:
         if row["name"] in names or row["path"] in names
     ]
     text = "Left as they were." if listed else "The fitted part bounds every parameter."
-    columns = ["parameter", "value", "cannot be told from", "why"]
+    columns = ["parameter", "value", "fits about as well", "why"]
     return Section("What the trace cannot tell", text, columns=columns, rows=listed)
+
+
+def _refuted(summary: dict[str, Any]) -> list[Section]:
+    if not summary["refuted"]:
+        return []
+    text = (
+        "Fitted again to the first two thirds of the fitted part, these made a score of reads or of writes worse on the last "
+        "third, and went back."
+    )
+    return [Section("Taken back", text, columns=["parameter"], rows=[[name] for name in summary["refuted"]])]
+
+
+def _retries(summary: dict[str, Any]) -> Section:
+    found = summary["retries"]
+    rows = [
+        [row["name"], f"{row['value']:.3g}", f"{row['ci95'][0]:.2g} to {row['ci95'][1]:.2g}"]
+        for row in found["parameters"]
+    ]
+    text = f"{retries_words(found)}."
+    if found["test_with"] is not None:
+        scored = demerit_with_retries(found["test_with"], summary["test"]["after"]["demerit_percent"])
+        text += f" On the requests that were scored: {scored}."
+    return Section("Retries", text, columns=["parameter", "value", "95 %"] if rows else [], rows=rows)
 
 
 def _why(row: dict[str, Any]) -> str:

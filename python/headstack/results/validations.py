@@ -31,6 +31,29 @@ class ResidualClass(TypedDict):
     turn_late_share: Figure
 
 
+class OverSeeds(TypedDict):
+    """A score of a drive whose retries are drawn, over several seeds."""
+
+    median: float
+    range: list[float]
+
+
+class ScoresOverSeeds(TypedDict):
+    """Scores of a drive whose retries are drawn."""
+
+    seeds: int
+    demerit_ms: OverSeeds
+    demerit_percent: OverSeeds
+    mae_ms: OverSeeds
+    mae_percent: OverSeeds
+
+
+class RetriesScored(ScoresOverSeeds):
+    """Scores of a drive with its retries, over several seeds, and without them."""
+
+    without: SplitScore
+
+
 class ValidationSummary(SplitScore):
     """How a model compares with measured times."""
 
@@ -50,6 +73,7 @@ class ValidationSummary(SplitScore):
     ladder: NotRequired[list[Rung]]
     without_phase_lock: NotRequired[SplitScore]
     phase: NotRequired[PhaseLock]
+    retries: NotRequired[RetriesScored]
 
 
 class ValidateOutput(ValidationSummary):
@@ -118,6 +142,43 @@ class PhaseBeforeAfter(TypedDict):
     after: PhaseLock | None
 
 
+class LateRequests(TypedDict):
+    """Requests of one direction whose completion waited for the media, in the part that was fitted."""
+
+    on_media: int
+    revolutions: list[int]
+    """Of each that took two whole revolutions or more longer than the fitted drive: how many."""
+    late_otherwise: int
+    """How many were as late, and not by whole revolutions: no retries."""
+
+
+class SureNumber(TypedDict):
+    """A number with its 95 % interval."""
+
+    value: float
+    ci95: list[float]
+
+
+class SoftErrorParameter(SureNumber):
+    """A value of `[soft_errors]`."""
+
+    name: str
+
+
+class RetriesFound(TypedDict):
+    """How often a drive retries, by the part that was fitted."""
+
+    reads: LateRequests
+    writes: LateRequests
+    late_share: SureNumber | None
+    """Of the requests on the media, how many are two whole revolutions late or more."""
+    parameters: list[SoftErrorParameter]
+    """What `[soft_errors]` would say; empty where the fitted part cannot tell."""
+    is_in_drive: bool
+    test_with: ScoresOverSeeds | None
+    """Scores of the corrected drive with its retries; all others are without."""
+
+
 class CalibrationSummary(TypedDict):
     """Parameters fitted to one part of a trace, and scored on the rest."""
 
@@ -128,6 +189,9 @@ class CalibrationSummary(TypedDict):
     parameters: list[FittedParameter | FittedRule]
     train: BeforeAfter
     test: BeforeAfter
+    refuted: list[str]
+    """Changes that went back: with them a score of reads or of writes got worse on requests that had not chosen them."""
+    retries: RetriesFound
     rounds: int
     evaluations: int
     phase: NotRequired[PhaseBeforeAfter | None]

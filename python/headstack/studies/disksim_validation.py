@@ -11,7 +11,7 @@ from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Progress, Row, at_most, data_file, not_testable
 from headstack.studies.functional import functional_rows
-from headstack.studies.leaderboard import Scored, leaderboard, leaderboard_section
+from headstack.studies.leaderboard import Scored, leaderboard, leaderboard_section, score_line
 from headstack.studies.measured_drives import Measured
 from headstack.studies.own_arrivals import own_arrival_rows
 
@@ -31,7 +31,7 @@ PHASES = 20
 DRIVES = (
     Measured("hp_c2247a", "hp-c2247a", "HP C2247A", 0.094, 0.149, 0.124, 3.7, is_late=False),
     Measured("dec_rz26", "dec-rz26", "DEC RZ26", 0.341, 0.273, 1.060, 10.3, is_late=False),
-    Measured("hp_c3323a", "hp-c3323a", "HP C3323A", 0.289, None, None, 18.2, is_late=False),
+    Measured("hp_c3323a", "hp-c3323a", "HP C3323A", 0.289, None, None, 18.2, is_late=False, specs="hp_c3323a_validate"),
     Measured("barracuda", "seagate-st32171w", "Barracuda 4LP", 0.343, 0.497, 0.270, 19.9, is_late=True),
     Measured("cheetah4LP", "cheetah-4lp", "Cheetah 4LP", 0.318, None, None, 19.1, is_late=True),
     Measured("cheetah9LP", "cheetah-9lp", "Cheetah 9LP", 0.108, 0.123, 0.161, 24.9, is_late=True),
@@ -80,12 +80,25 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
             continue
         say(each.label)
         replays = _replay(each, trace)
+        there = None if data is None else each.as_disksim_has_it(data)
+        disksim = None if there is None else Scored.of(there, trace)
         rows += _rows(each, replays)
         table += _table(each, replays)
-        ranks += leaderboard(each, {"imported": replays.locked, "fitted": replays.fitted})
+        ranks += leaderboard(each, {"imported": replays.locked, "--meaning disksim": disksim, "fitted": replays.fitted})
+    ranks += _c2200a(data, say)
     rows += functional_rows(data, progress)
     rows += own_arrival_rows(data, progress)
     return rows, [leaderboard_section(ranks), _section(table)] if table else []
+
+
+def _c2200a(data: Path | None, say: Progress) -> list[list[str]]:
+    """The drive of the week's trace, which DiskSim's validation does not have."""
+    week = data_file(data, "hp/ajw.1week.srt")
+    if week is None:
+        return []
+    say("HP C2200A")
+    scored = Scored.of("hp-c2200a", headstack.Trace(week, devices=[(0, None)]))
+    return [score_line("HP C2200A", "library, its values from days 1-3", scored)]
 
 
 def _replay(each: Measured, trace: Path) -> Replays:

@@ -26,8 +26,8 @@ class Scored:
     intervals: dict[str, Any]
 
     @classmethod
-    def of(cls, drive: str, trace: Path) -> Scored:
-        """Score a drive of the library."""
+    def of(cls, drive: str | headstack.Drive, trace: Path | headstack.Trace) -> Scored:
+        """Score a drive, or one of the library by its name."""
         found = headstack.validate(drive, trace, replay="measured", phase_lock=True)
         return cls(found.summary, found.intervals())
 
@@ -39,12 +39,13 @@ class Scored:
 
 def leaderboard(each: Measured, scored: Mapping[str, Scored | None]) -> list[list[str]]:
     """The lines of a drive: those scored, by what they are called, and DiskSim."""
-    lines = [_line(each, kind, found) for kind, found in scored.items() if found is not None]
+    lines = [score_line(each.label, kind, found) for kind, found in scored.items() if found is not None]
     theirs = ["–" if ms is None else f"{ms:.3f}" for ms in (each.demerit_ms, each.reads_ms, each.writes_ms)]
     return [*lines, [each.label, "DiskSim 4.0, whole trace, closed", *theirs, f"{each.mae_percent:.1f} %", "–", "–"]]
 
 
-def _line(each: Measured, kind: str, found: Scored) -> list[str]:
+def score_line(label: str, kind: str, found: Scored) -> list[str]:
+    """The line of one model of a drive."""
     parts = {of: found.summary if of == "all" else found.summary[of] for of in KINDS}
 
     def cell(of: str, key: str, value: float, unit: str, digits: int) -> str:
@@ -55,7 +56,7 @@ def _line(each: Measured, kind: str, found: Scored) -> list[str]:
         return [cell(of, key, value(parts[of]), unit, digits) if parts[of]["requests"] else "–" for of in KINDS]
 
     return [
-        each.label,
+        label,
         f"{kind}, phase-locked, second half",
         *cells("demerit_ms", lambda scores: scores["demerit_ms"], "", 3),
         *cells("mae_percent", lambda scores: scores["per_request"]["mae_percent"], " %", 2),
@@ -67,7 +68,7 @@ def leaderboard_section(lines: list[list[str]]) -> Section:
     return Section(
         "Leaderboard",
         "In brackets 95 % intervals: a bootstrap of 50 blocks of requests, shifted back by its bias. DiskSim's own replay has no phase "
-        "to lock to; reads and writes apart are known of six of its runs.",
+        "to lock to; reads and writes apart are known of six of its runs. The C2200A is not among its drives.",
         columns=[
             "drive", "model", "demerit (ms)", "of reads", "of writes", "error per request", "of reads", "of writes",
         ],

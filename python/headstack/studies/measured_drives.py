@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import headstack
+from headstack._core import import_disksim
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -22,3 +29,16 @@ class Measured:
     writes_ms: float | None
     mae_percent: float
     is_late: bool
+    specs: str = ""
+    """The name of DiskSim's description of it, if not that of the trace."""
+
+    def as_disksim_has_it(self, data: Path) -> headstack.Drive | None:
+        """The drive with its files meaning what they meant to DiskSim; `None` where they are not there."""
+        paths = [data / "drives" / f"{self.specs or self.trace}.diskspecs"]
+        if not self.is_late:
+            # Their buses are in the files of the simulations.
+            paths.append(data / "validate" / f"{self.trace}.parv")
+        if not all(path.is_file() for path in paths):
+            return None
+        text, _ = import_disksim(paths, meaning="disksim", lenient=True)
+        return headstack.Drive(toml=text)

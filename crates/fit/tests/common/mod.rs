@@ -8,7 +8,7 @@ use headstack_system::record::Keep;
 use headstack_system::{Input, RunOptions, System, SystemConfig, WorkloadSpec, run};
 use headstack_trace::Request;
 use headstack_units::Nanos;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg64;
 use std::sync::Arc;
@@ -65,7 +65,8 @@ pub(crate) fn measured(
     let generator =
         WorkloadSpec::from_toml("w", &text).unwrap().generate(&system.devices(), None, None).unwrap();
     let mut kept = Keep::default();
-    run(&system, Input::Generator(generator), &RunOptions::default(), &mut kept, &mut |_| {}).unwrap();
+    let options = RunOptions { seed, ..RunOptions::default() };
+    run(&system, Input::Generator(generator), &options, &mut kept, &mut |_| {}).unwrap();
     kept.rows.sort_by_key(|row| row.id);
     let mut random = Pcg64::seed_from_u64(seed);
     let normal = Normal::new(0.0, noise.sigma_ms).unwrap();
@@ -79,6 +80,6 @@ pub(crate) fn measured(
 }
 
 /// A generator for a trial.
-pub(crate) fn random(seed: u64) -> impl Rng {
+pub(crate) fn random(seed: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed)
 }
