@@ -31,7 +31,6 @@ SENT_BY_ARRAY = 0x20
 OPEN_AT_END = 0.005
 
 NOTES = {
-    "synthmixed": "the host's priority queue is not built here; without it DiskSim's own mean is 21.468",
     "syntharrays": (
         "disks that share a bus keep it through the overhead of a command, as DiskSim lets them; here by the overheads without "
         "regard to the command before"

@@ -171,9 +171,8 @@ impl Engine {
                 hold: Hold::None,
             })
             .collect();
-        let reads_first = system.policy().reads_first;
-        let slots =
-            |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, reads_first));
+        let policy = system.policy();
+        let slots = |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, policy));
         let mut engine = Self {
             calendar: Calendar::new(),
             cpu: Cpu::new(system.cpu_cost()),
