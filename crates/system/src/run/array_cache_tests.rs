@@ -214,7 +214,7 @@ impl Twin {
     fn destage(&mut self) {
         let (_, held, dirty) = &mut self.lines[0];
         let first = *dirty.first().unwrap();
-        let end = (first..).find(|at| !held.contains(at)).unwrap();
+        let end = (first..first + 10_000).find(|at| !held.contains(at)).unwrap();
         dirty.retain(|at| *at >= end);
         self.counts[3] += 1;
     }

@@ -29,7 +29,7 @@ struct Line {
 /// The lines, by their numbers: line n holds the sectors from n lines on.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
-    lines: BTreeMap<u64, Line>,
+    by_number: BTreeMap<u64, Line>,
     /// Lines by their last use.
     by_use: BTreeMap<u64, u64>,
     dirty: BTreeSet<u64>,
@@ -42,7 +42,7 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(capacity: usize, line_sectors: u32) -> Self {
         Self {
-            lines: BTreeMap::new(),
+            by_number: BTreeMap::new(),
             by_use: BTreeMap::new(),
             dirty: BTreeSet::new(),
             line_sectors: u64::from(line_sectors),
@@ -72,7 +72,7 @@ impl Lines {
     pub(super) fn first(&self, sectors: &Sectors, is_held: bool) -> Option<u64> {
         self.numbers(sectors).find_map(|number| {
             let (first, within) = (number * self.line_sectors, self.within(number, sectors));
-            let at = match self.lines.get(&number) {
+            let at = match self.by_number.get(&number) {
                 Some(line) => line.valid.first(within.start, is_held).filter(|at| *at < within.end),
                 None => (!is_held).then_some(within.start),
             };
@@ -85,10 +85,10 @@ impl Lines {
     pub(super) fn lock(&mut self, sectors: &Sectors, is_shared: bool) -> bool {
         let numbers = self.numbers(sectors);
         let may = |line: &Line| line.lock == Lock::Free || is_shared && matches!(line.lock, Lock::Shared(_));
-        if !numbers.clone().all(|number| self.lines.get(&number).is_none_or(may)) {
+        if !numbers.clone().all(|number| self.by_number.get(&number).is_none_or(may)) {
             return false;
         }
-        let is_free = |number: &u64| self.lines.get(number).is_none_or(|line| line.lock == Lock::Free);
+        let is_free = |number: &u64| self.by_number.get(number).is_none_or(|line| line.lock == Lock::Free);
         let more = numbers.clone().filter(is_free).count();
         if self.locked > 0 && self.locked + more > self.capacity {
             return false;
@@ -101,7 +101,7 @@ impl Lines {
     }
 
     fn hold(&mut self, number: u64, is_shared: bool) {
-        let Some(line) = self.lines.get_mut(&number) else { return };
+        let Some(line) = self.by_number.get_mut(&number) else { return };
         self.locked += usize::from(line.lock == Lock::Free);
         line.lock = match line.lock {
             Lock::Shared(others) => Lock::Shared(others + 1),
@@ -113,7 +113,7 @@ impl Lines {
     /// Lets go of the lines of a range.
     pub(super) fn unlock(&mut self, numbers: impl Iterator<Item = u64>) {
         for number in numbers {
-            let Some(line) = self.lines.get_mut(&number) else { continue };
+            let Some(line) = self.by_number.get_mut(&number) else { continue };
             line.lock = match line.lock {
                 Lock::Shared(count) if count > 1 => Lock::Shared(count - 1),
                 _ => Lock::Free,
@@ -127,7 +127,7 @@ impl Lines {
         let sectors = self.line_sectors as u32;
         let used = self.next_use;
         self.next_use += 1;
-        let line = self.lines.entry(number).or_insert_with(|| Line {
+        let line = self.by_number.entry(number).or_insert_with(|| Line {
             valid: Bits::none(sectors),
             dirty: Bits::none(sectors),
             lock: Lock::Free,
@@ -140,12 +140,12 @@ impl Lines {
 
     /// Whether there are more lines than there is room for.
     pub(super) fn is_over(&self) -> bool {
-        self.lines.len() > self.capacity
+        self.by_number.len() > self.capacity
     }
 
     /// Lines that nobody has locked, the least recently used first.
     pub(super) fn oldest(&self) -> impl Iterator<Item = u64> + '_ {
-        self.by_use.values().copied().filter(|number| self.lines[number].lock == Lock::Free)
+        self.by_use.values().copied().filter(|number| self.by_number[number].lock == Lock::Free)
     }
 
     pub(super) fn is_dirty(&self, number: u64) -> bool {
@@ -154,17 +154,17 @@ impl Lines {
 
     /// The dirty lines that nobody has locked.
     pub(super) fn dirty(&self) -> impl Iterator<Item = u64> + '_ {
-        self.dirty.iter().copied().filter(|number| self.lines[number].lock == Lock::Free)
+        self.dirty.iter().copied().filter(|number| self.by_number[number].lock == Lock::Free)
     }
 
     /// How many sectors are dirty.
     pub(super) fn dirty_sectors(&self) -> u64 {
-        self.dirty.iter().map(|number| self.lines[number].dirty.count()).sum()
+        self.dirty.iter().map(|number| self.by_number[number].dirty.count()).sum()
     }
 
     /// Gives up a clean line.
     pub(super) fn evict(&mut self, number: u64) {
-        if let Some(line) = self.lines.remove(&number) {
+        if let Some(line) = self.by_number.remove(&number) {
             self.by_use.remove(&line.used);
         }
     }
@@ -198,7 +198,7 @@ impl Lines {
     fn mark(&mut self, sectors: &Sectors, mark: impl Fn(&mut Line, Range<u32>)) {
         for number in self.numbers(sectors) {
             let within = self.within(number, sectors);
-            let Some(line) = self.lines.get_mut(&number) else { continue };
+            let Some(line) = self.by_number.get_mut(&number) else { continue };
             mark(line, within);
             if line.dirty.is_none() {
                 self.dirty.remove(&number);
@@ -211,7 +211,7 @@ impl Lines {
     /// What one write of a dirty line's sectors takes along: from its first dirty sector to the last that is reached over valid
     /// ones only, on into at most `most` neighbours that nobody has locked. The lines of it are locked for others' writes.
     pub(super) fn begin_write(&mut self, number: u64, most: u64) -> Option<Sectors> {
-        let line = self.lines.get(&number)?;
+        let line = self.by_number.get(&number)?;
         let first = line.dirty.first(0, true)?;
         let last = line.dirty.last_before_gap(first, &line.valid)?;
         let base = number * self.line_sectors;
@@ -236,7 +236,7 @@ impl Lines {
 
     /// Where a run that ends at `end` ends if the next line goes along; `None` if it does not.
     fn dirty_neighbour(&self, next: u64, end: u64) -> Option<u64> {
-        let line = self.lines.get(&next).filter(|line| line.lock == Lock::Free)?;
+        let line = self.by_number.get(&next).filter(|line| line.lock == Lock::Free)?;
         let first = next * self.line_sectors;
         let reaches = self.first(&(end..first), false).is_none();
         let last = line.dirty.last_before_gap(0, &line.valid)?;
@@ -246,7 +246,7 @@ impl Lines {
     /// Where a run that begins at `start` begins if the line before goes along; `None` if it does not.
     fn dirty_before(&self, start: u64) -> Option<u64> {
         let number = (start / self.line_sectors).checked_sub(1)?;
-        let line = self.lines.get(&number).filter(|line| line.lock == Lock::Free)?;
+        let line = self.by_number.get(&number).filter(|line| line.lock == Lock::Free)?;
         let first = number * self.line_sectors;
         let from = (0..self.line_sectors as u32).rev().take_while(|&at| line.valid.is_set(at)).last()?;
         let dirty = line.dirty.first(from, true)?;
