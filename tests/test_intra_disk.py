@@ -172,3 +172,15 @@ def test_arms_seek_less_where_less_is_used() -> None:
     assert points[0] is not None
     assert points[1] is not None
     assert points[1].p90 < 0.7 * points[0].p90
+
+
+def test_closed_arrivals_gain_by_arms_that_move_at_once() -> None:
+    from headstack.studies.intra_disk import closed
+
+    rows, (section,) = closed.study(600)
+    ours = {row.id: row.ours for row in rows}
+    assert set(ours) == {"e5-closed-ma2", "e5-closed-mc2", "e5-closed-ma4", "e5-closed-mc4"}
+    assert all(ratio is not None and 0.3 < ratio < 0.9 for ratio in ours.values())
+    # Four arms have more to gain than two, and each design has its line.
+    assert ours["e5-closed-ma4"] < ours["e5-closed-ma2"]  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
+    assert len(section.rows) == 6

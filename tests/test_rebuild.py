@@ -60,6 +60,8 @@ def test_a_distributed_spare_is_written_faster_than_a_spare_drive_s_media() -> N
     spare, spread = (rebuild(Pool(12, 4, 1, is_distributed=is_spread)) for is_spread in (False, True))
     assert spare.mb_per_s == pytest.approx(media_mb_per_s(), rel=0.1)
     assert spread.mb_per_s > spare.mb_per_s
+    # The published hours: about two drives are written to at a time.
+    assert rebuild(Pool(90, 16, 1)).hours == pytest.approx(14.2, rel=0.1)
 
 
 def test_requests_notice_a_rebuild_less_that_is_limited() -> None:

@@ -2,6 +2,7 @@
 
 use crate::error::ImportError;
 use crate::fields::Fields;
+use crate::import::Meaning;
 use crate::report::Report;
 use crate::tree::Block;
 use headstack_system::spec::HostKnowledge;
@@ -116,6 +117,7 @@ pub(crate) fn read(block: &Block, place: Place, report: &mut Report) -> Result<O
     let mut queue = Reader { fields, place, report, uses_time: false };
     let mut order = queue.policy()?;
     queue.streams(&mut order)?;
+    queue.priority(&mut order)?;
     queue.timeout(&mut order)?;
     queue.rest()?;
     Ok(order)
@@ -220,6 +222,23 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// Scheme 1: time-critical and time-limited requests go before the others.
+    fn priority(&mut self, order: &mut Order) -> Result<(), ImportError> {
+        if self.fields.whole(PRIORITY, 0, 1000)?.unwrap_or(0) == 0 {
+            return self.unused(PRIORITY_POLICY, "there are no priorities");
+        }
+        order.scheduler += "+priority-first";
+        self.report.carried(PRIORITY, "part of the scheduler: priority-first");
+        let own = self.fields.whole(PRIORITY_POLICY, 0, 1000)?.unwrap_or(0);
+        if own == 0 || Some(own) == self.fields.whole(POLICY, 0, 1000)? {
+            self.report.carried(PRIORITY_POLICY, "the scheduler of all");
+        } else {
+            let reason = "requests with priority are scheduled as the others";
+            self.report.not_carried(PRIORITY_POLICY, own.to_string(), reason);
+        }
+        Ok(())
+    }
+
     /// Scheme 1: what has waited for so many seconds goes before the rest.
     fn timeout(&mut self, order: &mut Order) -> Result<(), ImportError> {
         let scheme = self.fields.whole(TIMEOUT, 0, 1000)?.unwrap_or(0);
@@ -228,6 +247,14 @@ impl Reader<'_, '_> {
                 self.unused(TIME, "neither the policy nor a timeout asks for it")?;
             }
             return self.unused(TIMEOUT_POLICY, "there are no timeouts");
+        }
+        if self.report.meaning == Meaning::Disksim {
+            let reason = "DiskSim does not act on it";
+            self.report.unused(TIMEOUT, scheme.to_string(), reason);
+            if !self.uses_time {
+                self.unused(TIME, reason)?;
+            }
+            return self.unused(TIMEOUT_POLICY, reason);
         }
         if scheme > 1 {
             let reason = "what has waited for too long goes first, without a queue for half the time";
@@ -250,14 +277,6 @@ impl Reader<'_, '_> {
     fn rest(&mut self) -> Result<(), ImportError> {
         if self.place == Place::Drive {
             self.unused(MAPPING, "the drive knows its layout")?;
-        }
-        let priority = self.fields.whole(PRIORITY, 0, 1000)?.unwrap_or(0);
-        if priority == 0 {
-            self.unused(PRIORITY_POLICY, "there are no priorities")?;
-        } else {
-            let reason = "requests have no priority of their own";
-            self.report.not_carried(PRIORITY, priority.to_string(), reason);
-            self.unused(PRIORITY_POLICY, reason)?;
         }
         for name in ["Write initiation delay", "Read initiation delay"] {
             self.unused(name, "an estimate has the drive's own overheads in it")?;
@@ -351,6 +370,14 @@ mod tests {
     }
 
     #[test]
+    fn a_timeout_is_what_disksim_makes_of_it_where_that_is_asked_for() {
+        let mut report = Report { meaning: Meaning::Disksim, ..Report::default() };
+        let found =
+            read(&block(&[(POLICY, 3.0), (TIMEOUT, 1.0), (TIME, 30.0)]), Place::Host, &mut report).unwrap();
+        assert_eq!(found.scheduler, "c-look");
+    }
+
+    #[test]
     fn what_has_no_like_is_named() {
         let values = [
             (POLICY, 3.0),
@@ -362,10 +389,12 @@ mod tests {
             (PRIORITY_POLICY, 3.0),
         ];
         let (plain, report) = order(Place::Host, &values);
-        assert_eq!(plain.scheduler, "c-look");
+        assert_eq!(plain.scheduler, "c-look+priority-first");
         let lost: Vec<_> =
             report.not_carried.iter().filter(|one| one.matters).map(|one| one.parameter.as_str()).collect();
-        assert_eq!(lost, [STREAMS, TIMEOUT, PRIORITY, OVERLAP]);
+        assert_eq!(lost, [STREAMS, TIMEOUT, OVERLAP]);
+        let (_, report) = order(Place::Host, &[(POLICY, 3.0), (PRIORITY, 1.0), (PRIORITY_POLICY, 4.0)]);
+        assert_eq!(report.not_carried.len(), 1);
         let (plain, report) = order(Place::Host, &[(POLICY, 27.0)]);
         assert_eq!((plain.scheduler.as_str(), report.warnings.len()), ("fcfs", 1));
     }

@@ -5,7 +5,9 @@ mod common;
 use common::{DISK, Files};
 use headstack_disksim::{ImportError, Simulation, SimulationOptions, import_simulation};
 use headstack_system::bus::Arbitration;
-use headstack_system::spec::{HostKnowledge, ReadChoice, WriteOrder};
+use headstack_system::spec::{
+    ArrayCacheRoom, ArrayCacheWrites, ArrayReadAhead, DeviceWrites, HostKnowledge, ReadChoice, WriteOrder,
+};
 use headstack_system::workload::{ShiftLaw, SizeLaw, TimeLaw};
 
 const HEAD: &str = "\
@@ -244,8 +246,59 @@ fn arrays_become_levels() {
     }
 }
 
+/// Three disks below one controller of type 3.
+fn cached(text: &str, cache: &str) -> String {
+    let controller = format!(
+        "disksim_ctlr CTLR {{ type = 3, Maximum queue length = 3, Max per-disk pending count = 2, Cache = {cache},\n\
+         Scheduler = disksim_ioqueue {{ Scheduling policy = 4 }},"
+    );
+    changed(text, "disksim_ctlr CTLR { type = 1,", &controller)
+}
+
+const MEMORY: &str = "disksim_cachemem { Cache size = 8192, Line size = 64, Max request size = 256, Write scheme = 3,\n\
+    Allocation policy = 1, Read prefetch type = 2, Max gather = 3, Flush max line cluster = 4, Flush policy = 0,\n\
+    Flush period = 9.0, Flush idle delay = 100.0, Replacement policy = 2, SLRU segments = [ 1.0 ] }";
+
 #[test]
-fn a_controller_with_a_cache_is_refused() {
+fn a_controller_s_cache_is_that_of_its_volume() {
+    let text = cached(&organisation("Noredun", ""), MEMORY);
+    let simulation = sound(&text);
+    let cache = simulation.system.volume["all"].cache.clone().unwrap();
+    assert_eq!((cache.requests, cache.commands_per_drive), (4, Some(2)));
+    assert_eq!(cache.scheduler.as_deref(), Some("sstf"));
+    let memory = cache.memory.unwrap();
+    assert_eq!((memory.size_kib, memory.line_kib, memory.part_kib), (4096.0, 32.0, 128.0));
+    assert_eq!((memory.write_policy, memory.room), (ArrayCacheWrites::WriteBack, ArrayCacheRoom::NextClean));
+    assert_eq!((memory.read_ahead, memory.fetch_lines, memory.destage_lines), (ArrayReadAhead::Rest, 4, 4));
+    assert_eq!((memory.idle_ms, memory.write_every_s), (Some(100.0), None));
+    // The system file can be read.
+    let again: headstack_system::SystemSpec = toml::from_str(&simulation.system_toml()).unwrap();
+    assert_eq!(again.volume["all"].cache, simulation.system.volume["all"].cache);
+    for (from, to) in [
+        ("Replacement policy = 2", "Replacement policy = 1"),
+        ("SLRU segments = [ 1.0 ]", "SLRU segments = [ 0.5, 0.5 ]"),
+        ("Line size = 64", "Line size = 64, Bit granularity = 8"),
+        ("Line size = 64", "Line size = 64, Lock granularity = 8"),
+    ] {
+        refused(&changed(&text, from, to), 7, &["cache of controller ctlr0", "not built yet"]);
+    }
+}
+
+#[test]
+fn a_disk_may_be_the_cache_of_another() {
+    let alone = organisation("Noredun", "").split("disksim_logorg").next().unwrap().to_owned();
+    let device = "disksim_cachedev { Cache size = 100000, Cache device = disk0, Cached device = disk1,\n\
+        Max request size = 512, Write scheme = 2, Flush policy = 0, Flush idle delay = -1.0 }";
+    let simulation = sound(&cached(&alone, device));
+    let cache = simulation.system.volume["disk1"].cache.clone().unwrap();
+    let device = cache.device.unwrap();
+    assert_eq!((device.volume.as_str(), device.write_policy), ("disk0", DeviceWrites::WriteThrough));
+    assert_eq!((cache.requests, device.idle_ms), (4, None));
+    assert!(simulation.system.volume["disk0"].cache.is_none());
+}
+
+#[test]
+fn a_cache_of_several_volumes_is_refused() {
     let text = changed(
         HEAD,
         "disksim_ctlr CTLR { type = 1,",

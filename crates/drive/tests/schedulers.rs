@@ -38,6 +38,7 @@ struct Naive<'a> {
     last_start: u64,
     last_end: u64,
     last_op: Op,
+    last_flags: RequestFlags,
     joined: u64,
     /// Of reads (or all), of writes.
     is_downward: bool,
@@ -183,15 +184,22 @@ impl Naive<'_> {
                 .iter()
                 .position(|row| row.command.op == self.last_op && row.command.lba.0 == self.last_end);
             index = index.filter(|&i| {
-                (self.joined + u64::from(self.rows[i].command.sectors)) as f64 / 2.0 <= case.concatenate_kib
+                let Command { sectors, flags, .. } = self.rows[i].command;
+                let is_small = (self.joined + u64::from(sectors)) as f64 / 2.0 <= case.concatenate_kib;
+                is_small && flags == self.last_flags
             });
         }
         if index.is_none() {
-            let all: Vec<usize> = (0..self.rows.len()).collect();
-            let reads: Vec<usize> =
-                all.iter().copied().filter(|&i| self.rows[i].command.op == Op::Read).collect();
-            let rows = if case.reads_first && !reads.is_empty() { &reads } else { &all };
-            let (chosen, of) = self.choose(case.name, case.value, rows, now, sight);
+            let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+            let first = |row: &Row| row.command.flags.contains(RequestFlags::PRIORITY);
+            if case.priority_first && self.rows.iter().any(first) {
+                rows.retain(|&i| first(&self.rows[i]));
+            }
+            let is_read = |&i: &usize| self.rows[i].command.op == Op::Read;
+            if case.reads_first && rows.iter().any(is_read) {
+                rows.retain(is_read);
+            }
+            let (chosen, of) = self.choose(case.name, case.value, &rows, now, sight);
             (index, arm) = (Some(chosen), of);
             let read = self.rows[chosen];
             if case.reads_first && read.command.op == Op::Read {
@@ -214,6 +222,7 @@ impl Naive<'_> {
         let follows = row.command.op == self.last_op && row.command.lba.0 == self.last_end;
         self.joined = u64::from(row.command.sectors) + if follows { self.joined } else { 0 };
         (self.last_start, self.last_end, self.last_op) = (row.command.lba.0, row.end(), row.command.op);
+        self.last_flags = row.command.flags;
         (row, arm)
     }
 }
@@ -235,6 +244,7 @@ struct Case {
     value: f64,
     unit: &'static str,
     age_limit_ms: Option<f64>,
+    priority_first: bool,
     reads_first: bool,
     concatenate_kib: f64,
 }
@@ -247,6 +257,9 @@ impl Case {
         }
         if let Some(limit) = self.age_limit_ms {
             write!(text, "+age-limit({limit} ms)").unwrap();
+        }
+        if self.priority_first {
+            text += "+priority-first";
         }
         if self.reads_first {
             text += "+reads-first";
@@ -275,15 +288,15 @@ fn any_case() -> impl Strategy<Value = Case> {
     ];
     let modifiers = (
         prop::option::of(prop::sample::select(vec![0.0, 30.0, 300.0])),
-        prop::bool::weighted(0.3),
+        (prop::bool::weighted(0.3), prop::bool::weighted(0.3)),
         prop::sample::select(vec![0.0, 0.0, 8.0]),
     );
-    (scheduler, modifiers).prop_map(|((name, value, unit), (age_limit_ms, reads_first, concatenate_kib))| {
+    (scheduler, modifiers).prop_map(|((name, value, unit), (age_limit_ms, firsts, concatenate_kib))| {
         // The age bound, where there is one, is the rarer case.
-        let reads_first = reads_first && name != "batch-fcfs";
+        let (reads_first, priority_first) = if name == "batch-fcfs" { (false, false) } else { firsts };
         let (age_limit_ms, concatenate_kib) =
             if name == "batch-fcfs" { (None, 0.0) } else { (age_limit_ms, concatenate_kib) };
-        Case { name, value, unit, age_limit_ms, reads_first, concatenate_kib }
+        Case { name, value, unit, age_limit_ms, priority_first, reads_first, concatenate_kib }
     })
 }
 
@@ -331,13 +344,14 @@ fn any_drive() -> impl Strategy<Value = DriveSpec> {
 /// One step: something comes (where, in 2^-32 of the drive; sectors; read), or something is taken.
 #[derive(Clone, Debug)]
 enum Step {
-    Push { place: u32, sectors: u32, read: bool, follows: bool },
+    Push { place: u32, sectors: u32, read: bool, follows: bool, priority: bool },
     Pop { wait_us: u32, hits: u32 },
 }
 
 fn any_push() -> impl Strategy<Value = Step> {
-    (any::<u32>(), 1_u32..12, any::<bool>(), prop::bool::weighted(0.2))
-        .prop_map(|(place, sectors, read, follows)| Step::Push { place, sectors, read, follows })
+    (any::<u32>(), 1_u32..12, any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.4)).prop_map(
+        |(place, sectors, read, follows, priority)| Step::Push { place, sectors, read, follows, priority },
+    )
 }
 
 fn any_pop() -> impl Strategy<Value = Step> {
@@ -380,6 +394,7 @@ fn twins_agree(
         last_start: 0,
         last_end: 0,
         last_op: Op::Read,
+        last_flags: RequestFlags::default(),
         joined: 0,
         is_downward: false,
         batch: 0,
@@ -390,14 +405,15 @@ fn twins_agree(
     let (mut now, mut next) = (Nanos::ZERO, 0);
     for (id, step) in steps.iter().enumerate() {
         match *step {
-            Step::Push { place, sectors, read, follows } => {
+            Step::Push { place, sectors, read, follows, priority } => {
                 let sectors = u64::from(sectors).min(capacity) as u32;
                 let free = capacity - u64::from(sectors);
                 let lba = if follows { next } else { (u64::from(place) * (free + 1)) >> 32 }.min(free);
                 next = lba + u64::from(sectors);
                 let op = if read { Op::Read } else { Op::Write };
-                let command =
-                    Command { id: id as u64, op, lba: Lba(lba), sectors, flags: RequestFlags::default() };
+                let marks = [RequestFlags::default(), RequestFlags::PRIORITY];
+                let flags = marks[usize::from(priority && case.priority_first)];
+                let command = Command { id: id as u64, op, lba: Lba(lba), sectors, flags };
                 queue.push(command, now);
                 naive.rows.push(Row { command, arrived: now });
             }

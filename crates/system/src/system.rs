@@ -12,9 +12,11 @@ use crate::SystemError;
 use crate::bus::Bus;
 use crate::host::DriverQueue;
 use crate::layer::buffer_cache::BufferCacheLayer;
-use crate::layer::{AnyLayer, AnyVolume, FlushFirst, Members, UnitMap, UnitPart, level};
+use crate::layer::{
+    AnyLayer, AnyVolume, ArrayCache, ArrayCacheParts, FlushFirst, Members, UnitMap, UnitPart, level,
+};
 use crate::random::component_seed;
-use crate::spec::SystemConfig;
+use crate::spec::{ArrayCacheSpec, HostSpec, SystemConfig, VolumeConfig};
 use crate::workload::DeviceShape;
 
 /// One actuator of one drive, as the driver sees it.
@@ -30,6 +32,8 @@ pub(crate) struct UnitPlace {
     pub(crate) limit: u32,
     /// Most commands of a rebuild it is given at a time.
     pub(crate) background_limit: u32,
+    /// The order of a queue of its own, under a controller; else the driver's.
+    policy: Option<Policy>,
 }
 
 /// One address space, as it is before a run.
@@ -82,6 +86,8 @@ pub struct System {
     models: Vec<Arc<DriveModel>>,
     pub(crate) units: Vec<UnitPlace>,
     pub(crate) volumes: Vec<Volume>,
+    /// So many of them are addressed by requests; the others are caches.
+    addressed: usize,
     pub(crate) timings: Vec<BusTiming>,
 }
 
@@ -111,6 +117,11 @@ impl System {
         let mut units = Vec::new();
         let mut volumes = Vec::new();
         for volume in &config.volumes {
+            let controller = controller_of(&config, volume);
+            let controller_policy =
+                controller.map(|cache| crate::host::controller_policy(&config.host, cache)).transpose()?;
+            let outstanding =
+                controller.and_then(|cache| cache.commands_per_drive).or(config.host.outstanding_per_drive);
             let mut drives = Vec::new();
             let first = units.len();
             let mut flushed = Vec::new();
@@ -119,7 +130,7 @@ impl System {
                 let actuators = model.actuators();
                 let sectors = model.capacity_sectors() / u64::from(actuators);
                 let accepted = model.queue_depth();
-                let limit = config.host.outstanding_per_drive.map_or(accepted, |limit| limit.min(accepted));
+                let limit = outstanding.map_or(accepted, |limit| limit.min(accepted));
                 let part = |unit| UnitPart::new(unit, sectors, model.sector_bytes(), host_sector_bytes);
                 drives.push(UnitMap::new((units.len()..).take(actuators as usize).map(part).collect()));
                 if model.holds_writes() && !volume.options.failed_drives.contains(&place) {
@@ -133,6 +144,7 @@ impl System {
                     bus,
                     limit,
                     background_limit,
+                    policy: controller_policy,
                 }));
             }
             let spares = drives.split_off(volume.drives.len());
@@ -168,7 +180,8 @@ impl System {
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
-        Ok(Self { config, host_sector_bytes, cpu_cost, policy, models, units, volumes, timings })
+        let addressed = config.volumes.iter().filter(|volume| !volume.is_cache).count();
+        Ok(Self { config, host_sector_bytes, cpu_cost, policy, models, units, volumes, addressed, timings })
     }
 
     /// Finds, reads and builds a system; see [`SystemConfig::load`].
@@ -177,6 +190,11 @@ impl System {
     /// As [`SystemConfig::load`] and [`System::new`].
     pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Self, SystemError> {
         Self::new(SystemConfig::load(name, overrides)?)
+    }
+
+    /// The volumes that requests address.
+    fn addressed(&self) -> &[Volume] {
+        &self.volumes[..self.addressed]
     }
 
     /// What it was built from.
@@ -209,7 +227,7 @@ impl System {
             sectors: volume.sectors,
             sector_bytes: self.host_sector_bytes,
         };
-        self.volumes.iter().map(shape).collect()
+        self.volumes.iter().take(self.addressed).map(shape).collect()
     }
 
     /// The drives of a new run, one per unit, at rest.
@@ -238,7 +256,12 @@ impl System {
 
     /// The driver's empty queue for a unit.
     pub(crate) fn new_queue(&self, unit: usize) -> DriverQueue {
-        crate::host::queue(&self.config.host, self.policy, &self.models[self.units[unit].drive])
+        let place = &self.units[unit];
+        let model = &self.models[place.drive];
+        match place.policy {
+            None => crate::host::queue(&self.config.host, self.policy, model),
+            Some(policy) => crate::host::queue(&HostSpec::default(), policy, model),
+        }
     }
 
     /// CPU time per request.
@@ -246,15 +269,50 @@ impl System {
         self.cpu_cost
     }
 
-    /// The layers of a new run: the volumes, by their numbers, and above them the buffer cache if there is one.
+    /// The layers of a new run: the volumes, by their numbers, then their controllers, and last the buffer cache if there is one.
     pub(crate) fn new_layers(&self) -> Vec<AnyLayer> {
         let volumes = self.volumes.iter().map(Volume::new_layer);
+        let caches = (0..self.volumes.len()).filter_map(|volume| self.new_array_cache(volume));
         let cache = self.config.host.buffer_cache.as_ref().and_then(|spec| {
-            let sectors = self.volumes.iter().map(|volume| volume.sectors).collect();
+            let sectors = self.devices().iter().map(|device| device.sectors).collect();
             let cache = BufferCacheLayer::new(spec, self.host_sector_bytes, sectors)?;
             Some(AnyLayer::BufferCache(Box::new(cache)))
         });
-        volumes.chain(cache).collect()
+        volumes.chain(caches).chain(cache).collect()
+    }
+
+    /// The layers by which requests enter the volumes: their own, or their controllers'.
+    pub(crate) fn entries(&self) -> Vec<usize> {
+        let mut next = self.volumes.len();
+        let mut entry = |(volume, config): (usize, &VolumeConfig)| {
+            let is_cached = config.cache.is_some();
+            next += usize::from(is_cached);
+            if is_cached { next - 1 } else { volume }
+        };
+        self.config.volumes.iter().enumerate().map(&mut entry).collect()
+    }
+
+    /// Whether a controller has a cache.
+    pub(crate) fn has_array_cache(&self) -> bool {
+        self.config.volumes.iter().any(|volume| volume.cache.is_some())
+    }
+
+    /// A volume's controller in a new run.
+    fn new_array_cache(&self, volume: usize) -> Option<AnyLayer> {
+        let spec = self.config.volumes[volume].cache.as_ref()?;
+        let named = |name: &str| self.volumes.iter().position(|volume| volume.name == name);
+        let cache = spec.cache_volume().and_then(named).unwrap_or(volume);
+        let cache = ArrayCache::new(&ArrayCacheParts {
+            spec,
+            volume: volume as u32,
+            cache: cache as u32,
+            sectors: self.volumes[volume].sectors,
+            cache_sectors: self.volumes[cache].sectors,
+            sector_bytes: self.host_sector_bytes,
+            policy: self.policy,
+            queue_limit: self.config.host.queue_limit,
+        })?;
+        Some(AnyLayer::ArrayCache(Box::new(cache)))
     }
 
     /// Whether it can serve a request.
@@ -263,7 +321,7 @@ impl System {
     /// [`SystemError::Request`] for an unknown device, no sectors, or sectors beyond the volume's last.
     #[inline]
     pub(crate) fn check(&self, id: u64, request: &Request) -> Result<(), SystemError> {
-        if let Some(volume) = self.volumes.get(request.device as usize)
+        if let Some(volume) = self.addressed().get(request.device as usize)
             && request.sectors > 0
             && request.lba.0.checked_add(u64::from(request.sectors)).is_some_and(|end| end <= volume.sectors)
         {
@@ -274,13 +332,11 @@ impl System {
 
     #[cold]
     fn refusal(&self, id: u64, request: &Request) -> SystemError {
-        let (problem, hint) = match self.volumes.get(request.device as usize) {
+        let (problem, hint) = match self.addressed().get(request.device as usize) {
             None => (
                 format!(
                     "goes to device {}, but {} has only {} (counted from 0)",
-                    request.device,
-                    self.config.name,
-                    self.volumes.len()
+                    request.device, self.config.name, self.addressed
                 ),
                 format!("choose one device of the trace: `--device {}`", request.device),
             ),
@@ -300,8 +356,15 @@ impl System {
     }
 }
 
+/// The controller above the drives of a volume: its own, or that of the volume whose cache it is.
+fn controller_of<'a>(config: &'a SystemConfig, volume: &'a VolumeConfig) -> Option<&'a ArrayCacheSpec> {
+    let is_cached_by = |cache: &&ArrayCacheSpec| cache.cache_volume() == Some(volume.name.as_str());
+    let above = || config.volumes.iter().filter_map(|other| other.cache.as_ref()).find(is_cached_by);
+    volume.cache.as_ref().or_else(above)
+}
+
 /// A spare that is smaller than the drives whose place it is to take.
-fn too_small(volume: &crate::spec::VolumeConfig, drives: &[UnitMap], spares: &[UnitMap]) -> Option<String> {
+fn too_small(volume: &VolumeConfig, drives: &[UnitMap], spares: &[UnitMap]) -> Option<String> {
     let needed = drives.iter().map(UnitMap::sectors).min()?;
     let small = spares.iter().position(|spare| spare.sectors() < needed)?;
     Some(format!(

@@ -39,6 +39,10 @@ impl RequestFlags {
     /// The data of one sector are written to all of them (WRITE SAME). A write.
     pub const WRITE_SAME: Self = Self(1024);
 
+    /// A process waits for it, now or before long (DiskSim: time-critical or time-limited): a scheduler with `+priority-first`
+    /// puts it before the others.
+    pub const PRIORITY: Self = Self(2048);
+
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -252,6 +252,7 @@ def _show(summary: Mapping[str, Any]) -> None:
         pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
         pairs.append(("buffer cache", _buffers(buffers)))
+    pairs += [("controller", _array_cache(cache)) for cache in summary.get("array_caches", [])]
     pairs += [("rebuild", _rebuild(rebuild)) for rebuild in summary.get("rebuilds", [])]
     if loss := summary.get("data_loss"):
         pairs.append(("data lost", _loss(loss)))
@@ -262,6 +263,15 @@ def _show(summary: Mapping[str, Any]) -> None:
     if summary["clamped"]:
         pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
     output.facts("", pairs)
+
+
+def _array_cache(cache: Mapping[str, Any]) -> str:
+    """What the cache of a volume's controller did."""
+    number = output.number
+    reads = f"{number(cache['read_hits'])} read hits, {number(cache['read_misses'])} misses"
+    moved = f"{number(cache['destages'])} destages, {number(cache['dirty_sectors_at_end'])} sectors dirty at the end"
+    populated = f", {number(cache['populations'])} populations" if cache["populations"] else ""
+    return f"{cache['volume']}: {reads}{populated}; {number(cache['writes'])} writes, {moved}"
 
 
 def _watts(power: Mapping[str, Any]) -> str:

@@ -80,6 +80,22 @@ class BufferCacheCounts(TypedDict):
     driver_write_mean_ms: Figure
 
 
+class ArrayCacheCounts(TypedDict):
+    """What the cache of a volume's controller did."""
+
+    volume: str
+    read_hits: int
+    read_misses: int
+    writes: int
+    fetches: int
+    """Commands that read what was missing."""
+    destages: int
+    """Commands that wrote what was dirty."""
+    populations: int
+    """Writes to the cache device of what had been read."""
+    dirty_sectors_at_end: int
+
+
 class Lateness(TypedDict):
     """Calls of the model that came after an effect it had announced."""
 
@@ -189,6 +205,7 @@ class RunSummary(TypedDict):
     interrupted: bool
     power: NotRequired[Watts]
     buffer_cache: NotRequired[BufferCacheCounts]
+    array_caches: NotRequired[list[ArrayCacheCounts]]
     fio: NotRequired[list[MeasuredByFio]]
     rebuilds: NotRequired[list[Rebuild]]
     data_loss: NotRequired[DataLoss]

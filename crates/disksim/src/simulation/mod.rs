@@ -1,10 +1,11 @@
 //! A simulation file (`.parv`), made a system file, drive files and a workload file.
 //!
 //! What is carried: instances, topology, bus times, driver, disks, logical organisations that are one disk or disks one
-//! after the other, synthetic generators, and the mapping of a trace's devices. Components that headstack does not have
-//! (caches in controllers, some organisations) are refused; leniently they are left out, and said to be.
+//! after the other, controllers' caches, synthetic generators, and the mapping of a trace's devices. Components that headstack
+//! does not have (some caches, some organisations) are refused; leniently they are left out, and said to be.
 
 mod array;
+mod controller;
 mod host;
 mod instances;
 mod laws;
@@ -79,7 +80,8 @@ pub fn import_simulation(path: &Path, options: &SimulationOptions) -> Result<Sim
     let topology = topology::read(&items, &instances, &whole)?;
     let host = host::read(&items, &mut report)?;
     let built = system::build(&topology, &host, &options.prefix, &mut sources, &mut report)?;
-    let volumes = organisation::volumes(&items, &built, &instances, &mut report)?;
+    let mut volumes = organisation::volumes(&items, &built, &instances, &mut report)?;
+    controller::caches(&topology, &host, &built, &mut volumes, &mut report)?;
     let mapping = trace::read(&items, &volumes, &instances, &mut report)?;
     let workload = match (mapping.is_mapped, only(&items, "disksim_synthio")?) {
         (false, Some(block)) => workload::read(block, &items, &volumes, &instances, &mut report)?,

@@ -53,7 +53,6 @@ pub(super) fn build(
 ) -> Result<Built, ImportError> {
     let mut built = Built::default();
     for path in paths {
-        controllers(path, report)?;
         let bus = slowest(path)?;
         let times = path_times(path)?;
         let at = built.model(path, &times, host, prefix, sources, report)?;
@@ -99,27 +98,6 @@ fn path_times(path: &Path<'_>) -> Result<BusTimes, ImportError> {
         (times.read_ms, times.write_ms) = (times.read_ms.max(bulk), times.write_ms.max(bulk));
     }
     Ok(times)
-}
-
-/// Controllers that pass everything through take no time; others are not built.
-fn controllers(path: &Path<'_>, report: &mut Report) -> Result<(), ImportError> {
-    for controller in &path.controllers {
-        let fields = Fields { block: controller.block };
-        let kind = fields.whole("type", 1, 1000)?.unwrap_or(1);
-        let what = match (kind, fields.find("Cache")) {
-            (1, None) => {
-                report.carried(format!("controller {}", controller.name), "passes everything through");
-                continue;
-            }
-            (_, Some(cache)) => format!("cache of controller {} ({})", controller.name, cache.value.kind),
-            (kind, None) => format!("controller {} of type {kind}", controller.name),
-        };
-        let known = report.not_carried.iter().any(|not| not.parameter == what);
-        if !known {
-            super::not_built(fields.at("Cache"), &what, "it passes everything through", report)?;
-        }
-    }
-    Ok(())
 }
 
 /// Buses that are passed, too, but are not the one that counts.

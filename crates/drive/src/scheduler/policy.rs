@@ -1,7 +1,7 @@
 //! The name of an order of service, with its parameter and what modifies it: `sptf`, `vscan(0.2)`,
 //! `asptf(0.01)+age-limit(500 ms)`.
 
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op, RequestFlags};
 use std::fmt;
 use std::str::FromStr;
 
@@ -157,6 +157,7 @@ const CONCATENATE: Parameter = Parameter {
 
 /// What may follow a scheduler's name after a `+`: name, parameter, what it does.
 pub const MODIFIERS: &[(&str, Option<Parameter>, &str)] = &[
+    ("priority-first", None, "commands marked with priority before the others"),
     ("reads-first", None, "reads before writes, but no read before an older write to the same sectors"),
     ("age-limit", Some(AGE_LIMIT), "bounds the wait"),
     ("concatenate", Some(CONCATENATE), "what continues the last command in the same direction goes next"),
@@ -169,6 +170,8 @@ pub struct Policy {
     pub(super) value: f64,
     /// What has waited longer than this goes first.
     pub age_limit: Option<Nanos>,
+    /// Commands marked with priority go before the others.
+    pub priority_first: bool,
     /// Reads go before writes.
     pub reads_first: bool,
     /// Commands one behind the other go together, up to so many KiB.
@@ -186,6 +189,20 @@ pub struct PolicyError {
 }
 
 impl Policy {
+    /// How many kinds of commands there are of which one goes before the next.
+    pub(super) fn classes(&self) -> usize {
+        let halves = |is_asked: bool| if is_asked { 2 } else { 1 };
+        halves(self.priority_first) * halves(self.reads_first)
+    }
+
+    /// Which of these kinds a command is of, the first served counted as 0.
+    pub fn class(&self, op: Op, flags: RequestFlags) -> usize {
+        let write = usize::from(self.reads_first && op == Op::Write);
+        let is_last = self.priority_first && !flags.contains(RequestFlags::PRIORITY);
+        let kinds = if self.reads_first { 2 } else { 1 };
+        usize::from(is_last) * kinds + write
+    }
+
     /// What it must know to choose.
     pub fn needs(&self) -> Needs {
         self.info().needs
@@ -205,6 +222,7 @@ impl Policy {
     pub fn is_fcfs(&self) -> bool {
         self.kind == Kind::Fcfs
             && self.age_limit.is_none()
+            && !self.priority_first
             && !self.reads_first
             && self.concatenate_kib.is_none()
     }
@@ -221,8 +239,14 @@ impl FromStr for Policy {
             .position(|info| info.name == name)
             .ok_or_else(|| unknown("scheduler", name, SCHEDULERS.iter().map(|info| info.name)))?;
         let value = value_of(name, SCHEDULERS[index].parameter.as_ref(), argument)?;
-        let mut policy =
-            Self { kind: KINDS[index], value, age_limit: None, reads_first: false, concatenate_kib: None };
+        let mut policy = Self {
+            kind: KINDS[index],
+            value,
+            age_limit: None,
+            priority_first: false,
+            reads_first: false,
+            concatenate_kib: None,
+        };
         for part in parts {
             policy.modify(part)?;
         }
@@ -238,6 +262,7 @@ impl Policy {
         };
         let value = value_of(name, parameter.as_ref(), argument)?;
         match name {
+            "priority-first" => self.priority_first = true,
             "reads-first" => self.reads_first = true,
             "age-limit" => self.age_limit = Some(Nanos::from_ms(value)),
             _ => self.concatenate_kib = Some(value),
@@ -310,6 +335,9 @@ impl fmt::Display for Policy {
         f.write_str(self.info().name)?;
         if let Some(parameter) = &self.info().parameter {
             f.write_str(&parameter.show(self.value))?;
+        }
+        if self.priority_first {
+            f.write_str("+priority-first")?;
         }
         if self.reads_first {
             f.write_str("+reads-first")?;

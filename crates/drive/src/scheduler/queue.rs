@@ -75,7 +75,7 @@ pub struct Queue {
     policy: Policy,
     knowledge: Knowledge,
     slots: Slots,
-    /// One, or for reads and for writes.
+    /// One for each class of commands, the first served first.
     orders: Vec<AnyOrder>,
     /// By age, where that is asked for.
     by_age: Option<BTreeMap<u64, Slot>>,
@@ -143,10 +143,9 @@ impl Queue {
         );
         let knowledge = if policy.kind == Kind::Fcfs { knowledge.forgotten() } else { knowledge };
         let order = AnyOrder::new(policy.kind, policy.value, knowledge.extent());
-        let count = if policy.reads_first { 2 } else { 1 };
         Self {
             slots: Slots::default(),
-            orders: vec![order; count],
+            orders: vec![order; policy.classes()],
             by_age: policy.age_limit.map(|_| BTreeMap::new()),
             by_address: (policy.reads_first || policy.concatenate_kib.is_some()).then(ByAddress::default),
             heads: Vec::new(),
@@ -236,7 +235,7 @@ impl Queue {
         let waiting = self.waiting(command, arrived);
         let slot = self.slots.insert(waiting);
         let at = self.at(&waiting);
-        self.order_of(command.op).insert(&waiting, at, slot);
+        self.order_of(&command).insert(&waiting, at, slot);
         if let Some(by_age) = &mut self.by_age {
             by_age.insert(waiting.sequence, slot);
         }
@@ -252,9 +251,9 @@ impl Queue {
         }
     }
 
-    fn order_of(&mut self, op: Op) -> &mut AnyOrder {
-        let index = usize::from(self.orders.len() == 2 && op == Op::Write);
-        &mut self.orders[index]
+    fn order_of(&mut self, command: &Command) -> &mut AnyOrder {
+        let class = self.policy.class(command.op, command.flags);
+        &mut self.orders[class]
     }
 
     /// Chooses the next command at `now` and takes it out. `arms` and `buffered` (ranges of addresses, first and one after
@@ -308,7 +307,7 @@ impl Queue {
     fn take(&mut self, slot: Slot) -> Waiting {
         let waiting = self.slots.remove(slot);
         let at = self.at(&waiting);
-        self.order_of(waiting.command.op).remove(&waiting, at);
+        self.order_of(&waiting.command).remove(&waiting, at);
         if let Some(by_age) = &mut self.by_age {
             by_age.remove(&waiting.sequence);
         }

@@ -28,7 +28,7 @@ use crate::host::{Cpu, DriverQueue};
 use crate::layer::{AnyLayer, Below, Effect, Layer};
 use crate::record::{BackgroundRow, CompletionRow, DriverRow};
 use crate::slab::Slab;
-use crate::summary::BufferCacheUse;
+use crate::summary::{ArrayCacheUse, BufferCacheUse};
 use crate::system::System;
 use rebuilds::Rebuilds;
 use requests::{InFlight, Sender, SubRequest};
@@ -120,8 +120,10 @@ pub(crate) struct Engine {
     system: Arc<System>,
     calendar: Calendar<Event>,
     cpu: Cpu,
-    /// The volumes, by their numbers; above them, behind them in the list, the buffer cache if there is one.
+    /// The volumes, by their numbers; behind them in the list their controllers, and last the buffer cache if there is one.
     layers: Vec<AnyLayer>,
+    /// By which of them requests enter the volumes.
+    entries: Vec<usize>,
     units: Vec<Unit>,
     buses: Vec<Bus>,
     ledger: Ledger,
@@ -171,13 +173,13 @@ impl Engine {
                 hold: Hold::None,
             })
             .collect();
-        let reads_first = system.policy().reads_first;
-        let slots =
-            |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, reads_first));
+        let policy = system.policy();
+        let slots = |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, policy));
         let mut engine = Self {
             calendar: Calendar::new(),
             cpu: Cpu::new(system.cpu_cost()),
             layers: system.new_layers(),
+            entries: system.entries(),
             ledger: Ledger::new(units.len(), system.timings.len()),
             units,
             buses: system.new_buses(),
@@ -266,8 +268,8 @@ impl Engine {
 
     /// The buffer cache, if there is one.
     fn cache(&self) -> Option<usize> {
-        let volumes = self.system.volumes.len();
-        (self.layers.len() > volumes).then_some(volumes)
+        let last = self.layers.len().checked_sub(1)?;
+        matches!(self.layers[last], AnyLayer::BufferCache(_)).then_some(last)
     }
 
     /// Lets the next event happen, if it happens no later than `limit`.
@@ -313,8 +315,12 @@ impl Engine {
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
         self.ledger.restart(now);
         self.rebuilds.restart();
-        if let Some(AnyLayer::BufferCache(cache)) = self.layers.last_mut() {
-            cache.restart();
+        for layer in &mut self.layers {
+            match layer {
+                AnyLayer::ArrayCache(cache) => cache.restart(),
+                AnyLayer::BufferCache(cache) => cache.restart(),
+                AnyLayer::Volume(_) | AnyLayer::FlushFirst(_) => {}
+            }
         }
     }
 
@@ -322,8 +328,17 @@ impl Engine {
     pub(crate) fn cache_use(&self) -> Option<BufferCacheUse> {
         match self.layers.last()? {
             AnyLayer::BufferCache(cache) => Some(cache.used()),
-            AnyLayer::Volume(_) | AnyLayer::FlushFirst(_) => None,
+            AnyLayer::Volume(_) | AnyLayer::FlushFirst(_) | AnyLayer::ArrayCache(_) => None,
         }
+    }
+
+    /// What the controllers' caches did since the last restart of the statistics.
+    pub(crate) fn array_cache_uses(&self) -> Vec<ArrayCacheUse> {
+        let used = |layer: &AnyLayer| match layer {
+            AnyLayer::ArrayCache(cache) => Some(cache.used()),
+            _ => None,
+        };
+        self.layers.iter().filter_map(used).collect()
     }
 
     /// What is buffered goes to the media.

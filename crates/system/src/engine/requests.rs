@@ -19,6 +19,8 @@ pub(super) enum Sender {
     Raw { user: Option<u32>, driver_id: u64 },
     /// A layer, as it sent it.
     Layer { layer: usize, call: Option<usize>, tag: usize, origin: Origin },
+    /// A layer, to one below it; what it continues: its number among the paths.
+    Above { layer: usize, call: Option<usize>, tag: usize, path: Option<usize> },
 }
 
 /// A request in a layer.
@@ -75,7 +77,8 @@ impl Engine {
 
     /// The driver gets a request that arrives now; the layer of its volume gets it once the CPU is through with it.
     pub(super) fn issue(&mut self, id: u64, request: Request, sender: Sender) {
-        let mut entry = InFlight::new(id, request, request.device as usize, sender);
+        let layer = self.entries[request.device as usize];
+        let mut entry = InFlight::new(id, request, layer, sender);
         entry.issued = self.cpu.done_at(request.arrival);
         let number = self.requests.insert(entry);
         if entry.issued > request.arrival {
@@ -111,12 +114,25 @@ impl Engine {
                     self.send(now, SubRequest::new(now, layer, call, tag, unit, &piece), piece, cause);
                     is_sent = true;
                 }
+                Effect::Send { call, tag, to: Target::Below(device), piece } => {
+                    let path = call.and_then(|call| {
+                        let path = self.path_of(call, cause);
+                        self.requests[call].left += 1;
+                        path.map(|path| self.paths.insert(path))
+                    });
+                    let Piece { op, lba, sectors, flags, .. } = piece;
+                    let request = Request { device, flags, ..Request::new(now, op, lba, sectors) };
+                    let sender = Sender::Above { layer, call, tag, path };
+                    let number = self.requests.insert(InFlight::new(0, request, device as usize, sender));
+                    self.call_layer(now, number);
+                }
                 Effect::Send { call, tag, to: Target::Volume(device, origin), piece } => {
                     let Piece { op, lba, sectors, flags, .. } = piece;
                     let request = Request { device, flags, ..Request::new(now, op, lba, sectors) };
                     let id = self.new_driver_id();
                     self.issue(id, request, Sender::Layer { layer, call, tag, origin });
                 }
+                Effect::Begin { call } => self.requests[call].issued = now,
                 Effect::Done { call, by_child, copy } => {
                     let by = cause.filter(|_| by_child).map(|(_, finished)| finished);
                     is_done |= cause.is_some_and(|(owner, _)| owner == Some(call));
@@ -251,6 +267,13 @@ impl Engine {
             Sender::Layer { layer, call, tag, origin } => {
                 self.driver.push(DriverRow { row: *row, origin });
                 return self.part_done(now, layer, call, tag, &mut Finished::of_row(row));
+            }
+            Sender::Above { layer, call, tag, path } => {
+                let mut finished = Finished::of_row(row);
+                if let Some(path) = path {
+                    finished = finished.after(&self.paths.remove(path));
+                }
+                return self.part_done(now, layer, call, tag, &mut finished);
             }
         };
         self.in_flight -= 1;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use headstack_units::{Nanos, Op};
+use headstack_drive::scheduler::Policy;
+use headstack_units::Nanos;
 
 use super::Engine;
 use crate::layer::Piece;
 
-/// A waiting command's place: those of rebuilds last, reads first where the driver puts them first, then in order of arrival.
-pub(super) type Place = (bool, bool, u64);
+/// A waiting command's place: those of rebuilds last, first those that the driver puts first, then in order of arrival.
+pub(super) type Place = (bool, usize, u64);
 
 /// The commands outstanding on a bus that takes only so many.
 #[derive(Clone, Debug)]
@@ -17,17 +18,17 @@ pub(super) struct Slots {
     outstanding: u32,
     /// Commands that wait in the driver, and their units.
     waiting: BTreeSet<(Place, usize)>,
-    reads_first: bool,
+    policy: Policy,
 }
 
 impl Slots {
-    pub(super) fn new(limit: u32, reads_first: bool) -> Self {
-        Self { limit, outstanding: 0, waiting: BTreeSet::new(), reads_first }
+    pub(super) fn new(limit: u32, policy: Policy) -> Self {
+        Self { limit, outstanding: 0, waiting: BTreeSet::new(), policy }
     }
 
     /// A command waits; its place.
     pub(super) fn enter(&mut self, sequence: u64, piece: &Piece, unit: usize) -> Place {
-        let place = (piece.background, self.reads_first && piece.op == Op::Write, sequence);
+        let place = (piece.background, self.policy.class(piece.op, piece.flags), sequence);
         self.waiting.insert((place, unit));
         place
     }

@@ -8,4 +8,4 @@ mod placement;
 pub use crate::layer::Origin;
 pub use cpu::Cpu;
 pub(crate) use driver_queue::DriverQueue;
-pub(crate) use placement::{check, policy, queue};
+pub(crate) use placement::{check, controller_policy, controller_problem, policy, queue};

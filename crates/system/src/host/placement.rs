@@ -8,7 +8,7 @@ use headstack_drive::spec::RotationModel;
 
 use super::DriverQueue;
 use crate::SystemError;
-use crate::spec::{HostKnowledge, HostSpec, SystemConfig};
+use crate::spec::{ArrayCacheSpec, HostKnowledge, HostSpec, SystemConfig};
 
 /// The driver's order of service.
 ///
@@ -23,6 +23,30 @@ pub(crate) fn policy(host: &HostSpec) -> Result<Policy, SystemError> {
         }
         SystemError::unknown("host scheduler", name, SCHEDULERS.iter().map(|info| info.name.to_owned()))
     })
+}
+
+/// The order of service of a controller's own queues.
+///
+/// # Errors
+/// As [`policy`].
+pub(crate) fn controller_policy(host: &HostSpec, cache: &ArrayCacheSpec) -> Result<Policy, SystemError> {
+    let scheduler = cache.scheduler.as_ref().unwrap_or(&host.scheduler);
+    policy(&HostSpec { scheduler: scheduler.clone(), ..HostSpec::default() })
+}
+
+/// What a volume's controller lacks for its scheduler, if anything.
+///
+/// # Errors
+/// As [`policy`].
+pub(crate) fn controller_problem(
+    config: &SystemConfig,
+    volume: &str,
+    cache: &ArrayCacheSpec,
+) -> Result<Option<String>, SystemError> {
+    let policy = controller_policy(&config.host, cache)?;
+    let own = SystemConfig { host: HostSpec::default(), ..config.clone() };
+    let problem = check(&own, &policy);
+    Ok(problem.map(|problem| problem.replacen("`host.", &format!("`volume.{volume}.cache."), 1)))
 }
 
 /// What the host lacks for its scheduler, if anything.

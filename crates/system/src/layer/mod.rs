@@ -7,6 +7,7 @@
 //! A layer is a file in this folder and a line in the list below.
 
 mod array;
+mod array_cache;
 pub(crate) mod buffer_cache;
 mod concatenation;
 mod flush_first;
@@ -27,6 +28,7 @@ use headstack_units::{Lba, Nanos, Op, RequestFlags};
 pub(crate) use array::{Loss, MARKS, Record, Repair};
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
+pub(crate) use array_cache::{ArrayCache, Counts as ArrayCacheCounts, Parts as ArrayCacheParts};
 pub use buffer_cache::Origin;
 pub(crate) use flush_first::FlushFirst;
 
@@ -125,6 +127,8 @@ impl Piece {
 pub(crate) enum Target {
     /// To a unit: an actuator of a drive.
     Unit(usize),
+    /// To the layer of a volume: the driver has had it.
+    Below(u32),
     /// Through the driver to the layer of a volume, and into the record of the driver's requests.
     Volume(u32, Origin),
 }
@@ -141,6 +145,8 @@ pub(crate) enum Effect {
         to: Target,
         piece: Piece,
     },
+    /// A request that came with [`Layer::call`] has waited in the driver's queue until now.
+    Begin { call: usize },
     /// A request is complete.
     Done {
         call: usize,
@@ -360,6 +366,7 @@ volumes! {
 pub(crate) enum AnyLayer {
     Volume(AnyVolume),
     FlushFirst(Box<FlushFirst>),
+    ArrayCache(Box<ArrayCache>),
     BufferCache(Box<BufferCacheLayer>),
 }
 
@@ -369,7 +376,7 @@ impl AnyLayer {
         match self {
             Self::Volume(volume) => volume.repair(),
             Self::FlushFirst(volume) => volume.repair(),
-            Self::BufferCache(_) => None,
+            Self::ArrayCache(_) | Self::BufferCache(_) => None,
         }
     }
 }
@@ -379,6 +386,7 @@ impl Layer for AnyLayer {
         match self {
             Self::Volume(volume) => volume.start(effects),
             Self::FlushFirst(volume) => volume.start(effects),
+            Self::ArrayCache(cache) => cache.start(effects),
             Self::BufferCache(cache) => cache.start(effects),
         }
     }
@@ -388,6 +396,7 @@ impl Layer for AnyLayer {
         match self {
             Self::Volume(volume) => volume.call(now, call, below, effects),
             Self::FlushFirst(volume) => volume.call(now, call, below, effects),
+            Self::ArrayCache(cache) => cache.call(now, call, below, effects),
             Self::BufferCache(cache) => cache.call(now, call, below, effects),
         }
     }
@@ -397,6 +406,7 @@ impl Layer for AnyLayer {
         match self {
             Self::Volume(volume) => volume.completed(now, child, below, effects),
             Self::FlushFirst(volume) => volume.completed(now, child, below, effects),
+            Self::ArrayCache(cache) => cache.completed(now, child, below, effects),
             Self::BufferCache(cache) => cache.completed(now, child, below, effects),
         }
     }
@@ -405,6 +415,7 @@ impl Layer for AnyLayer {
         match self {
             Self::Volume(volume) => volume.timer(now, tag, effects),
             Self::FlushFirst(volume) => volume.timer(now, tag, effects),
+            Self::ArrayCache(cache) => cache.timer(now, tag, effects),
             Self::BufferCache(cache) => cache.timer(now, tag, effects),
         }
     }

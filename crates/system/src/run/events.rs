@@ -222,6 +222,7 @@ impl EventRun<'_, '_> {
         self.output.push_background(self.engine.background.drain(..))?;
         self.end.used = self.engine.used(self.end.at);
         self.end.cache = self.engine.cache_use();
+        self.end.array_caches = self.engine.array_cache_uses();
         self.end.note_lateness(self.engine.drives());
         Ok(self.end)
     }

@@ -57,6 +57,7 @@ pub(super) fn applies(system: &System) -> bool {
         && system.policy().is_fcfs()
         && system.config().host.queue_limit.is_none()
         && system.config().host.buffer_cache.is_none()
+        && !system.has_array_cache()
         && system.volumes.iter().all(Volume::is_stateless)
         && !system.config().buses.iter().any(|bus| bus.commands_hold)
         && units.iter().all(|unit| {

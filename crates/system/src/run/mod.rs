@@ -6,6 +6,8 @@
 //!   served in order of arrival;
 //! - serially, for replays in which each request is issued only after the one before it is complete.
 
+#[cfg(test)]
+mod array_cache_tests;
 mod arrivals;
 #[cfg(test)]
 mod bus_tests;
@@ -46,7 +48,7 @@ use headstack_units::Nanos;
 use crate::SystemError;
 use crate::engine::{Usage, VolumeRepairs};
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
-use crate::summary::{BufferCacheUse, ParallelSummary, Recorder, Summary};
+use crate::summary::{ArrayCacheUse, BufferCacheUse, ParallelSummary, Recorder, Summary};
 use crate::system::System;
 
 /// Called with the progress of a run every 8192 requests.
@@ -73,6 +75,13 @@ pub fn run(
             problem: "a closed or measured replay takes requests one by one to the drive, past the host's buffer cache"
                 .to_owned(),
             hint: "use `--replay open`, or a system without `host.buffer_cache`".to_owned(),
+        });
+    }
+    if options.replay != Replay::Open && system.has_array_cache() {
+        return Err(SystemError::Options {
+            problem: "a closed or measured replay takes requests one by one to the drive, past a controller's cache"
+                .to_owned(),
+            hint: "use `--replay open`, or a system without `volume.NAME.cache`".to_owned(),
         });
     }
     if options.replay != Replay::Open && system.volumes.iter().any(crate::system::Volume::may_rebuild) {
@@ -133,6 +142,7 @@ pub(crate) struct RunEnd {
     pub(crate) parallel: Option<ParallelSummary>,
     /// What the host's buffer cache did.
     pub(crate) cache: Option<BufferCacheUse>,
+    pub(crate) array_caches: Vec<ArrayCacheUse>,
     /// What became of drives that failed.
     pub(crate) repairs: Vec<VolumeRepairs>,
 }

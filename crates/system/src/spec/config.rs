@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::array::is_default;
-use super::{ArrayOptions, HostSpec};
+use super::{ArrayCacheSpec, ArrayOptions, HostSpec};
 use crate::bus::Arbitration;
 
 /// A system with every name resolved and every override applied.
@@ -19,7 +19,7 @@ pub struct SystemConfig {
     pub host: HostSpec,
     /// The buses.
     pub buses: Vec<BusConfig>,
-    /// The volumes; a request's device is a position in this list.
+    /// The volumes; a request's device is a position in this list. Those that are caches of others stand last.
     pub volumes: Vec<VolumeConfig>,
     /// The drives, volume by volume.
     pub drives: Vec<DriveConfig>,
@@ -57,6 +57,12 @@ pub struct VolumeConfig {
     /// Its spare drives: positions in the system's list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spares: Vec<usize>,
+    /// Its controller's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<ArrayCacheSpec>,
+    /// It is the cache of another: requests do not address it. Such volumes stand last in the list.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub is_cache: bool,
 }
 
 /// A drive.
@@ -92,6 +98,8 @@ impl SystemConfig {
                 drives: vec![0],
                 options: ArrayOptions::default(),
                 spares: Vec::new(),
+                cache: None,
+                is_cache: false,
             }],
             drives: vec![DriveConfig { name: name.to_owned(), model: name.to_owned(), bus: 0, spec }],
         }

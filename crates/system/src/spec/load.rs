@@ -3,7 +3,9 @@
 use headstack_drive::spec::DriveSpec;
 use std::path::Path;
 
-use super::{BusConfig, DriveConfig, SystemBusSpec, SystemConfig, SystemSpec, VolumeConfig};
+use super::{
+    ArrayCacheSpec, BusConfig, DriveConfig, SystemBusSpec, SystemConfig, SystemSpec, VolumeConfig, VolumeSpec,
+};
 use crate::bus::Arbitration;
 use crate::layer::level;
 use crate::library::{self, Source};
@@ -157,7 +159,14 @@ fn resolve(
     if !problems.is_empty() {
         return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
     }
-    for (name, volume) in &spec.volume {
+    let cached_by = |name: &str| {
+        let caches = spec.volume.values().filter_map(|volume| volume.cache.as_ref()?.cache_volume());
+        caches.filter(|cache| *cache == name).count()
+    };
+    let mut volumes: Vec<(&String, &VolumeSpec)> = spec.volume.iter().collect();
+    volumes.sort_by_key(|(name, _)| cached_by(name) > 0);
+    for (name, volume) in volumes {
+        problems.extend(cache_device(spec, name, volume, cached_by(name))?);
         let (given, options) = volume.options();
         problems.extend(misplaced(name, &volume.level, level(&volume.level)?.takes, &given));
         let bus = match &volume.bus {
@@ -199,12 +208,38 @@ fn resolve(
             drives: (first..first + volume.drives.len()).collect(),
             options,
             spares: (first + volume.drives.len()..config.drives.len()).collect(),
+            cache: volume.cache.clone(),
+            is_cache: cached_by(name) > 0,
         });
     }
     if !problems.is_empty() {
         return Err(SystemError::Contradiction { origin: source.origin.clone(), problems });
     }
     finish(config, &source.origin)
+}
+
+/// What is wrong with the volume that is another's cache, or that so many have as their cache.
+fn cache_device(
+    spec: &SystemSpec,
+    name: &str,
+    volume: &VolumeSpec,
+    cached: usize,
+) -> Result<Option<String>, SystemError> {
+    if let Some(cache) = volume.cache.as_ref().and_then(ArrayCacheSpec::cache_volume)
+        && (cache == name || !spec.volume.contains_key(cache))
+    {
+        let others = spec.volume.keys().filter(|other| *other != name).cloned();
+        return Err(SystemError::unknown("volume for a cache", cache, others));
+    }
+    Ok(match cached {
+        2.. => {
+            Some(format!("`volume.{name}`: it is the cache of {cached} volumes, but can be that of one only"))
+        }
+        1 if volume.cache.is_some() => {
+            Some(format!("`volume.{name}.cache`: a volume that is itself a cache has none"))
+        }
+        _ => None,
+    })
 }
 
 /// Options of a volume that mean nothing to its level.
@@ -256,10 +291,15 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         problems.extend(failures(volume));
         problems.extend(super::rebuild::check(volume));
         problems.extend(join_gap(volume));
+        if let Some(cache) = &volume.cache {
+            let host_bytes = host_bytes(&config);
+            problems.extend(cache.check(&volume.name, host_bytes, policy.needs()));
+            problems.extend(crate::host::controller_problem(&config, &volume.name, cache)?);
+        }
     }
     problems.extend(config.volumes.iter().filter_map(|volume| stripe_unit(&config, volume)));
     let sizes: Vec<u32> = config.drives.iter().map(|drive| drive.spec.sector_bytes).collect();
-    let host_bytes = host.sector_bytes.or(sizes.first().copied()).unwrap_or(512);
+    let host_bytes = host_bytes(&config);
     if (64..=65_536).contains(&host_bytes) {
         for drive in &config.drives {
             let bytes = drive.spec.sector_bytes;
@@ -283,6 +323,12 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
     } else {
         Err(SystemError::Contradiction { origin: origin.to_owned(), problems })
     }
+}
+
+/// Bytes in a sector of the host's requests.
+fn host_bytes(config: &SystemConfig) -> u32 {
+    let first = config.drives.first().map(|drive| drive.spec.sector_bytes);
+    config.host.sector_bytes.or(first).unwrap_or(512)
 }
 
 /// Failed drives that there are not, or that are named twice.

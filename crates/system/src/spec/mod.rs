@@ -1,6 +1,7 @@
 //! The system file, and the configuration it resolves to: host driver, buses, volumes, drives.
 
 mod array;
+mod array_cache;
 mod buffer_cache;
 mod config;
 mod load;
@@ -10,6 +11,11 @@ mod tests;
 
 pub use array::{
     ArrayOptions, DeclusteredOptions, Design, ParityLayout, ParityRange, ReadChoice, SmallWrites, WriteOrder,
+};
+pub(crate) use array_cache::ArrayCacheKind;
+pub use array_cache::{
+    ArrayCacheRoom, ArrayCacheSpec, ArrayCacheWrites, ArrayDeviceSpec, ArrayMemorySpec, ArrayReadAhead,
+    DeviceWrites,
 };
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
@@ -244,6 +250,9 @@ pub struct VolumeSpec {
     /// `declustered`: how stripes lie over the drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declustered: Option<DeclusteredOptions>,
+    /// The controller between driver and volume that has a cache; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<ArrayCacheSpec>,
 }
 
 impl VolumeSpec {

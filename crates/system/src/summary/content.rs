@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::run::Replay;
-use crate::summary::{BufferCacheSummary, DataLossSummary, PhaseSummary, PowerSummary, RebuildSummary};
+use crate::summary::{
+    ArrayCacheSummary, BufferCacheSummary, DataLossSummary, PhaseSummary, PowerSummary, RebuildSummary,
+};
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -77,6 +79,9 @@ pub struct Summary {
     /// What the host's buffer cache did, where there is one; `cache` then tells of both, the host's and the drives'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer_cache: Option<BufferCacheSummary>,
+    /// What the caches of arrays' controllers did, where there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub array_caches: Vec<ArrayCacheSummary>,
     /// What became of drives that failed, where there are spares or drives that fail during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rebuilds: Vec<RebuildSummary>,

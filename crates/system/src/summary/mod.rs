@@ -1,5 +1,6 @@
 //! What a run comes to: streaming statistics, and the summary made of them.
 
+mod array_cache;
 mod buffer_cache;
 mod content;
 mod phase;
@@ -8,6 +9,8 @@ mod rebuild;
 mod recorder;
 mod report;
 
+pub use array_cache::ArrayCacheSummary;
+pub(crate) use array_cache::ArrayCacheUse;
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
 pub use content::{

@@ -13,7 +13,7 @@ use crate::summary::content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
     Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
 };
-use crate::summary::{BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
+use crate::summary::{ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
 use crate::system::System;
 
 /// Most points of a curve.
@@ -73,6 +73,11 @@ impl Recorder {
             phase: end.phase.iter().map(PhaseSummary::new).collect(),
             lateness: LatenessSummary { count: end.lateness.count, max_ms: end.lateness.max.as_ms() },
             buffer_cache: end.cache.as_ref().map(|used| BufferCacheSummary::new(used, &self.driver)),
+            array_caches: end
+                .array_caches
+                .iter()
+                .map(|used| ArrayCacheSummary::new(used, &config.volumes[used.volume].name))
+                .collect(),
             rebuilds: rebuild::rebuilds(config, system.sector_bytes(), &end.repairs, end.at.as_s()),
             data_loss: rebuild::data_loss(
                 config,

@@ -1,13 +1,23 @@
 //! A user of a closed stream: what it will ask for next, and what it waits for.
 
 use headstack_trace::Request;
-use headstack_units::Nanos;
+use headstack_units::{Nanos, RequestFlags};
 
 use super::addresses::{Addresses, Place};
 use super::law::Law;
 use super::{DeviceShape, LATEST, StreamSpec, TimeLaw, later};
 use crate::SystemError;
 use crate::random::Stream;
+
+/// How a user waits for a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Wait {
+    #[default]
+    Never,
+    /// Once its time limit has passed.
+    Limited,
+    AtOnce,
+}
 
 /// Thinks, asks, and waits, or does not.
 ///
@@ -31,6 +41,8 @@ pub(super) struct User {
     end: Nanos,
     /// What it asks for next, and when.
     next: Option<Request>,
+    /// How it will wait for that.
+    wait: Wait,
     /// It asks for nothing more.
     is_over: bool,
     /// What it waits for, and since when.
@@ -66,6 +78,7 @@ impl User {
             start: Nanos::from_s(spec.start_s),
             end: spec.end_s.map_or(Nanos::MAX, Nanos::from_s),
             next: None,
+            wait: Wait::default(),
             is_over: false,
             waiting: None,
             limits: Vec::new(),
@@ -116,24 +129,39 @@ impl User {
             self.waiting = Some((id, now));
             return None;
         }
-        self.next.take_if(|request| request.arrival <= now)
+        let mut request = self.next.take_if(|request| request.arrival <= now)?;
+        self.wait = self.next_wait();
+        // Where all are waited for, none goes before the others.
+        if self.waits < 1.0 && self.wait != Wait::Never {
+            request.flags = request.flags.with(RequestFlags::PRIORITY);
+        }
+        Some(request)
+    }
+
+    fn next_wait(&mut self) -> Wait {
+        if self.waits >= 1.0 {
+            return Wait::AtOnce;
+        }
+        let kind = self.wait_stream.unit();
+        if kind < self.waits {
+            Wait::AtOnce
+        } else if kind < self.waits + self.limited {
+            Wait::Limited
+        } else {
+            Wait::Never
+        }
     }
 
     /// Its request is under way as number `id`; true if it goes on without waiting.
     pub(super) fn issued(&mut self, id: u64, now: Nanos) -> bool {
-        if self.waits >= 1.0 {
-            self.waiting = Some((id, now));
-            return false;
+        match self.wait {
+            Wait::Never => {}
+            Wait::Limited => {
+                self.limits.push((later(now, self.limit.time(&mut self.wait_stream)), id));
+            }
+            Wait::AtOnce => self.waiting = Some((id, now)),
         }
-        let kind = self.wait_stream.unit();
-        if kind < self.waits {
-            self.waiting = Some((id, now));
-            return false;
-        }
-        if kind < self.waits + self.limited {
-            self.limits.push((later(now, self.limit.time(&mut self.wait_stream)), id));
-        }
-        true
+        self.wait != Wait::AtOnce
     }
 
     /// Request `id` is complete; true if it was what the user waited for.

@@ -1,7 +1,7 @@
 //! DiskSim's default format: `ARRIVAL_MS DEVICE LBN COUNT FLAGS`, blank separated, flags in hexadecimal.
 //!
-//! Flags: 0x1 read (otherwise write), 0x100 asynchronous; DiskSim's 0x2 time-critical, 0x4 time-limited and 0x80
-//! synchronous say nothing a drive could act on and are dropped. Sectors of 512 bytes. The format is recognised by a time
+//! Flags: 0x1 read (otherwise write), 0x2 time-critical and 0x4 time-limited (both: priority), 0x100 asynchronous; DiskSim's
+//! 0x80 synchronous says nothing a scheduler could act on and is dropped. Sectors of 512 bytes. The format is recognised by a time
 //! with a decimal point: all-integer lines look the same as `mqsim`'s.
 
 use headstack_units::{Lba, Nanos};
@@ -22,6 +22,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 const READ: u32 = 0x1;
+const CRITICAL_OR_LIMITED: u32 = 0x6;
 const ASYNCHRONOUS: u32 = 0x100;
 
 struct Parser;
@@ -44,7 +45,13 @@ pub(super) fn request(fields: &mut Fields<'_>) -> Result<Request, Problem> {
     let sectors = fields.integer32("sectors")?;
     let flags = number::hexadecimal(fields.word("flags")?, "flags")?;
     let op = if flags & READ == 0 { Op::Write } else { Op::Read };
-    let marks = if flags & ASYNCHRONOUS == 0 { RequestFlags::default() } else { RequestFlags::ASYNC };
+    let mut marks = RequestFlags::default();
+    if flags & CRITICAL_OR_LIMITED != 0 {
+        marks = marks.with(RequestFlags::PRIORITY);
+    }
+    if flags & ASYNCHRONOUS != 0 {
+        marks = marks.with(RequestFlags::ASYNC);
+    }
     Ok(Request { device, flags: marks, ..Request::new(arrival, op, lba, sectors) })
 }
 
@@ -59,12 +66,18 @@ mod tests {
 
     #[test]
     fn fields_become_a_request() {
-        let requests = read_text(None, "13.191135\t30\t0\t5\t1\n17.829285 20 576560 6 0x100\r\n").unwrap();
+        let requests = read_text(
+            None,
+            "13.191135\t30\t0\t5\t1\n17.829285 20 576560 6 0x100\r\n18.5 20 8 6 2\n19.5 20 8 6 105",
+        )
+        .unwrap();
         let first = Request { device: 30, ..Request::new(Nanos(13_191_135), Op::Read, Lba(0), 5) };
         let flags = RequestFlags::ASYNC;
         let second =
             Request { device: 20, flags, ..Request::new(Nanos(17_829_285), Op::Write, Lba(576_560), 6) };
-        assert_eq!(requests, [first, second]);
+        assert_eq!(requests[..2], [first, second]);
+        let marks = [RequestFlags::PRIORITY, RequestFlags::PRIORITY.with(RequestFlags::ASYNC)];
+        assert_eq!(requests[2..].iter().map(|request| request.flags).collect::<Vec<_>>(), marks);
     }
 
     #[test]

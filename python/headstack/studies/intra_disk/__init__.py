@@ -19,11 +19,15 @@ PAPER = "Sankar, Intra-disk parallelism, MSc thesis, University of Virginia, 200
 
 def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[Section]]:
     """Compare; the loads after real traces need the data."""
-    from headstack.studies.intra_disk import arrays, bills, charts, latency
+    from headstack.studies.intra_disk import arrays, bills, charts, closed, latency
 
     say = progress or (lambda _: None)
     found = study_loads(data, say)
     rows, sections = load_rows(found), charts.sections(found)
+    say("closed arrivals")
+    more, shown = closed.study()
+    rows += more
+    sections += shown
     say("rotational latency")
     rows += latency.rows()
     say("arrays of parallel drives")

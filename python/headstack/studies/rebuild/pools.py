@@ -13,6 +13,10 @@ from headstack.studies.rebuild.drive import LARGE_TB, write_small
 # One request, so that the run has one: it is complete long before the rebuild is.
 NOTHING = "requests = 1\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 1\n"
 
+# How drives of this class order their commands, where a published curve tells (`study nearline`): an order by access time alone
+# breaks streams of large commands apart.
+SCHEDULER = ("drive.*.controller.scheduler", '"ncq"')
+
 # The share of the rebuild at which its rate is first and last looked at.
 FIRST, LAST = 0.1, 0.9
 
@@ -60,7 +64,7 @@ def rebuild(pool: Pool) -> Rebuilt:
         folder = Path(name)
         path = folder / "pool.toml"
         path.write_text(pool.toml(write_small(folder)), encoding="utf-8")
-        system = headstack.System(str(path))
+        system = headstack.System(str(path), overrides=[SCHEDULER])
     summary = headstack.simulate(system, headstack.Workload(toml=NOTHING), keep=False).summary
     busy = [drive["utilisation"] for drive in summary["drives"] if drive["commands"] > 1]
     found: Any = summary["rebuilds"][0]
