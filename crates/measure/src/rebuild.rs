@@ -21,6 +21,12 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         hint: "measure with all probes".to_owned(),
     };
     let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
+    if let Some(warning) = found.warnings.iter().find(|w| matches!(w, Warning::DensityPerHead { .. })) {
+        return Err(MeasureError::Insufficient {
+            problem: warning.to_string(),
+            hint: "describe its zones by hand, with `sectors_per_track_by_head`".to_owned(),
+        });
+    }
     let heads = found.value("heads").ok_or_else(|| lacks("how many surfaces there are"))? as u32;
     if found.zones.is_empty() {
         return Err(lacks("the tracks"));

@@ -1,9 +1,9 @@
 //! The loop closed: drives drawn at random are described, simulated, measured, extracted and rebuilt; what comes out agrees
 //! with what went in, and behaves the same under a random load.
 
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, Order};
 use headstack_measure::device::{Access, Device, Mode, SimulatedDevice};
-use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::extract::{Extraction, Warning, extract};
 use headstack_measure::rebuild::rebuild;
 use headstack_measure::{Options, measure};
 use headstack_stats::demerit_ms;
@@ -245,6 +245,36 @@ fn surfaces_are_counted_by_times_where_all_skews_are_alike() {
     let to_next = drawn.first_seek_ms + drawn.root_ms + settled;
     close("cylinder switch", found.value("write_cylinder_switch_ms"), to_next, 0.01, 0.0);
     assert!(found.parameter("head_switch_ms").is_none(), "{:?}", found.parameter("head_switch_ms"));
+}
+
+/// What is measured of a drive whose surfaces differ in density is said to be that, and never put into a drive file.
+fn is_refused(found: &Extraction, sectors: &[u64]) {
+    let expected = Warning::DensityPerHead { sectors: sectors.to_vec() };
+    assert!(found.warnings.contains(&expected), "{:?}", found.warnings);
+    for name in ["sectors_per_track", "track_skew_sectors", "zones", "actuators", "cylinders"] {
+        assert!(found.value(name).is_none(), "{name}: {:?}", found.parameter(name));
+    }
+    let refused = rebuild(found, "rebuilt").unwrap_err().to_string();
+    assert!(refused.contains("surfaces differ in density"), "{refused}");
+}
+
+#[test]
+fn surfaces_that_differ_in_density_are_said_to() {
+    let mut spec = describe(&Drawn { sectors: vec![500, 400], ..plain() });
+    spec.layout.zone[0].sectors_per_track_by_head = vec![520, 480, 500, 460];
+    spec.layout.zone[1].sectors_per_track_by_head = vec![416, 384, 400, 368];
+    let found = measured(&spec);
+    close("heads", found.value("heads"), 4.0, 0.0, 0.0);
+    is_refused(&found, &[520, 480, 500, 460]);
+}
+
+#[test]
+fn surfaces_that_differ_in_density_are_said_to_where_tracks_run_along_them() {
+    let mut spec = describe(&Drawn { sectors: vec![500], cylinders: 6_400, ..plain() });
+    spec.layout.order = Order::SerpentineBySurface;
+    spec.layout.group_cylinders = Some(640);
+    spec.layout.zone[0].sectors_per_track_by_head = vec![520, 480, 500, 460];
+    is_refused(&measured(&spec), &[]);
 }
 
 #[test]

@@ -99,6 +99,9 @@ fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> 
     if found.order == Some("serpentine-by-surface") {
         warnings.push(Warning::TracksAlongSurfaces);
     }
+    if let Some(sectors) = &known.densities {
+        warnings.push(Warning::DensityPerHead { sectors: sectors.clone() });
+    }
     if known.spindle.is_some() && known.order.is_none() && record.has_finished(ProbeName::Surfaces) {
         warnings.push(Warning::SurfacesNotCounted);
     }

@@ -1,12 +1,13 @@
 //! What a record says so far, for the probes that come next.
 
+use super::density;
 use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
 use super::rotation::{self, Rotation};
 use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
-use crate::angles::median::circular_median;
+use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::Spindle;
 use crate::angles::tolerance::OFF_ANGLE;
 use crate::memory::{HitTimes, Keeps};
@@ -34,6 +35,8 @@ pub(crate) struct Known {
     pub(crate) sectors_per_track: Option<f64>,
     /// The tracks at the start.
     pub(crate) borders: Vec<Border>,
+    /// Where surfaces differ in density: the sectors of each one's tracks at the start; none of them where these are not known.
+    pub(crate) densities: Option<Vec<u64>>,
     /// Those of the first actuator.
     pub(crate) zones: Vec<Zone>,
     /// Actuators with an equal share of the addresses each.
@@ -66,8 +69,13 @@ impl Known {
         let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
         let order = spindle.and_then(|spindle| order::order(record, spindle));
         let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
-        let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
+        let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
+        let uneven = || density::up_and_down(&zones).then(Vec::new);
+        let densities = density::by_head(&borders).or_else(uneven);
+        if densities.is_some() {
+            (zones, actuators) = (Vec::new(), 1);
+        }
         Self {
             rotation,
             spindle,
@@ -81,6 +89,7 @@ impl Known {
             actuators,
             zones,
             borders,
+            densities,
             order,
         }
     }
@@ -121,8 +130,7 @@ fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
         places.entry(sample.lba).or_default().push(sample);
     }
     let landings = places.values().filter(|visits| visits.len() > 2).flat_map(|visits| {
-        let phases: Vec<f64> = visits.iter().map(|sample| spindle.phase(sample.end)).collect();
-        let angle = circular_median(&phases);
+        let angle = angle_of(&visits.iter().map(|sample| Sighting::of(sample, spindle)).collect::<Vec<_>>());
         visits.iter().filter_map(move |sample| {
             let latency = spindle.turns(sample.latency_ms());
             Landing::of(spindle.phase(sample.start), angle, latency, OFF_ANGLE)

@@ -8,13 +8,34 @@ use headstack_measure::{Options, Scope, measure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How long measuring a drive is announced to take with nothing known of it, and takes, in s.
-fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
+/// How long each probe is announced to take with nothing known of a drive, in s.
+fn announced(name: &str, options: &OpenOptions) -> Vec<(ProbeName, f64)> {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
     let plan = probe::plan(&[], device.info()).unwrap();
     let expected_s = probe::announce(&plan, device.as_mut(), &Scope::default()).unwrap();
+    plan.iter().map(|probe| probe.name).zip(expected_s).collect()
+}
+
+/// How long measuring a drive is announced to take, and takes, in s.
+fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
     let (first, last) = (&record.samples[0], record.samples.last().unwrap());
-    (expected_s.iter().sum(), (last.end - first.start).as_s())
+    (announced(name, options).iter().map(|(_, s)| s).sum(), (last.end - first.start).as_s())
+}
+
+/// A line with what each probe is announced to take on a drive, and takes, in s.
+pub fn times(name: &str) -> String {
+    let options = OpenOptions { seed: 1, ..OpenOptions::default() };
+    let (record, _) = measured(name, &options);
+    let took = |probe: ProbeName| {
+        let mut samples = record.of(probe);
+        let first = samples.next().map_or(0.0, |sample| sample.start.as_s());
+        record.of(probe).last().map_or(0.0, |sample| sample.end.as_s()) - first
+    };
+    let all = announced(name, &options);
+    let total = durations(name, &options, &record);
+    let parts: Vec<String> =
+        all.iter().map(|&(probe, s)| format!("{} {s:.0}/{:.0}", probe.as_str(), took(probe))).collect();
+    format!("{name} {:.0}/{:.0} = {:.2}: {}", total.0, total.1, total.0 / total.1, parts.join(", "))
 }
 
 fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
