@@ -2,8 +2,10 @@
 
 #[expect(unreachable_pub, reason = "the helpers are a module of each test")]
 mod common;
+mod coverage;
 
 use headstack_measure::device::{Noise, OpenOptions};
+use headstack_measure::record::ProbeName;
 use headstack_system::library;
 
 /// Completions that a busy host sees late.
@@ -37,11 +39,28 @@ fn report_misses_through_noise() {
     common::check(names.filter(counts), &through(NOISY), |_| true);
 }
 
+/// A line with what each probe is announced to take on a drive, and takes, in s.
+fn times(name: &str) -> String {
+    let options = OpenOptions { seed: 1, ..OpenOptions::default() };
+    let (record, _) = common::measured_by(name, &options, &[]);
+    let took = |probe: ProbeName| {
+        let mut samples = record.of(probe);
+        let first = samples.next().map_or(0.0, |sample| sample.start.as_s());
+        record.of(probe).last().map_or(0.0, |sample| sample.end.as_s()) - first
+    };
+    let all = common::announced(name, &options);
+    let samples = &record.samples;
+    let total_s = (samples[samples.len() - 1].end - samples[0].start).as_s();
+    let announced_s: f64 = all.iter().map(|(_, s)| s).sum();
+    let parts: Vec<String> =
+        all.iter().map(|&(probe, s)| format!("{} {s:.0}/{:.0}", probe.as_str(), took(probe))).collect();
+    format!("{name} {announced_s:.0}/{total_s:.0} = {:.2}: {}", announced_s / total_s, parts.join(", "))
+}
 /// A look at everything: how long each probe was announced to take, and took, in s.
 #[test]
 #[ignore = "a report, not a test"]
 fn report_times() {
-    let lines: Vec<String> = library::drives().iter().map(|entry| common::times(entry.name)).collect();
+    let lines: Vec<String> = library::drives().iter().map(|entry| times(entry.name)).collect();
     panic!("\n{}", lines.join("\n"));
 }
 

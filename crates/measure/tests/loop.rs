@@ -53,8 +53,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             settle_ms: m.5,
             overhead_ms: c.0,
             margin: l.3,
-            // Only the cache's answers show the bus: without a cache it goes unseen, and what large reads take on one of
-            // 40 MB/s makes a demerit of 2.3 %.
+            // Without a cache a bus faster than the media goes unseen, and what long writes wait for one of 40 MB/s makes a
+            // demerit of 2.1 %.
             bus_mb_per_s: if c.2.is_some() { c.1 } else { 100.0 },
             cache: c.2,
         }

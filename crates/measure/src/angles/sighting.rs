@@ -41,11 +41,16 @@ impl Sighting {
 /// The angle that sightings of a sector agree on, in turns; 0 of none. First the phase that most of their weight lies around,
 /// which a few late ones do not move; then the mean of those that miss it by as much as is usual.
 pub(crate) fn angle_of(sightings: &[Sighting]) -> f64 {
+    sighted(sightings).0
+}
+
+/// The same with its standard error.
+pub(crate) fn sighted(sightings: &[Sighting]) -> (f64, f64) {
     let distance = |center: &Sighting| -> f64 {
         sightings.iter().map(|seen| seen.weight() * wrap_signed(seen.phase - center.phase).abs()).sum()
     };
     let center = sightings.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let Some(center) = center.map(|center| center.phase) else { return 0.0 };
+    let Some(center) = center.map(|center| center.phase) else { return (0.0, 0.0) };
     let off = |seen: &Sighting| wrap_signed(seen.phase - center);
     let miss = |seen: &Sighting| seen.weight() * off(seen).abs();
     let mut misses: Vec<f64> = sightings.iter().map(miss).collect();
@@ -53,11 +58,13 @@ pub(crate) fn angle_of(sightings: &[Sighting]) -> f64 {
     // The lower middle: of two, one may be late.
     let usual = misses[(misses.len() - 1) / 2];
     let counts = |seen: &&Sighting| miss(seen) <= MOST_MISSES * usual || off(seen).abs() < EXACT;
-    let (sum, weights) = sightings.iter().filter(counts).fold((0.0, 0.0), |(sum, weights), seen| {
-        let weight = seen.weight().powi(2);
-        (sum + weight * off(seen), weights + weight)
-    });
-    wrap(center + sum / weights)
+    let used: Vec<(f64, f64)> =
+        sightings.iter().filter(counts).map(|seen| (seen.weight().powi(2), off(seen))).collect();
+    let weights: f64 = used.iter().map(|(weight, _)| weight).sum();
+    let mean = used.iter().map(|(weight, off)| weight * off).sum::<f64>() / weights;
+    let scatter: f64 = used.iter().map(|(weight, off)| (weight * (off - mean)).powi(2)).sum();
+    let freedom = used.len() as f64 / (used.len() as f64 - 1.0).max(1.0);
+    (wrap(center + mean), (scatter * freedom).sqrt() / weights)
 }
 
 /// Those of some sightings that lie within `tolerance` of one of them, as many as there are.

@@ -43,10 +43,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let seek = known
         .spindle
         .map(|spindle| {
-            let rest = AtRest {
-                write_ms: times.write.same.map(|least| least.ms),
-                read_ms: times.read.same.map(|least| least.ms),
-            };
+            let rest = AtRest { write: times.write.same, read: times.read.same };
             seeks(record, spindle, &rest, slope)
         })
         .unwrap_or_default();

@@ -48,12 +48,17 @@ impl Times {
     }
 }
 
+/// By how much the middle of many is less certain than their mean.
+const MEDIAN: f64 = 1.2533;
+
 /// Several least times of one kind as one.
 fn together<'a>(all: impl Iterator<Item = &'a Least> + Clone) -> Option<Least> {
     let ms: Vec<f64> = all.clone().map(|least| least.ms).collect();
-    let half: Vec<f64> = all.map(|least| least.half_width_ms).collect();
-    let half_width_ms = median(&half).max(1.96 * spread(&ms) / (ms.len() as f64).sqrt());
-    (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms })
+    let half: Vec<f64> = all.clone().map(|least| least.half_width_ms).collect();
+    let errors: Vec<f64> = all.map(|least| least.error_ms).collect();
+    // Each is halved in the same steps: their brackets do not average out, but the errors of the angles do.
+    let error_ms = MEDIAN * spread(&ms).max(median(&errors)) / (ms.len() as f64).sqrt();
+    (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms: median(&half), error_ms })
 }
 
 /// To another head and to another cylinder where only the times tell which is which: known for the kind of access with which

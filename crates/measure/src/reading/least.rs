@@ -4,7 +4,7 @@ use super::hits::hit_times;
 use super::tracks::tracks_at_start;
 use crate::angles::landing::{Landing, least_turns};
 use crate::angles::median::{circular_median, median};
-use crate::angles::sighting::{Sighting, angle_of};
+use crate::angles::sighting::{Sighting, sighted};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::angles::tolerance::OFF_ANGLE;
 use crate::record::series::switches::{READS, SAME_TRACK};
@@ -18,6 +18,15 @@ pub(crate) struct Least {
     pub(crate) ms: f64,
     /// Half width of what most accesses agree on, in ms.
     pub(crate) half_width_ms: f64,
+    /// Standard error of the sector's angle, in ms.
+    pub(crate) error_ms: f64,
+}
+
+impl Least {
+    /// 95 % confidence, half width, in ms.
+    pub(crate) fn ci95_ms(self) -> f64 {
+        f64::hypot(self.half_width_ms, 1.96 * self.error_ms)
+    }
 }
 
 /// The least time that a group of accesses to one track shows: to one sector (writes), or to sectors a known angle apart.
@@ -32,7 +41,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     sightings.retain(|seen| wrap_signed(seen.phase - rough).abs() < OFF_ANGLE);
     sightings.sort_unstable_by(|a, b| a.turns.total_cmp(&b.turns));
     sightings.truncate((sightings.len() / 2).max(3));
-    let angle = angle_of(&sightings);
+    let (angle, error) = sighted(&sightings);
     let landings: Vec<Landing> = samples
         .iter()
         .filter(|sample| sample.role == Role::Measure)
@@ -42,7 +51,11 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
         })
         .collect();
     let (turns, width) = least_turns(&landings)?;
-    (landings.len() >= 6).then(|| Least { ms: spindle.ms(turns), half_width_ms: spindle.ms(width) })
+    (landings.len() >= 6).then(|| Least {
+        ms: spindle.ms(turns),
+        half_width_ms: spindle.ms(width),
+        error_ms: spindle.ms(error),
+    })
 }
 
 /// The least times of a probe's series, the transfer taken off, by `step`.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How long each probe is announced to take with nothing known of a drive, in s.
-fn announced(name: &str, options: &OpenOptions) -> Vec<(ProbeName, f64)> {
+pub fn announced(name: &str, options: &OpenOptions) -> Vec<(ProbeName, f64)> {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
     let plan = probe::plan(&[], device.info()).unwrap();
     let expected_s = probe::announce(&plan, device.as_mut(), &Scope::default()).unwrap();
@@ -22,25 +22,15 @@ fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
     (announced(name, options).iter().map(|(_, s)| s).sum(), (last.end - first.start).as_s())
 }
 
-/// A line with what each probe is announced to take on a drive, and takes, in s.
-pub fn times(name: &str) -> String {
-    let options = OpenOptions { seed: 1, ..OpenOptions::default() };
-    let (record, _) = measured(name, &options);
-    let took = |probe: ProbeName| {
-        let mut samples = record.of(probe);
-        let first = samples.next().map_or(0.0, |sample| sample.start.as_s());
-        record.of(probe).last().map_or(0.0, |sample| sample.end.as_s()) - first
-    };
-    let all = announced(name, &options);
-    let total = durations(name, &options, &record);
-    let parts: Vec<String> =
-        all.iter().map(|&(probe, s)| format!("{} {s:.0}/{:.0}", probe.as_str(), took(probe))).collect();
-    format!("{name} {:.0}/{:.0} = {:.2}: {}", total.0, total.1, total.0 / total.1, parts.join(", "))
+fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
+    measured_by(name, options, &[])
 }
 
-fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
+/// By these probes and what they need; all, if none.
+pub fn measured_by(name: &str, options: &OpenOptions, probes: &[&str]) -> (Record, Extraction) {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
-    let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
+    let probes = probes.iter().map(|&probe| probe.to_owned()).collect();
+    let done = measure(device.as_mut(), &Options { probes, ..Options::default() }, &mut |_| true).unwrap();
     assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
     let found = extract(&done.record).unwrap();
     (done.record, found)
