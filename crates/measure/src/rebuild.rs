@@ -21,11 +21,13 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         hint: "measure with all probes".to_owned(),
     };
     let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
-    if let Some(warning) = found.warnings.iter().find(|w| matches!(w, Warning::DensityPerHead { .. })) {
-        return Err(MeasureError::Insufficient {
-            problem: warning.to_string(),
-            hint: "describe its zones by hand, with `sectors_per_track_by_head`".to_owned(),
-        });
+    for warning in &found.warnings {
+        let hint = match warning {
+            Warning::SpeedDrifts { .. } => "measure when the drive has been running for an hour",
+            Warning::DensityPerHead { .. } => "describe its zones by hand, with `sectors_per_track_by_head`",
+            _ => continue,
+        };
+        return Err(MeasureError::Insufficient { problem: warning.to_string(), hint: hint.to_owned() });
     }
     let heads = found.value("heads").ok_or_else(|| lacks("how many surfaces there are"))? as u32;
     if found.zones.is_empty() {

@@ -278,6 +278,23 @@ fn surfaces_that_differ_in_density_are_said_to_where_tracks_run_along_them() {
 }
 
 #[test]
+fn a_speed_that_drifts_is_said_to() {
+    let mut spec = describe(&plain());
+    spec.spindle.drift_ppm = 200.0;
+    spec.provenance.insert("spindle".to_owned(), spec.provenance["layout"].clone());
+    let found = measured(&spec);
+    let drift = found.warnings.iter().find_map(|warning| match warning {
+        Warning::SpeedDrifts { ppm } => Some(*ppm),
+        _ => None,
+    });
+    assert!(drift.is_some_and(|ppm| (80..320).contains(&ppm)), "200 ppm at most: {:?}", found.warnings);
+    assert!(found.value("sectors_per_track").is_none() && found.zones.is_empty());
+    // Skippy counts them within a second.
+    assert!(found.value("heads").is_none_or(|heads| heads == 4.0), "{:?}", found.parameter("heads"));
+    assert!(rebuild(&found, "rebuilt").unwrap_err().to_string().contains("the speed drifts"));
+}
+
+#[test]
 fn reads_behind_a_write_are_not_taken_for_hits() {
     // Without a cache: what comes back to a sector behind a write elsewhere takes 5.7 to 6.8 ms in four of ten cases.
     closes(&Drawn {

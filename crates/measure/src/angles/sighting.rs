@@ -44,7 +44,8 @@ pub(crate) fn angle_of(sightings: &[Sighting]) -> f64 {
     sighted(sightings).0
 }
 
-/// The same with its standard error.
+/// The same with its 95 % confidence, half width. The weights make the few that took little time count: by how few they are, the
+/// scatter itself is uncertain (Student).
 pub(crate) fn sighted(sightings: &[Sighting]) -> (f64, f64) {
     let distance = |center: &Sighting| -> f64 {
         sightings.iter().map(|seen| seen.weight() * wrap_signed(seen.phase - center.phase).abs()).sum()
@@ -63,8 +64,16 @@ pub(crate) fn sighted(sightings: &[Sighting]) -> (f64, f64) {
     let weights: f64 = used.iter().map(|(weight, _)| weight).sum();
     let mean = used.iter().map(|(weight, off)| weight * off).sum::<f64>() / weights;
     let scatter: f64 = used.iter().map(|(weight, off)| (weight * (off - mean)).powi(2)).sum();
-    let freedom = used.len() as f64 / (used.len() as f64 - 1.0).max(1.0);
-    (wrap(center + mean), (scatter * freedom).sqrt() / weights)
+    let squares: f64 = used.iter().map(|(weight, _)| weight * weight).sum();
+    let counted = weights * weights / squares;
+    let freedom = (counted - 1.0).max(1.0);
+    let error = (scatter * counted / freedom).sqrt() / weights;
+    (wrap(center + mean), student(freedom) * error)
+}
+
+/// How many standard errors hold 95 %, for so many degrees of freedom.
+pub(crate) fn student(freedom: f64) -> f64 {
+    1.96 + 2.4 / freedom + 3.1 / (freedom * freedom)
 }
 
 /// Those of some sightings that lie within `tolerance` of one of them, as many as there are.
@@ -96,6 +105,10 @@ mod tests {
         // One that is short and late does not pass for the sector's angle.
         let late = angle_of(&seen(&[(0.98, 0.3), (0.02, 0.32), (0.979, 0.3), (0.981, 0.3), (0.98, 0.3)]));
         assert!((late - 0.98).abs() < 1e-3, "{late}");
+        // Of the tables: 12.71 is rounded down, as nothing rests on two values.
+        for (freedom, quantile) in [(3.0, 3.18), (5.0, 2.571), (10.0, 2.228), (30.0, 2.042)] {
+            assert!((student(freedom) / quantile - 1.0).abs() < 0.03, "{freedom}: {}", student(freedom));
+        }
         assert!((angle_of(&seen(&[(0.2, 1.0), (0.2, 1.0), (0.3, 1.1), (0.4, 1.2)])) - 0.2).abs() < 1e-9);
         // Of two, the shorter one.
         assert!((angle_of(&seen(&[(0.2, 0.5), (0.3, 0.6)])) - 0.2).abs() < 1e-9);

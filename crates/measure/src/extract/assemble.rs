@@ -96,10 +96,17 @@ fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> 
     if found.order == Some("serpentine-by-surface") {
         warnings.push(Warning::TracksAlongSurfaces);
     }
+    if let Some(ppm) = known.drift_ppm {
+        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32 });
+    }
     if let Some(sectors) = &known.densities {
         warnings.push(Warning::DensityPerHead { sectors: sectors.clone() });
     }
-    if known.spindle.is_some() && known.order.is_none() && record.has_finished(ProbeName::Surfaces) {
+    if known.spindle.is_some()
+        && known.has_zones()
+        && known.order.is_none()
+        && record.has_finished(ProbeName::Surfaces)
+    {
         warnings.push(Warning::SurfacesNotCounted);
     }
     if found.failed > 0 {

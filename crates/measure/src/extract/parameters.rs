@@ -87,7 +87,7 @@ impl Parameters<'_> {
         if let Some(zone) = start {
             let method = "addresses between jumps of the angle";
             all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
-        } else if let Some(sawtooth) = self.found.skippy.first().filter(|_| self.known.densities.is_none()) {
+        } else if let Some(sawtooth) = self.found.skippy.first().filter(|_| self.known.has_zones()) {
             let method = "a turn over the slope of Skippy's base line";
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }

@@ -55,6 +55,11 @@ pub enum Warning {
     },
     /// Tracks run along surfaces, so that Skippy cannot count heads.
     TracksAlongSurfaces,
+    /// The speed changes.
+    SpeedDrifts {
+        /// By how much, in parts per million.
+        ppm: u32,
+    },
     /// Surfaces differ in density.
     DensityPerHead {
         /// Sectors of each surface's tracks at the start; empty where only the zones show it.
@@ -76,6 +81,7 @@ impl Warning {
             Self::NotRotating => "not-rotating",
             Self::EarlyWrites { .. } => "early-writes",
             Self::TracksAlongSurfaces => "tracks-along-surfaces",
+            Self::SpeedDrifts { .. } => "speed-drifts",
             Self::DensityPerHead { .. } => "density-per-head",
             Self::SurfacesNotCounted => "surfaces-not-counted",
             Self::FailedAccesses { .. } => "failed-accesses",
@@ -100,6 +106,11 @@ impl fmt::Display for Warning {
             }
             Self::TracksAlongSurfaces => f.write_str(
                 "tracks run along surfaces: Skippy's count of heads means nothing here; they were counted by angle and seek",
+            ),
+            Self::SpeedDrifts { ppm } => write!(
+                f,
+                "the speed drifts, by about {ppm} ppm: angles do not fit together for long enough to tell tracks, zones and \
+                 seeks, and no drive file is made"
             ),
             Self::DensityPerHead { sectors } => {
                 f.write_str("surfaces differ in density")?;

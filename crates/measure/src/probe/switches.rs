@@ -26,7 +26,7 @@ const PAIRS: [usize; 2] = [3, 16];
 
 /// `step` is the number of the track it starts from.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
-    if context.known.densities.is_some() {
+    if !context.known.has_zones() {
         return Ok(());
     }
     let borders: &[Border] = &context.known.borders;

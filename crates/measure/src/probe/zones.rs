@@ -27,7 +27,7 @@ const TRACKS: usize = 3;
 
 /// One series for each place; `step` numbers its tracks.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
-    if context.known.densities.is_some() {
+    if !context.known.has_zones() {
         return Ok(());
     }
     let mut survey = Survey {

@@ -3,7 +3,7 @@
 use super::density;
 use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
-use super::rotation::{self, Rotation};
+use super::rotation::{self, MOST_DRIFT_PPM, Rotation};
 use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
@@ -42,6 +42,8 @@ pub(crate) struct Known {
     /// Actuators with an equal share of the addresses each.
     pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
+    /// By how much the speed changes, in parts per million, where that is too much for angles to fit together.
+    pub(crate) drift_ppm: Option<f64>,
 }
 
 /// Where fewer completions than this share are late, one measurement of an angle is as good as several.
@@ -66,9 +68,12 @@ impl Known {
         // Issued just in time, an access takes about the least time, and its error is a share of that.
         let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
         let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
-        let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
-        let order = spindle.and_then(|spindle| order::order(record, spindle));
-        let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let drift_ppm = rotation.map(|rotation| rotation.drift_ppm).filter(|&ppm| ppm > MOST_DRIFT_PPM);
+        // Of what lies on the media nothing is told by angles that do not fit together.
+        let steady = spindle.filter(|_| drift_ppm.is_none());
+        let borders = steady.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
+        let order = steady.and_then(|spindle| order::order(record, spindle));
+        let mut zones = steady.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
         let uneven = || density::up_and_down(&zones).then(Vec::new);
@@ -91,7 +96,13 @@ impl Known {
             borders,
             densities,
             order,
+            drift_ppm,
         }
+    }
+
+    /// Whether one number of sectors holds for the tracks of a zone, and angles tell it.
+    pub(crate) fn has_zones(&self) -> bool {
+        self.densities.is_none() && self.drift_ppm.is_none()
     }
 }
 

@@ -18,14 +18,14 @@ pub(crate) struct Least {
     pub(crate) ms: f64,
     /// Half width of what most accesses agree on, in ms.
     pub(crate) half_width_ms: f64,
-    /// Standard error of the sector's angle, in ms.
-    pub(crate) error_ms: f64,
+    /// 95 % confidence of the sector's angle, half width, in ms.
+    pub(crate) angle_ci95_ms: f64,
 }
 
 impl Least {
     /// 95 % confidence, half width, in ms.
     pub(crate) fn ci95_ms(self) -> f64 {
-        f64::hypot(self.half_width_ms, 1.96 * self.error_ms)
+        f64::hypot(self.half_width_ms, self.angle_ci95_ms)
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     sightings.retain(|seen| wrap_signed(seen.phase - rough).abs() < OFF_ANGLE);
     sightings.sort_unstable_by(|a, b| a.turns.total_cmp(&b.turns));
     sightings.truncate((sightings.len() / 2).max(3));
-    let (angle, error) = sighted(&sightings);
+    let (angle, angle_ci95) = sighted(&sightings);
     let landings: Vec<Landing> = samples
         .iter()
         .filter(|sample| sample.role == Role::Measure)
@@ -54,7 +54,7 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
     (landings.len() >= 6).then(|| Least {
         ms: spindle.ms(turns),
         half_width_ms: spindle.ms(width),
-        error_ms: spindle.ms(error),
+        angle_ci95_ms: spindle.ms(angle_ci95),
     })
 }
 

@@ -95,6 +95,5 @@ fn coverage_of_intervals_is_what_they_say() {
             worst.join(", ")
         ));
     }
-    println!("{}", lines.join("\n"));
     assert!(!wrong, "90 to 99 % should hold, and fewer than 1 % be far off:\n{}", lines.join("\n"));
 }
