@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, SeekPoint, Warning, ZoneFindings};
+use crate::extract::{Extraction, SeekPoint, Warning, WriteCase, ZoneFindings};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     Order, Provenance, ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
@@ -21,6 +21,14 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         hint: "measure with all probes".to_owned(),
     };
     let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
+    for warning in &found.warnings {
+        let hint = match warning {
+            Warning::SpeedDrifts { .. } => "measure when the drive has been running for an hour",
+            Warning::DensityPerHead { .. } => "describe its zones by hand, with `sectors_per_track_by_head`",
+            _ => continue,
+        };
+        return Err(MeasureError::Insufficient { problem: warning.to_string(), hint: hint.to_owned() });
+    }
     let heads = found.value("heads").ok_or_else(|| lacks("how many surfaces there are"))? as u32;
     if found.zones.is_empty() {
         return Err(lacks("the tracks"));
@@ -219,8 +227,14 @@ impl Builder<'_> {
         })
     }
 
+    /// Where only bounds are known, the upper one: reads are then sent when all of them is in the buffer.
     fn bus_rate(&self) -> Option<f64> {
-        self.found.cache.as_ref().and_then(|cache| cache.bus_mb_per_s).filter(|rate| *rate < 1e5)
+        let bus = self.found.parameter("bus_mb_per_s")?;
+        bus.value.or(bus.upper).filter(|rate| *rate < 1e5)
+    }
+
+    fn sends_when_all_is_there(&self) -> bool {
+        self.found.parameter("bus_mb_per_s").is_some_and(|bus| bus.value.is_none())
     }
 
     fn sector_bus_ms(&self) -> f64 {
@@ -231,8 +245,8 @@ impl Builder<'_> {
     fn bus(&mut self) -> BusSpec {
         let rate = self.bus_rate();
         match rate {
-            Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: cached reads of several sizes"),
-            None => self.assumed("bus.read_mb_per_s", "no cached reads showed it: fast enough not to matter"),
+            Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
+            None => self.assumed("bus.read_mb_per_s", "no reads showed it: fast enough not to matter"),
         }
         self.assumed("bus.write_mb_per_s", "as for reads");
         self.assumed("bus.kind", "not seen");
@@ -252,7 +266,11 @@ impl Builder<'_> {
 
     fn cache(&mut self) -> (BufferSpec, Option<CacheSpec>) {
         self.assumed("buffer", "large enough to match speeds");
-        let buffer = BufferSpec { size_kib: 2048.0, ..BufferSpec::default() };
+        let mut buffer = BufferSpec { size_kib: 2048.0, ..BufferSpec::default() };
+        if self.sends_when_all_is_there() {
+            buffer.read_fence_fraction = Some(1.0);
+            self.measured("buffer.read_fence_fraction", "probe overhead, with the bus at its upper bound");
+        }
         let Some(cache) = self.found.cache.as_ref().filter(|cache| cache.keeps_reads) else {
             return (buffer, None);
         };
@@ -304,10 +322,23 @@ impl Builder<'_> {
                 dirty_hit: DirtyHit::Overwrite,
             };
         }
-        if self.found.warnings.iter().any(|warning| matches!(warning, Warning::EarlyWrites { .. })) {
-            self.assumed("write_policy", "writes are reported early; how many and how much was not measured");
+        let early = self.found.warnings.iter().find_map(|warning| match warning {
+            Warning::EarlyWrites { cases } => Some(cases),
+            _ => None,
+        });
+        if let Some(cases) = early {
+            let runs = self.found.write_cache.as_ref().and_then(|cache| cache.runs);
+            // Otherwise only a first write behind a read, or one that continues the last, is complete early.
+            let anywhere = cases.contains(&WriteCase::HereAndThere) || cases.contains(&WriteCase::TwoPlaces);
+            let pending_writes = runs.filter(|_| anywhere).map(|runs| runs as u32);
+            if pending_writes.is_some() {
+                self.measured("write_policy", "probe write-cache: random writes until one waited");
+                self.assumed("write_policy.immediate-reporting.dirty_hit", "usual; not probed");
+            } else {
+                self.assumed("write_policy", "writes are reported early; how many was not measured");
+            }
             return WritePolicy::ImmediateReporting {
-                pending_writes: None,
+                pending_writes,
                 dirty_hit: DirtyHit::default(),
                 during_early_write: headstack_drive::spec::DuringEarlyWrite::default(),
                 appends: headstack_drive::spec::Appends::default(),

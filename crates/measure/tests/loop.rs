@@ -1,9 +1,9 @@
 //! The loop closed: drives drawn at random are described, simulated, measured, extracted and rebuilt; what comes out agrees
 //! with what went in, and behaves the same under a random load.
 
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, Order};
 use headstack_measure::device::{Access, Device, Mode, SimulatedDevice};
-use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::extract::{Extraction, Warning, extract};
 use headstack_measure::rebuild::rebuild;
 use headstack_measure::{Options, measure};
 use headstack_stats::demerit_ms;
@@ -53,8 +53,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             settle_ms: m.5,
             overhead_ms: c.0,
             margin: l.3,
-            // Only the cache's answers show the bus: without a cache it goes unseen, and what large reads take on one of
-            // 40 MB/s makes a demerit of 2.3 %.
+            // Without a cache a bus faster than the media goes unseen, and what long writes wait for one of 40 MB/s makes a
+            // demerit of 2.1 %.
             bus_mb_per_s: if c.2.is_some() { c.1 } else { 100.0 },
             cache: c.2,
         }
@@ -245,6 +245,53 @@ fn surfaces_are_counted_by_times_where_all_skews_are_alike() {
     let to_next = drawn.first_seek_ms + drawn.root_ms + settled;
     close("cylinder switch", found.value("write_cylinder_switch_ms"), to_next, 0.01, 0.0);
     assert!(found.parameter("head_switch_ms").is_none(), "{:?}", found.parameter("head_switch_ms"));
+}
+
+/// What is measured of a drive whose surfaces differ in density is said to be that, and never put into a drive file.
+fn is_refused(found: &Extraction, sectors: &[u64]) {
+    let expected = Warning::DensityPerHead { sectors: sectors.to_vec() };
+    assert!(found.warnings.contains(&expected), "{:?}", found.warnings);
+    for name in ["sectors_per_track", "track_skew_sectors", "zones", "actuators", "cylinders"] {
+        assert!(found.value(name).is_none(), "{name}: {:?}", found.parameter(name));
+    }
+    let refused = rebuild(found, "rebuilt").unwrap_err().to_string();
+    assert!(refused.contains("surfaces differ in density"), "{refused}");
+}
+
+#[test]
+fn surfaces_that_differ_in_density_are_said_to() {
+    let mut spec = describe(&Drawn { sectors: vec![500, 400], ..plain() });
+    spec.layout.zone[0].sectors_per_track_by_head = vec![520, 480, 500, 460];
+    spec.layout.zone[1].sectors_per_track_by_head = vec![416, 384, 400, 368];
+    let found = measured(&spec);
+    close("heads", found.value("heads"), 4.0, 0.0, 0.0);
+    is_refused(&found, &[520, 480, 500, 460]);
+}
+
+#[test]
+fn surfaces_that_differ_in_density_are_said_to_where_tracks_run_along_them() {
+    let mut spec = describe(&Drawn { sectors: vec![500], cylinders: 6_400, ..plain() });
+    spec.layout.order = Order::SerpentineBySurface;
+    spec.layout.group_cylinders = Some(640);
+    spec.layout.zone[0].sectors_per_track_by_head = vec![520, 480, 500, 460];
+    is_refused(&measured(&spec), &[]);
+}
+
+#[test]
+fn a_speed_that_drifts_is_said_to() {
+    let mut spec = describe(&plain());
+    spec.spindle.drift_ppm = 200.0;
+    spec.provenance.insert("spindle".to_owned(), spec.provenance["layout"].clone());
+    let found = measured(&spec);
+    let drift = found.warnings.iter().find_map(|warning| match warning {
+        Warning::SpeedDrifts { ppm } => Some(*ppm),
+        _ => None,
+    });
+    assert!(drift.is_some_and(|ppm| (80..320).contains(&ppm)), "200 ppm at most: {:?}", found.warnings);
+    assert!(found.value("sectors_per_track").is_none() && found.zones.is_empty());
+    // Skippy counts them within a second.
+    assert!(found.value("heads").is_none_or(|heads| heads == 4.0), "{:?}", found.parameter("heads"));
+    assert!(rebuild(&found, "rebuilt").unwrap_err().to_string().contains("the speed drifts"));
 }
 
 #[test]

@@ -46,6 +46,26 @@ fn a_file_that_does_not_replay_its_record_says_so() {
 }
 
 #[test]
+fn writes_that_are_reported_early_are_counted() {
+    let record = record("ibm-dtta-351010");
+    let found = extract(&record).unwrap();
+    assert_eq!(found.value("write_cache_runs"), Some(4.0));
+    let writes = drive_file(&record, "rebuilt").unwrap().replay.unwrap().writes.unwrap();
+    assert!(writes.demerit_percent < 1.0, "9 % where a first write alone is early: {writes:?}");
+}
+
+#[test]
+fn a_bus_shows_without_a_cache() {
+    let record = record("hp-c2200a");
+    let found = extract(&record).unwrap();
+    let bus = found.parameter("bus_mb_per_s").unwrap();
+    let (lower, upper) = (bus.lower.unwrap(), bus.upper.unwrap());
+    assert!(bus.value.is_none() && lower < 0.7 && (upper - 1.0).abs() < 0.02, "1 MB/s is true: {bus:?}");
+    let reads = drive_file(&record, "rebuilt").unwrap().replay.unwrap().reads.unwrap();
+    assert!(reads.demerit_percent < LIMIT_PERCENT, "11 % with a bus that takes no time: {reads:?}");
+}
+
+#[test]
 fn a_write_cache_is_measured_by_filling_it() {
     // How many writes it can hold is bounded, and each next one is chosen among all of them, as the rebuilt drive does.
     let values = [("runs", "768"), ("runs_compared", "100000")]

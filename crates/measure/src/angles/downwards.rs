@@ -98,11 +98,11 @@ impl Finder<'_, '_> {
 
     /// Notes the two sides of each border once more, as those of a track with a number. They were measured already, and to read
     /// them again would cost many reads elsewhere.
-    fn tell(&mut self, firsts: &[u64], number: i64) -> Result<(), MeasureError> {
+    pub(super) fn tell(&mut self, firsts: &[u64], number: i64) -> Result<(), MeasureError> {
         let (probe, series) = (self.session.probe, self.series);
         let mut taken: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
-        let samples = self.session.record.samples.iter().rev();
-        for sample in samples.take_while(|s| s.probe == probe && s.series == series) {
+        let samples = self.session.record.samples[self.since..].iter();
+        for sample in samples.filter(|s| s.probe == probe && s.series == series) {
             if sample.role == Role::Measure && sample.ok && self.session.hits.leave(sample) {
                 taken.entry(sample.lba).or_default().push(*sample);
             }

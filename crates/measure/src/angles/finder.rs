@@ -21,6 +21,10 @@ pub(crate) struct Finder<'s, 'a> {
     /// Standard deviation of a measured angle, in turns.
     noise: f64,
     angles: BTreeMap<u64, f64>,
+    /// Whether the borders that were found are measured once more.
+    confirms: bool,
+    /// The record's first sample of this search.
+    pub(super) since: usize,
 }
 
 /// Consecutive tracks.
@@ -41,8 +45,13 @@ impl Run {
 
 impl<'s, 'a> Finder<'s, 'a> {
     pub(crate) fn new(session: &'s mut Session<'a>, series: u32, noise: f64) -> Self {
-        let unit = session.unit();
-        Self { session, series, unit, noise, angles: BTreeMap::new() }
+        let (unit, since) = (session.unit(), session.record.samples.len());
+        Self { session, series, unit, noise, angles: BTreeMap::new(), confirms: true, since }
+    }
+
+    /// The same for very many tracks: what was measured of their borders is noted as theirs, not measured once more.
+    pub(crate) fn at_once(self) -> Self {
+        Self { confirms: false, ..self }
     }
 
     /// The angle of a sector; `None` where it cannot be accessed.
@@ -186,6 +195,9 @@ impl<'s, 'a> Finder<'s, 'a> {
         let mut run = Run { firsts: vec![first], slope };
         self.confirm(first, number)?;
         self.extend(&mut run, second, count, number)?;
+        if !self.confirms {
+            self.tell(&run.firsts, number)?;
+        }
         Ok(Some(run))
     }
 
@@ -238,6 +250,9 @@ impl<'s, 'a> Finder<'s, 'a> {
 
     /// Measures the two sides of a border once more, as the borders of track `number`.
     fn confirm(&mut self, first: u64, number: i64) -> Result<(), MeasureError> {
+        if !self.confirms {
+            return Ok(());
+        }
         for lba in [first - self.unit, first] {
             let guess = self.angles.get(&lba).copied();
             self.session.angle((self.series, number), Role::Measure, lba, guess)?;

@@ -17,15 +17,6 @@ pub(crate) fn circular_median(phases: &[f64]) -> f64 {
     wrap(center + median(&offsets))
 }
 
-/// Those of some phases that lie within `tolerance` of one of them, as many as there are.
-pub(crate) fn agreeing(phases: &[f64], tolerance: f64) -> Vec<f64> {
-    let near = |center: f64| {
-        phases.iter().copied().filter(move |phase| wrap_signed(phase - center).abs() <= tolerance)
-    };
-    let center = phases.iter().copied().max_by_key(|&center| near(center).count());
-    center.map_or_else(Vec::new, |center| near(center).collect())
-}
-
 /// The middle value; 0 of none.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
@@ -52,7 +43,6 @@ mod tests {
     fn phases_wrap_and_have_a_middle() {
         assert!(wrap_signed(circular_median(&[0.99, 0.01, 0.0, 0.5])).abs() < 0.011);
         assert!(circular_median(&[0.2, 0.2, 0.3, 0.4]) < 0.200_001, "two of four are late");
-        assert_eq!(agreeing(&[0.5, 0.999, 0.001, 0.7], 0.01), [0.999, 0.001]);
         assert!((wrap_signed(0.75) + 0.25).abs() < 1e-12);
         assert!((median(&[3.0, 1.0, 2.0, 10.0]) - 2.5).abs() < 1e-12);
     }

@@ -6,6 +6,7 @@ pub(crate) mod finder;
 pub(crate) mod landing;
 pub(crate) mod median;
 pub(crate) mod session;
+pub(crate) mod sighting;
 pub(crate) mod spindle;
 pub(crate) mod tolerance;
 pub(crate) mod trial;

@@ -1,6 +1,6 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
-use super::median::{agreeing, circular_median};
+use super::sighting::{Sighting, agreeing, angle_of};
 use super::spindle::Spindle;
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
@@ -25,6 +25,12 @@ const AGREE: f64 = 5e-4;
 const AGREE_SIGMAS: f64 = 6.0;
 /// For each that must agree, so many are measured at most.
 const MOST_REPETITIONS: usize = 4;
+/// An access that took so much longer than the shortest missed its sector, in turns.
+const MISSED: f64 = 0.5;
+/// Where times are misread by more than this share, one that missed says nothing beside one that did not, …
+const MISREAD: f64 = 2e-5;
+/// … and the next is issued earlier, by twice the margin, but no more than this, in turns.
+const MOST_MARGIN: f64 = 0.25;
 /// How often the caller is told.
 const TELL_EVERY: Duration = Duration::from_millis(50);
 
@@ -320,23 +326,29 @@ impl<'a> Session<'a> {
         guess: Option<f64>,
     ) -> Result<Option<f64>, MeasureError> {
         let spindle = self.spindle()?;
-        let mut phases = Vec::with_capacity(self.repetitions);
+        let mut seen: Vec<Sighting> = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
         let tolerance = AGREE.max(AGREE_SIGMAS * self.noise);
+        // A first guess may be off by what it was misread.
+        let mut margin = 0.002_f64.max(4.0 * self.noise);
         for _ in 0..MOST_REPETITIONS * self.repetitions {
-            // A first guess may be off by what it was misread.
-            let margin = 0.002_f64.max(4.0 * self.noise);
             let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - margin);
             if let Some(window) = self.touch(key, role, lba, issue)? {
-                phases.push(spindle.phase(window.end));
-            } else if phases.is_empty() {
+                let turns = spindle.turns((window.end - window.start).as_ms());
+                seen.push(Sighting { phase: spindle.phase(window.end), turns });
+            } else if seen.is_empty() {
                 return Ok(None);
             } else {
                 continue;
             }
-            let agreed = agreeing(&phases, tolerance);
-            guess = Some(circular_median(&agreed));
-            if agreed.len() >= self.repetitions {
+            let shortest = seen.iter().map(|seen| seen.turns).fold(f64::INFINITY, f64::min);
+            let hit = |seen: &Sighting| self.noise < MISREAD || seen.turns < shortest + MISSED;
+            if issue.is_some() && seen.last().is_some_and(|last| last.turns > MISSED) {
+                margin = (2.0 * margin).min(MOST_MARGIN);
+            }
+            let agreed = agreeing(&seen, tolerance);
+            guess = Some(angle_of(&agreed));
+            if agreed.iter().filter(|seen| hit(seen)).count() >= self.repetitions {
                 break;
             }
         }

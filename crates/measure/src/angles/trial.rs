@@ -9,13 +9,18 @@ use crate::MeasureError;
 use crate::device::Mode;
 use crate::record::Role;
 
-const HALVINGS: usize = 15;
+/// The border is known this well, in turns.
+const FINEST: f64 = 1.0 / 16_384.0;
+/// It lies this near to where it was foreseen, in turns, or is looked for everywhere.
+const AROUND: f64 = 0.015;
 /// From the end of the first access to the issue of the second, in turns, at least.
 const ISSUED_AFTER: f64 = 0.02;
 /// A sector surely on time is so far ahead at issue, in turns; on the track of the first access, which must lie behind it,
 /// somewhat less far.
 const SURELY: f64 = 0.995;
 const SURELY_BEHIND: f64 = 0.7;
+/// Where a bracket is divided, and where else if nothing is told there.
+const SHARES: [f64; 3] = [0.5, 0.3, 0.7];
 /// How often a trial is made again that the cache answered; where whole tracks are read, those that it does not answer are few.
 const TRIES: u32 = 6;
 const TRIES_IN_WHOLE_TRACKS: u32 = 40;
@@ -44,6 +49,19 @@ pub(crate) struct Way {
     pub(crate) sure: bool,
     /// First sector of the track that `from` is on, and its sectors, where known.
     pub(crate) start: Option<(u64, u64)>,
+    /// The least time that is foreseen, in turns.
+    pub(crate) foreseen: Option<f64>,
+}
+
+/// Where the border between on time and missed lies.
+#[derive(Clone, Copy, Debug)]
+struct Bracket {
+    /// A gap too small.
+    late: f64,
+    /// A gap large enough.
+    early: f64,
+    /// Whole turns that an access on time takes beyond the gap.
+    on_time: i64,
 }
 
 struct Search<'s, 'a> {
@@ -227,16 +245,54 @@ impl Search<'_, '_> {
         self.way.start.is_some_and(|(first, sectors)| (first..first + sectors).contains(&self.way.to))
     }
 
+    /// The bracket around what is foreseen, if the border lies in it.
+    fn foreseen(&mut self) -> Result<Option<Bracket>, MeasureError> {
+        let Some(least) = self.way.foreseen else { return Ok(None) };
+        let (late, early) = (wrap(least) - AROUND, wrap(least) + AROUND);
+        if late <= 0.0 || early >= self.most().0 {
+            return Ok(None);
+        }
+        let (Some(on_time), Some(missed)) = (self.trial(early)?, self.trial(late)?) else { return Ok(None) };
+        let holds = on_time == least.floor() as i64 && missed == on_time + 1;
+        Ok(holds.then_some(Bracket { late, early, on_time }))
+    }
+
+    /// The largest bracket.
+    fn anywhere(&mut self) -> Result<Option<Bracket>, MeasureError> {
+        let (most, end) = self.most();
+        // Twice: an access seen late by chance would make every other one look on time.
+        let (Some(first), Some(second)) = (self.trial(most)?, self.trial(most)?) else { return Ok(None) };
+        Ok(Some(Bracket { late: 0.0, early: end, on_time: first.min(second) }))
+    }
+
+    /// A gap that is surely large enough, and where gaps end.
+    fn most(&self) -> (f64, f64) {
+        if self.same_track() { (SURELY_BEHIND, SURELY_BEHIND) } else { (SURELY, 1.0) }
+    }
+
+    /// A trial between two gaps, about in the middle: one of which the latency is that of a hit tells nothing, but its neighbours
+    /// do.
+    fn between(&mut self, late: f64, early: f64) -> Result<Option<(f64, i64)>, MeasureError> {
+        for share in SHARES {
+            let gap = late + share * (early - late);
+            if let Some(turns) = self.trial(gap)? {
+                return Ok(Some((gap, turns)));
+            }
+        }
+        Ok(None)
+    }
+
     fn halve(&mut self) -> Result<(), MeasureError> {
+        let mut foreseen = self.foreseen()?;
         for _ in 0..3 {
-            // Twice: an access seen late by chance would make every other one look on time.
-            let (most, end) = if self.same_track() { (SURELY_BEHIND, SURELY_BEHIND) } else { (SURELY, 1.0) };
-            let (Some(first), Some(second)) = (self.trial(most)?, self.trial(most)?) else { return Ok(()) };
-            let on_time = first.min(second);
-            let (mut late, mut early) = (0.0, end);
-            for _ in 0..HALVINGS {
-                let gap = f64::midpoint(late, early);
-                let Some(turns) = self.trial(gap)? else { return Ok(()) };
+            let bracket = match foreseen.take() {
+                Some(bracket) => Some(bracket),
+                None => self.anywhere()?,
+            };
+            let Some(Bracket { mut late, mut early, on_time }) = bracket else { return Ok(()) };
+            let end = self.most().1;
+            while early - late > FINEST {
+                let Some((gap, turns)) = self.between(late, early)? else { return Ok(()) };
                 if turns > on_time {
                     late = gap;
                 } else {

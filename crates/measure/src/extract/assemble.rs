@@ -43,10 +43,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let seek = known
         .spindle
         .map(|spindle| {
-            let rest = AtRest {
-                write_ms: times.write.same.map(|least| least.ms),
-                read_ms: times.read.same.map(|least| least.ms),
-            };
+            let rest = AtRest { write: times.write.same, read: times.read.same };
             seeks(record, spindle, &rest, slope)
         })
         .unwrap_or_default();
@@ -99,7 +96,17 @@ fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> 
     if found.order == Some("serpentine-by-surface") {
         warnings.push(Warning::TracksAlongSurfaces);
     }
-    if known.spindle.is_some() && known.order.is_none() && record.has_finished(ProbeName::Surfaces) {
+    if let Some(ppm) = known.drift_ppm {
+        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32 });
+    }
+    if let Some(sectors) = &known.densities {
+        warnings.push(Warning::DensityPerHead { sectors: sectors.clone() });
+    }
+    if known.spindle.is_some()
+        && known.has_zones()
+        && known.order.is_none()
+        && record.has_finished(ProbeName::Surfaces)
+    {
         warnings.push(Warning::SurfacesNotCounted);
     }
     if found.failed > 0 {

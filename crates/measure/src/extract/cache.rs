@@ -1,13 +1,11 @@
 //! What the cache's answers say about it.
 
-use crate::angles::median::{median, spread};
-use crate::device::Mode;
-use crate::memory::HitTimes;
+use super::bus;
+use crate::angles::median::median;
 use crate::reading::hits::{hit_times, hits, of, shares};
+use crate::record::Record;
 use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
-use crate::record::{ProbeName, Record, Role};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What is known of the read cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -73,7 +71,10 @@ pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<C
     let kept: Vec<u64> = segments.iter().take_while(|share| share.1 > 0.5).map(|share| share.0).collect();
     found.segments = kept.last().copied();
     found.segments_are_more = kept.len() == segments.len();
-    bus(record, &times, &mut found);
+    if let Some(line) = bus::of_hits(record, &times) {
+        found.hit_overhead_ms = Some(line.foot_ms);
+        (found.bus_mb_per_s, found.bus_ci95_mb_per_s) = line.mb_per_s.unzip();
+    }
     Some(found)
 }
 
@@ -93,45 +94,4 @@ fn gradual(shares: &[(u64, f64)], sectors_per_track: Option<f64>) -> bool {
         .count();
     let beyond = shares.iter().filter(|(distance, share)| *distance as f64 > 1.1 * track && *share > 0.3);
     partial >= 2 && beyond.count() == 0
-}
-
-/// Hits of several sizes lie on a line: its foot is the overhead, its slope the bus.
-fn bus(record: &Record, times: &HitTimes, found: &mut CacheFindings) {
-    let bytes = f64::from(record.head.device.sector_bytes);
-    let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    for sample in record.of(ProbeName::Overhead).filter(|s| s.role == Role::Measure && s.mode == Mode::Read) {
-        by_size.entry(sample.step).or_default().push(sample.latency_ms());
-    }
-    let Some(first) = by_size.values().next().map(|latencies| median(latencies)) else { return };
-    if !times.contain(first) {
-        return;
-    }
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for (&sectors, latencies) in &by_size {
-        let mut sorted = latencies.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        // Sizes that do not fit take turns; their times are spread.
-        let constant =
-            sorted[sorted.len() * 3 / 4] - sorted[sorted.len() / 4] < 0.02 * sorted[sorted.len() / 2] + 0.02;
-        if constant {
-            points.push((sectors as f64 * bytes, median(latencies)));
-        }
-    }
-    if points.len() < 3 {
-        return;
-    }
-    let slopes: Vec<f64> = points
-        .iter()
-        .enumerate()
-        .flat_map(|(place, a)| points[place + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)))
-        .collect();
-    let slope = median(&slopes);
-    let feet: Vec<f64> = points.iter().map(|(x, y)| y - slope * x).collect();
-    found.hit_overhead_ms = Some(median(&feet));
-    if slope > 1e-9 {
-        // Bytes per ms are 10³ bytes per second.
-        found.bus_mb_per_s = Some(1.0 / slope / 1e3);
-        let error = spread(&slopes) / (slopes.len() as f64).sqrt();
-        found.bus_ci95_mb_per_s = Some(1.96 * error / slope / slope / 1e3);
-    }
 }

@@ -1,6 +1,7 @@
 //! From a record to values. Nothing here touches a device: an old record gives the same values, or better ones.
 
 mod assemble;
+mod bus;
 mod cache;
 mod extraction;
 mod load;

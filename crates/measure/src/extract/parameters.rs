@@ -1,5 +1,6 @@
 //! Each value by itself, with its unit, its error and how it was found.
 
+use super::bus;
 use super::extraction::{Extraction, Parameter};
 use super::times::Times;
 use crate::angles::median::{median, spread};
@@ -86,7 +87,7 @@ impl Parameters<'_> {
         if let Some(zone) = start {
             let method = "addresses between jumps of the angle";
             all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
-        } else if let Some(sawtooth) = self.found.skippy.first() {
+        } else if let Some(sawtooth) = self.found.skippy.first().filter(|_| self.known.has_zones()) {
             let method = "a turn over the slope of Skippy's base line";
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }
@@ -150,7 +151,7 @@ impl Parameters<'_> {
         let method = "least time to a sector of the same track, its transfer taken off";
         for (name, ways) in [("mtm_ms", &self.times.write), ("mtm_read_ms", &self.times.read)] {
             if let Some(same) = ways.same {
-                all.push(seen(name, "ms", same.ms, Some(same.half_width_ms), method));
+                all.push(seen(name, "ms", same.ms, Some(same.ci95_ms()), method));
             }
         }
         all.extend(self.skippy_mtm());
@@ -249,6 +250,23 @@ impl Parameters<'_> {
         }
     }
 
+    /// Bounds for the bus where there is no cache.
+    fn bus_beside_media(&self) -> Option<Parameter> {
+        let zone_at = |lba: u64| self.found.zones.iter().rev().find(|zone| zone.first_lba <= lba);
+        let slope = |lba: u64| zone_at(lba).map_or(0.0, |zone| 1.0 / zone.sectors_per_turn);
+        let (lower, upper) = bus::beside_media(self.record, self.known.spindle?, slope)?;
+        let method = "reads of several sizes: by how much later they end than their last sector passes";
+        Some(Parameter {
+            value: None,
+            observable: false,
+            lower: Some(lower),
+            upper: Some(upper),
+            note: "the upper bound if all of a read is in the buffer before it is sent, the lower if it is sent as it comes"
+                .to_owned(),
+            ..seen("bus_mb_per_s", "MB/s", upper, None, method)
+        })
+    }
+
     fn controller(&self, all: &mut Vec<Parameter>) {
         if let Some(ms) = self.found.seek.write_minus_read_ms {
             let method = "seeks before writes less seeks before reads, middle over the distances";
@@ -265,6 +283,7 @@ impl Parameters<'_> {
             all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
             all.push(seen("seek_longest_ms", "ms", last.ms, Some(last.ci95_ms), method));
         }
+        all.extend(self.bus_beside_media());
         let Some(cache) = &self.found.cache else { return };
         let method = "reads that the cache answers, of several sizes";
         if let Some(ms) = cache.hit_overhead_ms.or(cache.hit_ms) {
@@ -308,7 +327,7 @@ fn switch(
 ) -> Option<Parameter> {
     let (same, other) = (same?, other?);
     let ms = other.ms - same.ms;
-    let error = f64::hypot(same.half_width_ms, other.half_width_ms);
+    let error = f64::hypot(same.ci95_ms(), other.ci95_ms());
     let method = "least time to the other track less that on the same track";
     let resolution = (2.0 * error).max(0.002);
     if ms > resolution {

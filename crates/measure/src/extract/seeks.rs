@@ -60,10 +60,10 @@ pub struct Seeks {
     pub seeker: Vec<SeekerPoint>,
 }
 
-/// Least times without a seek, for writes and reads, in ms.
+/// Least times without a seek, for writes and reads.
 pub(crate) struct AtRest {
-    pub(crate) write_ms: Option<f64>,
-    pub(crate) read_ms: Option<f64>,
+    pub(crate) write: Option<Least>,
+    pub(crate) read: Option<Least>,
 }
 
 pub(crate) fn seeks(
@@ -75,8 +75,8 @@ pub(crate) fn seeks(
     let of = |series: u32| least::by_step(record, (ProbeName::SeekCurve, series), slope, spindle);
     let (write_in, write_out) = (of(WRITES_INWARDS), of(WRITES_OUTWARDS));
     let (read_in, read_out) = (of(READS_INWARDS), of(READS_OUTWARDS));
-    let write = rest.write_ms.map(|base| both(&write_in, &write_out, base)).unwrap_or_default();
-    let read = rest.read_ms.map(|base| both(&read_in, &read_out, base)).unwrap_or_default();
+    let write = rest.write.map(|base| both(&write_in, &write_out, base)).unwrap_or_default();
+    let read = rest.read.map(|base| both(&read_in, &read_out, base)).unwrap_or_default();
     let extras: Vec<f64> = [(&write_in, &write_out), (&read_in, &read_out)]
         .iter()
         .flat_map(|(inward, outward)| {
@@ -100,16 +100,16 @@ pub(crate) fn seeks(
     }
 }
 
-fn both(inward: &BTreeMap<i64, Least>, outward: &BTreeMap<i64, Least>, base_ms: f64) -> Vec<SeekPoint> {
+fn both(inward: &BTreeMap<i64, Least>, outward: &BTreeMap<i64, Least>, base: Least) -> Vec<SeekPoint> {
     inward
         .iter()
         .filter_map(|(&distance, a)| {
             let b = outward.get(&distance)?;
-            let half_width = f64::hypot(a.half_width_ms, b.half_width_ms) / 2.0;
+            let ways_ms = f64::hypot(a.ci95_ms(), b.ci95_ms()) / 2.0;
             Some(SeekPoint {
                 cylinders: distance as u64,
-                ms: f64::midpoint(a.ms, b.ms) - base_ms,
-                ci95_ms: half_width,
+                ms: f64::midpoint(a.ms, b.ms) - base.ms,
+                ci95_ms: f64::hypot(ways_ms, base.ci95_ms()),
             })
         })
         .collect()

@@ -1,6 +1,7 @@
 //! Least times between tracks: to the same one, to another of the cylinder, to the next cylinder.
 
 use crate::angles::median::{median, spread};
+use crate::angles::sighting::student;
 use crate::angles::spindle::Spindle;
 use crate::reading::known::Changes;
 use crate::reading::least::{self, Least};
@@ -48,12 +49,23 @@ impl Times {
     }
 }
 
+/// By how much the middle of many is less certain than their mean.
+const MEDIAN: f64 = 1.2533;
+
+/// So many show how much they scatter.
+const ENOUGH: usize = 8;
+
 /// Several least times of one kind as one.
 fn together<'a>(all: impl Iterator<Item = &'a Least> + Clone) -> Option<Least> {
     let ms: Vec<f64> = all.clone().map(|least| least.ms).collect();
-    let half: Vec<f64> = all.map(|least| least.half_width_ms).collect();
-    let half_width_ms = median(&half).max(1.96 * spread(&ms) / (ms.len() as f64).sqrt());
-    (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms })
+    let half: Vec<f64> = all.clone().map(|least| least.half_width_ms).collect();
+    let angles: Vec<f64> = all.map(|least| least.angle_ci95_ms).collect();
+    // Each is halved in the same steps: their brackets do not average out, but the errors of the angles do. Their scatter shows
+    // how large these are, if there are enough.
+    let count = ms.len() as f64;
+    let each_ms = if ms.len() < ENOUGH { median(&angles) } else { student(count - 1.0) * spread(&ms) };
+    let angle_ci95_ms = MEDIAN * each_ms / count.sqrt();
+    (!ms.is_empty()).then(|| Least { ms: median(&ms), half_width_ms: median(&half), angle_ci95_ms })
 }
 
 /// To another head and to another cylinder where only the times tell which is which: known for the kind of access with which

@@ -55,6 +55,16 @@ pub enum Warning {
     },
     /// Tracks run along surfaces, so that Skippy cannot count heads.
     TracksAlongSurfaces,
+    /// The speed changes.
+    SpeedDrifts {
+        /// By how much, in parts per million.
+        ppm: u32,
+    },
+    /// Surfaces differ in density.
+    DensityPerHead {
+        /// Sectors of each surface's tracks at the start; empty where only the zones show it.
+        sectors: Vec<u64>,
+    },
     /// No second kind of skew recurs.
     SurfacesNotCounted,
     /// Some accesses failed.
@@ -71,6 +81,8 @@ impl Warning {
             Self::NotRotating => "not-rotating",
             Self::EarlyWrites { .. } => "early-writes",
             Self::TracksAlongSurfaces => "tracks-along-surfaces",
+            Self::SpeedDrifts { .. } => "speed-drifts",
+            Self::DensityPerHead { .. } => "density-per-head",
             Self::SurfacesNotCounted => "surfaces-not-counted",
             Self::FailedAccesses { .. } => "failed-accesses",
         }
@@ -95,6 +107,21 @@ impl fmt::Display for Warning {
             Self::TracksAlongSurfaces => f.write_str(
                 "tracks run along surfaces: Skippy's count of heads means nothing here; they were counted by angle and seek",
             ),
+            Self::SpeedDrifts { ppm } => write!(
+                f,
+                "the speed drifts, by about {ppm} ppm: angles do not fit together for long enough to tell tracks, zones and \
+                 seeks, and no drive file is made"
+            ),
+            Self::DensityPerHead { sectors } => {
+                f.write_str("surfaces differ in density")?;
+                if !sectors.is_empty() {
+                    let all: Vec<String> = sectors.iter().map(ToString::to_string).collect();
+                    write!(f, ": {} sectors on their tracks at the start", all.join(", "))?;
+                }
+                f.write_str(
+                    "; zones, switches and seeks are not measured on such a drive, and no drive file is made of it",
+                )
+            }
             Self::SurfacesNotCounted => f.write_str(
                 "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
                  apart)",

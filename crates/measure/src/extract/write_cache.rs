@@ -17,7 +17,8 @@ pub struct WriteCacheFindings {
     pub size_kib: Option<f64>,
     /// Whether it holds more than that: it did not get full.
     pub size_is_more: bool,
-    /// Small writes it holds, where these fill it before their bytes do.
+    /// Small writes it holds, where these fill it before their bytes do; with immediate reporting, those that are complete at
+    /// once before one waits.
     pub runs: Option<u64>,
     /// From one small random write to the next when it is full, in ms.
     pub destage_ms: Option<f64>,
@@ -32,7 +33,8 @@ const BY_NUMBER: f64 = 0.7;
 pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<WriteCacheFindings> {
     let small = fill::fill(record, SMALL)?;
     if !fill::is_quick(record, SMALL, spindle) {
-        return Some(WriteCacheFindings { policy: "immediate-reporting", ..WriteCacheFindings::default() });
+        let runs = fill::at_once(record, spindle);
+        return Some(WriteCacheFindings { policy: "immediate-reporting", runs, ..Default::default() });
     }
     let sector_bytes = f64::from(record.head.device.sector_bytes);
     let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;

@@ -13,7 +13,7 @@ pub(super) static RANDOM: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: true,
-    expected_s: |outlook| outlook.revolutions(8_000.0, 2_400.0),
+    expected_s: |outlook| outlook.revolutions(outlook.by_size(8_000.0, 4_000.0), 2_400.0),
     run,
 };
 

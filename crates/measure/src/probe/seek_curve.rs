@@ -21,7 +21,7 @@ pub(super) static SEEK_CURVE: Probe = Probe {
     on_formula: false,
     resumes: false,
     expected_s: |outlook| {
-        outlook.revolutions(outlook.by_size(24_000.0, 50_000.0), 8_000.0 + 3_500.0 * outlook.others)
+        outlook.revolutions(outlook.by_size(10_000.0, 22_000.0), 3_500.0 + 1_500.0 * outlook.others)
     },
     run,
 };
@@ -39,11 +39,12 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
         // Known better by now than from reads here and there.
         session.least = least::least_read_turns(session.record, session.spindle()?).or(session.least);
     }
+    let mut found: [Vec<(u64, f64)>; 4] = Default::default();
     for (place, &distance) in distances.iter().enumerate() {
         for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
             let reads = series >= READS_INWARDS;
-            // Reads cost many more accesses where the cache is large: every third distance shows the difference.
-            if !reads && !writable || reads && writable && place % 3 != 0 {
+            // Reads cost many more accesses where the cache is large: every fourth distance shows the difference.
+            if !reads && !writable || reads && writable && place % 4 != 0 {
                 continue;
             }
             let (outer, inner) = map.pair(distance);
@@ -63,6 +64,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
                 room: sectors / 4,
                 sure: false,
                 start: None,
+                foreseen: foreseen(&found[series as usize], distance),
             };
             let way = if writable {
                 way
@@ -71,7 +73,8 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
                 let end = settled(session, series, end, known.angle_noise)?;
                 between_reads(way, start, end, unit)
             };
-            trial::least(session, (series, distance as i64), way)?;
+            let least = trial::least(session, (series, distance as i64), way)?;
+            found[series as usize].extend(least.map(|turns| (distance, turns)));
         }
     }
     Ok(())
@@ -107,17 +110,25 @@ fn between_reads(way: Way, start: (u64, u64), end: (u64, u64), unit: u64) -> Way
     Way { to, room: end.1 * 9 / 10, start: Some((start.0.next_multiple_of(unit), start.1)), ..way }
 }
 
-/// All small distances, then ever fewer.
+/// What a distance should take by the two before it, in turns: least times grow with the root, or a little faster.
+fn foreseen(found: &[(u64, f64)], distance: u64) -> Option<f64> {
+    let [.., (first, less), (second, more)] = *found else { return None };
+    let root = |distance: u64| (distance as f64).sqrt();
+    let growth = (more - less) / (root(second) - root(first));
+    Some(more + growth * (root(distance) - root(second)))
+}
+
+/// All small distances, then ever fewer: between those, a root that is drawn straight is off by a third of a percent.
 fn distances(cylinders: u64) -> Vec<u64> {
     let most = cylinders.saturating_sub(2);
     let mut distances: Vec<u64> = (1..=10).collect();
     let mut next = 12.0;
     while next < most as f64 {
         distances.push(next as u64);
-        next *= 1.16;
+        next *= 1.3;
     }
     // The straight part of the curve, evenly.
-    distances.extend((1..=20).map(|part| most * part / 20));
+    distances.extend((1..=10).map(|part| most * part / 10));
     distances.retain(|&distance| distance > 0 && distance <= most);
     distances.sort_unstable();
     distances.dedup();

@@ -19,7 +19,7 @@ pub(super) static SURFACES: Probe = Probe {
     on_formula: false,
     resumes: false,
     expected_s: |outlook| {
-        outlook.revolutions(outlook.by_size(150.0, 37_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
+        outlook.revolutions(outlook.by_size(150.0, 20_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
     },
     run,
 };
@@ -57,7 +57,7 @@ fn by_skews(session: &mut Session<'_>, context: &Context) -> Result<bool, Measur
             return Ok(pattern.is_some());
         }
         count *= 2;
-        let mut finder = Finder::new(session, TRACKS, context.known.angle_noise);
+        let mut finder = Finder::new(session, TRACKS, context.known.angle_noise).at_once();
         let start = finder.session.unit();
         let run = finder.tracks(first - start, count, Some(slope), 0)?;
         let found = run.map_or(0, |run| run.firsts.len());
@@ -112,6 +112,7 @@ fn least_over(
         room: target - to.first,
         sure: true,
         start: Some((from.first, from_end.first - from.first)),
+        foreseen: None,
     };
     trial::least(session, key, way).map(|_| ())
 }

@@ -22,10 +22,13 @@ pub(super) static SWITCHES: Probe = Probe {
 };
 
 /// Ways of each kind, without noise and with it.
-const PAIRS: [usize; 2] = [3, 12];
+const PAIRS: [usize; 2] = [3, 16];
 
 /// `step` is the number of the track it starts from.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+    if !context.known.has_zones() {
+        return Ok(());
+    }
     let borders: &[Border] = &context.known.borders;
     let modes: &[(Mode, u32)] = if session.device.info().writable {
         &[(session.mode, 0), (Mode::Read, READS)]
@@ -71,6 +74,7 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
         room: to - on(first, 2),
         sure: true,
         start: None,
+        foreseen: None,
     }
 }
 
@@ -88,5 +92,6 @@ fn backwards(session: &Session<'_>, borders: &[Border], same: bool) -> Way {
         room: 0,
         sure: true,
         start: Some((start, if same { length } else { borders[2].first - start })),
+        foreseen: None,
     }
 }

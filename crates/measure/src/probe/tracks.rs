@@ -39,6 +39,9 @@ const TRACKS: usize = 72;
 /// Series 0 at the start of the device; should nothing be found there, further ones farther in. `step` numbers the tracks.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
     session.spindle()?;
+    if !context.known.has_zones() {
+        return Ok(());
+    }
     for series in 0..8_u64 {
         let unit = session.unit();
         let lba = session.sectors() / 97 * series / unit * unit;

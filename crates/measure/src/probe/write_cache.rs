@@ -16,7 +16,7 @@ pub(super) static WRITE_CACHE: Probe = Probe {
     writes: Writing::Always,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(500.0, 500.0),
+    expected_s: |outlook| outlook.revolutions(outlook.by_size(500.0, 4_500.0), 500.0),
     run,
 };
 

@@ -19,16 +19,26 @@ pub(super) static ZONED: Probe = Probe {
 
 /// Places where bandwidth is measured.
 const LOCATIONS: u64 = 240;
-/// Bytes read at each, at least.
-const SPAN_BYTES: u64 = 8 << 20;
+/// Bytes read at each, at most, and …
+const SPAN_BYTES: u64 = 4 << 20;
+/// … of what lies up to the next one, where that is little.
+const SHARE: u64 = 4;
+const LEAST_BLOCKS: u64 = 8;
 /// Bytes in one read.
 const BLOCK_BYTES: u64 = 128 << 10;
 
 fn expected_s(outlook: &Outlook<'_>) -> f64 {
     let (device, revolution_s) = (outlook.device, outlook.revolution_s);
-    let (all, places) = (device.bytes() as f64, LOCATIONS as f64);
-    let bytes = if outlook.scope.whole_device { all } else { all.min(places * SPAN_BYTES as f64) };
-    bytes / outlook.bytes_per_s + 2.0 * places * revolution_s
+    let span = span(outlook.scope.whole_device, device.bytes() / LOCATIONS, BLOCK_BYTES, 1);
+    LOCATIONS as f64 * (span as f64 / outlook.bytes_per_s + 2.0 * revolution_s)
+}
+
+/// How much is read at each place, of `pitch` up to the next one; all in units of `unit_bytes`.
+fn span(whole: bool, pitch: u64, block: u64, unit_bytes: u64) -> u64 {
+    if whole {
+        return pitch;
+    }
+    (SPAN_BYTES / unit_bytes).min((pitch / SHARE).max(LEAST_BLOCKS * block)).min(pitch)
 }
 
 /// One series for each place, outermost first; `step` is the block within it. The first block pays for the way there.
@@ -37,7 +47,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     let unit = session.unit();
     let block = (BLOCK_BYTES / bytes).next_multiple_of(unit).max(unit);
     let pitch = session.sectors() / LOCATIONS;
-    let span = if context.scope.whole_device { pitch } else { (SPAN_BYTES / bytes).min(pitch) };
+    let span = span(context.scope.whole_device, pitch, block, bytes);
     for series in 0..LOCATIONS {
         if context.done.contains(&(series as u32)) {
             continue;

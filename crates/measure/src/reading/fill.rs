@@ -2,6 +2,7 @@
 
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
+use crate::record::series::write_cache::SMALL;
 use crate::record::{ProbeName, Record, Role, Sample};
 
 /// Writes that show how long one takes that does not wait.
@@ -11,6 +12,9 @@ const QUICK_TURNS: f64 = 0.15;
 /// A write waits that takes so many times as long as those, and by so much longer, in ms.
 const TIMES: f64 = 4.0;
 const LONGER_MS: f64 = 0.3;
+/// Writes that the cache takes at once differ by no more than this share, and this, in ms.
+const ALIKE_TIMES: f64 = 1.5;
+const ALIKE_MS: f64 = 0.05;
 /// It is full where so many of so many in a row wait: one alone may be seen late.
 const WAIT: usize = 4;
 const OF: usize = 6;
@@ -53,6 +57,16 @@ pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -
     let latencies: Vec<f64> = of(record, series).iter().map(|sample| sample.latency_ms()).collect();
     let first = latencies.get(1..FIRST).map(median);
     first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS)
+}
+
+/// How many small writes here and there were complete at once before the first one waited, if any was.
+pub(crate) fn at_once(record: &Record, spindle: Option<Spindle>) -> Option<u64> {
+    let latencies: Vec<f64> = of(record, SMALL).iter().map(|sample| sample.latency_ms()).collect();
+    let (first, spindle) = (*latencies.first()?, spindle?);
+    let quick =
+        |latency: &&f64| spindle.turns(**latency) < QUICK_TURNS && **latency < ALIKE_TIMES * first + ALIKE_MS;
+    let count = latencies.iter().take_while(quick).count();
+    (count > 0).then_some(count as u64)
 }
 
 /// What a series of the probe `write-cache` that fills the cache shows; `None` where there is none.

@@ -1,12 +1,13 @@
 //! What a record says so far, for the probes that come next.
 
+use super::density;
 use super::hits::{hit_times, keeps};
 use super::order::{self, TrackOrder};
-use super::rotation::{self, Rotation};
+use super::rotation::{self, MOST_DRIFT_PPM, Rotation};
 use super::tracks::{Border, tracks_at_start};
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
-use crate::angles::median::circular_median;
+use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::Spindle;
 use crate::angles::tolerance::OFF_ANGLE;
 use crate::memory::{HitTimes, Keeps};
@@ -34,11 +35,15 @@ pub(crate) struct Known {
     pub(crate) sectors_per_track: Option<f64>,
     /// The tracks at the start.
     pub(crate) borders: Vec<Border>,
+    /// Where surfaces differ in density: the sectors of each one's tracks at the start; none of them where these are not known.
+    pub(crate) densities: Option<Vec<u64>>,
     /// Those of the first actuator.
     pub(crate) zones: Vec<Zone>,
     /// Actuators with an equal share of the addresses each.
     pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
+    /// By how much the speed changes, in parts per million, where that is too much for angles to fit together.
+    pub(crate) drift_ppm: Option<f64>,
 }
 
 /// Where fewer completions than this share are late, one measurement of an angle is as good as several.
@@ -63,11 +68,19 @@ impl Known {
         // Issued just in time, an access takes about the least time, and its error is a share of that.
         let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
         let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
-        let borders = spindle.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
-        let order = spindle.and_then(|spindle| order::order(record, spindle));
-        let mut zones = spindle.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
-        let actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
+        let drift_ppm = rotation.map(|rotation| rotation.drift_ppm).filter(|&ppm| ppm > MOST_DRIFT_PPM);
+        // Of what lies on the media nothing is told by angles that do not fit together.
+        let steady = spindle.filter(|_| drift_ppm.is_none());
+        let borders = steady.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
+        let order = steady.and_then(|spindle| order::order(record, spindle));
+        let mut zones = steady.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
+        let uneven = || density::up_and_down(&zones).then(Vec::new);
+        let densities = density::by_head(&borders).or_else(uneven);
+        if densities.is_some() {
+            (zones, actuators) = (Vec::new(), 1);
+        }
         Self {
             rotation,
             spindle,
@@ -81,8 +94,15 @@ impl Known {
             actuators,
             zones,
             borders,
+            densities,
             order,
+            drift_ppm,
         }
+    }
+
+    /// Whether one number of sectors holds for the tracks of a zone, and angles tell it.
+    pub(crate) fn has_zones(&self) -> bool {
+        self.densities.is_none() && self.drift_ppm.is_none()
     }
 }
 
@@ -121,8 +141,7 @@ fn least_at_one_sector(record: &Record, spindle: Spindle) -> Option<f64> {
         places.entry(sample.lba).or_default().push(sample);
     }
     let landings = places.values().filter(|visits| visits.len() > 2).flat_map(|visits| {
-        let phases: Vec<f64> = visits.iter().map(|sample| spindle.phase(sample.end)).collect();
-        let angle = circular_median(&phases);
+        let angle = angle_of(&visits.iter().map(|sample| Sighting::of(sample, spindle)).collect::<Vec<_>>());
         visits.iter().filter_map(move |sample| {
             let latency = spindle.turns(sample.latency_ms());
             Landing::of(spindle.phase(sample.start), angle, latency, OFF_ANGLE)

@@ -4,6 +4,7 @@ use super::hits::hit_times;
 use super::tracks::tracks_at_start;
 use crate::angles::landing::{Landing, least_turns};
 use crate::angles::median::{circular_median, median};
+use crate::angles::sighting::{Sighting, sighted};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::angles::tolerance::OFF_ANGLE;
 use crate::record::series::switches::{READS, SAME_TRACK};
@@ -17,23 +18,30 @@ pub(crate) struct Least {
     pub(crate) ms: f64,
     /// Half width of what most accesses agree on, in ms.
     pub(crate) half_width_ms: f64,
+    /// 95 % confidence of the sector's angle, half width, in ms.
+    pub(crate) angle_ci95_ms: f64,
+}
+
+impl Least {
+    /// 95 % confidence, half width, in ms.
+    pub(crate) fn ci95_ms(self) -> f64 {
+        f64::hypot(self.half_width_ms, self.angle_ci95_ms)
+    }
 }
 
 /// The least time that a group of accesses to one track shows: to one sector (writes), or to sectors a known angle apart.
 pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option<Least> {
     let lba = samples.iter().map(|sample| sample.lba).max()?;
     let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
-    // The angle, from all; then once more from those that took little time, where an error in proportion counts less.
-    let angle_of = |sample: &Sample| wrap(spindle.phase(sample.end) + home(sample));
-    let rough = circular_median(&samples.iter().map(|sample| angle_of(sample)).collect::<Vec<_>>());
-    let mut close: Vec<(f64, f64)> = samples
-        .iter()
-        .map(|sample| (sample.latency_ms(), wrap_signed(angle_of(sample) - rough)))
-        .filter(|(_, off)| off.abs() < OFF_ANGLE)
-        .collect();
-    close.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    close.truncate((close.len() / 2).max(3));
-    let angle = wrap(rough + median(&close.iter().map(|pair| pair.1).collect::<Vec<_>>()));
+    // The angle, from all; then once more from the half that took least time. The very shortest may be odd: what is being read
+    // ahead comes at an angle of its own.
+    let mut sightings: Vec<Sighting> =
+        samples.iter().map(|sample| Sighting::of(sample, spindle).shifted(home(sample))).collect();
+    let rough = circular_median(&sightings.iter().map(|seen| seen.phase).collect::<Vec<_>>());
+    sightings.retain(|seen| wrap_signed(seen.phase - rough).abs() < OFF_ANGLE);
+    sightings.sort_unstable_by(|a, b| a.turns.total_cmp(&b.turns));
+    sightings.truncate((sightings.len() / 2).max(3));
+    let (angle, angle_ci95) = sighted(&sightings);
     let landings: Vec<Landing> = samples
         .iter()
         .filter(|sample| sample.role == Role::Measure)
@@ -43,7 +51,11 @@ pub(crate) fn least(samples: &[&Sample], slope: f64, spindle: Spindle) -> Option
         })
         .collect();
     let (turns, width) = least_turns(&landings)?;
-    (landings.len() >= 6).then(|| Least { ms: spindle.ms(turns), half_width_ms: spindle.ms(width) })
+    (landings.len() >= 6).then(|| Least {
+        ms: spindle.ms(turns),
+        half_width_ms: spindle.ms(width),
+        angle_ci95_ms: spindle.ms(angle_ci95),
+    })
 }
 
 /// The least times of a probe's series, the transfer taken off, by `step`.

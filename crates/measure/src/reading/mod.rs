@@ -2,6 +2,7 @@
 //! plan what comes next, extraction to tell what was found; neither knows the other.
 
 pub(crate) mod cylinders;
+pub(crate) mod density;
 pub(crate) mod drops;
 pub(crate) mod fill;
 pub(crate) mod hits;

@@ -1,14 +1,11 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
-use super::hits::hit_times;
 use super::least::{self, Least};
 use super::tracks::{Border, borders, tracks_at_start};
-use crate::angles::landing::{Landing, least_turns};
-use crate::angles::median::{circular_median, median};
-use crate::angles::spindle::{Spindle, wrap};
-use crate::angles::tolerance::OFF_ANGLE;
+use crate::angles::median::median;
+use crate::angles::spindle::Spindle;
 use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
-use crate::record::{ProbeName, Record, Role, Sample};
+use crate::record::{ProbeName, Record};
 use std::collections::BTreeMap;
 
 /// By how much two tracks must be farther than one to be two cylinders, in ms.
@@ -62,38 +59,9 @@ pub(crate) fn pattern(borders: &[Border]) -> Option<Pattern> {
 /// Whether the tracks between two changes of the rarer skew lie along one surface: then the way to the last of them is longer
 /// than that to the next, while within a cylinder all are head switches. `None` if that was not measured.
 pub(crate) fn by_surface(record: &Record, spindle: Option<Spindle>) -> Option<bool> {
-    let spindle = spindle?;
-    let next = spindle.ms(way_turns(record, spindle, 0)?);
-    let last = spindle.ms(way_turns(record, spindle, 1)?);
+    let ways = times(record, spindle?, WAYS);
+    let (next, last) = (ways.get(&0)?.ms, ways.get(&1)?.ms);
     Some((last - next).abs() > 0.02_f64.max(0.02 * next))
-}
-
-fn way_turns(record: &Record, spindle: Spindle, step: i64) -> Option<f64> {
-    let hits = hit_times(record);
-    let samples: Vec<_> = record
-        .of(ProbeName::Surfaces)
-        .filter(|s| s.series == WAYS && s.step == step && matches!(s.role, Role::Measure | Role::Angle))
-        .filter(|s| hits.leave(s))
-        .collect();
-    let lba = samples.iter().map(|sample| sample.lba).max()?;
-    let slope =
-        1.0 / borders(record, ProbeName::Tracks, 0, spindle).first().map_or(f64::INFINITY, |b| b.per_turn);
-    let home = |sample: &Sample| (lba - sample.lba) as f64 * slope;
-    let angles: Vec<f64> = samples.iter().map(|s| wrap(spindle.phase(s.end) + home(s))).collect();
-    let angle = circular_median(&angles);
-    let landings: Vec<Landing> = samples
-        .iter()
-        .filter(|s| s.role == Role::Measure)
-        .filter_map(|s| {
-            Landing::of(
-                spindle.phase(s.start),
-                wrap(angle - home(s)),
-                spindle.turns(s.latency_ms()),
-                OFF_ANGLE,
-            )
-        })
-        .collect();
-    least_turns(&landings).map(|(turns, _)| turns)
 }
 
 /// The order of tracks, as far as the record shows it: by skews of two kinds, else by times.

@@ -16,6 +16,8 @@ pub(crate) struct Rotation {
     pub(crate) noise_ms: f64,
     /// Share of the completions that were seen late: too far from whole revolutions for that spread.
     pub(crate) late_share: f64,
+    /// By how much the speed changes over the measurement, in parts per million; 0 where it does not.
+    pub(crate) drift_ppm: f64,
     /// Whether it is one.
     pub(crate) verdict: Verdict,
 }
@@ -46,6 +48,13 @@ const LEAST_SPREAD: f64 = 0.6;
 /// Angles of sectors here and there that agree as well as this are no angles.
 const ONE_ANGLE: f64 = 0.9;
 const LEAST_PLACES: usize = 8;
+/// Completions lie off the line together if those that follow each other differ by less than this share of what all do, …
+const TOGETHER: f64 = 0.4;
+/// … and all by more than clocks do, in ns. The speed is then taken over so many completions.
+const LEAST_DRIFT_NS: f64 = 3_000.0;
+const DRIFT_OVER: usize = 8;
+/// Beyond this, in parts per million, angles that are measured a second apart differ by more than a sector.
+pub(crate) const MOST_DRIFT_PPM: f64 = 50.0;
 
 impl Rotation {
     /// The rotation as a clock; `None` where nothing rotates.
@@ -95,7 +104,8 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     if most_ns < SHORTEST_NS {
         let (ci95_ms, noise_ms, late_share) = (0.0, 0.0, 0.0);
         let verdict = Verdict::TooAlike;
-        return Some(Rotation { turn_ms: f64::NAN, ci95_ms, noise_ms, late_share, verdict });
+        let drift_ppm = 0.0;
+        return Some(Rotation { turn_ms: f64::NAN, ci95_ms, noise_ms, late_share, drift_ppm, verdict });
     }
     let every = short(differences(&all));
     // Exact before it is doubled: twice an error would be too much for the lines.
@@ -111,7 +121,8 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
         Verdict::Rotates
     };
     let (turn_ms, ci95_ms, noise_ms) = (period / 1e6, ci95 / 1e6, noise / 1e6);
-    Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, verdict })
+    let drift_ppm = drift_ppm(&all, period);
+    Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, drift_ppm, verdict })
 }
 
 /// Over how much time nine of ten waits are spread, in ns.
@@ -233,6 +244,36 @@ fn refine(ends: &[(u64, f64)], coarse: f64) -> Refined {
         }
     }
     refined
+}
+
+/// By how much the speed changes, in parts per million. Were completions misread by chance, those that follow each other would
+/// differ by as much as any two; where the speed changes, they differ by less, and lie off the line together.
+fn drift_ppm(ends: &[(u64, f64)], period: f64) -> f64 {
+    let mut places: BTreeMap<u64, (f64, Vec<f64>)> = BTreeMap::new();
+    let miss = |first: f64, end: f64| wrap_signed((end - first) / period) * period;
+    for &(lba, end) in ends {
+        let place = places.entry(lba).or_insert((end, Vec::new()));
+        place.1.push(miss(place.0, end));
+    }
+    places.retain(|_, (_, misses)| misses.len() > 1);
+    let points: Vec<(f64, f64)> = ends
+        .iter()
+        .filter_map(|&(lba, end)| {
+            let (first, misses) = places.get(&lba)?;
+            Some((end, miss(*first, end) - median(misses)))
+        })
+        .collect();
+    let off: Vec<f64> = points.iter().map(|point| point.1).collect();
+    let steps: Vec<f64> = off.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let (together, apart) = (spread(&off), spread(&steps) / std::f64::consts::SQRT_2);
+    if together < LEAST_DRIFT_NS || apart > TOGETHER * together {
+        return 0.0;
+    }
+    let stride = DRIFT_OVER.min(points.len() / 2).max(1);
+    let pairs = points.iter().zip(points.iter().skip(stride));
+    let mut rates: Vec<f64> = pairs.map(|(a, b)| ((b.1 - a.1) / (b.0 - a.0)).abs() * 1e6).collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    rates.get(rates.len() * 19 / 20).copied().unwrap_or(0.0)
 }
 
 /// The one slope of the lines of all places by least squares, and its standard error; points are (place, x, y).

@@ -2,6 +2,7 @@
 
 use super::hits::hit_times;
 use crate::angles::median::{circular_median, median, spread};
+use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
@@ -19,19 +20,39 @@ pub(crate) struct Border {
     pub(crate) sectors_before: Option<u64>,
     /// By how much the angle of the first sector lags behind that of the track before, in turns.
     pub(crate) skew_turns: Option<f64>,
-    /// Sectors in a turn, spares included.
+    /// Sectors in a turn, spares included, as most tracks have them.
     pub(crate) per_turn: f64,
+    /// The same of the track before alone.
+    pub(crate) own_per_turn: f64,
     /// Whether the skew is of the rarer of two kinds.
     pub(crate) rare: bool,
 }
 
-/// Angles of all sectors of a series: the middle over their repetitions.
-fn angles<'a>(samples: impl Iterator<Item = &'a Sample>, spindle: Spindle) -> BTreeMap<u64, f64> {
-    let mut phases: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for sample in samples {
-        phases.entry(sample.lba).or_default().push(spindle.phase(sample.end));
+#[cfg(test)]
+impl Border {
+    /// The border behind a track with so many sectors, of which so many fit in a turn.
+    pub(crate) fn test(number: i64, first: u64, sectors_before: Option<u64>, own_per_turn: f64) -> Self {
+        let per_turn = own_per_turn;
+        Self {
+            number,
+            first,
+            angle: 0.0,
+            sectors_before,
+            skew_turns: None,
+            per_turn,
+            own_per_turn,
+            rare: false,
+        }
     }
-    phases.into_iter().map(|(lba, phases)| (lba, circular_median(&phases))).collect()
+}
+
+/// Angles of all sectors of a series.
+fn angles<'a>(samples: impl Iterator<Item = &'a Sample>, spindle: Spindle) -> BTreeMap<u64, f64> {
+    let mut seen: BTreeMap<u64, Vec<Sighting>> = BTreeMap::new();
+    for sample in samples {
+        seen.entry(sample.lba).or_default().push(Sighting::of(sample, spindle));
+    }
+    seen.into_iter().map(|(lba, seen)| (lba, angle_of(&seen))).collect()
 }
 
 /// Where tracks were followed more than once from the first on: the last time. Over long times the least error of the speed
@@ -70,14 +91,24 @@ pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: S
         let before = found.last().filter(|before| before.number + 1 == number && before.first < first);
         let sectors_before = before.map(|before| first - before.first);
         let skew_turns = before.map(|before| wrap(angle - before.angle));
-        let per_turn = before
+        let own_per_turn = before
             .and_then(|before| {
                 let last = angles.get(&(first - unit))?;
                 let turned = wrap(last - before.angle);
                 Some((first - unit - before.first) as f64 / turned)
             })
             .unwrap_or(f64::NAN);
-        found.push(Border { number, first, angle, sectors_before, skew_turns, per_turn, rare: false });
+        let per_turn = own_per_turn;
+        found.push(Border {
+            number,
+            first,
+            angle,
+            sectors_before,
+            skew_turns,
+            per_turn,
+            own_per_turn,
+            rare: false,
+        });
     }
     let per_turn = per_turn(&found);
     for border in &mut found {

@@ -2,7 +2,7 @@
 
 use super::hits::hit_times;
 use super::tracks::{tracks_at_start, usual_sectors};
-use crate::angles::median::circular_median;
+use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::{Spindle, wrap};
 use crate::record::{ProbeName, Record, Role};
 use std::collections::BTreeMap;
@@ -58,17 +58,17 @@ pub(crate) fn zones(record: &Record, spindle: Spindle) -> Vec<Zone> {
 /// The tracks of each series.
 fn surveyed(record: &Record, spindle: Spindle) -> Vec<Tracks> {
     let mut sides: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
-    let mut phases: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
+    let mut seen: BTreeMap<(u32, u64), Vec<Sighting>> = BTreeMap::new();
     let hits = hit_times(record);
     for sample in record.of(ProbeName::Zones).filter(|s| s.role == Role::Measure && hits.leave(s)) {
-        phases.entry((sample.series, sample.lba)).or_default().push(spindle.phase(sample.end));
+        seen.entry((sample.series, sample.lba)).or_default().push(Sighting::of(sample, spindle));
         if sample.step >= 0 {
             let first = sides.entry(sample.series).or_default().entry(sample.step).or_insert(sample.lba);
             *first = (*first).max(sample.lba);
         }
     }
     let unit = record.head.device.unit();
-    let angle = |series: u32, lba: u64| phases.get(&(series, lba)).map(|phases| circular_median(phases));
+    let angle = |series: u32, lba: u64| seen.get(&(series, lba)).map(|seen| angle_of(seen));
     sides
         .into_iter()
         .map(|(series, firsts)| {

@@ -17,6 +17,14 @@ pub(crate) mod cache {
     pub(crate) const SEGMENTS: u32 = 5;
 }
 
+/// Of the probe `overhead`.
+pub(crate) mod overhead {
+    /// Reads that the cache answers.
+    pub(crate) const FROM_CACHE: u32 = 0;
+    /// Reads from the media.
+    pub(crate) const FROM_MEDIA: u32 = 1;
+}
+
 /// Of the probe `write-cache`, behind those that show whether writes are complete early.
 pub(crate) mod write_cache {
     /// Writes of one unit, until they wait, and some more.

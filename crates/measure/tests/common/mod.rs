@@ -8,18 +8,29 @@ use headstack_measure::{Options, Scope, measure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How long measuring a drive is announced to take with nothing known of it, and takes, in s.
-fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
+/// How long each probe is announced to take with nothing known of a drive, in s.
+pub fn announced(name: &str, options: &OpenOptions) -> Vec<(ProbeName, f64)> {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
     let plan = probe::plan(&[], device.info()).unwrap();
     let expected_s = probe::announce(&plan, device.as_mut(), &Scope::default()).unwrap();
+    plan.iter().map(|probe| probe.name).zip(expected_s).collect()
+}
+
+/// How long measuring a drive is announced to take, and takes, in s.
+fn durations(name: &str, options: &OpenOptions, record: &Record) -> (f64, f64) {
     let (first, last) = (&record.samples[0], record.samples.last().unwrap());
-    (expected_s.iter().sum(), (last.end - first.start).as_s())
+    (announced(name, options).iter().map(|(_, s)| s).sum(), (last.end - first.start).as_s())
 }
 
 fn measured(name: &str, options: &OpenOptions) -> (Record, Extraction) {
+    measured_by(name, options, &[])
+}
+
+/// By these probes and what they need; all, if none.
+pub fn measured_by(name: &str, options: &OpenOptions, probes: &[&str]) -> (Record, Extraction) {
     let mut device = device::open(&format!("sim:{name}"), options).unwrap();
-    let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
+    let probes = probes.iter().map(|&probe| probe.to_owned()).collect();
+    let done = measure(device.as_mut(), &Options { probes, ..Options::default() }, &mut |_| true).unwrap();
     assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
     let found = extract(&done.record).unwrap();
     (done.record, found)

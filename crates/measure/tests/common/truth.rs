@@ -3,7 +3,7 @@
 
 use headstack_drive::DriveModel;
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::{DriveSpec, Order};
+use headstack_drive::spec::{BusTransfers, DriveSpec, Order};
 use headstack_system::System;
 
 pub struct TrueZone {
@@ -57,6 +57,15 @@ impl Truth {
         (zone.track_skew_sectors, zone.cylinder_skew_sectors)
     }
 
+    /// Whether the bus is let go between bursts: where it is eight times as fast as the media, unless the file says how.
+    fn sends_in_bursts(&self) -> bool {
+        let track_bytes = self.spec.layout.most_sectors_per_track() * self.spec.sector_bytes;
+        let media_mb_per_s = f64::from(track_bytes) / self.turn_ms / 1e3;
+        let fast = self.spec.bus.read_mb_per_s >= 8.0 * media_mb_per_s;
+        let named = self.spec.buffer.bus_transfers;
+        self.spec.bus.disconnects && named.map_or(fast, |transfers| transfers == BusTransfers::Bursts)
+    }
+
     fn bus_ms(&self, rate_mb_per_s: f64) -> f64 {
         // Several sectors flow while they pass: the last one, or the first of a write, counts.
         let bytes = f64::from(self.spec.sector_bytes);
@@ -98,8 +107,10 @@ impl Truth {
             .or(c.seek_after_ms)
             .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead));
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
-        // Without a fence the bus is there before the data are.
-        let fence = self.spec.buffer.read_fence_kib > 0.0 || self.spec.buffer.read_fence_fraction.is_some();
+        // Without a fence the bus is there before the data are, unless these are sent in bursts.
+        let fence = self.spec.buffer.read_fence_kib > 0.0
+            || self.spec.buffer.read_fence_fraction.is_some()
+            || self.sends_in_bursts();
         let reconnect =
             if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
         let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
