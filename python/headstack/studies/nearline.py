@@ -257,8 +257,8 @@ def _logged_writes() -> list[Row]:
         note = "tomshw.it: He8, WD Gold 8 TB, a 10 TB drive, He10"
         rows.append(at_least(f"media-cache-least-{depth}", claim, LEAST_LOGGED, logged, "IOPS", note=note))
         rows.append(at_most(f"media-cache-most-{depth}", claim, MOST_LOGGED, logged, "IOPS", note=note))
-    rows.append(at_most("media-cache-sag", "the same, queue depth 256 against 32: two of four drives sag", 0.99,
-                        iops[256] / iops[32], "times", note="tomshw.it, from a chart; by how much is not known"))  # fmt: skip
+    rows.append(at_most("media-cache-sag", "the same, queue depth 256 against 32: two of four drives sag", 0.95,
+                        iops[256] / iops[32], "times", note="tomshw.it, from a chart; by how much is not known, less than 5 % would be chance"))  # fmt: skip
     return rows
 
 
