@@ -1,7 +1,7 @@
 //! From single tracks to runs of tracks, with the heads and angles that a `dm_layout_g4` does not tell.
 
 use crate::error::ImportError;
-use crate::g4_tree::Pattern;
+use crate::g4_tree::{Pattern, Track};
 use crate::layout::Geometry;
 use crate::tree::At;
 use headstack_drive::spec::TrackRunSpec;
@@ -52,13 +52,17 @@ impl<'a> Tracks<'a> {
     }
 
     /// Adds the next track: to the last run if it goes on there.
-    pub(crate) fn add(&mut self, cylinder: i64, pattern: usize, at: &At) -> Result<(), ImportError> {
+    pub(crate) fn add(&mut self, track: Track<'_>) -> Result<(), ImportError> {
+        let Track { cylinder, pattern, head, at } = track;
         self.count += 1;
         if self.count > MAX_TRACKS {
             return Err(ImportError::at(at, format!("the tree has more than {MAX_TRACKS} tracks")));
         }
         let cylinder = self.cylinder(cylinder, at)?;
-        let head = self.visit(cylinder, at)?;
+        let head = match head {
+            Some(head) => self.told(head, at)?,
+            None => self.visit(cylinder, at)?,
+        };
         let slots = f64::from(self.patterns[pattern].slots);
         let turns = self.last.map_or(0.0, |last| {
             let changed = last.cylinder != cylinder;
@@ -90,7 +94,17 @@ impl<'a> Tracks<'a> {
         })
     }
 
-    /// The head of a track: the first on a cylinder is on head 0, the next on head 1, and so on.
+    /// The head that a file tells.
+    fn told(&self, head: u32, at: &At) -> Result<u32, ImportError> {
+        if head < self.geometry.heads {
+            return Ok(head);
+        }
+        let message =
+            format!("head {head}, but the drive has {} surfaces, counted from 0", self.geometry.heads);
+        Err(ImportError::at(at, message).hint("correct the row or `Number of data surfaces`"))
+    }
+
+    /// The head of a track where none is told: the first on a cylinder is on head 0, the next on head 1, and so on.
     fn visit(&mut self, cylinder: u32, at: &At) -> Result<u32, ImportError> {
         let index = cylinder as usize;
         if self.visits.len() <= index {

@@ -44,6 +44,8 @@ struct Entry {
     step: i64,
     of: Type,
     child: usize,
+    /// Of a pattern, where the file tells it.
+    head: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +65,20 @@ pub(crate) struct Tree {
     one_is_pattern: bool,
     /// Nodes that the root leads to.
     used: Vec<bool>,
+    /// Rows have columns for angles and heads.
+    is_wide: bool,
+}
+
+/// A track that the tree leads to.
+#[derive(Clone, Copy)]
+pub(crate) struct Track<'a> {
+    pub(crate) cylinder: i64,
+    /// The number of its pattern.
+    pub(crate) pattern: usize,
+    /// Where the file tells it.
+    pub(crate) head: Option<u32>,
+    /// Its entry.
+    pub(crate) at: &'a At,
 }
 
 /// Where a child is.
@@ -84,7 +100,8 @@ impl Tree {
             return Err(ImportError::at(fields.at(NODES), "there is no node, so no root"));
         }
         let used = vec![false; nodes.len()];
-        let mut tree = Self { patterns, nodes, one_is_pattern: true, used };
+        let is_wide = fields.list(NODES)?.iter().any(|value| list(NODES, value).is_ok_and(is_wide));
+        let mut tree = Self { patterns, nodes, one_is_pattern: true, used, is_wide };
         let Err(problem) = tree.check() else { return Ok(tree) };
         // Which of the two numbers means what is not certain; lengths that fit tell.
         tree.one_is_pattern = false;
@@ -106,15 +123,20 @@ impl Tree {
         }
     }
 
+    /// Whether rows tell heads, and angles of an unknown unit.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.is_wide
+    }
+
     /// How many nodes the root does not lead to.
     pub(crate) fn unused_nodes(&self) -> usize {
         self.used.iter().filter(|used| !**used).count()
     }
 
-    /// Hands over every track in the order of blocks: its cylinder, the number of its pattern, and where it stands.
+    /// Hands over every track in the order of blocks.
     pub(crate) fn walk(
         &self,
-        sink: &mut impl FnMut(i64, usize, &At) -> Result<(), ImportError>,
+        sink: &mut impl FnMut(Track<'_>) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         self.walk_node(self.root(), 0, sink)
     }
@@ -123,14 +145,16 @@ impl Tree {
         &self,
         node: usize,
         cylinder: i64,
-        sink: &mut impl FnMut(i64, usize, &At) -> Result<(), ImportError>,
+        sink: &mut impl FnMut(Track<'_>) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         for entry in &self.nodes[node].entries {
             let mut at = cylinder.saturating_add(entry.cylinder);
             for _ in 0..entry.count {
                 match self.child(entry) {
                     Child::Node(child) => self.walk_node(child, at, sink)?,
-                    Child::Pattern(pattern) => sink(at, pattern, &entry.at)?,
+                    Child::Pattern(pattern) => {
+                        sink(Track { cylinder: at, pattern, head: entry.head, at: &entry.at })?;
+                    }
                 }
                 at = at.saturating_add(entry.step);
             }
@@ -225,6 +249,16 @@ const ENTRY: [&str; 8] = [
     "child index",
 ];
 
+/// Files as DiskSim's own tools write them have two columns more for angles and, for tracks, the head.
+const WIDE: [&str; 11] =
+    ["lbn", "cyl", "off", "len", "cyllen", "alen", "runlen", "cylrunlen", "TRACK or IDX", "child", "head"];
+
+/// The column of the child's type in these.
+const WIDE_TYPE: usize = 8;
+
+/// What such files may call a track pattern as a child.
+const TRACK: &str = "TRACK";
+
 /// The rows of a flat list.
 pub(crate) fn rows<'a, const N: usize>(
     name: &str,
@@ -256,18 +290,18 @@ fn pattern(row: &[Value; 3]) -> Result<Pattern, ImportError> {
 fn node(value: &Value) -> Result<Node, ImportError> {
     let mut length = 0;
     let mut entries = Vec::new();
-    for row in rows(NODES, list(NODES, value)?, ENTRY)? {
-        let (entry, first) = entry(row)?;
+    for row in entries_of(list(NODES, value)?)? {
+        let (entry, first) = entry(&row)?;
         if first != length {
             let message = format!(
                 "the entry begins at LBN {first} of its node, but the entries before it cover {length}: each begins \
                  where the one before ends"
             );
-            return Err(ImportError::at(&row[0].at, message));
+            return Err(ImportError::at(&row.columns[0].at, message));
         }
         length += entry.count * entry.length;
         if length > MAX_BLOCKS {
-            return Err(ImportError::at(&row[2].at, "more than 2^50 LBNs is beyond belief"));
+            return Err(ImportError::at(&row.columns[2].at, "more than 2^50 LBNs is beyond belief"));
         }
         entries.push(entry);
     }
@@ -277,11 +311,62 @@ fn node(value: &Value) -> Result<Node, ImportError> {
     Ok(Node { at: value.at.clone(), entries, length })
 }
 
+/// A row as [`ENTRY`] has it, and the head where it tells one.
+struct EntryRow<'a> {
+    columns: [&'a Value; 8],
+    head: Option<&'a Value>,
+}
+
+/// Whether rows have two columns more for angles, and tracks one for the head.
+fn is_wide(values: &[Value]) -> bool {
+    values.get(WIDE_TYPE).is_some_and(|value| matches!(value.kind, Kind::Text(_)))
+}
+
+/// The rows of a node: of eight columns, or of ten, and eleven for tracks.
+fn entries_of(values: &[Value]) -> Result<Vec<EntryRow<'_>>, ImportError> {
+    if !is_wide(values) {
+        return Ok(rows(NODES, values, ENTRY)?.map(plain_row).collect());
+    }
+    let mut found = Vec::new();
+    let mut rest = values;
+    while let Some(first) = rest.first() {
+        let is_node =
+            rest.get(WIDE_TYPE).is_some_and(|value| matches!(&value.kind, Kind::Text(text) if text == NODES));
+        let width = if is_node { WIDE.len() - 1 } else { WIDE.len() };
+        let Some((row, behind)) = rest.split_at_checked(width) else {
+            let message = format!(
+                "the row has {} values, but rows of this form have 11 ({}) or, where the child is an `IDX`, the first 10",
+                rest.len(),
+                WIDE.join(", ")
+            );
+            return Err(ImportError::at(&first.at, message));
+        };
+        found.push(wide_row(row));
+        rest = behind;
+    }
+    Ok(found)
+}
+
+fn plain_row(row: &[Value; 8]) -> EntryRow<'_> {
+    EntryRow { columns: row.each_ref(), head: None }
+}
+
+/// Of a length and a length of the run, one is of an instance and one of all: that of all is not the shorter.
+fn wide_row(row: &[Value]) -> EntryRow<'_> {
+    let amount = |at: usize| match row[at].kind {
+        Kind::Integer(found) => found,
+        _ => 0,
+    };
+    let (one, all) = if amount(3) > amount(6) { ([6, 7], [3, 4]) } else { ([3, 4], [6, 7]) };
+    let columns = [0, 1, all[0], all[1], one[0], one[1], WIDE_TYPE, WIDE_TYPE + 1].map(|at| &row[at]);
+    EntryRow { columns, head: row.get(WIDE_TYPE + 2) }
+}
+
 /// An entry, and its first block in the node.
-fn entry(row: &[Value; 8]) -> Result<(Entry, u64), ImportError> {
+fn entry(EntryRow { columns: row, head }: &EntryRow<'_>) -> Result<(Entry, u64), ImportError> {
     let name = |at: usize| format!("{NODES}: {}", ENTRY[at]);
-    let blocks = |at: usize, low| whole(&name(at), &row[at], low, MAX_BLOCKS);
-    let cylinders = |at: usize| signed(&name(at), &row[at]);
+    let blocks = |at: usize, low| whole(&name(at), row[at], low, MAX_BLOCKS);
+    let cylinders = |at: usize| signed(&name(at), row[at]);
     let (first, covered, length) = (blocks(0, 0)?, blocks(2, 1)?, blocks(4, 1)?);
     if !covered.is_multiple_of(length) {
         let message =
@@ -293,8 +378,8 @@ fn entry(row: &[Value; 8]) -> Result<(Entry, u64), ImportError> {
     let of = match &row[6].kind {
         Kind::Integer(code @ 0..=1) => Type::Code(*code == 1),
         Kind::Text(text) if text == NODES => Type::Node,
-        Kind::Text(text) if text == PATTERNS => Type::Pattern,
-        _ => return Err(wrong(&name(6), &row[6], "IDX, TP, 0 or 1")),
+        Kind::Text(text) if text == PATTERNS || text == TRACK => Type::Pattern,
+        _ => return Err(wrong(&name(6), row[6], "IDX, TP, 0 or 1 (TRACK means TP)")),
     };
     let entry = Entry {
         at: row[0].at.clone(),
@@ -303,7 +388,11 @@ fn entry(row: &[Value; 8]) -> Result<(Entry, u64), ImportError> {
         length,
         step: cylinders(5)?,
         of,
-        child: whole(&name(7), &row[7], 0, u64::from(u32::MAX))? as usize,
+        child: whole(&name(7), row[7], 0, u64::from(u32::MAX))? as usize,
+        head: head
+            .map(|head| whole(&format!("{NODES}: head"), head, 0, 255))
+            .transpose()?
+            .map(|head| head as u32),
     };
     Ok((entry, first))
 }

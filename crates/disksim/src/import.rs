@@ -12,6 +12,7 @@ use crate::sources::Sources;
 use crate::tree::{At, Block, Item};
 use headstack_drive::spec::{
     ArmsSpec, DriveSpec, Provenance, ProvenanceKind, PublishedSpec, RecalibrationSpec, SpindleSpec,
+    WriteCacheSpec,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -205,6 +206,7 @@ fn drive(
         buffer: electronics.buffer,
         cache: electronics.cache,
         write_policy: electronics.write_policy,
+        write_cache: WriteCacheSpec::default(),
         bus: electronics.bus.unwrap_or_else(|| unreachable!("electronics always have a bus")),
         fidelity: mechanical.fidelity,
         published: PublishedSpec::default(),

@@ -1,7 +1,8 @@
 //! `dm_layout_g4`: no zones, but a tree that repeats track patterns, with slips and remaps.
 //!
 //! What the form leaves open is read so:
-//! - Heads are not in it: the n-th track on a cylinder, in the order of blocks, is on head n (from 0).
+//! - Heads are not in rows of eight columns: the n-th track on a cylinder, in the order of blocks, is on head n (from 0).
+//! - Rows of ten and eleven columns tell heads, and angles whose unit is not known: those are left out.
 //! - Neither are skews: they are 0, unless the block has parameters for them.
 //! - The tree counts slipped blocks; a slip's offset counts the blocks before it, slipped ones included.
 //! - A remap's cylinder, head and sector are physical. Where it leads to a track outside the tree, that track is a spare.
@@ -47,9 +48,9 @@ pub(crate) fn fourth_generation(
     let mut spec = empty(Order::Classical, geometry.heads);
     spec.slipped_sectors = slips(&fields, tree.blocks(), report)?;
     announce(&mut spec, &tree, geometry, report)?;
-    let skews = skews(&fields, report)?;
+    let skews = skews(&fields, tree.is_wide(), report)?;
     let mut tracks = Tracks::new(geometry, &tree.patterns, skews);
-    tree.walk(&mut |cylinder, pattern, at| tracks.add(cylinder, pattern, at))?;
+    tree.walk(&mut |track| tracks.add(track))?;
     spec.run = tracks.runs();
     spec.cylinders = (geometry.cylinders > spec.cylinders_with_tracks()).then_some(geometry.cylinders);
     remaps(&mut spec, &fields, geometry, report)?;
@@ -120,14 +121,14 @@ fn announce(
 }
 
 /// The skews, 0 if there are none, with a warning about what the file does not tell.
-fn skews(fields: &Fields<'_>, report: &mut Report) -> Result<Skews, ImportError> {
+fn skews(fields: &Fields<'_>, tells_heads: bool, report: &mut Report) -> Result<Skews, ImportError> {
     let (track, cylinder) = (named(fields, &TRACK_SKEW), named(fields, &CYLINDER_SKEW));
     let value = |name: &str| match fields.find(name) {
         None => Ok(0.0),
         Some(_) => fields.need_amount(name),
     };
     let skews = Skews { track: value(track)?, cylinder: value(cylinder)? };
-    let mut missing = vec!["heads"];
+    let mut missing = if tells_heads { Vec::new() } else { vec!["heads"] };
     if fields.find(track).is_some() {
         report.carried(track, "layout.run.*.first_sector_turns");
     }
@@ -137,14 +138,25 @@ fn skews(fields: &Fields<'_>, report: &mut Report) -> Result<Skews, ImportError>
     if fields.find(track).is_none() || fields.find(cylinder).is_none() {
         missing.push("skews");
     }
-    let assumed = match missing.len() {
-        1 => "the n-th track on a cylinder is taken to be on head n",
-        _ => {
-            "the n-th track on a cylinder is taken to be on head n, and skews as 0, so that rotational latencies \
-             between tracks mean nothing"
-        }
-    };
-    let message = format!("fourth-generation layouts do not tell {}: {assumed}", missing.join(" and "));
+    if tells_heads {
+        let message = "the angles (columns off and alen) are left out: their unit is not known";
+        report.warn(fields.at(NODES), message);
+    }
+    if missing.is_empty() {
+        return Ok(skews);
+    }
+    let assumed: Vec<&str> = missing
+        .iter()
+        .map(|what| match *what {
+            "heads" => "the n-th track on a cylinder is taken to be on head n",
+            _ => "skews are taken as 0, so that rotational latencies between tracks mean nothing",
+        })
+        .collect();
+    let message = format!(
+        "fourth-generation layouts do not tell {}: {}",
+        missing.join(" and "),
+        assumed.join(", and ")
+    );
     report.warn(&fields.block.at, message);
     Ok(skews)
 }

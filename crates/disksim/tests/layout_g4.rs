@@ -83,6 +83,60 @@ fn child_types_may_be_names_or_numbers_of_either_meaning() {
     }
 }
 
+/// The small drive in rows of eleven and ten columns, its heads the other way round; lengths of an instance and of all may
+/// stand in either order.
+fn wide_model(all_first: bool) -> String {
+    let row = |(index, &[lbn, cylinder, all, cylinders, one, step, kind, child]): (usize, &[i64; 8])| {
+        let (a, b) =
+            if all_first { ([all, cylinders], [one, step]) } else { ([one, step], [all, cylinders]) };
+        let [[len, cyllen], [runlen, cylrunlen]] = [a, b];
+        let child =
+            if kind == 1 { format!("TRACK, {child}, {}", 1 - index % 2) } else { format!("IDX, {child}") };
+        format!("{lbn}, {cylinder}, 0.25, {len}, {cyllen}, 0.05, {runlen}, {cylrunlen}, {child},\n")
+    };
+    let node =
+        |node: &Vec<[i64; 8]>| format!("[\n{}],\n", node.iter().enumerate().map(row).collect::<String>());
+    let (model, nodes) = (small().model(), small().nodes.iter().map(node).collect::<String>());
+    let (from, to) = (model.find("IDX = [").unwrap(), model.find("Slips = [").unwrap());
+    format!("{}IDX = [\n{nodes}],\n{}", &model[..from], &model[to..])
+}
+
+#[test]
+fn rows_of_eleven_columns_tell_the_head() {
+    let mut places = small().places().unwrap();
+    let remapped: Vec<u64> =
+        small().remaps.iter().flat_map(|&[lba, count, ..]| lba as u64..(lba + count) as u64).collect();
+    for (lba, (_, head, ..)) in (0_u64..).zip(&mut places).filter(|(lba, _)| !remapped.contains(lba)) {
+        assert!(*head < 2, "block {lba}");
+        *head = 1 - *head;
+    }
+    for all_first in [false, true] {
+        let files = small().files();
+        files.write("small.model", &wide_model(all_first));
+        let drive = files.import().unwrap();
+        same_places(&Layout::new(&drive.spec.layout), &places);
+        let warned =
+            |words: &str| drive.report.warnings.iter().any(|warning| warning.message.contains(words));
+        assert!(warned("do not tell skews") && warned("angles (columns off and alen) are left out"));
+    }
+}
+
+#[test]
+fn rows_of_eleven_columns_that_cannot_be() {
+    for (from, to, says) in [
+        ("TRACK, 0, 1,", "TRACK, 0, 7,", "head 7, but the drive has 2 surfaces"),
+        ("TRACK, 1, 0,\n]", "TRACK, 1,\n]", "the row has 10 values, but rows of this form have 11"),
+        ("IDX, 1,\n]", "TAP, 1, 0,\n]", "IDX, TP, 0 or 1"),
+    ] {
+        let text = wide_model(false);
+        assert!(text.contains(from), "{from} in {text}");
+        let files = small().files();
+        files.write("small.model", &text.replacen(from, to, 1));
+        let message = files.import().unwrap_err().to_string();
+        assert!(message.contains(says), "{from}: {message}");
+    }
+}
+
 #[test]
 fn skews_count_where_a_file_has_them() {
     let lists = Lists { more: ",\nTrack skew = 2,\nCylinder skew = 5".to_owned(), ..small() };

@@ -57,6 +57,8 @@ pub struct Drive {
     pending: Vec<Pending>,
     next_ticket: u64,
     lateness: Lateness,
+    /// When the last command was complete, of those that were announced.
+    completed: Nanos,
 }
 
 impl Drive {
@@ -73,6 +75,7 @@ impl Drive {
             pending: Vec::new(),
             next_ticket: 0,
             lateness: Lateness::default(),
+            completed: Nanos::ZERO,
             model,
         }
     }
@@ -177,6 +180,7 @@ impl Drive {
             }
             Step::Done { bus_free, controller_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
+                self.completed = self.completed.max(outcome.finish);
                 effects.push(Effect::Done(outcome));
                 self.parts.shelf.keep(transfer);
                 self.announce(effects);
@@ -212,7 +216,10 @@ impl Drive {
             // The drive's own timeline: it turned to the command when it could, not when it was called. What it turned to
             // before the newest came it chose without knowing of that.
             let at = free.max(self.queue.newest_arrival());
-            let next = match self.choose(at, now) {
+            let busy_until = if self.pending.is_empty() { self.completed } else { Nanos::MAX };
+            let at = self.queue.waits_for_stream(at, busy_until, self.model.revolution());
+            let chosen = if at > now { Some(Err(at)) } else { self.choose(at, now) };
+            let next = match chosen {
                 None => return,
                 Some(Ok(next)) => next,
                 Some(Err(until)) => {
@@ -279,6 +286,7 @@ impl Drive {
         let (bus, mut outcome) = (self.model.bus(), Outcome::default());
         transfer.granted(Nanos::ZERO, &bus, &self.model, &mut self.parts, &mut outcome);
         self.parts.shelf.keep(transfer);
+        self.completed = self.completed.max(outcome.finish);
         effects.push(Effect::Done(outcome));
         self.announce(effects);
     }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{FAST_BUS, plain_text};
+use headstack_drive::DriveModel;
 use headstack_drive::spec::{DriveSpec, ProvenanceKind, SpecError, WritePolicy};
 
 fn set(pairs: &[(&str, &str)]) -> Result<DriveSpec, SpecError> {
@@ -124,4 +125,26 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
 fn a_value_may_be_set_to_its_default() {
     let spec = set(&[("spindle.initial_turns", "0.0"), ("mechanics.inward_seek_extra_ms", "0")]).unwrap();
     assert_eq!((spec.spindle.initial_turns, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));
+}
+
+#[test]
+fn a_write_cache_that_is_off_acknowledges_nothing_that_could_be_lost() {
+    let off = ("write_cache.enabled", "false");
+    let back = ("write_policy", "{ write-back = { size_kib = 10.0 } }");
+    let flash = ("write_cache.when_off", "{ flash-cache = { size_kib = 10.0 } }");
+    let holds = |pairs: &[(&str, &str)]| DriveModel::new(&set(pairs).unwrap()).unwrap().holds_writes();
+    assert!(holds(&[back]) && holds(&[back, flash]));
+    assert!(!holds(&[back, off]) && !holds(&[back, off, flash]));
+    let policy =
+        |pairs: &[(&str, &str)]| DriveModel::new(&set(pairs).unwrap()).unwrap().spec().write_policy.clone();
+    assert_eq!(policy(&[back, off]), WritePolicy::WriteThrough {});
+    assert!(matches!(policy(&[back, off, flash]), WritePolicy::FlashCache(_)));
+    for (value, says) in [
+        ("{ write-back = { size_kib = 10.0 } }", "take `write-through`, `media-cache` or `flash-cache`"),
+        ("{ flash-cache = { size_kib = 1e6 } }", "`write_cache.when_off.flash-cache.size_kib`"),
+        ("{ flush-cache = {} }", "`write-through`, `immediate-reporting`, `write-back`"),
+    ] {
+        let message = set(&[("write_cache.when_off", value)]).unwrap_err().to_string();
+        assert!(message.contains(says), "{value}: {message}");
+    }
 }

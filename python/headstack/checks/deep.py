@@ -32,7 +32,7 @@ SEQUENTIAL_SHARE = 0.95
 """Of what media and bus allow, and of writes against reads where a cache takes them."""
 LONG_WAIT_MS = 1000.0
 """A longer read is what drive makers call a long-latency read."""
-WRITE_THROUGH = ("drive.*.write_policy", "{ write-through = {} }")
+WRITE_CACHE_OFF = ("drive.*.write_cache.enabled", "false")
 
 
 @dataclass(frozen=True)
@@ -139,16 +139,16 @@ class Bench:
         *,
         write_cache_mib: int | None = None,
         sequential_kib: int | None = None,
-        policy: tuple[str, str] | None = None,
+        replaced: tuple[str, str] | None = None,
     ) -> None:
-        """Replaced: by `write_cache_mib` the size of its write cache, by `policy` all of it; the length of requests."""
+        """Replaced: by `write_cache_mib` the size of its write cache, by `replaced` any value; the length of requests."""
         self.source = drive
         self.own_sequential_kib = sequential_kib
         values = (
             [] if write_cache_mib is None else [("write_policy.write-back.size_kib", f"{1024.0 * write_cache_mib}")]
         )
-        if policy is not None:
-            values.append((policy[0].removeprefix("drive.*."), policy[1]))
+        if replaced is not None:
+            values.append((replaced[0].removeprefix("drive.*."), replaced[1]))
         self.overrides = [(f"drive.*.{path}", value) for path, value in values]
         self.model = headstack.Drive(drive, overrides=values)
         self.spec = self.model.spec()
@@ -159,7 +159,15 @@ class Bench:
     @property
     def write_cache_kib(self) -> float:
         """What the drive may hold of writes it has reported, all actuators together."""
-        (kind, values), *_ = self.spec["write_policy"].items()
+        return self._held_kib(self.spec["write_policy"])
+
+    @property
+    def policy_when_off(self) -> dict[str, Any]:
+        """What takes the place of the write policy while the write cache is off."""
+        return self.spec.get("write_cache", {}).get("when_off", {"write-through": {}})
+
+    def _held_kib(self, policy: dict[str, Any]) -> float:
+        (kind, values), *_ = policy.items()
         held = 0.0 if kind == "write-through" else values.get("size_kib", self.segment_kib)
         return held * self.actuators
 
@@ -185,14 +193,14 @@ class Bench:
         """Whether the drive goes on reading between commands."""
         return (self.spec.get("cache") or {}).get("read_ahead", "none") != "none"
 
-    def run(self, stream: str, requests: int, warmup: int = 0, *, through: bool = False) -> headstack.Run:
+    def run(self, stream: str, requests: int, warmup: int = 0, *, off: bool = False) -> headstack.Run:
         """A closed workload of one stream."""
-        return self.run_streams(f"[[stream]]\nthink.constant_ms = 0\n{stream}", requests, warmup, through=through)
+        return self.run_streams(f"[[stream]]\nthink.constant_ms = 0\n{stream}", requests, warmup, off=off)
 
-    def run_streams(self, streams: str, requests: int, warmup: int, *, through: bool = False) -> headstack.Run:
-        """A workload of several streams."""
+    def run_streams(self, streams: str, requests: int, warmup: int, *, off: bool = False) -> headstack.Run:
+        """A workload of several streams; `off` turns the write cache off."""
         text = f"seed = 1\nrequests = {requests + warmup}\n{streams}"
-        overrides = [WRITE_THROUGH] if through and self.caches_writes else self.overrides
+        overrides = [*self.overrides, WRITE_CACHE_OFF] if off else self.overrides
         system = headstack.System(self.source, overrides=overrides)
         return headstack.simulate(system, headstack.Workload(toml=text), warmup_requests=warmup, threads=1)
 
@@ -278,16 +286,18 @@ class Bench:
             found[f"read_qd{depth}"] = self.iops("read", depth)
             found[f"write_cached_qd{depth}"] = self.iops("write", depth)
             if self.caches_writes:
-                found[f"write_uncached_qd{depth}"] = self.iops("write", depth, through=True)
+                found[f"write_uncached_qd{depth}"] = self.iops("write", depth, off=True)
         return found
 
-    def iops(self, op: str, depth: int, *, through: bool = False) -> float:
-        """Random requests a second in a closed loop, after the write cache is full; `through` turns it off."""
-        fills = op == "write" and not through
-        warmup = int(1.5 * self.write_cache_kib / RANDOM_KIB) + 100 if fills else 100
-        requests = max(RANDOM_REQUESTS[depth], warmup // 4)
+    def iops(self, op: str, depth: int, *, off: bool = False) -> float:
+        """Random requests a second in a closed loop, after the write cache is full; `off` turns it off."""
+        filled_kib = (
+            self._held_kib(self.policy_when_off if off else self.spec["write_policy"]) if op == "write" else 0.0
+        )
+        warmup = int(1.5 * filled_kib / RANDOM_KIB) + 100
+        requests = max(RANDOM_REQUESTS.get(depth, 100 * depth), warmup // 4)
         stream = f"read_fraction = {float(op == 'read')}\nusers = {depth}\n{self._small()}"
-        summary = self.run(stream, requests, warmup, through=through).summary
+        summary = self.run(stream, requests, warmup, off=off).summary
         return requests / _span_s(summary, requests)
 
     def watts(self, *, idle: bool) -> float | None:
@@ -369,7 +379,8 @@ def _random_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
     ]
     if not bench.caches_writes:
         return aims
-    pays = bench.write_cache_kib >= 16 * 1024
+    # Against writes that go through to the media.
+    pays = bench.write_cache_kib >= 16 * 1024 and "write-through" in bench.policy_when_off
     for depth in DEPTHS:
         gain = iops[f"write_cached_qd{depth}"] / iops[f"write_uncached_qd{depth}"]
         least = 2.0 if pays and depth == 1 else 0.9

@@ -25,9 +25,6 @@ WHAT = {
     "operating-power": ("power, random reads", "W"),
 }
 
-# Why a figure is out of the model's reach.
-WRITES_NEED_A_LOG = "more than positioning allows at this depth: the drive logs writes to a reserved zone or flash, which the model has not"
-
 
 @dataclass(frozen=True)
 class SheetRow:
@@ -102,7 +99,7 @@ def _explained(row: SheetRow, what: str) -> SheetRow:
     elif row.model is None:
         note = "the drive file does not tell its watts"
     elif what == "write-iops":
-        note = WRITES_NEED_A_LOG
+        note = "what the drive does with its write cache off is assumed"
     elif what.endswith("-power"):
         note = "watts of the class, from the data sheet of an 18 TB drive"
     elif what == "read-iops":
@@ -120,7 +117,7 @@ def _model(what: str, bench: Bench) -> float | None:
     if what == "read-iops":
         return bench.iops("read", 16)
     if what == "write-iops":
-        return bench.iops("write", 16, through=True)
+        return bench.iops("write", 16, off=True)
     if what == "latency":
         return bench.model.rotation_ms / 2
     if what == "read-seek":

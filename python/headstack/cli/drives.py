@@ -346,7 +346,7 @@ def _short(drive: Mapping[str, Any]) -> dict[str, Any]:
     return short
 
 
-RULED = ("mechanics", "controller", "buffer", "cache", "write_policy")
+RULED = ("mechanics", "controller", "buffer", "cache", "write_policy", "write_cache")
 
 
 def _choices(toml: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 //! Written data that are not on the media yet.
 
 use crate::model::Level;
-use crate::scheduler::{Estimate, Places, Target};
+use crate::scheduler::{Estimate, Places, Reach, Target};
 use headstack_units::Nanos;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -190,9 +190,9 @@ impl Dirty {
         self.runs.get(&lba).map(|run| (lba, run.end.min(lba + LARGEST_PIECE)))
     }
 
-    /// The piece whose first sector comes soonest under the head of one of several arms, of the `most` nearest.
-    pub(crate) fn soonest(&self, arms: &[Estimate<'_>], most: usize) -> Option<(u64, u64)> {
-        self.piece_at(self.places.soonest(arms, most)?)
+    /// The piece whose first sector comes soonest under the head of one of several arms, as far as `reach` says.
+    pub(crate) fn soonest(&self, arms: &[Estimate<'_>], reach: Reach) -> Option<(u64, u64)> {
+        self.piece_at(self.places.soonest(arms, reach)?)
     }
 
     /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the

@@ -5,7 +5,7 @@ use crate::mechanics::SeekCurve;
 use crate::scheduler::{Needs, Policy};
 use crate::spec::{
     ArmsSpec, BufferSpec, DriveSpec, LadderStep, RotationModel, SeekSpec, SwitchModel, TransferModel,
-    WritePolicy,
+    WriteCacheSpec, WritePolicy,
 };
 
 impl LadderStep {
@@ -46,6 +46,7 @@ impl DriveSpec {
         if step < LadderStep::M4 {
             spec.cache = None;
             spec.write_policy = WritePolicy::WriteThrough {};
+            spec.write_cache = WriteCacheSpec::default();
         }
         if step < LadderStep::M3 {
             spec.fidelity.rotation = RotationModel::Uniform;

@@ -148,6 +148,7 @@ impl DriveModel {
         if !problems.is_empty() {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
+        let spec = &*spec.switched();
         let (sizes, rules) = (sizes(spec), Rules::new(spec));
         let rotation_is_real =
             spec.fidelity.rotation == RotationModel::Tracked && spec.fidelity.rotation_scale == 1.0;
@@ -183,6 +184,11 @@ impl DriveModel {
     /// Logical sectors of the whole drive, all actuators together.
     pub fn capacity_sectors(&self) -> u64 {
         self.layout.capacity() * u64::from(self.spec.actuators)
+    }
+
+    /// A nominal revolution.
+    pub(crate) fn revolution(&self) -> Nanos {
+        Nanos::from_s(60.0 / self.spec.rotation_rpm)
     }
 
     /// Bytes in a logical sector.

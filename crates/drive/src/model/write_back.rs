@@ -2,6 +2,7 @@
 
 use super::{Flash, Log, Store};
 use crate::layout::Layout;
+use crate::scheduler::Reach;
 use crate::spec::{DirtyHit, DriveSpec, WritePolicy};
 use headstack_units::{Nanos, RequestFlags};
 
@@ -11,8 +12,8 @@ pub(crate) struct WriteBack {
     pub(crate) room: u64,
     /// Runs of consecutive sectors at most.
     pub(crate) runs: usize,
-    /// Runs compared for the next piece, at most: those nearest to the arm.
-    pub(crate) compared: usize,
+    /// Runs compared for the next piece.
+    pub(crate) compared: Reach,
     /// Above this fill buffered writes go before reads, down to that.
     pub(crate) high: Level,
     pub(crate) low: Level,
@@ -46,13 +47,13 @@ impl Level {
 impl WriteBack {
     pub(super) fn new(spec: &DriveSpec, layout: &Layout) -> Option<Self> {
         let sectors = |kib: f64| (kib * 1024.0 / f64::from(spec.sector_bytes)) as u64;
-        let compared = |runs: Option<u32>| runs.map_or(usize::MAX, |runs| runs as usize);
         match &spec.write_policy {
             WritePolicy::WriteThrough {} | WritePolicy::ImmediateReporting { .. } => None,
             WritePolicy::WriteBack {
                 size_kib,
                 runs,
                 runs_compared,
+                compared_within_cylinders,
                 high_water_percent,
                 low_water_percent,
                 idle_before_destage_ms,
@@ -65,7 +66,7 @@ impl WriteBack {
                 };
                 Some(Self {
                     runs: runs.map_or(usize::MAX, |runs| runs as usize),
-                    compared: compared(*runs_compared),
+                    compared: Reach::new(*runs_compared, *compared_within_cylinders),
                     high: percent(high_water_percent),
                     low: percent(low_water_percent),
                     age_limit: Nanos::from_ms(*age_limit_ms),
@@ -74,7 +75,7 @@ impl WriteBack {
                 })
             }
             WritePolicy::MediaCache(cache) => Some(Self {
-                compared: compared(cache.runs_compared),
+                compared: Reach::new(cache.runs_compared, cache.compared_within_cylinders),
                 largest: sectors(cache.largest_write_kib),
                 at_a_time: cache.cleaned_at_a_time,
                 ..Self::plain(
@@ -84,7 +85,7 @@ impl WriteBack {
                 )
             }),
             WritePolicy::FlashCache(cache) => Some(Self {
-                compared: compared(cache.runs_compared),
+                compared: Reach::new(cache.runs_compared, cache.compared_within_cylinders),
                 largest: sectors(cache.largest_write_kib.unwrap_or(cache.size_kib)),
                 ..Self::plain(
                     sectors(cache.size_kib),
@@ -101,7 +102,7 @@ impl WriteBack {
         Self {
             room,
             runs: usize::MAX,
-            compared: usize::MAX,
+            compared: Reach::new(None, None),
             largest: room,
             high: full,
             low: full,

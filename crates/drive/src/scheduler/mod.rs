@@ -37,7 +37,7 @@ mod wstf;
 
 pub use estimate::Estimate;
 pub(crate) use estimate::SeekPath;
-pub(crate) use places::Places;
+pub(crate) use places::{Places, Reach};
 pub use policy::{MODIFIERS, Needs, Parameter, Policy, PolicyError, SCHEDULERS, SchedulerInfo};
 pub use queue::{Held, Knowledge, Queue, Taken};
 pub use waiting::{Target, Waiting};

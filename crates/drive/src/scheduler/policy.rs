@@ -155,11 +155,24 @@ const CONCATENATE: Parameter = Parameter {
     whole: false,
 };
 
+const SEQUENTIAL_FIRST: Parameter = Parameter {
+    what: "no command waits longer for sequential reads",
+    unit: "ms",
+    default: Some(4000.0),
+    allowed: [0.0, 1e9],
+    whole: false,
+};
+
 /// What may follow a scheduler's name after a `+`: name, parameter, what it does.
 pub const MODIFIERS: &[(&str, Option<Parameter>, &str)] = &[
     ("priority-first", None, "commands marked with priority before the others"),
     ("reads-first", None, "reads before writes, but no read before an older write to the same sectors"),
     ("age-limit", Some(AGE_LIMIT), "bounds the wait"),
+    (
+        "sequential-first",
+        Some(SEQUENTIAL_FIRST),
+        "reads that continue a sequential stream before all others; a drive also waits a revolution for the next of them",
+    ),
     ("concatenate", Some(CONCATENATE), "what continues the last command in the same direction goes next"),
 ];
 
@@ -172,6 +185,8 @@ pub struct Policy {
     pub age_limit: Option<Nanos>,
     /// Commands marked with priority go before the others.
     pub priority_first: bool,
+    /// Reads that continue a sequential stream go before all that has not waited longer than this.
+    pub sequential_first: Option<Nanos>,
     /// Reads go before writes.
     pub reads_first: bool,
     /// Commands one behind the other go together, up to so many KiB.
@@ -223,6 +238,7 @@ impl Policy {
         self.kind == Kind::Fcfs
             && self.age_limit.is_none()
             && !self.priority_first
+            && self.sequential_first.is_none()
             && !self.reads_first
             && self.concatenate_kib.is_none()
     }
@@ -244,6 +260,7 @@ impl FromStr for Policy {
             value,
             age_limit: None,
             priority_first: false,
+            sequential_first: None,
             reads_first: false,
             concatenate_kib: None,
         };
@@ -265,6 +282,7 @@ impl Policy {
             "priority-first" => self.priority_first = true,
             "reads-first" => self.reads_first = true,
             "age-limit" => self.age_limit = Some(Nanos::from_ms(value)),
+            "sequential-first" => self.sequential_first = Some(Nanos::from_ms(value)),
             _ => self.concatenate_kib = Some(value),
         }
         Ok(())
@@ -345,6 +363,9 @@ impl fmt::Display for Policy {
         if let Some(limit) = self.age_limit {
             write!(f, "+age-limit{}", AGE_LIMIT.show(limit.as_ms()))?;
         }
+        if let Some(limit) = self.sequential_first {
+            write!(f, "+sequential-first{}", SEQUENTIAL_FIRST.show(limit.as_ms()))?;
+        }
         if let Some(kib) = self.concatenate_kib {
             write!(f, "+concatenate{}", CONCATENATE.show(kib))?;
         }
@@ -365,6 +386,7 @@ mod tests {
             ("wstf(300 ms)", "wstf(300 ms)"),
             ("wstf(300ms)", "wstf(300 ms)"),
             ("c-look + age-limit(250 ms) + reads-first", "c-look+reads-first+age-limit(250 ms)"),
+            ("sptf+sequential-first", "sptf+sequential-first(4000 ms)"),
             ("batch-fcfs(8 commands)+concatenate", "batch-fcfs(8 commands)+concatenate(128 KiB)"),
         ] {
             let policy: Policy = text.parse().unwrap();

@@ -92,6 +92,7 @@ pub struct Queue {
     held_back: u64,
     newest: Nanos,
     last: Last,
+    stream: Stream,
 }
 
 /// What a scheduler that knows the cache is told of it: ranges of addresses, first and one after the last.
@@ -123,6 +124,19 @@ pub(super) struct Last {
     joined: u64,
 }
 
+/// The sequential stream of reads that was served last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    /// Where it goes on.
+    end: Option<u64>,
+    /// Whether its last read was the last command taken.
+    was_last: bool,
+    /// Where the last reads ended, the latest first: one that goes on there begins a stream, though a few others came between.
+    ends: [Option<u64>; REMEMBERED],
+}
+
+const REMEMBERED: usize = 8;
+
 /// Waiting commands by address.
 #[derive(Clone, Debug, Default)]
 struct ByAddress {
@@ -146,8 +160,11 @@ impl Queue {
         Self {
             slots: Slots::default(),
             orders: vec![order; policy.classes()],
-            by_age: policy.age_limit.map(|_| BTreeMap::new()),
-            by_address: (policy.reads_first || policy.concatenate_kib.is_some()).then(ByAddress::default),
+            by_age: policy.age_limit.or(policy.sequential_first).map(|_| BTreeMap::new()),
+            by_address: (policy.reads_first
+                || policy.concatenate_kib.is_some()
+                || policy.sequential_first.is_some())
+            .then(ByAddress::default),
             heads: Vec::new(),
             backlog: VecDeque::new(),
             limit: limit.map_or(usize::MAX, |limit| limit as usize),
@@ -156,6 +173,7 @@ impl Queue {
             held_back: 0,
             newest: Nanos::ZERO,
             last: Last::default(),
+            stream: Stream::default(),
             policy,
             knowledge,
         }
@@ -278,7 +296,11 @@ impl Queue {
         }
         let Self { ref knowledge, ref slots, last, .. } = *self;
         let choice = Choice { now, last, knowledge, arms, buffered, coming, slots };
-        let chosen = self.overdue(now).or_else(|| self.follower()).map(Pick::of);
+        let chosen = self
+            .overdue(self.policy.age_limit, now)
+            .or_else(|| self.in_stream(now))
+            .or_else(|| self.follower())
+            .map(Pick::of);
         let Pick { slot, arm } = if let Some(pick) = chosen {
             pick
         } else {
@@ -304,6 +326,23 @@ impl Queue {
         Some(self.take(slot))
     }
 
+    /// When a drive that is free at `now` turns to what waits: later, where it has let a sequential stream pass and waits for
+    /// the next of it, for at most `patience`. `busy_until` is when the last command was complete: what came later has let
+    /// nothing pass.
+    pub(crate) fn waits_for_stream(&self, now: Nanos, busy_until: Nanos, patience: Nanos) -> Nanos {
+        let Some(limit) = self.policy.sequential_first else { return now };
+        let oldest = self.by_age.as_ref().and_then(|by_age| by_age.first_key_value());
+        let Some((_, &slot)) = oldest.filter(|_| self.heads.is_empty() && self.in_stream(now).is_none())
+        else {
+            return now;
+        };
+        let arrived = self.slots[slot].arrived;
+        if !self.stream.was_last || arrived >= busy_until {
+            return now;
+        }
+        (now + patience).min(arrived.saturating_add(limit)).max(now)
+    }
+
     fn take(&mut self, slot: Slot) -> Waiting {
         let waiting = self.slots.remove(slot);
         let at = self.at(&waiting);
@@ -326,6 +365,7 @@ impl Queue {
     }
 
     fn remember(&mut self, command: &Command) {
+        self.stream.remember(command);
         let sectors = u64::from(command.sectors);
         let follows = self.last.op == command.op && self.last.end == command.lba.0;
         let joined = if follows { self.last.joined + sectors } else { sectors };
@@ -338,11 +378,21 @@ impl Queue {
         };
     }
 
-    /// The oldest, if it has waited for too long.
-    fn overdue(&self, now: Nanos) -> Option<Slot> {
-        let limit = self.policy.age_limit?;
+    /// The oldest, if it has waited for longer than `limit`.
+    fn overdue(&self, limit: Option<Nanos>, now: Nanos) -> Option<Slot> {
         let &slot = self.by_age.as_ref()?.first_key_value()?.1;
-        (now.saturating_sub(self.slots[slot].arrived) > limit).then_some(slot)
+        (now.saturating_sub(self.slots[slot].arrived) > limit?).then_some(slot)
+    }
+
+    /// Where sequential reads go first: the oldest if it has waited for them for too long, or else one that continues the
+    /// stream.
+    fn in_stream(&self, now: Nanos) -> Option<Slot> {
+        let limit = self.policy.sequential_first?;
+        self.overdue(Some(limit), now).or_else(|| {
+            let reads = self.by_address.as_ref()?.of(Op::Read);
+            let at = self.stream.end?;
+            reads.range((at, 0)..=(at, u64::MAX)).next().map(|(_, &slot)| slot)
+        })
     }
 
     /// The oldest that continues the last command, if that is not too much yet.
@@ -354,6 +404,23 @@ impl Queue {
         let sectors = joined + u64::from(self.slots[slot].command.sectors);
         let bytes = sectors as f64 * f64::from(self.knowledge.sector_bytes());
         (bytes <= kib * 1024.0 && self.slots[slot].command.flags == flags).then_some(slot)
+    }
+}
+
+impl Stream {
+    /// A command has been taken.
+    fn remember(&mut self, command: &Command) {
+        let start = Some(command.lba.0);
+        let end = Some(command.lba.0 + u64::from(command.sectors));
+        let is_read = command.op == Op::Read;
+        self.was_last = is_read && (start == self.end || self.ends.contains(&start));
+        if self.was_last {
+            self.end = end;
+        }
+        if is_read {
+            self.ends.rotate_right(1);
+            self.ends[0] = end;
+        }
     }
 }
 

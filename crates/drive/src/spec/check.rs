@@ -369,7 +369,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
             *high_water_percent,
         );
     }
-    write_cache::check(&spec.write_policy, &spec.buffer, sector_kib, findings);
+    write_cache::check(spec, sector_kib, findings);
     if spec.buffer.size_kib == 0.0 && spec.write_policy != (WritePolicy::WriteThrough {}) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }

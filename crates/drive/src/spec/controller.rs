@@ -485,10 +485,13 @@ pub enum WritePolicy {
         /// Runs of consecutive sectors the cache keeps track of, at most; absent: as many as fit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runs: Option<u32>,
-        /// For the next piece that goes to the media, at most so many runs are compared by seek and rotation: those whose
-        /// cylinders are nearest to the arm. Absent: all.
+        /// For the next piece that goes to the media, so many runs are compared by seek and rotation: those whose cylinders
+        /// are nearest to the arm. Absent: all; one, where `compared_within_cylinders` is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runs_compared: Option<u32>,
+        /// …and besides, all runs within so many cylinders of the arm: the more is cached, the more are compared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compared_within_cylinders: Option<u32>,
         /// Above this fill, in percent, buffered writes go to the media without a pause, one piece before each read.
         #[serde(default = "default_high_water")]
         high_water_percent: f64,

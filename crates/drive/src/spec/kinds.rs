@@ -1,21 +1,21 @@
-//! Tables of kinds: `[seek.…]` and `[write_policy.…]` hold one kind, and its values below it.
+//! Tables of kinds: `[seek.…]`, `[write_policy.…]` and `[write_cache.when_off.…]` hold one kind, and its values below it.
 
 use super::{SeekSpec, WritePolicy};
 use serde::de::DeserializeOwned;
+
+const GROUPS: [&str; 3] = ["seek", "write_policy", "write_cache.when_off"];
 
 /// Whether `path` may be set: a value of another kind than the file's has no place beside it.
 ///
 /// # Errors
 /// Which kind the file has, which there are, and how to take another.
 pub(super) fn one_only(table: &toml::Value, path: &str) -> Result<(), String> {
-    let Some((group, rest)) = path.split_once('.') else { return Ok(()) };
-    let known = match group {
-        "seek" => known::<SeekSpec>(),
-        "write_policy" => known::<WritePolicy>(),
-        _ => return Ok(()),
-    };
+    let below = |group: &'static str| Some((group, path.strip_prefix(group)?.strip_prefix('.')?));
+    let Some((group, rest)) = GROUPS.into_iter().find_map(below) else { return Ok(()) };
+    let known = if group == "seek" { known::<SeekSpec>() } else { known::<WritePolicy>() };
     let wanted = rest.split('.').next().unwrap_or_default();
-    let present = table.get(group).and_then(toml::Value::as_table).and_then(|kinds| kinds.keys().next());
+    let node = group.split('.').try_fold(table, |node, key| node.get(key));
+    let present = node.and_then(toml::Value::as_table).and_then(|kinds| kinds.keys().next());
     match present {
         Some(present) if present != wanted && wanted != "*" => Err(format!(
             "it is `{present}` here, of {known}; to take another, set all of it: `{group}={{ KIND = {{ … }} }}`"

@@ -42,7 +42,7 @@ pub use rules::{
     Replacement, Rounding,
 };
 pub use soft_errors::SoftErrorsSpec;
-pub use write_cache::{FlashCacheSpec, MediaCacheSpec};
+pub use write_cache::{FlashCacheSpec, MediaCacheSpec, WriteCacheSpec};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,6 +100,9 @@ pub struct DriveSpec {
     /// When a write counts as done.
     #[serde(default)]
     pub write_policy: WritePolicy,
+    /// Whether the write cache is on, and what takes the place of `write_policy` where it is not.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write_cache: WriteCacheSpec,
     /// The bus the drive came with; a system file may put it on another.
     pub bus: BusSpec,
     /// Which effects the model leaves out; everything is modelled by default.

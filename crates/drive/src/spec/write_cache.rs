@@ -1,9 +1,52 @@
-//! Caches of writes that keep their data without power: `[write_policy.media-cache]`, `[write_policy.flash-cache]`.
+//! Caches of writes that keep their data without power (`[write_policy.media-cache]`, `[write_policy.flash-cache]`), and the
+//! switch of the write cache (`[write_cache]`).
 
 use super::check::Findings;
-use super::{BufferSpec, WritePolicy};
+use super::{BufferSpec, DriveSpec, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The write cache as a host turns it on and off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteCacheSpec {
+    /// Whether it is on; otherwise nothing is acknowledged that would be lost with the power.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub enabled: bool,
+    /// What takes the place of `write_policy` while it is off: `write-through`, `media-cache` or `flash-cache`. Absent: writes
+    /// go through to the media.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when_off: Option<WritePolicy>,
+}
+
+impl Default for WriteCacheSpec {
+    fn default() -> Self {
+        Self { enabled: true, when_off: None }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl DriveSpec {
+    /// The drive as its write cache is switched: with the policy that holds.
+    pub(crate) fn switched(&self) -> Cow<'_, Self> {
+        if self.write_cache.enabled {
+            return Cow::Borrowed(self);
+        }
+        let mut spec = self.clone();
+        spec.write_policy = spec.write_cache.when_off.take().unwrap_or_default();
+        spec.write_cache = WriteCacheSpec::default();
+        Cow::Owned(spec)
+    }
+}
 
 /// A log on reserved tracks. What it holds is in the buffer, too, from where it goes to its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,10 +66,13 @@ pub struct MediaCacheSpec {
     /// Where there is no room, so many of them go to their place before the next write is taken.
     #[serde(default = "one")]
     pub cleaned_at_a_time: u32,
-    /// For the next that goes to its place, at most so many are compared by seek and rotation: those whose cylinders are
-    /// nearest to the arm. Absent: all.
+    /// For the next that goes to its place, so many are compared by seek and rotation: those whose cylinders are nearest to
+    /// the arm. Absent: all; one, where `compared_within_cylinders` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_compared: Option<u32>,
+    /// …and besides, all within so many cylinders of the arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_within_cylinders: Option<u32>,
 }
 
 /// Flash memory. What it holds is in the buffer, too, from where it goes to its place.
@@ -47,10 +93,13 @@ pub struct FlashCacheSpec {
     /// Cached writes go to their place after no read has needed the arm for this long, in ms.
     #[serde(default)]
     pub idle_before_destage_ms: f64,
-    /// For the next that goes to its place, at most so many are compared by seek and rotation: those whose cylinders are
-    /// nearest to the arm. Absent: all.
+    /// For the next that goes to its place, so many are compared by seek and rotation: those whose cylinders are nearest to
+    /// the arm. Absent: all; one, where `compared_within_cylinders` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_compared: Option<u32>,
+    /// …and besides, all within so many cylinders of the arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_within_cylinders: Option<u32>,
 }
 
 fn one() -> u32 {
@@ -61,11 +110,29 @@ fn default_largest() -> f64 {
     64.0
 }
 
-/// What is wrong with a cache that keeps its data.
-pub(super) fn check(policy: &WritePolicy, buffer: &BufferSpec, sector_kib: f64, findings: &mut Findings) {
+/// What is wrong with the caches that keep their data.
+pub(super) fn check(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
+    check_one("write_policy", &spec.write_policy, &spec.buffer, sector_kib, findings);
+    let Some(off) = &spec.write_cache.when_off else { return };
+    let path = "write_cache.when_off";
+    if matches!(off, WritePolicy::WriteBack { .. } | WritePolicy::ImmediateReporting { .. }) {
+        let message = "what it acknowledges would be lost with the power, which a write cache that is off rules out; take \
+                       `write-through`, `media-cache` or `flash-cache`";
+        findings.add(path, message);
+    }
+    check_one(path, off, &spec.buffer, sector_kib, findings);
+}
+
+fn check_one(
+    path: &str,
+    policy: &WritePolicy,
+    buffer: &BufferSpec,
+    sector_kib: f64,
+    findings: &mut Findings,
+) {
     let (name, size_kib, largest, idle, compared) = match policy {
         WritePolicy::MediaCache(spec) => {
-            let name = "write_policy.media-cache";
+            let name = format!("{path}.media-cache");
             for (key, value) in [("places", spec.places), ("cleaned_at_a_time", spec.cleaned_at_a_time)] {
                 if value == 0 {
                     findings.add(format!("{name}.{key}"), "at least 1");
@@ -75,7 +142,7 @@ pub(super) fn check(policy: &WritePolicy, buffer: &BufferSpec, sector_kib: f64, 
             (name, spec.size_kib, spec.largest_write_kib, idle, spec.runs_compared)
         }
         WritePolicy::FlashCache(spec) => {
-            let name = "write_policy.flash-cache";
+            let name = format!("{path}.flash-cache");
             findings.time_ms(&format!("{name}.write_latency_ms"), spec.write_latency_ms);
             findings.range(&format!("{name}.write_mb_per_s"), spec.write_mb_per_s.unwrap_or(1.0), 1e-3, 1e6);
             let idle = ("idle_before_destage_ms", spec.idle_before_destage_ms);
