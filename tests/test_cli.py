@@ -299,3 +299,19 @@ def test_a_study_without_its_data_says_so() -> None:
     assert rows["fig4b-m1"]["verdict"] == "not-testable"
     assert "--data" in rows["fig4b-m1"]["note"]
     assert "ruemmler-wilkes" in headstack("study", "list").out
+
+
+def test_a_drive_works_no_longer_than_there_is_time(tmp_path: Path) -> None:
+    workload = tmp_path / "two.toml"
+    workload.write_text("seed = 1\nrequests = 2\n[[stream]]\nread_fraction = 0\nsize.fixed_kib = 8\nusers = 1\nthink.exponential_ms = 0.01\n")
+    busy = tmp_path / "busy.toml"
+    busy.write_text("seed = 1\nrequests = 400\n[[stream]]\nsize.fixed_kib = 64\nusers = 4\nthink.exponential_ms = 0.01\n")
+    for run in (
+        # Writes that are reported before they are on the media.
+        ("quantum-fireball-ex", "--workload", workload),
+        ("scsi-7200-36gb", "--workload", busy, "--until", "0.1s"),
+        ("nearline-18tb", "--workload", busy, "--until", "0.1s"),
+        ("cheetah-9lp", "--workload", busy, "--warmup", "0.1s"),
+    ):
+        for drive in headstack("simulate", *run, "--json").json()["drives"]:
+            assert 0 < drive["utilisation"] <= 1, run

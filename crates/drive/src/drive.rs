@@ -110,6 +110,18 @@ impl Drive {
         self.parts.mechanism.busy().total()
     }
 
+    /// Keeps from when to when the mechanism works, for [`Drive::take_work`].
+    pub fn keep_work(&mut self) {
+        self.parts_mut().mechanism.keep_spans();
+    }
+
+    /// From when to when the mechanism worked, or is known to work, since this was asked last; nothing before
+    /// [`Drive::keep_work`].
+    #[inline]
+    pub fn take_work(&mut self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
+        self.parts.mechanism.take_spans()
+    }
+
     /// The same by kind of work.
     pub fn busy_times(&self) -> BusyTimes {
         *self.parts.mechanism.busy()

@@ -234,7 +234,10 @@ impl System {
     pub(crate) fn new_drives(&self, seed: u64) -> Vec<Drive> {
         let drive = |unit: &UnitPlace| {
             let component = format!("drive.{}.actuator.{}", unit.drive, unit.actuator);
-            Drive::new(Arc::clone(&self.models[unit.drive]), component_seed(seed, &component))
+            let mut drive =
+                Drive::new(Arc::clone(&self.models[unit.drive]), component_seed(seed, &component));
+            drive.keep_work();
+            drive
         };
         self.units.iter().map(drive).collect()
     }

@@ -36,6 +36,8 @@ pub(crate) struct Mechanism {
     /// The next recalibration.
     recalibration_due: Nanos,
     busy: BusyTimes,
+    /// Work that was not asked for yet, where somebody keeps books of it.
+    spans: Option<Vec<(Nanos, Nanos)>>,
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
@@ -96,6 +98,7 @@ impl Mechanism {
                 }
             },
             busy: BusyTimes::default(),
+            spans: None,
             draws: 0,
             seed,
             retries: Retries::new(seed),
@@ -111,6 +114,7 @@ impl Mechanism {
             last_work,
             recalibration_due,
             busy: _,
+            spans: _,
             draws,
             seed,
             retries,
@@ -306,7 +310,7 @@ impl Mechanism {
         let duration = Nanos::from_ms(recalibration.duration_ms);
         self.free_at = begin + duration;
         self.last_work = Work::Recalibration;
-        self.busy.add(Work::Recalibration, duration);
+        self.note(Work::Recalibration, begin, self.free_at);
         self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
         self.arms.hold_until(self.free_at);
     }
@@ -322,12 +326,12 @@ impl Mechanism {
         self.arm = arm;
         self.free_at = at;
         self.last_work = work;
-        self.busy.add(work, at.saturating_sub(claimed));
+        self.note(work, claimed, at);
     }
 
     /// Read-ahead under way becomes the work of a command from `from` until `done`.
     pub(crate) fn take_over(&mut self, from: Nanos, done: Nanos) {
-        self.busy.add(Work::Command, done.saturating_sub(from));
+        self.note(Work::Command, from, done);
         self.free_at = self.free_at.max(done);
         self.last_work = Work::Command;
     }
@@ -339,8 +343,28 @@ impl Mechanism {
     }
 
     /// Time passes without motion of the arm (a command of constant duration).
-    pub(crate) fn book(&mut self, time: Nanos) {
-        self.busy.add(Work::Command, time);
+    pub(crate) fn book(&mut self, from: Nanos, to: Nanos) {
+        self.note(Work::Command, from, to);
+    }
+
+    /// It is at work from `from` to `to`.
+    #[inline]
+    fn note(&mut self, work: Work, from: Nanos, to: Nanos) {
+        self.busy.add(work, to.saturating_sub(from));
+        if let Some(spans) = &mut self.spans {
+            spans.push((from, to));
+        }
+    }
+
+    /// Keeps from when to when it works, for [`Mechanism::take_spans`].
+    pub(crate) fn keep_spans(&mut self) {
+        self.spans = Some(Vec::new());
+    }
+
+    /// From when to when it worked, or is known to work, since this was asked last; nothing where that is not kept.
+    #[inline]
+    pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
+        self.spans.iter_mut().flat_map(|spans| spans.drain(..))
     }
 
     /// Revolutions that the media work of the next command is retried for.

@@ -19,7 +19,7 @@ impl Constant {
         let &Turn { command, submitted, at, .. } = turn;
         let finish = at + time;
         let phases = Phases { other: turn.flush + time, ..turn.phases() };
-        parts.mechanism.book(time);
+        parts.mechanism.book(at, finish);
         self.0 = Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() };
     }
 }

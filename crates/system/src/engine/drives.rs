@@ -92,7 +92,7 @@ impl Engine {
         unit.at_drive -= 1;
         unit.background_at_drive -= u32::from(self.subs[first].background);
         let bus = unit.bus;
-        self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.mechanism_busy());
+        self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.take_work());
         self.ledger.buses[bus].complete(&outcome);
         let had_hold = unit.hold == Hold::Held;
         if had_hold {

@@ -5,12 +5,13 @@
 //! - what lasts (the bus held, waiting for it, commands in the queue) is split at both instants;
 //! - what happens at an instant (a grant, an arrival) counts if that instant lies in between; of things at the restart's own
 //!   instant those count that the first counted request brings about;
-//! - work (of the mechanism, and data over the bus) counts with the completion of its command, background work with its
-//!   announcement.
+//! - work by kind, and data over the bus, count with the completion of their command, background work with its announcement;
+//! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts.
 
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
 use headstack_drive::power::Active;
 use headstack_units::{Nanos, Op};
+use std::collections::VecDeque;
 
 use crate::gauge::Gauge;
 
@@ -127,13 +128,13 @@ pub(crate) fn book_alone(
     op: Op,
     outcome: &mut Outcome,
     works: &[Background],
-    mechanism: Nanos,
+    spans: impl Iterator<Item = (Nanos, Nanos)>,
 ) {
     note_hold(timing, outcome);
     bus.held.add(outcome.busy.bus);
     bus.grants += u64::from(outcome.bus_transfers);
     bus.complete(outcome);
-    unit.work(op, outcome, mechanism);
+    unit.work(op, outcome, spans);
     for work in works {
         unit.work_in_background(&work.busy);
     }
@@ -225,12 +226,62 @@ impl Total {
     }
 }
 
+/// From when to when a mechanism works, counted from a restart.
+#[derive(Clone, Debug, Default)]
+struct Spans {
+    since: Nanos,
+    /// Of work that is over.
+    done: u64,
+    /// Work that may reach beyond what has happened.
+    open: VecDeque<(Nanos, Nanos)>,
+}
+
+impl Spans {
+    /// Work is told of when a command is complete at `now`.
+    #[inline]
+    fn add(&mut self, (from, to): (Nanos, Nanos), now: Nanos) {
+        let from = from.max(self.since);
+        if to <= now {
+            self.done += to.saturating_sub(from).0;
+        } else {
+            self.open.push_back((from, to));
+        }
+    }
+
+    /// All up to `now` has happened.
+    #[inline]
+    fn settle(&mut self, now: Nanos) {
+        while let Some(&(from, to)) = self.open.front()
+            && to <= now
+        {
+            self.done += to.saturating_sub(from).0;
+            self.open.pop_front();
+        }
+    }
+
+    fn restart(&mut self, now: Nanos) {
+        (self.since, self.done) = (now, 0);
+        self.open.retain(|(_, to)| *to > now);
+        self.open.iter_mut().for_each(|(from, _)| *from = (*from).max(now));
+    }
+
+    fn follow(&mut self, later: &Self) {
+        self.done += later.done;
+        self.open.extend(&later.open);
+    }
+
+    fn until(&self, end: Nanos) -> u64 {
+        let within = |(from, to): &(Nanos, Nanos)| (*to).min(end).saturating_sub(*from).0;
+        self.done + self.open.iter().map(within).sum::<u64>()
+    }
+}
+
 /// The account of a unit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct UnitBook {
     load: Gauge,
     commands: u64,
-    mechanism: Total,
+    mechanism: Spans,
     held_back: Total,
     work: Work,
     background: Work,
@@ -247,7 +298,7 @@ impl UnitBook {
         let Self { load, commands, mechanism, held_back, work, background } = later;
         self.load.follow(load);
         self.commands += commands;
-        self.mechanism.now += mechanism.now;
+        self.mechanism.follow(mechanism);
         self.held_back.now += held_back.now;
         self.work.add_all(work);
         self.background.add_all(background);
@@ -271,11 +322,12 @@ impl UnitBook {
         self.load.fall(now);
     }
 
-    /// A command of the drive is complete; its mechanism has worked for `mechanism`, ever.
+    /// A command of the drive is complete; its mechanism worked, or will work, as `spans` say.
     #[inline]
-    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, mechanism: Nanos) {
+    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, spans: impl Iterator<Item = (Nanos, Nanos)>) {
         self.work.add(op, &outcome.busy);
-        self.mechanism.now = self.mechanism.now.max(mechanism.0);
+        self.mechanism.settle(outcome.finish);
+        spans.for_each(|span| self.mechanism.add(span, outcome.finish));
     }
 
     /// Work that no command waits for: data on their way to the media.
@@ -290,9 +342,9 @@ impl UnitBook {
 
     pub(crate) fn restart(&mut self, now: Nanos) {
         self.load.restart(now);
-        self.mechanism.restart();
+        self.mechanism.restart(now);
         self.held_back.restart();
-        let Self { load, mechanism, held_back, .. } = *self;
+        let Self { load, mechanism, held_back, .. } = std::mem::take(self);
         *self = Self { load, mechanism, held_back, ..Self::default() };
     }
 
@@ -300,7 +352,7 @@ impl UnitBook {
     pub(crate) fn used(&self, end: Nanos) -> UnitUse {
         UnitUse {
             commands: self.commands,
-            mechanism: Nanos(self.mechanism.counted()),
+            mechanism: Nanos(self.mechanism.until(end)),
             work: self.work,
             background: self.background,
             load_area: self.load.area_until(end),
@@ -360,6 +412,27 @@ mod tests {
         let used = book.used(Nanos(18));
         assert_eq!((used.held_ns, used.queue_area_ns, used.grants), (5 + 3, 5, 1));
         assert_eq!((used.queue_max, used.waited_ns, used.longest_wait), (1, 8, Nanos(8)));
+    }
+
+    #[test]
+    fn a_mechanism_works_no_longer_than_there_is_time() {
+        let mut book = UnitBook::default();
+        let spans = |spans: &[(u64, u64)]| {
+            spans.iter().map(|&(from, to)| (Nanos(from), Nanos(to))).collect::<Vec<_>>().into_iter()
+        };
+        let complete = |finish| Outcome { finish: Nanos(finish), ..Outcome::default() };
+        // A write reported at 5 keeps the arm until 30.
+        book.work(Op::Write, &complete(5), spans(&[(2, 30)]));
+        assert_eq!(book.used(Nanos(5)).mechanism, Nanos(3));
+        book.restart(Nanos(10));
+        assert_eq!(book.used(Nanos(12)).mechanism, Nanos(2));
+        // A command that began before counting did.
+        book.work(Op::Read, &complete(40), spans(&[(30, 39)]));
+        assert_eq!(book.used(Nanos(40)).mechanism, Nanos(20 + 9));
+        let mut later = UnitBook::default();
+        later.work(Op::Write, &complete(50), spans(&[(45, 70)]));
+        book.follow(&later);
+        assert_eq!(book.used(Nanos(60)).mechanism, Nanos(20 + 9 + 15));
     }
 
     #[test]

@@ -281,8 +281,8 @@ impl Account<'_> {
         works: &mut Vec<Background>,
     ) -> Outcome {
         let mut outcome = drive.serve(at, command, timing, works);
-        let mechanism = drive.mechanism_busy();
-        book_alone((&mut *self.unit, &mut *self.bus), timing, command.op, &mut outcome, works, mechanism);
+        let books = (&mut *self.unit, &mut *self.bus);
+        book_alone(books, timing, command.op, &mut outcome, works, drive.take_work());
         self.unit.arrive(at);
         self.unit.leave(outcome.finish);
         outcome
@@ -308,7 +308,7 @@ impl Account<'_> {
         self.unit.arrive(at);
         self.unit.leave(outcome.finish.min(until));
         if outcome.finish <= until {
-            self.unit.work(command.op, &outcome, drive.mechanism_busy());
+            self.unit.work(command.op, &outcome, drive.take_work());
             self.bus.complete(&outcome);
         }
         for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {

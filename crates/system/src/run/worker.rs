@@ -25,8 +25,8 @@ pub(super) struct Worker {
     leaving: VecDeque<Nanos>,
     /// What will be booked of observed commands when its instant has passed, in order.
     ahead: VecDeque<(Nanos, Entry)>,
-    /// Observed commands not known to be complete, in order, and what the mechanism has worked by then.
-    observed: VecDeque<(Op, Outcome, Nanos)>,
+    /// Observed commands not known to be complete, in order, and when the mechanism worked for them.
+    observed: VecDeque<(Op, Outcome, Vec<(Nanos, Nanos)>)>,
     /// Their background work, as it will be announced.
     observed_works: VecDeque<Busy>,
     pub(super) unit: UnitBook,
@@ -120,8 +120,8 @@ impl Worker {
 
     fn complete(&mut self, at: Nanos) {
         self.unit.leave(at);
-        if let Some((op, outcome, mechanism)) = self.observed.pop_front() {
-            self.unit.work(op, &outcome, mechanism);
+        if let Some((op, outcome, spans)) = self.observed.pop_front() {
+            self.unit.work(op, &outcome, spans.into_iter());
             self.bus.complete(&outcome);
         }
     }
@@ -144,8 +144,8 @@ impl Worker {
             let known = background.len();
             self.drive.serve_into(at, command, &self.timing, background, outcome);
             let books = (&mut self.unit, &mut self.bus);
-            let mechanism = self.drive.mechanism_busy();
-            book_alone(books, &self.timing, command.op, outcome, &background[known..], mechanism);
+            let spans = self.drive.take_work();
+            book_alone(books, &self.timing, command.op, outcome, &background[known..], spans);
             self.leaving.push_back(outcome.finish);
         }
         self.free_at = outcome.finish;
@@ -167,7 +167,7 @@ impl Worker {
         entries.sort_by_key(|&(at, _)| at);
         self.ahead.extend(entries);
         self.ahead.push_back((outcome.finish, Entry::Complete));
-        self.observed.push_back((command.op, *outcome, self.drive.mechanism_busy()));
+        self.observed.push_back((command.op, *outcome, self.drive.take_work().collect()));
         // What is announced when the run is over is not of this run.
         let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
         background.extend(in_time.map(|(_, work)| work));

@@ -9,7 +9,7 @@ use headstack_units::{Nanos, Op};
 
 use super::part::DeviceRow;
 use crate::SystemError;
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Step, UnitUse};
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::run::RunOptions;
 use crate::run::fast::{self, FastRun, Records};
@@ -101,13 +101,16 @@ impl<'s> Device<'s> {
             while !engine.is_idle() && engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {}
             collect(engine, &mut Both(&mut self.book, all))?;
         }
-        let busy = |drive: &headstack_drive::Drive| {
-            drive.mechanism_busy().0 / u64::from(drive.model().spec().arms.moving().max(1))
+        let end = self.book.end;
+        let (used, drive): (Vec<UnitUse>, _) = match &self.path {
+            Path::Closed(run) => {
+                let workers = &run.workers;
+                (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())
+            }
+            Path::Events(engine) => (engine.used(end).units, engine.drives().next().expect("a drive")),
         };
-        let busy: Vec<u64> = match &self.path {
-            Path::Closed(run) => run.workers.iter().map(|worker| busy(worker.drive())).collect(),
-            Path::Events(engine) => engine.drives().map(busy).collect(),
-        };
+        let arms = u64::from(drive.model().spec().arms.moving().max(1));
+        let busy: Vec<u64> = used.iter().map(|unit| unit.mechanism.0 / arms).collect();
         let Book { reads, sectors, response_sum, response, end, .. } = self.book;
         Ok(DeviceRow {
             device: self.number,
