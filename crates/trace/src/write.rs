@@ -399,6 +399,7 @@ mod tests {
                 "blktrace",
                 "blkparse",
                 "ftrace",
+                "lttng",
                 "tick-text",
             ];
             assert_eq!(

@@ -96,6 +96,13 @@ impl Marks {
         (bits < 1 << Self::LTTNG.len()).then(|| marks.fold(Self::default(), |all, (_, mark)| all.with(*mark)))
     }
 
+    /// The bits LTTng writes.
+    pub fn lttng_bits(self) -> u64 {
+        // Of several bits with one meaning: a flush before the request, a plain discard.
+        let bits = Self::LTTNG.iter().filter(|(bit, _)| ![1 << 4, 1 << 7, 1 << 8].contains(bit));
+        bits.filter(|(_, mark)| self.has(*mark)).fold(0, |bits, (bit, _)| bits | bit)
+    }
+
     /// From letters such as `WS`, `FWFS`, `RA`, `DS`, `N`; `None` if there is another letter.
     #[inline]
     pub fn of_letters(word: &[u8]) -> Option<Self> {

@@ -15,8 +15,8 @@ use crate::tick::record::LAST_BLOCK;
 use crate::tick::{Half, TICKS_PER_S, TickRecord, text};
 
 /// The names of these formats.
-pub(super) const NAMES: [&str; 6] =
-    ["blktrace", "blktrace-v8", "blkparse", "ftrace", "tick-text", "tick-packed"];
+pub(super) const NAMES: [&str; 7] =
+    ["blktrace", "blktrace-v8", "blkparse", "ftrace", "lttng", "tick-text", "tick-packed"];
 
 /// Writes the steps of requests, which come in order of arrival, in order of time.
 pub(super) struct Steps {
@@ -74,6 +74,21 @@ impl Steps {
                     "headstack-{pid} [{:03}] ..... {seconds}.{rest:09}: block_{name}: {major},{minor} {marks} \
                      {bytes}{sector} + {sectors} {tail}",
                     event.cpu
+                )
+            }
+            "lttng" => {
+                let (name, rest_of) = match event.action {
+                    Action::Queue => ("bio_queue", format!("tid = {pid}, comm = \"headstack\"")),
+                    Action::Issue => ("rq_issue", format!("tid = {pid}, comm = \"headstack\"")),
+                    _ => ("rq_complete", "error = 0".into()),
+                };
+                writeln!(
+                    out,
+                    "[{seconds}.{rest:09}] (+?.?????????) headstack block_{name}: {{ cpu_id = {} }}, {{ dev = {}, \
+                     sector = {sector}, nr_sector = {sectors}, rwbs = {}, {rest_of} }}",
+                    event.cpu,
+                    event.device,
+                    event.marks.lttng_bits()
                 )
             }
             _ => {
