@@ -215,7 +215,7 @@ def test_explain_replays_a_row_with_its_marks(tmp_path: Path) -> None:
 def test_explain_tells_what_happened_in_a_drive_that_queues(tmp_path: Path) -> None:
     workload = tmp_path / "queue.toml"
     workload.write_text(
-        "seed = 3\nrequests = 200\n[[stream]]\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 4.0\n"
+        "seed = 3\nrequests = 200\n[[stream]]\nread_fraction = 0.7\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 4.0\n"
     )
     rows = tmp_path / "rows.parquet"
     headstack("simulate", "sas-15k-300gb", "--workload", str(workload), "--out", str(rows), "--json")
@@ -303,9 +303,13 @@ def test_a_study_without_its_data_says_so() -> None:
 
 def test_a_drive_works_no_longer_than_there_is_time(tmp_path: Path) -> None:
     workload = tmp_path / "two.toml"
-    workload.write_text("seed = 1\nrequests = 2\n[[stream]]\nread_fraction = 0\nsize.fixed_kib = 8\nusers = 1\nthink.exponential_ms = 0.01\n")
+    workload.write_text(
+        "seed = 1\nrequests = 2\n[[stream]]\nread_fraction = 0\nsize.fixed_kib = 8\nusers = 1\nthink.exponential_ms = 0.01\n"
+    )
     busy = tmp_path / "busy.toml"
-    busy.write_text("seed = 1\nrequests = 400\n[[stream]]\nsize.fixed_kib = 64\nusers = 4\nthink.exponential_ms = 0.01\n")
+    busy.write_text(
+        "seed = 1\nrequests = 400\n[[stream]]\nread_fraction = 0.5\nsize.fixed_kib = 64\nusers = 4\nthink.exponential_ms = 0.01\n"
+    )
     for run in (
         # Writes that are reported before they are on the media.
         ("quantum-fireball-ex", "--workload", workload),
