@@ -49,9 +49,10 @@ impl<'s, 'a> Finder<'s, 'a> {
         Self { session, series, unit, noise, angles: BTreeMap::new(), confirms: true, since }
     }
 
-    /// The same for very many tracks: what was measured of their borders is noted as theirs, not measured once more.
+    /// The same for very many tracks: what was measured of their borders is noted as theirs, not measured once more, unless
+    /// noise or late completions ask for it.
     pub(crate) fn at_once(self) -> Self {
-        Self { confirms: false, ..self }
+        Self { confirms: self.session.repetitions > 1, ..self }
     }
 
     /// The angle of a sector; `None` where it cannot be accessed.
