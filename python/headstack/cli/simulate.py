@@ -241,13 +241,10 @@ def _show(summary: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     if parallel := summary.get("parallel"):
         guessed, proven = parallel["guessed_requests"], parallel["proven_requests"]
-        share = 100 * proven / max(guessed, 1)
-        pairs.append(
-            (
-                "threads",
-                f"{parallel['threads']}; {number(guessed)} requests served from a guessed state, {share:.1f} % proven",
-            )
-        )
+        told = "no state guessed: the requests leave the drive no rest"
+        if guessed:
+            told = f"{number(guessed)} requests served from a guessed state, {100 * proven / guessed:.1f} % proven"
+        pairs.append(("threads", f"{parallel['threads']}; {told}"))
     if power := summary.get("power"):
         pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
