@@ -109,6 +109,7 @@ mod buffer;
 pub mod command;
 mod drive;
 mod explain;
+mod foresight;
 pub mod layout;
 pub mod mechanics;
 mod mechanism;

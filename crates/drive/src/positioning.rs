@@ -1,11 +1,9 @@
 //! Positioning estimates: what a scheduler may know of a drive at an instant of decision.
 
-use crate::drive::Drive;
 use crate::layout::Extent;
-use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Other, Release};
+use crate::mechanism::{Media, Other, Release};
 use crate::model::DriveModel;
-use crate::scheduler::{Estimate, SeekPath, Target};
+use crate::scheduler::{Estimate, SeekPath, Target, data_from, overhead, soonest};
 use crate::transfer::Parts;
 use headstack_units::{Nanos, Op};
 
@@ -74,62 +72,4 @@ impl Parts {
         let arm = arm.expect("one of several arms can go to work");
         self.mechanism.put_to_work(media, &mut self.buffer, from, arm);
     }
-}
-
-/// The arm that gets to a target soonest; among equals the one that moves least, then the first.
-pub(crate) fn soonest(estimates: &[Estimate<'_>], op: Op, target: &Target, sectors: u32) -> usize {
-    let merit = |&index: &usize| {
-        let estimate = &estimates[index];
-        (estimate.start(op, target, sectors), estimate.ready(op, target, sectors))
-    };
-    (0..estimates.len()).min_by_key(merit).unwrap_or(0)
-}
-
-impl Drive {
-    /// As the drive itself knows it, if it turns to the next command at `at`; of several arms, the one used last.
-    /// Recalibrations to come are left out.
-    pub fn estimate<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Estimate<'a> {
-        self.parts_mut().estimate(model, at)
-    }
-
-    /// As [`Drive::estimate`], for each arm that can go to work, by number.
-    pub fn estimates<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Vec<Estimate<'a>> {
-        self.parts_mut().estimates(model, at)
-    }
-
-    /// As the host can know it, which has the drive's description, sees the disk's angle, and gives the drive a command
-    /// at `at`: the arm is where the last command ended (`last`: its last sector and direction), and nothing is under way; of several arms, it knows of the one used last.
-    pub fn reach_of_host<'a>(
-        &mut self,
-        model: &'a DriveModel,
-        at: Nanos,
-        last: Option<(u64, Op)>,
-    ) -> Estimate<'a> {
-        let media = self.parts_mut().mechanism.media_ahead(model, at);
-        let (lba, op) = last.unwrap_or((0, Op::Read));
-        from_rest(model, media.epoch, at, op, Arm::over(&model.layout.extent(lba, 1)))
-    }
-}
-
-/// The mechanism at rest, for a command that the controller turns to at `at` after one in direction `last`.
-pub(crate) fn from_rest(model: &DriveModel, epoch: Epoch, at: Nanos, last: Op, arm: Arm) -> Estimate<'_> {
-    let after = usize::from(last == Op::Write);
-    let seek_paths = [Op::Read, Op::Write].map(|op| {
-        let decoded = at + overhead(model, op, after);
-        let (from, not_before) = model.arm_start(op, after, false, at, decoded);
-        SeekPath { from, not_before, arm }
-    });
-    Estimate::new(model, epoch, seek_paths, data_from(model, at, after))
-}
-
-fn overhead(model: &DriveModel, op: Op, after: usize) -> Nanos {
-    match op {
-        Op::Read => model.overhead.read[after],
-        Op::Write => model.overhead.write[after],
-    }
-}
-
-/// When the data of a write are asked for.
-fn data_from(model: &DriveModel, at: Nanos, after: usize) -> Nanos {
-    at + model.overhead.write_data.unwrap_or(model.overhead.write[after])
 }

@@ -4,7 +4,6 @@ use crate::command::{BusTiming, Command};
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Other};
 use crate::model::DriveModel;
-use crate::positioning;
 use crate::scheduler::Target;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 
@@ -112,7 +111,7 @@ impl<'a> Estimate<'a> {
             pass = media.next_pass(pass.end, Arm::over(&pass.extent), lba, end - lba, op);
             lba = pass.end_lba();
         }
-        (pass.end, positioning::from_rest(self.model, self.epoch, pass.end, op, Arm::over(&pass.extent)))
+        (pass.end, from_rest(self.model, self.epoch, pass.end, op, Arm::over(&pass.extent)))
     }
 
     /// Of buffered writes: their data are there, and the arm is free at `from` where it is.
@@ -202,4 +201,36 @@ impl<'a> Estimate<'a> {
     pub(super) fn epoch(&self) -> &Epoch {
         &self.epoch
     }
+}
+
+/// The arm that gets to a target soonest; among equals the one that moves least, then the first.
+pub(crate) fn soonest(estimates: &[Estimate<'_>], op: Op, target: &Target, sectors: u32) -> usize {
+    let merit = |&index: &usize| {
+        let estimate = &estimates[index];
+        (estimate.start(op, target, sectors), estimate.ready(op, target, sectors))
+    };
+    (0..estimates.len()).min_by_key(merit).unwrap_or(0)
+}
+
+/// The mechanism at rest, for a command that the controller turns to at `at` after one in direction `last`.
+pub(crate) fn from_rest(model: &DriveModel, epoch: Epoch, at: Nanos, last: Op, arm: Arm) -> Estimate<'_> {
+    let after = usize::from(last == Op::Write);
+    let seek_paths = [Op::Read, Op::Write].map(|op| {
+        let decoded = at + overhead(model, op, after);
+        let (from, not_before) = model.arm_start(op, after, false, at, decoded);
+        SeekPath { from, not_before, arm }
+    });
+    Estimate::new(model, epoch, seek_paths, data_from(model, at, after))
+}
+
+pub(crate) fn overhead(model: &DriveModel, op: Op, after: usize) -> Nanos {
+    match op {
+        Op::Read => model.overhead.read[after],
+        Op::Write => model.overhead.write[after],
+    }
+}
+
+/// When the data of a write are asked for.
+pub(crate) fn data_from(model: &DriveModel, at: Nanos, after: usize) -> Nanos {
+    at + model.overhead.write_data.unwrap_or(model.overhead.write[after])
 }

@@ -5,6 +5,7 @@ use super::batch_fcfs::BatchFcfs;
 use super::c_look::CLook;
 use super::c_scan::CScan;
 use super::fcfs::Fcfs;
+use super::knowledge::Extent;
 use super::look::Look;
 use super::ncq::Ncq;
 use super::order::{Choice, Order, Pick};
@@ -18,15 +19,6 @@ use super::vscan::Vscan;
 use super::waiting::{Slot, Waiting};
 use super::wstf::Wstf;
 use headstack_units::Nanos;
-
-/// The line or surface that a scheduler works on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    /// Addresses, or cylinders where the layout is known.
-    pub(super) coordinates: u64,
-    /// Cylinders.
-    pub(super) cylinders: u32,
-}
 
 /// One scheduler is one file, one entry in the policy's list, and one line here.
 macro_rules! orders {

@@ -1,7 +1,7 @@
 //! What a scheduler does, and what it is told.
 
 use super::estimate::Estimate;
-use super::queue::{Knowledge, Last};
+use super::knowledge::{Knowledge, Last};
 use super::waiting::{Slot, Slots, Waiting};
 use headstack_units::Nanos;
 

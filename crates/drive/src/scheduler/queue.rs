@@ -1,70 +1,14 @@
 //! What waits in one place, in the order of a policy.
 
 use super::estimate::Estimate;
-use super::list::{AnyOrder, Extent};
+use super::knowledge::{Knowledge, Last};
+use super::list::AnyOrder;
 use super::order::{Choice, Order, Pick};
 use super::policy::{Kind, Needs, Policy};
 use super::waiting::{Slot, Slots, Target, Waiting};
 use crate::command::Command;
-use crate::model::DriveModel;
 use headstack_units::{Nanos, Op, RequestFlags};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-
-/// What the place of a scheduler tells it about the drive.
-#[derive(Clone, Debug)]
-pub enum Knowledge {
-    /// How many addresses there are, and how large a sector is.
-    Addresses {
-        /// Sectors of the drive (of its actuator).
-        sectors: u64,
-        /// Bytes in a sector.
-        sector_bytes: u32,
-    },
-    /// In which cylinder an address lies.
-    Cylinders(Arc<DriveModel>),
-    /// Layout, seek times, overheads, and where the disk is.
-    Layout(Arc<DriveModel>),
-}
-
-impl Knowledge {
-    fn model(&self) -> Option<&DriveModel> {
-        match self {
-            Self::Addresses { .. } => None,
-            Self::Cylinders(model) | Self::Layout(model) => Some(model),
-        }
-    }
-
-    /// Where an address lies on the line that schedulers go up and down.
-    pub(super) fn coordinate(&self, lba: u64) -> u64 {
-        match self.model() {
-            None => lba,
-            Some(model) => u64::from(model.layout.extent(lba, 1).cylinder),
-        }
-    }
-
-    fn sector_bytes(&self) -> u32 {
-        match self {
-            Self::Addresses { sector_bytes, .. } => *sector_bytes,
-            Self::Cylinders(model) | Self::Layout(model) => model.sector_bytes(),
-        }
-    }
-
-    /// As much of it as an order of arrival needs: nothing is looked up in the layout.
-    fn forgotten(&self) -> Self {
-        Self::Addresses { sectors: self.extent().coordinates, sector_bytes: self.sector_bytes() }
-    }
-
-    fn extent(&self) -> Extent {
-        match self {
-            Self::Addresses { sectors, .. } => Extent { coordinates: *sectors, cylinders: 1 },
-            Self::Cylinders(model) | Self::Layout(model) => {
-                let cylinders = model.layout.cylinders();
-                Extent { coordinates: u64::from(cylinders), cylinders }
-            }
-        }
-    }
-}
 
 /// What waits for one drive, in the driver or in the drive itself.
 ///
@@ -111,17 +55,6 @@ pub struct Taken {
     pub waiting: Waiting,
     /// The arm that is to serve it, of those offered.
     pub arm: usize,
-}
-
-/// The last command taken.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Last {
-    op: Op,
-    flags: RequestFlags,
-    pub(super) lba: u64,
-    pub(super) end: u64,
-    /// Sectors of the commands joined so far, this one included.
-    joined: u64,
 }
 
 /// The sequential stream of reads that was served last.

@@ -14,8 +14,7 @@ use crate::buffer::Passes;
 use crate::command::{Background, Work};
 use crate::mechanism::{Arm, Claim, Media};
 use crate::model::{DriveModel, WriteBack};
-use crate::positioning::soonest;
-use crate::scheduler::{Estimate, Target};
+use crate::scheduler::{Estimate, Target, soonest};
 use headstack_units::{Lba, Nanos, Op};
 
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.

@@ -104,7 +104,7 @@ fn scheduled(
     let model = std::sync::Arc::clone(drive.model());
     // A drive that has commands already turns to this one after them.
     let from = if is_idle { now } else { now.max(*expected_free) };
-    let estimate = drive.reach_of_host(&model, from, queue.last_sector());
+    let estimate = drive.estimate_of_host(&model, from, queue.last_sector());
     let waiting = queue.pop(from, &[estimate], &[])?.waiting;
     let (command, target) = (&waiting.command, &waiting.target);
     *expected_free =
