@@ -25,13 +25,21 @@ pub(super) struct Worker {
     leaving: VecDeque<Nanos>,
     /// What will be booked of observed commands when its instant has passed, in order.
     ahead: VecDeque<(Nanos, Entry)>,
-    /// Observed commands not known to be complete, in order, and when the mechanism worked for them.
-    observed: VecDeque<(Op, Outcome, Vec<(Nanos, Nanos)>)>,
+    /// Observed commands not known to be complete, in order.
+    observed: VecDeque<Observed>,
     /// Their background work, as it will be announced.
     observed_works: VecDeque<Busy>,
     pub(super) unit: UnitBook,
     pub(super) bus: BusBook,
     shard: Shard,
+}
+
+/// How an observed command went, and from when to when the mechanism worked for it.
+#[derive(Clone)]
+struct Observed {
+    op: Op,
+    outcome: Outcome,
+    worked: Vec<(Nanos, Nanos)>,
 }
 
 /// What will be booked of an observed command.
@@ -120,8 +128,8 @@ impl Worker {
 
     fn complete(&mut self, at: Nanos) {
         self.unit.leave(at);
-        if let Some((op, outcome, spans)) = self.observed.pop_front() {
-            self.unit.work(op, &outcome, spans.into_iter());
+        if let Some(Observed { op, outcome, worked }) = self.observed.pop_front() {
+            self.unit.work(op, &outcome, worked.into_iter());
             self.bus.complete(&outcome);
         }
     }
@@ -167,7 +175,8 @@ impl Worker {
         entries.sort_by_key(|&(at, _)| at);
         self.ahead.extend(entries);
         self.ahead.push_back((outcome.finish, Entry::Complete));
-        self.observed.push_back((command.op, *outcome, self.drive.take_work().collect()));
+        let worked = self.drive.take_work().collect();
+        self.observed.push_back(Observed { op: command.op, outcome: *outcome, worked });
         // What is announced when the run is over is not of this run.
         let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
         background.extend(in_time.map(|(_, work)| work));

@@ -105,22 +105,23 @@ impl Parser {
             .and_then(Marks::of_lttng)
             .ok_or_else(|| Problem::field("rwbs", bits, "expected the bits 0 to 10"))?;
         event.sector = payload.integer("sector")?;
-        event.bytes = match payload.find("nr_sector") {
-            Some(sectors) => blkparse::bytes_of(number::integer32(sectors, "nr_sector")?)?,
+        let sectors = if let Some(sectors) = payload.find("nr_sector") {
+            number::integer32(sectors, "nr_sector")?
+        } else {
             // A split names where the second part begins.
-            None => {
-                let first = payload.integer("new_sector")?.saturating_sub(event.sector);
-                blkparse::bytes_of(u32::try_from(first).unwrap_or(u32::MAX))?
-            }
+            let first = payload.integer("new_sector")?.saturating_sub(event.sector);
+            u32::try_from(first).unwrap_or(u32::MAX)
         };
+        event.bytes = blkparse::bytes_of(sectors)?;
         // A flush has no place; the kernel writes one that no device has.
         if event.bytes == 0 && event.sector == u64::MAX {
             event.sector = 0;
         }
-        if action != Action::Complete && pid != crate::Io::NO_PID {
-            if let Some(name) = payload.find("comm") {
-                self.processes.learn(pid, name);
-            }
+        if action != Action::Complete
+            && pid != crate::Io::NO_PID
+            && let Some(name) = payload.find("comm")
+        {
+            self.processes.learn(pid, name);
         }
         Ok(Some(event))
     }

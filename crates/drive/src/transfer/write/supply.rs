@@ -143,9 +143,14 @@ impl Supply {
         self.written.get(last as usize).copied()
     }
 
-    /// The media work is followed anew from its beginning.
-    pub(super) fn rewind(&mut self) {
-        self.written.clear();
+    /// The media work is followed anew from where so many sectors had been written.
+    pub(super) fn rewind_to(&mut self, written: usize) {
+        self.written.truncate(written);
+    }
+
+    /// In bursts: how many sectors are known to be on the media.
+    pub(super) fn written(&self) -> usize {
+        self.written.len()
     }
 
     /// Whether a write of `total` sectors on the media needs more room than the buffer has.

@@ -45,6 +45,43 @@ pub(super) struct Walk<'a> {
     pub(super) marks: Option<Vec<(Nanos, Phases)>>,
 }
 
+/// Where a walk was, with the pass that comes next, when nothing that it had asked for was unknown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sure {
+    pass: Pass,
+    index: u64,
+    phases: Phases,
+    busy: Busy,
+    arm: Arm,
+    end: Nanos,
+    end_lba: u64,
+    waited: bool,
+    /// Sectors known to be on the media.
+    written: usize,
+    marks: Vec<(Nanos, Phases)>,
+    marks_kept: usize,
+}
+
+impl Sure {
+    /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
+    pub(super) fn before(pass: Pass, lead: Phases) -> Self {
+        Self { pass, phases: lead, ..Self::default() }
+    }
+
+    fn keep(&mut self, walk: &Walk<'_>, supply: &Supply, pass: Pass, index: u64) {
+        let &Walk { phases, busy, arm, end, end_lba, waited, .. } = walk;
+        let marks_kept = walk.marks.as_ref().map_or(0, Vec::len);
+        let (written, marks) = (supply.written(), std::mem::take(&mut self.marks));
+        *self = Self { pass, index, phases, busy, arm, end, end_lba, waited, written, marks, marks_kept };
+    }
+
+    /// Takes the marks back from a walk that ran on from here.
+    pub(super) fn take_marks(&mut self, marks: Option<Vec<(Nanos, Phases)>>) {
+        self.marks = marks.unwrap_or_default();
+        self.marks.truncate(self.marks_kept);
+    }
+}
+
 impl<'a> Walk<'a> {
     /// Before the first pass. `lead`: the phases from submission to the mechanism's turning to it.
     #[inline]
@@ -76,37 +113,70 @@ impl<'a> Walk<'a> {
     /// sectors are on the media.
     #[inline]
     pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: &Pass, work: Work) -> u64 {
-        supply.rewind();
+        supply.rewind_to(0);
         let (mut pass, mut index) = (first, 0);
         let mut following;
         loop {
             let before = index;
-            let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
-            index = match landing(media, supply, pass, (index, work.sectors), setup) {
-                Some(late) => self.write_around(media, *pass, late, index),
-                None if supply.has_all_by(work.sectors, pass.ready.saturating_sub(setup)) => {
-                    // Mostly: there is nothing to wait for, and nothing can come late.
-                    self.phases.seek += pass.ready - pass.begin;
-                    self.phases.rotation += pass.start - pass.ready;
-                    self.note(pass);
-                    index + u64::from(pass.sectors)
-                }
-                None => self.write_as_data_come(media, supply, *pass, (index, work.sectors), setup),
-            };
+            index = self.step(media, supply, pass, index, work);
             if index == work.sectors || index - before < u64::from(pass.sectors) {
                 return index;
             }
-            let next = work.lba + index;
-            following = media.next_pass(self.end, self.arm, next, work.sectors - index, Op::Write);
+            following = self.next_pass(media, index, work);
             pass = &following;
         }
+    }
+
+    /// As [`Walk::run`], from where an earlier walk was `sure`, with its marks, before more data came; keeps how far this one is.
+    pub(super) fn run_on(&mut self, media: &Media<'_>, supply: &mut Supply, sure: &mut Sure, work: Work) {
+        supply.rewind_to(sure.written);
+        (self.phases, self.busy, self.arm) = (sure.phases, sure.busy, sure.arm);
+        (self.end, self.end_lba, self.waited) = (sure.end, sure.end_lba, sure.waited);
+        self.marks = Some(std::mem::take(&mut sure.marks));
+        let (mut pass, mut index) = (sure.pass, sure.index);
+        loop {
+            let before = index;
+            let is_sure = supply.arrival(index + u64::from(pass.sectors) - 1) < Nanos::MAX;
+            index = self.step(media, supply, &pass, index, work);
+            if index == work.sectors || index - before < u64::from(pass.sectors) {
+                return;
+            }
+            pass = self.next_pass(media, index, work);
+            if is_sure {
+                sure.keep(self, supply, pass, index);
+            }
+        }
+    }
+
+    /// Writes the extent of a pass; returns the index behind its last sector, or behind the last of which it is known when it is
+    /// written.
+    #[inline]
+    fn step(&mut self, media: &Media<'_>, supply: &mut Supply, pass: &Pass, index: u64, work: Work) -> u64 {
+        let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
+        match landing(media, supply, pass, (index, work.sectors), setup) {
+            Some(late) => self.write_around(media, *pass, late, index),
+            None if supply.has_all_by(work.sectors, pass.ready.saturating_sub(setup)) => {
+                // Mostly: there is nothing to wait for, and nothing can come late.
+                self.phases.seek += pass.ready - pass.begin;
+                self.phases.rotation += pass.start - pass.ready;
+                self.note(pass);
+                index + u64::from(pass.sectors)
+            }
+            None => self.write_as_data_come(media, supply, *pass, (index, work.sectors), setup),
+        }
+    }
+
+    #[inline]
+    fn next_pass(&self, media: &Media<'_>, index: u64, work: Work) -> Pass {
+        media.next_pass(self.end, self.arm, work.lba + index, work.sectors - index, Op::Write)
     }
 
     /// The phases of the path that brought sector `index` over the bus at `at`.
     #[inline]
     fn path_by_bus(&self, supply: &Supply, index: u64, at: Nanos) -> Phases {
         let own = supply.own_index(index);
-        let by_bus = self.by_bus.iter().find(|(end, _)| own < *end).or(self.by_bus.last());
+        let burst = self.by_bus.partition_point(|(end, _)| *end <= own);
+        let by_bus = self.by_bus.get(burst).or(self.by_bus.last());
         by_bus.map_or(self.phases, |(_, by_bus)| by_bus.until(at))
     }
 
