@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -64,6 +67,43 @@ def test_overrides_reach_drives_and_systems() -> None:
     assert fast.summary["requests"] == 50
     with pytest.raises(headstack.InputError):
         headstack.Drive("hp-97560", overrides=[("rotation_rpm", "-1")])
+
+
+@pytest.mark.parametrize("made", [headstack.Drive, headstack.System], ids=["drive", "system"])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"rotation_rpm": 5400},
+        {"rotation_rpm": 5400.0},
+        {"rotation_rpm": "5400"},
+        [("rotation_rpm", "5400")],
+        (("rotation_rpm", 5400),),
+        MappingProxyType({"rotation_rpm": np.float64(5400.0)}),
+    ],
+    ids=["int", "float", "text", "pairs", "tuple", "mapping"],
+)
+def test_overrides_may_be_any_mapping_or_pairs(made: Any, overrides: Any) -> None:
+    mapped = made("hp-97560", overrides=overrides)
+    drive = mapped if made is headstack.Drive else headstack.Drive(toml=mapped.drive_toml())
+    assert "rotation_rpm = 5400" in drive.to_toml()
+
+
+@pytest.mark.parametrize("overrides", [5, "rotation_rpm=5400", ["rotation_rpm"], [(1, 2)]])
+def test_overrides_of_another_shape_are_told_theirs(overrides: Any) -> None:
+    with pytest.raises(headstack.InputError, match=r"overrides cannot be .*"):
+        headstack.System("hp-97560", overrides=overrides)
+
+
+def test_a_value_that_no_file_can_hold_is_refused() -> None:
+    with pytest.raises(headstack.InputError, match="`rotation_rpm` cannot be set to"):
+        headstack.System("hp-97560", overrides={"rotation_rpm": object()})
+
+
+def test_a_path_is_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "drive.toml"
+    path.write_text(headstack.Drive("hp-97560").to_toml())
+    assert headstack.Drive(path).to_toml() == headstack.Drive(str(path)).to_toml()
+    assert headstack.System(path).name == headstack.System(str(path)).name
 
 
 def test_completions_go_to_any_arrow_library(run: headstack.Run) -> None:

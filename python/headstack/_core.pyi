@@ -3,6 +3,7 @@ The compiled core; import `headstack`, which re-exports what is public.
 """
 
 from _typeshed import Incomplete, SupportsGetItem
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
@@ -87,7 +88,7 @@ class Drive:
     overrides
         Values to replace: dotted paths (`layout.zone.*.track_skew_sectors`) and what to set, as in a drive file.
     """
-    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Drive: ...
+    def __new__(cls, /, source: str | PathLike[str] | None = None, *, toml: str | None = None, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ...) -> Drive: ...
     def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
     @staticmethod
@@ -457,7 +458,7 @@ class System:
         Values to replace: dotted paths (`host.scheduler`, `drive.*.rotation_rpm`; for a drive alone also the plain paths
         of its drive file) and what to set.
     """
-    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> System: ...
+    def __new__(cls, /, source: str | PathLike[str] | None = None, *, toml: str | None = None, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ...) -> System: ...
     def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
     @staticmethod
@@ -677,7 +678,7 @@ class Workload:
     overrides
         Values to replace: dotted paths (`stream.0.read_fraction`) and what to set.
     """
-    def __new__(cls, /, source: str | None = None, *, toml: str | None = None, overrides: SupportsGetItem[int, tuple[str, str]] = ...) -> Workload: ...
+    def __new__(cls, /, source: str | PathLike[str] | None = None, *, toml: str | None = None, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ...) -> Workload: ...
     def __reduce__(self, /) -> tuple[Any, tuple[str, str]]: ...
     def __repr__(self, /) -> str: ...
     @staticmethod
@@ -850,7 +851,7 @@ def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -
     (Student): `None` for a single value. Raises `InputError` if there is none.
     """
 
-def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., progress: Any | None = None) -> Measurement:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
 
@@ -886,7 +887,7 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: SupportsGetItem[int, tuple[str, str]] = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[dict]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[dict]:
     """
     What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
     reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive

@@ -7,18 +7,20 @@ further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 from headstack import _core
-from headstack.run import as_system, override_pairs
+from headstack.run import as_system
 from headstack.sweeping.executors.local import cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
+
+    from headstack.run import Overrides
 
 Op = Literal["read", "write"]
 Measured = dict[tuple[Op, int, int], float]
@@ -139,7 +141,7 @@ class Coefficients:
 def coefficients(
     system: str | Path | _core.Drive | _core.System,
     *,
-    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    overrides: Overrides | None = None,
     seed: int = 1,
     threads: int | None = None,
 ) -> Coefficients:
@@ -182,12 +184,13 @@ def coefficients(
 
 
 def _without_write_cache(
-    system: str | Path | _core.Drive | _core.System, built: _core.System, overrides: Any
+    system: str | Path | _core.Drive | _core.System, built: _core.System, overrides: Overrides | None
 ) -> _core.System:
     """The same, writing through; a drive that was handed over built is taken as it is."""
     if isinstance(system, (_core.Drive, _core.System)):
         return built
-    return _core.System(str(system), overrides=[*override_pairs(overrides), WRITE_THROUGH])
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides or []
+    return _core.System(str(system), overrides=[*pairs, WRITE_THROUGH])
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headstack.results.runs import Timeline
+    from headstack.run import Overrides
 
 SAME_MS = 1e-3
 """A story that ends this close to the record is that of the run."""
@@ -39,7 +40,7 @@ def explain(
     system: str | Path | _core.Drive | _core.System,
     lbas: Sequence[int],
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     sectors: int = 8,
     op: str = "read",
     gap_ms: float = 0.0,
@@ -81,7 +82,7 @@ def explain_completion(
     completions: str | Path,
     request: int,
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     before: int = 2,
 ) -> Explanation:
     """Show a request of a run as a timeline; the run's completions are in a Parquet file.

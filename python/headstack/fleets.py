@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
+    from headstack.run import Overrides
+
 WORST = 10
 """So many of the worst devices are shown, unless told otherwise."""
 
@@ -45,7 +47,7 @@ def fleet(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace | Sequence[_core.Trace],
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     seed: int | None = None,
     limit: int | None = None,
     worst: int = WORST,

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from headstack import _core
 from headstack.errors import InputError
 from headstack.files import check_writable, write_whole
-from headstack.run import override_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from headstack.report.charts import AnyChart
     from headstack.results.measurements import MeasurementSummary, ProbeEntry
+    from headstack.run import Overrides
 
 __all__ = ["Measurement", "plan", "probes", "read", "run", "scan", "seeker", "skippy", "streams", "zoned"]
 
@@ -45,7 +45,7 @@ class Options(TypedDict, total=False):
     noise_percent: float
     outlier_percent: float
     outlier_ms: float
-    overrides: dict[str, Any] | list[tuple[str, str]] | None
+    overrides: Overrides | None
     progress: Callable[[dict[str, Any]], bool | None] | None
 
 
@@ -206,7 +206,7 @@ def plan(
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
-    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    overrides: Overrides | None = None,
     within_s: float | None = None,
 ) -> list[dict[str, Any]]:
     """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, and `fits`.
@@ -223,7 +223,7 @@ def plan(
         write=write,
         yes_destroy=None if yes_destroy is None else Path(yes_destroy),
         read_only=read_only,
-        overrides=override_pairs(overrides),
+        overrides=overrides,
         within_s=within_s,
     )
 
@@ -246,7 +246,7 @@ def run(
     noise_percent: float = 0.0,
     outlier_percent: float = 0.0,
     outlier_ms: float = 20.0,
-    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    overrides: Overrides | None = None,
     progress: Callable[[dict[str, Any]], bool | None] | None = None,
 ) -> Measurement:
     """Run probes on a device.
@@ -308,7 +308,7 @@ def run(
             outlier_percent=outlier_percent,
             outlier_ms=outlier_ms,
             read_only=read_only,
-            overrides=override_pairs(overrides),
+            overrides=overrides,
             progress=progress,
         )
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from headstack.results.designs import DrivePower, TotalPower
+    from headstack.run import Overrides
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class PowerBudget:
 def power_budget(
     system: str | Path | _core.Drive | _core.System,
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     rpm: Sequence[float] = (),
     actuators: Sequence[int] = (),
 ) -> PowerBudget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 frames.teach()
 Replay = Literal["open", "closed", "measured"]
+# Dotted paths of a file, and what to set there.
+Overrides = Mapping[str, object] | Sequence[tuple[str, object]]
 
 
 def as_system(
     system: str | Path | _core.Drive | _core.System,
-    overrides: dict[str, Any] | list[tuple[str, str]] | None = None,
+    overrides: Overrides | None = None,
 ) -> _core.System:
     """Make a system of a library name, a path, a drive or a system."""
-    pairs = override_pairs(overrides)
     if isinstance(system, (str, Path)):
-        return _core.System(str(system), overrides=pairs)
-    if pairs:
+        return _core.System(str(system), overrides=overrides)
+    if overrides:
         raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
     return system if isinstance(system, _core.System) else _core.System.of_drive(system)
 
@@ -43,33 +44,11 @@ def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Wo
     return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
 
 
-def override_pairs(overrides: dict[str, Any] | list[tuple[str, str]] | None) -> list[tuple[str, str]]:
-    """Values to replace, as the files write them."""
-    pairs = list(overrides.items()) if isinstance(overrides, dict) else list(overrides or [])
-    # A word of its own needs no quotation marks.
-    return [(path, value if isinstance(value, str) else _toml(value)) for path, value in pairs]
-
-
-def _toml(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            # JSON's text is a TOML string, too.
-            return json.dumps(value, ensure_ascii=False)
-        case dict():
-            return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(each)}" for key, each in value.items()) + " }"
-        case list() | tuple():
-            return "[" + ", ".join(map(_toml, value)) + "]"
-        case _:
-            return str(value)
-
-
 def simulate(
     system: str | Path | _core.Drive | _core.System,
     requests: str | Path | _core.Workload | _core.Trace,
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     seed: int | None = None,
     replay: Replay | None = None,
     limit: int | None = None,

@@ -11,7 +11,7 @@ from headstack import _core
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.results.common import SplitScore
-from headstack.run import Replay, as_system, override_pairs
+from headstack.run import Replay, as_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
     from headstack.results.common import GapChoice
     from headstack.results.validations import OverSeeds, ResidualClass, RetriesScored, ValidationSummary
+    from headstack.run import Overrides
 
 
 def validate(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace,
     *,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     replay: Replay | None = None,
     seed: int | None = None,
     limit: int | None = None,
@@ -95,8 +96,8 @@ def _scored_with_retries(drive: _core.Drive, source: _core.Trace, how: dict[str,
     """Scores over several seeds, and those of the same drive that never retries."""
     text = drive.to_toml()
 
-    def scores(seed: int, overrides: dict[str, Any] | None = None) -> ValidationSummary:
-        system = _core.System.of_drive(_core.Drive(toml=text, overrides=override_pairs(overrides)))
+    def scores(seed: int, overrides: Overrides | None = None) -> ValidationSummary:
+        system = _core.System.of_drive(_core.Drive(toml=text, overrides=overrides))
         lock = 0.5 if how["phase_lock"] is True else how["phase_lock"] or None
         result = _core.validate(system, source, seed=seed, **{**how, "phase_lock": lock})
         return cast("ValidationSummary", result.summary())

@@ -3,6 +3,7 @@
 use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::Error;
 use crate::library;
+use crate::overrides::Overrides;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Spindle};
@@ -12,6 +13,7 @@ use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Where one sector is.
 #[pyclass(frozen, get_all, eq, module = "headstack._core")]
@@ -64,13 +66,10 @@ pub(crate) struct Drive {
 #[pymethods]
 impl Drive {
     #[new]
-    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
-    fn new(
-        source: Option<&str>,
-        toml: Option<&str>,
-        overrides: Vec<(String, String)>,
-    ) -> Result<Self, Error> {
-        let (id, spec) = match (source, toml) {
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Overrides::default()))]
+    fn new(source: Option<PathBuf>, toml: Option<&str>, overrides: Overrides) -> Result<Self, Error> {
+        let source = source.as_deref().map(Path::to_string_lossy);
+        let (id, spec) = match (source.as_deref(), toml) {
             (Some(source), None) => library::drive_spec(source, &overrides)?,
             (None, Some(text)) => ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?),
             _ => return Err(Error::input("a drive is either a source or a text", "give one of the two")),

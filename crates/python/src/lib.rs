@@ -16,6 +16,7 @@ mod fleet;
 mod library;
 mod measure;
 mod outputs;
+mod overrides;
 mod phase;
 mod poll;
 mod power;

@@ -2,6 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
+use crate::overrides::Overrides;
 use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, ScanPercent, Seed, WithinS};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
@@ -49,7 +50,7 @@ fn open_options(
     outlier_percent: OutlierPercent,
     outlier_ms: OutlierMs,
     read_only: bool,
-    overrides: Vec<(String, String)>,
+    overrides: Overrides,
 ) -> OpenOptions {
     OpenOptions {
         consent: WriteConsent { write, yes_destroy },
@@ -59,7 +60,7 @@ fn open_options(
             outlier_ms: outlier_ms.0,
         },
         seed: seed.0,
-        overrides,
+        overrides: overrides.to_vec(),
         read_only,
     }
 }
@@ -86,7 +87,7 @@ fn scope(
 /// file can do without.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None,
-    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Vec::new(), within_s=None))]
+    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Overrides::default(), within_s=None))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn measure_plan<'py>(
     py: Python<'py>,
@@ -100,7 +101,7 @@ pub(crate) fn measure_plan<'py>(
     write: bool,
     yes_destroy: Option<PathBuf>,
     read_only: bool,
-    overrides: Vec<(String, String)>,
+    overrides: Overrides,
     within_s: Option<WithinS>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let options = open_options(
@@ -166,7 +167,7 @@ pub(crate) fn measure_plan<'py>(
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, file_mb=None, record_kib=None,
     repeats=None, scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
-    overrides=Vec::new(), progress=None))]
+    overrides=Overrides::default(), progress=None))]
 #[expect(
     clippy::too_many_arguments,
     clippy::fn_params_excessive_bools,
@@ -190,7 +191,7 @@ pub(crate) fn measure(
     outlier_percent: OutlierPercent,
     outlier_ms: OutlierMs,
     read_only: bool,
-    overrides: Vec<(String, String)>,
+    overrides: Overrides,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Measurement> {
     let opening = open_options(

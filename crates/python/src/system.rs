@@ -3,6 +3,7 @@
 use crate::convert::{Reduced, dict, reduced, restored};
 use crate::drive::Drive;
 use crate::error::Error;
+use crate::overrides::Overrides;
 use crate::range::ConstantMs;
 use headstack_drive::spec::LadderStep;
 use headstack_system::library::Source;
@@ -11,6 +12,7 @@ use headstack_system::{SystemConfig, WorkloadSpec};
 use headstack_trace::Target;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Drives, volumes, buses and a host.
@@ -32,13 +34,10 @@ pub(crate) struct System {
 #[pymethods]
 impl System {
     #[new]
-    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
-    fn new(
-        source: Option<&str>,
-        toml: Option<&str>,
-        overrides: Vec<(String, String)>,
-    ) -> Result<Self, Error> {
-        let config = match (source, toml) {
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Overrides::default()))]
+    fn new(source: Option<PathBuf>, toml: Option<&str>, overrides: Overrides) -> Result<Self, Error> {
+        let source = source.as_deref().map(Path::to_string_lossy);
+        let config = match (source.as_deref(), toml) {
             (Some(source), None) => SystemConfig::load(source, &overrides)?,
             (None, Some(text)) => SystemConfig::from_source(&text_source("system", text), &overrides)?,
             _ => return Err(Error::input("a system is either a source or a text", "give one of the two")),
@@ -179,13 +178,10 @@ pub(crate) struct Workload {
 #[pymethods]
 impl Workload {
     #[new]
-    #[pyo3(signature = (source=None, *, toml=None, overrides=Vec::new()))]
-    fn new(
-        source: Option<&str>,
-        toml: Option<&str>,
-        overrides: Vec<(String, String)>,
-    ) -> Result<Self, Error> {
-        match (source, toml) {
+    #[pyo3(signature = (source=None, *, toml=None, overrides=Overrides::default()))]
+    fn new(source: Option<PathBuf>, toml: Option<&str>, overrides: Overrides) -> Result<Self, Error> {
+        let source = source.as_deref().map(Path::to_string_lossy);
+        match (source.as_deref(), toml) {
             (Some(source), None) => {
                 let (name, spec) = WorkloadSpec::load(source, &overrides)?;
                 Ok(Self { name, spec })

@@ -13,7 +13,7 @@ use crate::bus::Bus;
 use crate::host::DriverQueue;
 use crate::layer::buffer_cache::BufferCacheLayer;
 use crate::layer::{
-    AnyLayer, AnyVolume, ArrayCache, ArrayCacheParts, FlushFirst, Members, UnitMap, UnitPart, level,
+    AnyLayer, AnyVolume, ArrayCache, ArrayCacheParts, FlushFirst, Level, Members, UnitMap, UnitPart, level,
 };
 use crate::random::component_seed;
 use crate::spec::{ArrayCacheSpec, HostSpec, SystemConfig, VolumeConfig};
@@ -148,7 +148,8 @@ impl System {
                 }));
             }
             let spares = drives.split_off(volume.drives.len());
-            if let Some(problem) = too_small(volume, &drives, &spares) {
+            let problem = too_small(volume, &drives, &spares);
+            if let Some(problem) = problem.or(unequal(volume, level(&volume.level)?, &drives)) {
                 return Err(SystemError::Contradiction {
                     origin: config.name.clone(),
                     problems: vec![problem],
@@ -364,6 +365,25 @@ fn controller_of<'a>(config: &'a SystemConfig, volume: &'a VolumeConfig) -> Opti
     let is_cached_by = |cache: &&ArrayCacheSpec| cache.cache_volume() == Some(volume.name.as_str());
     let above = || config.volumes.iter().filter_map(|other| other.cache.as_ref()).find(is_cached_by);
     volume.cache.as_ref().or_else(above)
+}
+
+/// Drives of several sizes where the smallest sets how much of each is used, and nobody said that they may.
+fn unequal(volume: &VolumeConfig, level: &Level, drives: &[UnitMap]) -> Option<String> {
+    if volume.options.unequal_drives || !level.takes.contains(&"unequal_drives") {
+        return None;
+    }
+    let sectors = |place: usize| drives[place].sectors();
+    let smallest = (0..drives.len()).min_by_key(|&place| sectors(place))?;
+    let largest = (0..drives.len()).max_by_key(|&place| (sectors(place), std::cmp::Reverse(place)))?;
+    (sectors(smallest) < sectors(largest)).then(|| {
+        format!(
+            "`volume.{}.drives`: drive {smallest} has {} sectors and drive {largest} has {}; give drives of one size, or \
+             use of each as much as the smallest has: unequal_drives = true",
+            volume.name,
+            sectors(smallest),
+            sectors(largest)
+        )
+    })
 }
 
 /// A spare that is smaller than the drives whose place it is to take.

@@ -16,6 +16,8 @@ from headstack.run import as_system
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from headstack.run import Overrides
+
 Objective = Literal["balanced_ms", "mae_ms", "rmse_ms", "demerit_ms"]
 
 
@@ -31,7 +33,7 @@ def calibrate(
     threads: int | None = None,
     retries: bool = False,
     resume: str | Path | None = None,
-    overrides: dict[str, Any] | None = None,
+    overrides: Overrides | None = None,
     note: Callable[[str], None] | None = None,
     progress: Callable[[int, float], bool | None] | None = None,
 ) -> Calibration:

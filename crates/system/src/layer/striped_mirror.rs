@@ -80,8 +80,16 @@ impl Layer for StripedMirror {
 }
 
 impl Volume for StripedMirror {
-    const TAKES: &'static [&'static str] =
-        &["stripe_unit_kib", "copies", "read_choice", "failed_drives", "failures", "spares", "rebuild"];
+    const TAKES: &'static [&'static str] = &[
+        "stripe_unit_kib",
+        "copies",
+        "read_choice",
+        "unequal_drives",
+        "failed_drives",
+        "failures",
+        "spares",
+        "rebuild",
+    ];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         let copies = options.copies as usize;

@@ -93,6 +93,21 @@ fn an_idle_pair_is_rebuilt_in_the_time_of_the_whole_surface() {
     }
 }
 
+#[test]
+fn all_survivors_are_read_if_asked_for() {
+    // One lost unit of a stripe of 2 data and 2 parities: 2 of the 3 that are left tell it.
+    for (reads, expected) in [("enough", 2), ("all", 3)] {
+        let more = format!(
+            "spares = [SPARE]\nfailed_drives = [0]\nrebuild = {{ step_kib = 64, reads = \"{reads}\" }}"
+        );
+        let config = config("raid-6", 4, &more, &[]).unwrap();
+        let (_, summary) = rebuilt(&Arc::new(System::new(config).unwrap()), Vec::new());
+        // Steps of one stripe: a command for each unit.
+        let commands = |place: usize| summary.drives[place].commands;
+        assert_eq!((1..4).map(commands).sum::<u64>(), expected * commands(4), "{reads}");
+    }
+}
+
 /// What the small drive holds.
 fn drive_mb() -> f64 {
     f64::from(CYLINDERS) * 19.0 * 72.0 * 512.0 / 1e6

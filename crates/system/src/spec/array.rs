@@ -26,6 +26,9 @@ pub struct ArrayOptions {
     pub read_choice: ReadChoice,
     /// Copies of the data.
     pub copies: u32,
+    /// Whether drives may differ in size; of each as much is used as the smallest has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unequal_drives: bool,
     /// Drives that have failed: positions in the volume's list.
     pub failed_drives: Vec<usize>,
     /// Drives that fail during the run.
@@ -56,6 +59,7 @@ impl Default for ArrayOptions {
             join_gap_kib: 0.0,
             read_choice: ReadChoice::default(),
             copies: 2,
+            unequal_drives: false,
             failed_drives: Vec::new(),
             failures: Vec::new(),
             rebuild: RebuildSpec::default(),

@@ -19,7 +19,7 @@ pub use array_cache::{
 };
 pub use buffer_cache::{BufferCacheSpec, CacheWritePolicy, SyncOrder};
 pub use config::{BusConfig, DriveConfig, SystemConfig, VolumeConfig, config_hash};
-pub use rebuild::{DriveFailure, RebuildOrder, RebuildPriority, RebuildSpec};
+pub use rebuild::{DriveFailure, RebuildOrder, RebuildPriority, RebuildReads, RebuildSpec};
 
 use headstack_drive::spec::BusSpec;
 use schemars::JsonSchema;
@@ -235,6 +235,10 @@ pub struct VolumeSpec {
     /// `raid-10`: copies of the data; 2 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<u32>,
+    /// All levels but `single` and `concatenation`: whether the drives may differ in size; of each as much is used as the
+    /// smallest has. false if absent: such a volume is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unequal_drives: Option<bool>,
     /// With redundancy: drives that have failed before the run, as positions in `drives`, counted from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_drives: Vec<usize>,
@@ -269,6 +273,7 @@ impl VolumeSpec {
             ("join_gap_kib", self.join_gap_kib.is_some()),
             ("read_choice", self.read_choice.is_some()),
             ("copies", self.copies.is_some()),
+            ("unequal_drives", self.unequal_drives.is_some()),
             ("failed_drives", !self.failed_drives.is_empty()),
             ("failures", !self.failures.is_empty()),
             ("spares", !self.spares.is_empty()),
@@ -285,6 +290,7 @@ impl VolumeSpec {
             join_gap_kib: self.join_gap_kib.unwrap_or(usual.join_gap_kib),
             read_choice: self.read_choice.unwrap_or_default(),
             copies: self.copies.unwrap_or(usual.copies),
+            unequal_drives: self.unequal_drives.unwrap_or_default(),
             failed_drives: self.failed_drives.clone(),
             failures: self.failures.clone(),
             rebuild: self.rebuild.unwrap_or_default(),

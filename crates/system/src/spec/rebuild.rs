@@ -28,6 +28,9 @@ pub struct RebuildSpec {
     pub rate_mb_per_s: Option<f64>,
     /// In which order.
     pub order: RebuildOrder,
+    /// Which of the members that are left are read.
+    #[serde(skip_serializing_if = "super::array::is_default")]
+    pub reads: RebuildReads,
     /// Whether its commands wait in the driver while others do.
     pub priority: RebuildPriority,
     /// With `priority = "below"`: commands of it that a drive is given at a time.
@@ -41,6 +44,7 @@ impl Default for RebuildSpec {
             window: 4,
             rate_mb_per_s: None,
             order: RebuildOrder::default(),
+            reads: RebuildReads::default(),
             priority: RebuildPriority::default(),
             commands_per_drive: 2,
         }
@@ -56,6 +60,17 @@ pub enum RebuildOrder {
     Ascending,
     /// From the last address on.
     Descending,
+}
+
+/// Which members of a stripe are read to work out a lost one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RebuildReads {
+    /// As many as tell it: data first, then parity.
+    #[default]
+    Enough,
+    /// All that are left, as OpenZFS does: with two or three parities, more than it takes.
+    All,
 }
 
 /// How a rebuild's commands stand to those of requests.

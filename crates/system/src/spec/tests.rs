@@ -116,6 +116,35 @@ fn no_array(level: &str, drives: usize, more: &str) -> String {
 }
 
 #[test]
+fn drives_of_several_sizes_are_refused_unless_they_may_differ() {
+    let build = |level: &str, more: &str| {
+        let text = format!(
+            "[volume.data]\nlevel = \"{level}\"\ndrives = [\"cheetah-9lp\", \"hp-c3323a\", \"cheetah-9lp\"]\n{more}\n"
+        );
+        read(&text, &[]).and_then(System::new)
+    };
+    let small =
+        build("single", "").is_err().then(|| System::load("hp-c3323a", &[]).unwrap().devices()[0].sectors);
+    for level in ["raid-0", "raid-1", "raid-10", "raid-4", "raid-5"] {
+        let refused = build(level, "").unwrap_err().to_string();
+        assert!(refused.contains("drive 1 has 2056"), "{level}: {refused}");
+        assert!(refused.contains("unequal_drives = true"), "{level}: {refused}");
+        let sectors = build(level, "unequal_drives = true").unwrap().devices()[0].sectors;
+        let data = match level {
+            "raid-0" => 3,
+            "raid-1" => 1,
+            "raid-10" => 1,
+            _ => 2,
+        };
+        // Whole stripes of the smallest; RAID 10 has one and a half drives' worth of data.
+        let room = small.unwrap() * if level == "raid-10" { 3 } else { 2 * data } / 2;
+        assert!(sectors <= room && sectors + 3 * 128 > room, "{level}: {sectors} of {room}");
+    }
+    assert!(build("concatenation", "").is_ok());
+    assert!(build("concatenation", "unequal_drives = true").is_err());
+}
+
+#[test]
 fn arrays_that_cannot_be_are_refused() {
     for (level, drives, more, says) in [
         ("raid-0", 1, "", "takes two drives or more"),
@@ -139,7 +168,7 @@ fn arrays_that_cannot_be_are_refused() {
             "raid-0",
             4,
             "failed_drives = [0]",
-            "`volume.data.failed_drives`: means nothing to level \"raid-0\"; its options: stripe_unit_kib",
+            "`volume.data.failed_drives`: means nothing to level \"raid-0\"; its options: stripe_unit_kib, unequal_drives",
         ),
         ("raid-1", 2, "stripe_unit_kib = 64", "means nothing to level \"raid-1\""),
         ("raid-5", 4, "parity_layout = \"left\"", "left-symmetric"),

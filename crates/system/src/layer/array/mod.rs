@@ -12,6 +12,7 @@ use headstack_units::{Lba, Nanos};
 
 use super::stripes::{Span, Stripes, joined};
 use super::{Call, Completed, Effect, Members, UnitMap};
+use crate::spec::RebuildReads;
 use locks::Locks;
 
 pub(crate) use declustered::Declustered;
@@ -165,14 +166,18 @@ impl Array {
 
     /// As many members as tell all others: data as far as they are there, then the rest.
     pub(crate) fn enough(&self, band: Band) -> impl Iterator<Item = Span> {
+        self.left(band).take(self.geometry.data())
+    }
+
+    /// All members that are there, data first.
+    fn left(&self, band: Band) -> impl Iterator<Item = Span> {
         (0..self.geometry.members())
             .filter(move |&member| self.is_present(band.stripe, member))
-            .take(self.geometry.data())
             .map(move |member| self.span(band, member))
     }
 
     /// What it takes to work out what a failed drive held of some stripes: what is read, and what is written then.
-    fn reconstruct(&self, stripes: Range<u64>, drive: usize) -> (Vec<Span>, Vec<Span>) {
+    fn reconstruct(&self, stripes: Range<u64>, drive: usize, which: RebuildReads) -> (Vec<Span>, Vec<Span>) {
         let State::Replaced(Replacement { home, .. }) = &self.states[drive] else {
             return Default::default();
         };
@@ -182,7 +187,10 @@ impl Array {
             let Some(lost) = places.into_iter().find(|seat| seat.drive == drive) else { continue };
             let band = Band { stripe, from: 0, to: self.unit };
             if let Some(home) = self.home(stripe, lost, *home) {
-                reads.extend(self.enough(band));
+                match which {
+                    RebuildReads::Enough => reads.extend(self.enough(band)),
+                    RebuildReads::All => reads.extend(self.left(band)),
+                }
                 writes.push(self.at(band, home));
             }
         }
@@ -410,7 +418,7 @@ mod tests {
         for turn in 0..steps {
             let stripes = array.stripes_of_step(drive, turn);
             let before: BTreeSet<Seat> = seats(array).into_iter().collect();
-            let (reads, writes) = array.reconstruct(stripes.clone(), drive);
+            let (reads, writes) = array.reconstruct(stripes.clone(), drive, RebuildReads::Enough);
             let is_there = |&(drive, row): &(usize, u64)| before.contains(&Seat { drive, row });
             prop_assert!(units(&reads).iter().all(is_there));
             for stripe in stripes {

@@ -246,7 +246,7 @@ impl Repair {
             }
             let turn = active.next;
             let stripes = array.stripes_of_step(active.drive, turn);
-            let (reads, writes) = array.reconstruct(stripes.clone(), active.drive);
+            let (reads, writes) = array.reconstruct(stripes.clone(), active.drive, self.spec.reads);
             if writes.is_empty() {
                 // Nothing of the failed drive is in these stripes, or no room for it.
                 active.next += 1;

@@ -185,6 +185,7 @@ fn check_declustered(drives: usize, options: &ArrayOptions) -> Option<String> {
 impl Volume for Parity {
     const TAKES: &'static [&'static str] = &[
         "stripe_unit_kib",
+        "unequal_drives",
         "parity_layout",
         "small_writes",
         "write_order",
