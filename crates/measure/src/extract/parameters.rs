@@ -74,7 +74,7 @@ impl Parameters<'_> {
 
     fn rotation(&self, all: &mut Vec<Parameter>) {
         if let Some(rotation) = self.known.rotation.filter(|rotation| rotation.rotates()) {
-            let method = "completions at one sector lie whole turns apart";
+            let method = "completions at one sector lie whole revolutions apart";
             all.push(seen("rotation_ms", "ms", rotation.turn_ms, Some(rotation.ci95_ms), method));
             all.push(seen("rotation_rpm", "rpm", 60_000.0 / rotation.turn_ms, None, method));
         } else if let Some(sawtooth) = self.found.skippy.first() {
@@ -88,7 +88,7 @@ impl Parameters<'_> {
             let method = "addresses between jumps of the angle";
             all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
         } else if let Some(sawtooth) = self.found.skippy.first().filter(|_| self.known.has_zones()) {
-            let method = "a turn over the slope of Skippy's base line";
+            let method = "a revolution over the slope of Skippy's base line";
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }
         let zones = &self.found.zones;

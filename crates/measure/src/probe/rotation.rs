@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 pub(super) static ROTATION: Probe = Probe {
     name: ProbeName::Rotation,
-    about: "comes back to one sector after random pauses: the time of a turn",
+    about: "comes back to one sector after random pauses: the time of a revolution",
     needs: &[],
     writes: Writing::WhereAllowed,
     on_formula: true,
