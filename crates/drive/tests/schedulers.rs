@@ -302,7 +302,7 @@ fn any_case() -> impl Strategy<Value = Case> {
 
 /// The plain drive with other zones, skews, seeks and settles.
 fn any_drive() -> impl Strategy<Value = DriveSpec> {
-    let zones = prop::collection::vec((1_u32..60, 7_u32..130, 0_u32..7, 0_u32..7), 1..4);
+    let zones = prop::collection::vec((3_u32..60, 7_u32..130, 0_u32..7, 0_u32..7), 1..4);
     let seek = prop_oneof![
         Just("[seek.linear]\nsingle_cylinder_ms = 2.0\nfull_stroke_ms = 11.8".to_owned()),
         Just("[seek.constant]\ntime_ms = 4.0".to_owned()),

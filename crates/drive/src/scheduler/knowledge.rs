@@ -32,7 +32,10 @@ impl Knowledge {
     pub(super) fn coordinate(&self, lba: u64) -> u64 {
         match self.model() {
             None => lba,
-            Some(model) => u64::from(model.layout.extent(lba, 1).cylinder),
+            Some(model) => {
+                let extent = model.layout.extent(lba, 1);
+                u64::from(model.arm_track((extent.cylinder, extent.head)).0)
+            }
         }
     }
 
