@@ -7,7 +7,7 @@
 
 use super::pass::Arm;
 use crate::model::DriveModel;
-use crate::spec::Carrier;
+use crate::spec::{Carrier, HeadSet};
 use headstack_units::{Angle, Nanos};
 
 /// A head set. Of the one at work the mechanism knows where it is and when it is free.
@@ -61,14 +61,15 @@ pub(crate) enum Rests {
 impl Arms {
     /// All over the same track, the first at work.
     pub(super) fn new(model: &DriveModel, arm: Arm) -> Self {
-        let stand = |((&angle, &ends), &carrier): ((&Angle, &Nanos), &Carrier)| {
+        let stand = |((&angle, &ends), set): ((&Angle, &Nanos), &HeadSet)| {
+            let carrier = set.carrier;
             let fixed = match carrier {
                 Carrier::Arm(_) => None,
                 Carrier::Fixed(number) => Some(model.reach.fixed_over(number).into_inner()),
             };
             Stand { angle, carrier, fixed, arm, free_at: Nanos::ZERO, ends, is_out: false }
         };
-        let places = model.arm_angles.iter().zip(&model.arm_ends).zip(&model.carriers);
+        let places = model.arm_angles.iter().zip(&model.arm_ends).zip(&model.head_sets);
         Self { stands: places.map(stand).collect(), at_work: 0 }
     }
 

@@ -226,6 +226,11 @@ impl Mechanism {
         self.arms.all(self.free_at).filter(move |arm| !self.overlap || arm.free_at <= from)
     }
 
+    /// Which of the head sets in use was put to work last.
+    pub(crate) fn heads_at_work(&self) -> usize {
+        self.arms.at_work()
+    }
+
     /// From when on an arm is free.
     pub(crate) fn next_free(&self) -> Nanos {
         if !self.overlap {

@@ -13,8 +13,8 @@ use crate::layout::Layout;
 use crate::mechanics::{Mechanics, Reach};
 use crate::scheduler::Policy;
 use crate::spec::{
-    CacheSpec, Carrier, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding,
-    SpecError, TransferModel,
+    CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
+    TransferModel,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
@@ -50,8 +50,8 @@ pub struct DriveModel {
     pub(crate) arm_angles: Vec<Angle>,
     /// When each of them goes out of use.
     pub(crate) arm_ends: Vec<Nanos>,
-    /// What carries each of them.
-    pub(crate) carriers: Vec<Carrier>,
+    /// What each of them is.
+    pub(crate) head_sets: Vec<HeadSet>,
     pub(crate) reach: Reach,
     moves: Moves,
     /// Several arms are at work at a time.
@@ -183,7 +183,7 @@ impl DriveModel {
             write_back,
             arm_angles,
             arm_ends,
-            carriers: spec.arms.head_sets().map(|set| set.carrier).collect(),
+            head_sets: spec.arms.head_sets().collect(),
             moves: Moves::new(spec, &reach),
             reach,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),

@@ -55,7 +55,7 @@ impl Knowledge {
         match self {
             Self::Addresses { sectors, .. } => Extent { coordinates: *sectors, cylinders: 1 },
             Self::Cylinders(model) | Self::Layout(model) => {
-                let cylinders = model.layout.cylinders();
+                let cylinders = model.reach.positions(model.layout.cylinders());
                 Extent { coordinates: u64::from(cylinders), cylinders }
             }
         }

@@ -58,6 +58,8 @@ pub enum Carrier {
 pub struct HeadSet {
     /// What carries them.
     pub carrier: Carrier,
+    /// Which of an arm's over each surface, counted from 0.
+    pub head: u32,
     /// Where they stand around the spindle, in turns.
     pub turns: f64,
     /// When they go out of use, in s, if they do.
@@ -70,6 +72,7 @@ impl ArmsSpec {
         let arms = (0..self.count).flat_map(move |arm| self.sets_of(arm));
         let fixed = (0..).zip(&self.fixed_heads).map(|(number, heads)| HeadSet {
             carrier: Carrier::Fixed(number),
+            head: 0,
             turns: heads.angle_turns,
             fails_at_s: None,
         });
@@ -85,6 +88,7 @@ impl ArmsSpec {
             move |head: &u32| is_used && !self.heads_deconfigured.contains(&HeadOfArm { arm, head: *head });
         (0..heads).filter(used).map(move |head| HeadSet {
             carrier: Carrier::Arm(arm),
+            head,
             turns: (self.arm_turns(arm) + self.head_turns(head)).rem_euclid(1.0),
             fails_at_s: self.fails_at_s(arm, head),
         })
