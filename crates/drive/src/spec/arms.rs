@@ -191,7 +191,7 @@ fn deconfigured(arms: &ArmsSpec, findings: &mut Findings) {
             findings.add("arms.deconfigured", format!("arm {arm} is named twice"));
         }
     }
-    if arms.in_use().next().is_none() {
+    if arms.heads_per_surface > 0 && arms.in_use().next().is_none() {
         let message = if arms.heads_deconfigured.is_empty() {
             format!("all {} arms are out of use: leave at least one", arms.count)
         } else {
