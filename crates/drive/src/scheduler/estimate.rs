@@ -78,7 +78,7 @@ impl<'a> Estimate<'a> {
     pub(crate) fn of_arm(&self, other: &Other) -> Self {
         let moved = match self.rests(other) {
             None => *self,
-            Some(arm) => self.from_track(self.model.arm_track(arm.track())),
+            Some(arm) => self.starting_at(self.model.arm_track(arm.track())),
         };
         moved.of_heads(other)
     }
@@ -99,12 +99,12 @@ impl<'a> Estimate<'a> {
     pub(crate) fn of_heads(&self, other: &Other) -> Self {
         let estimate = match other.carrier {
             Carrier::Arm(_) => *self,
-            Carrier::Fixed(number) => self.from_track(self.model.reach.fixed(number)),
+            Carrier::Fixed(number) => self.starting_at(self.model.reach.fixed(number)),
         };
         estimate.seen_from(other.later)
     }
 
-    fn from_track(&self, track: (u32, u32)) -> Self {
+    fn starting_at(&self, track: (u32, u32)) -> Self {
         let arm = Arm::on(track);
         Self { seek_paths: self.seek_paths.map(|seek_path| SeekPath { arm, ..seek_path }), ..*self }
     }

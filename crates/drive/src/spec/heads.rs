@@ -262,7 +262,7 @@ fn surfaces_at_once(spec: &DriveSpec, findings: &mut Findings) {
     if surfaces == 1 {
         return;
     }
-    if surfaces == 0 || layout.heads % surfaces != 0 {
+    if surfaces == 0 || !layout.heads.is_multiple_of(surfaces) {
         let message = format!(
             "{surfaces} is not a divisor of the {} surfaces (`layout.heads`): all groups of surfaces must be equal",
             layout.heads
@@ -270,7 +270,7 @@ fn surfaces_at_once(spec: &DriveSpec, findings: &mut Findings) {
         findings.add(PATH, message);
         return;
     }
-    let whole = |tracks: u32| tracks % surfaces == 0;
+    let whole = |tracks: u32| tracks.is_multiple_of(surfaces);
     let is_whole = |zone: &ZoneSpec| whole(zone.spare_tracks_per_cylinder) && whole(zone.spare_tracks_at_end);
     if !layout.zone.iter().all(is_whole) {
         let message = format!("spare tracks must come {surfaces} at a time, one on each surface of a group");
