@@ -24,6 +24,18 @@ def test_the_table_of_the_thesis() -> None:
     assert [round(system["saving_percent"]) for system in systems] == [0, 27, 40]
 
 
+def test_a_second_head_costs_less_than_a_second_arm_and_a_second_stack_less_than_either() -> None:
+    def bill(design: str, actuators: int = 1) -> tuple[float, float]:
+        (found,) = package.cost(design, actuators=[actuators]).designs
+        return found["low_usd"], found["high_usd"]
+
+    # Beside one arm's 67.70 to 80.80: 8 heads of 3 dollars, 4 suspensions, a preamplifier.
+    assert bill("two-heads") == pytest.approx((67.7 + 24 + 2 + 1.2, 80.8 + 24 + 3.6 + 1.2))
+    # A spindle motor, a voice-coil motor, a bearing, half a preamplifier's heads each, and a second motor driver.
+    assert bill("two-stacks") == pytest.approx((67.7 + 5 + 1 + 3 + 3.5 + 1.2, 80.8 + 10 + 2 + 3 + 4 + 1.2))
+    assert bill("two-stacks") < bill("two-heads") < bill("four-platter", 2)
+
+
 def test_tables_show_what_json_says() -> None:
     outcome = headstack("cost", "--actuators", "1,4")
     assert outcome.code == 0

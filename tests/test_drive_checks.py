@@ -159,6 +159,40 @@ def test_the_study_has_a_row_for_every_published_point(monkeypatch: pytest.Monke
     assert deep.LONG_WAIT_MS == nearline.LONG_READ_MS
 
 
+def test_show_tells_heads_and_surfaces() -> None:
+    heads = (
+        ("arms.heads_per_surface", "3"),
+        ("arms.heads_deconfigured", "[{ arm = 0, head = 1 }]"),
+        ("arms.failures", "[{ arm = 0, head = 2, at_s = 10.0 }]"),
+        ("arms.fixed_heads", "[{ first_cylinder = 0, last_cylinder = 4, angle_turns = 0.25 }]"),
+        ("arms.surfaces_at_once", "2"),
+    )
+    options = [part for key, value in heads for part in ("--set", f"{key}={value}")]
+    shown = command("drives", "show", "hc-sd", *options).out
+    for told in (
+        "3, equidistant",
+        "0, 0.333, 0.667 turns",
+        "head 1 of arm 0",
+        "head 2 of arm 0 after 10 s",
+        "cylinders 0–4, at 0.25 turns",
+        "surfaces at once",
+    ):
+        assert told in shown
+    # Two surfaces at once: half as many to choose from, of tracks with twice the sectors.
+    one, two = (
+        command("drives", "show", "hc-sd", *more, "--json").json()
+        for more in ((), ("--set", "arms.surfaces_at_once=2"))
+    )
+    assert (two["heads"], two["capacity_sectors"]) == (one["heads"] / 2, one["capacity_sectors"])
+    rates = [about["zones"][0]["media_mb_per_s"] for about in (one, two)]
+    assert 1.95 < rates[1] / rates[0] < 2.05
+    radial = command(
+        "drives", "show", "hc-sd", "--set", "arms.heads_per_surface=2", "--set", "arms.head_placement=radial"
+    )
+    assert "2, radial" in radial.out
+    assert "behind their arm" not in radial.out
+
+
 def test_show_tells_arms_failures_and_rules(tmp_path: Path) -> None:
     arms = ("--set", "arms.count=2", "--set", "arms.failures=[{ arm = 1, at_s = 10.0 }]")
     shown = command("drives", "show", "hc-sd", *arms).out

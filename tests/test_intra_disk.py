@@ -13,6 +13,7 @@ from headstack._core import Together
 from headstack.studies import intra_disk
 from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs
 
+STEADY = "[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 20\n"
 ARRAYS = {"md-financial": (24, 457.7), "md-websearch": (6, 114.4), "md-tpcc": (4, 148.7), "md-tpch": (15, 539.4)}
 
 
@@ -37,6 +38,20 @@ def requests(rows: list[tuple[int, int]], sectors: int = 8) -> pl.DataFrame:
         },
         schema_overrides={"arrival_ns": pl.UInt64, "lba": pl.UInt64, "sectors": pl.UInt32, "device": pl.UInt32},
     )
+
+
+def test_two_stacks_are_the_drive_cut_in_two() -> None:
+    box, drive = package.System("two-stacks"), package.Drive("hc-sd")
+    assert box.volumes[0][1] == pytest.approx(drive.capacity_sectors, rel=1e-5)
+    load = package.Workload(toml="seed = 1\nrequests = 3000\n" + STEADY)
+    one, two = (package.simulate(system, load, keep=False).summary for system in ("hc-sd", "two-stacks"))
+    shares = [each["requests"] / 3000 for each in two["drives"]]
+    assert sum(shares) >= 1
+    assert min(shares) > 0.45
+    assert two["response_ms"]["mean"] < one["response_ms"]["mean"]
+    # At rest they draw the same; work is shared, not doubled.
+    assert two["power"]["by_state_w"]["idle"] < 12.15
+    assert two["power"]["average_w"] == pytest.approx(one["power"]["average_w"], rel=0.1)
 
 
 def test_devices_lie_one_after_the_other() -> None:

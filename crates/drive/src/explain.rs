@@ -4,6 +4,8 @@ use crate::command::{Background, BusTiming, Command, Outcome, Work};
 use crate::drive::Drive;
 use crate::mechanics::Epoch;
 use crate::mechanism::Pass;
+use crate::model::DriveModel;
+use crate::spec::Carrier;
 use crate::transfer::Narrative;
 use headstack_units::{Angle, Nanos, Op};
 
@@ -44,22 +46,27 @@ impl Drive {
         let epoch = self.parts_mut().mechanism.media_ahead(&model, seen_at).epoch;
         // Another arm than the one used last may have set out.
         let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(from);
-        let mut timeline = Timeline { epoch, from, since: outcome.submitted, steps: Vec::new() };
+        let seen_by = heads_at_work(&model, self.parts_mut().mechanism.heads_at_work());
+        let mut timeline =
+            Timeline { model: &model, epoch, from, since: outcome.submitted, seen_by, steps: Vec::new() };
         timeline.tell(&narrative, &outcome, command.op);
         (outcome, timeline.steps)
     }
 }
 
 /// Steps as they are put together.
-struct Timeline {
+struct Timeline<'a> {
+    model: &'a DriveModel,
     epoch: Epoch,
     /// The track under the head before the command.
     from: (u32, u32),
     since: Nanos,
+    /// The heads that the disk is seen from, where there is a choice of them.
+    seen_by: Option<String>,
     steps: Vec<Step>,
 }
 
-impl Timeline {
+impl Timeline<'_> {
     fn tell(&mut self, narrative: &Narrative, outcome: &Outcome, op: Op) {
         let decoded = narrative.decoded.min(outcome.finish);
         self.add("overhead", self.since, decoded, self.from, "command decoded".into());
@@ -71,11 +78,15 @@ impl Timeline {
         for (index, pass) in narrative.passes.iter().enumerate() {
             let track = (pass.extent.cylinder, pass.extent.head);
             let again = narrative.reads_first && index > 0 && narrative.passes[0].lba() == pass.lba();
-            self.add("seek", pass.begin, pass.ready, track, move_note(at, track));
+            self.add("seek", pass.begin, pass.ready, track, move_note(self.model, at, track));
             let wait = if again {
                 "the whole physical sectors have been read; they come around again to be written".into()
             } else {
                 wait_note(pass, self.epoch.angle(pass.ready))
+            };
+            let wait = match &self.seen_by {
+                Some(heads) if index == 0 => format!("{heads}: {wait}"),
+                _ => wait,
             };
             self.add("rotation", pass.ready, pass.start, track, wait);
             let note = format!("LBA {} to {}", pass.lba(), pass.end_lba() - 1);
@@ -142,12 +153,27 @@ fn waited_for(work: Work) -> &'static str {
     }
 }
 
-fn move_note(from: (u32, u32), to: (u32, u32)) -> String {
-    match (from.0.abs_diff(to.0), from.1 == to.1) {
-        (0, _) => format!("head switch {} → {}", from.1, to.1),
-        (1, _) => format!("one cylinder, {} → {}", from.0, to.0),
-        (distance, _) => format!("{distance} cylinders, {} → {}", from.0, to.0),
+fn move_note(model: &DriveModel, from: (u32, u32), to: (u32, u32)) -> String {
+    match model.arm_track(from).0.abs_diff(model.arm_track(to).0) {
+        0 if from.0 != to.0 => {
+            format!("to another head on the arm's radial line, cylinder {} → {}", from.0, to.0)
+        }
+        0 => format!("head switch {} → {}", from.1, to.1),
+        1 => format!("one cylinder, {} → {}", from.0, to.0),
+        distance => format!("{distance} cylinders, {} → {}", from.0, to.0),
     }
+}
+
+/// Which heads serve, where there is a choice.
+fn heads_at_work(model: &DriveModel, index: usize) -> Option<String> {
+    let set = (model.head_sets.len() > 1).then(|| model.head_sets[index])?;
+    Some(match set.carrier {
+        Carrier::Arm(arm) if model.spec().arms.heads_per_surface > 1 => {
+            format!("head {} of arm {arm}", set.head)
+        }
+        Carrier::Arm(arm) => format!("arm {arm}"),
+        Carrier::Fixed(number) => format!("fixed heads {number}"),
+    })
 }
 
 /// Which sector was under the head on arrival, and whether the wanted one was just missed.

@@ -1,7 +1,7 @@
 //! Positioning estimates: what a scheduler may know of a drive at an instant of decision.
 
 use crate::layout::Extent;
-use crate::mechanism::{Media, Other, Release};
+use crate::mechanism::{Arm, Media, Other, Release};
 use crate::model::DriveModel;
 use crate::scheduler::{Estimate, SeekPath, Target, data_from, overhead, soonest};
 use crate::transfer::Parts;
@@ -43,12 +43,12 @@ impl Parts {
         self.mechanism.retire_arms(at);
         let at_work = self.estimate(model, at);
         let others: Vec<Other> = self.mechanism.idle_arms(at).collect();
-        let estimate = |other: &Other| match other.rests {
+        let estimate = |other: &Other| match at_work.rests(other) {
             // One that rests while another works sets out when it likes; otherwise when that one could.
             Some(arm) if model.arms_overlap => {
                 let free =
                     |_: &Self, _: &Media<'_>, from: Nanos| Release { at: from.max(other.free_at), arm };
-                self.estimate_of(model, at, free).seen_from(other.later)
+                self.estimate_of(model, at, free).of_heads(other)
             }
             _ => at_work.of_arm(other),
         };
@@ -65,11 +65,11 @@ impl Parts {
         at: Nanos,
         from: Nanos,
     ) {
-        let target = Target::of_extent(media.model, target, op);
+        let first = Target::of_extent(media.model, target, op);
         let estimates = self.estimates(media.model, at);
-        let best = soonest(&estimates, op, &target, sectors);
+        let best = soonest(&estimates, op, &first, sectors);
         let arm = self.mechanism.idle_arms(at).nth(best).map(|arm| arm.index);
         let arm = arm.expect("one of several arms can go to work");
-        self.mechanism.put_to_work(media, &mut self.buffer, from, arm);
+        self.mechanism.put_to_work(media, &mut self.buffer, from, (arm, Arm::over(target)));
     }
 }

@@ -5,7 +5,7 @@
 //! hardly ever meant. Found by walking the tracks of each zone in the order of addresses.
 
 use crate::layout::{Extent, Layout, ZoneSummary};
-use crate::mechanics::Mechanics;
+use crate::mechanics::{Mechanics, Reach};
 use crate::spec::{DriveSpec, SwitchModel};
 use headstack_units::{Op, Rpm};
 
@@ -104,16 +104,18 @@ pub fn skew_warnings(spec: &DriveSpec) -> Vec<SkewWarning> {
 struct Tables {
     layout: Layout,
     mechanics: Mechanics,
+    reach: Reach,
 }
 
 impl Tables {
     fn new(spec: &DriveSpec) -> Self {
-        Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(spec) }
+        let spec = spec.joined();
+        Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), reach: Reach::new(&spec) }
     }
 
     fn walk<'a>(&'a self, spec: &'a DriveSpec) -> Walk<'a> {
         let period = Rpm(spec.rotation_rpm).period_ns();
-        Walk { spec, layout: &self.layout, mechanics: &self.mechanics, period }
+        Walk { spec, tables: self, layout: &self.layout, period }
     }
 }
 
@@ -131,8 +133,8 @@ impl Change {
 
 struct Walk<'a> {
     spec: &'a DriveSpec,
+    tables: &'a Tables,
     layout: &'a Layout,
-    mechanics: &'a Mechanics,
     /// Of a revolution, in ns.
     period: f64,
 }
@@ -173,7 +175,9 @@ impl Walk<'_> {
 
     fn switch(&self, change: &Change, op: Op) -> f64 {
         let Change { from, to } = change;
-        self.mechanics.switch((from.cylinder, from.head), (to.cylinder, to.head), op).0 as f64
+        let Tables { mechanics, reach, .. } = self.tables;
+        let (from, to) = (reach.of((from.cylinder, from.head)), reach.of((to.cylinder, to.head)));
+        mechanics.switch(from, to, op).0 as f64
     }
 
     /// What the tracks of a zone and the changes between them take.

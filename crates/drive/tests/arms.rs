@@ -61,6 +61,76 @@ fn arms_at_equal_distances_divide_the_wait_for_the_sector() {
     }
 }
 
+/// So does an arm with n heads at equal distances, however its arms share them; and heads that move together seek as one.
+#[test]
+fn heads_at_equal_distances_divide_the_wait_for_the_sector() {
+    for (arms, heads) in [(1, 2), (1, 3), (1, 4), (2, 2)] {
+        let several = format!("arms = {{ count = {arms}, heads_per_surface = {heads} }}\n");
+        let still = random_reads(&mut drive(&format!("{several}{FAST_BUS}\n{NO_MOVES}")), 60_000);
+        let (mean, exact) =
+            (mean_ms(&still, |outcome| outcome.phases.rotation), TURN_MS / f64::from(2 * arms * heads));
+        assert!((mean / exact - 1.0).abs() < 0.01, "{arms} arms, {heads} heads: {mean} against {exact} ms");
+    }
+    let seek = |arms: &str| {
+        let outcomes = random_reads(&mut drive(&format!("{arms}{FAST_BUS}\n")), 20_000);
+        mean_ms(&outcomes, |outcome| outcome.phases.seek)
+    };
+    let (one, four) = (seek(""), seek("arms = { heads_per_surface = 4 }\n"));
+    assert!((four / one - 1.0).abs() < 1e-9, "one seek for all: {four} against {one} ms");
+}
+
+/// With n heads on a radial line no seek goes over more than a band, and the mean distance is that of a drive with so many
+/// cylinders; the wait for the sector stays.
+#[test]
+fn heads_on_a_radial_line_shorten_seeks_to_a_band() {
+    let with = |heads: u32| {
+        let text =
+            format!("arms = {{ heads_per_surface = {heads}, head_placement = \"radial\" }}\n{FAST_BUS}\n");
+        random_reads(&mut drive(&text), 30_000)
+    };
+    for heads in [1_u32, 2, 4, 5] {
+        let outcomes = with(heads);
+        let band = 100 / heads;
+        let longest = outcomes.iter().map(|outcome| outcome.phases.seek.as_ms()).fold(0.0, f64::max);
+        let over_a_band = 2.0 + f64::from(band - 2) * 0.1;
+        assert!((longest - over_a_band).abs() < 1e-5, "{heads} heads: {longest} against {over_a_band} ms");
+        // Of two cylinders, drawn evenly, that are not the same: (n + 1) / 3 apart in the mean.
+        let moves: Vec<f64> = outcomes.iter().map(|o| o.phases.seek.as_ms()).filter(|&ms| ms > 1.5).collect();
+        let mean = moves.iter().sum::<f64>() / moves.len() as f64;
+        let exact = 2.0 + 0.1 * (f64::from(band + 1) / 3.0 - 1.0);
+        assert!((mean / exact - 1.0).abs() < 0.01, "{heads} heads: {mean} against {exact} ms");
+        let wait = mean_ms(&outcomes, |outcome| outcome.phases.rotation);
+        assert!((wait - TURN_MS / 2.0).abs() < 0.1, "{heads} heads: {wait} ms");
+    }
+}
+
+/// Surfaces at once are one surface whose tracks hold so many times the sectors: the same to the bit, be it said so or so.
+/// Where the bus keeps up, a stream comes so many times as fast.
+#[test]
+fn surfaces_at_once_multiply_the_media_rate() {
+    let stream = |extra: &str| {
+        let mut drive = drive(&format!("{extra}{FAST_BUS}\n"));
+        let outcome = serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 39_600));
+        outcome.finish.as_ms()
+    };
+    let [one, two, four] = [1, 2, 4].map(|n| stream(&format!("arms = {{ surfaces_at_once = {n} }}\n")));
+    // 396 tracks and the skews between them: a head switch a track, but for every fourth, which is a cylinder switch.
+    let exact = |tracks: u32, per_cylinder: u32| {
+        let cylinders = tracks / per_cylinder;
+        let switches = tracks - cylinders + 2 * (cylinders - 1);
+        f64::from(tracks) * TURN_MS + f64::from(switches) + 0.001
+    };
+    for (found, tracks, per_cylinder) in [(one, 396, 4), (two, 198, 2), (four, 99, 1)] {
+        let exact = exact(tracks, per_cylinder);
+        assert!((found - exact).abs() < 1e-3, "{per_cylinder} groups: {found} against {exact} ms");
+    }
+    // A bus slower than two surfaces binds.
+    let slow = "arms = { surfaces_at_once = 4 }\nbuffer = { size_kib = 64.0 }\nbus = { read_mb_per_s = 8.0, write_mb_per_s = 8.0 }\n";
+    let outcome = serve(&mut drive(slow), Nanos::ZERO, command(0, Op::Read, 0, 39_600));
+    let least = 39_600.0 * 512.0 / 8e3;
+    assert!(outcome.finish.as_ms() >= least && four < least / 2.0, "{} ms, {least}", outcome.finish.as_ms());
+}
+
 /// Two arms at one angle: each is sometimes nearer, and neither sees a sector sooner.
 #[test]
 fn arms_at_the_same_angle_gain_by_the_seek_alone() {
@@ -74,12 +144,29 @@ fn arms_at_the_same_angle_gain_by_the_seek_alone() {
     assert!((rotation(&one) - 5.0).abs() < 0.1, "{} ms", rotation(&one));
 }
 
-/// Arms of the naive drive: where each stands and is.
+/// What carries heads of the naive drive.
+#[derive(Clone, Copy, Debug)]
+enum On {
+    Arm(usize),
+    /// Nothing that moves: these cylinders are under them.
+    Fixed(u64, u64),
+}
+
+/// The naive drive: where its heads stand and what carries them, where each arm is, and how many cylinders a head reaches.
+#[derive(Clone, Debug)]
 struct Naive {
-    arms: Vec<(f64, (u64, u64))>,
+    heads: Vec<(f64, On)>,
+    arms: Vec<(u64, u64)>,
+    band: u64,
 }
 
 impl Naive {
+    /// Arms with one head.
+    fn of_arms(angles: &[f64]) -> Self {
+        let heads = angles.iter().enumerate().map(|(arm, &stands)| (stands, On::Arm(arm))).collect();
+        Self { heads, arms: vec![(0, 0); angles.len()], band: 100 }
+    }
+
     /// The plain drive's layout by its definition: where a sector begins, in turns, and its track.
     fn place(lba: u64) -> (f64, (u64, u64)) {
         let (track, slot) = (lba / 100, lba % 100);
@@ -88,17 +175,23 @@ impl Naive {
         (((slot + skew) % 100) as f64 / 100.0, (cylinder, track % 4))
     }
 
-    fn move_ms(from: (u64, u64), to: (u64, u64)) -> f64 {
-        let d = from.0.abs_diff(to.0) as f64;
+    /// How far the arm goes along its heads' bands; another head is another surface or another band.
+    fn move_ms(&self, from: (u64, u64), to: (u64, u64)) -> f64 {
+        let d = (from.0 % self.band).abs_diff(to.0 % self.band) as f64;
         let seek = if d > 0.0 { 2.0 + (d - 1.0) * 9.8 / 98.0 } else { 0.0 };
-        seek.max(if from.1 == to.1 { 0.0 } else { 1.0 })
+        let is_same = from.1 == to.1 && from.0 / self.band == to.0 / self.band;
+        seek.max(if is_same { 0.0 } else { 1.0 })
     }
 
-    /// When an arm is on track for a sector, and when the sector comes there; a moment late is on time.
-    fn reach(&self, arm: usize, at: f64, lba: u64) -> (f64, f64) {
-        let (stands, track) = self.arms[arm];
+    /// When a head is on track for a sector, and when the sector comes there; a moment late is on time.
+    fn reach(&self, head: usize, at: f64, lba: u64) -> (f64, f64) {
+        let (stands, on) = self.heads[head];
         let (angle, target) = Self::place(lba);
-        let ready = at + Self::move_ms(track, target);
+        let ready = match on {
+            On::Arm(arm) => at + self.move_ms(self.arms[arm], target),
+            On::Fixed(first, last) if (first..=last).contains(&target.0) => at,
+            On::Fixed(..) => return (f64::INFINITY, f64::INFINITY),
+        };
         let wait = (angle + stands - ready / TURN_MS).rem_euclid(1.0) * TURN_MS;
         (ready, if TURN_MS - wait < 1e-4 { ready } else { ready + wait })
     }
@@ -106,8 +199,8 @@ impl Naive {
     /// Whether rounding decides which pair is the best: two are there at the same time, or the arm of one is on track just when
     /// its sector begins.
     fn is_close(&self, at: f64, waiting: &[u64]) -> bool {
-        let pairs = waiting.iter().flat_map(|&lba| (0..self.arms.len()).map(move |arm| (lba, arm)));
-        let mut reached: Vec<(f64, f64)> = pairs.map(|(lba, arm)| self.reach(arm, at, lba)).collect();
+        let pairs = waiting.iter().flat_map(|&lba| (0..self.heads.len()).map(move |head| (lba, head)));
+        let mut reached: Vec<(f64, f64)> = pairs.map(|(lba, head)| self.reach(head, at, lba)).collect();
         reached.sort_by(|a, b| a.1.total_cmp(&b.1));
         let soonest = reached[0].1;
         reached.windows(2).any(|pair| pair[1].1 - pair[0].1 < 1e-4)
@@ -117,17 +210,19 @@ impl Naive {
             })
     }
 
-    /// Of the sectors that wait, the best with its arm: the soonest, then the oldest, then the first arm.
+    /// Of the sectors that wait, the best with its head: the soonest, then the oldest, then the first head.
     fn best(&self, at: f64, waiting: &[u64]) -> (usize, usize) {
-        let pairs = (0..waiting.len()).flat_map(|i| (0..self.arms.len()).map(move |arm| (i, arm)));
-        let start = |&(i, arm): &(usize, usize)| self.reach(arm, at, waiting[i]).1;
+        let pairs = (0..waiting.len()).flat_map(|i| (0..self.heads.len()).map(move |head| (i, head)));
+        let start = |&(i, head): &(usize, usize)| self.reach(head, at, waiting[i]).1;
         pairs.min_by(|a, b| start(a).total_cmp(&start(b))).expect("something waits")
     }
 
-    /// The arm serves the sector: seek and rotation in ms, and when it has passed.
-    fn serve(&mut self, arm: usize, at: f64, lba: u64) -> (f64, f64, f64) {
-        let (ready, start) = self.reach(arm, at, lba);
-        self.arms[arm].1 = Self::place(lba).1;
+    /// The head serves the sector: seek and rotation in ms, and when it has passed.
+    fn serve(&mut self, head: usize, at: f64, lba: u64) -> (f64, f64, f64) {
+        let (ready, start) = self.reach(head, at, lba);
+        if let On::Arm(arm) = self.heads[head].1 {
+            self.arms[arm] = Self::place(lba).1;
+        }
         (ready - at, start - ready, start + TURN_MS / 100.0)
     }
 }
@@ -136,12 +231,59 @@ fn any_angles() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec((0_u32..1000).prop_map(|part| f64::from(part) / 1000.0), 1..5)
 }
 
-fn drive_with(angles: &[f64], extra: &str) -> Drive {
-    let text = format!(
-        "arms = {{ count = {}, angles_turns = {angles:?} }}\n{extra}buffer = {{ size_kib = 64.0 }}\n{FAST_BUS}\n",
-        angles.len()
-    );
-    drive(&text)
+fn drive_with(arms: &str, extra: &str) -> Drive {
+    drive(&format!("arms = {{ {arms} }}\n{extra}buffer = {{ size_kib = 64.0 }}\n{FAST_BUS}\n"))
+}
+
+/// Arms, their heads and heads that stand still: as a drive file says it, and the naive drive.
+fn any_heads() -> impl Strategy<Value = (String, Naive)> {
+    let arms_alone = any_angles().prop_map(|angles| {
+        (format!("count = {}, angles_turns = {angles:?}", angles.len()), Naive::of_arms(&angles))
+    });
+    // Where they stand unless something else is said: all at equal distances.
+    let even = (1_usize..4, 2_usize..4).prop_map(|(arms, heads)| {
+        let each = arms * heads;
+        let stands = (0..each).map(|head| (head as f64 / each as f64, On::Arm(head / heads))).collect();
+        let naive = Naive { heads: stands, ..Naive::of_arms(&vec![0.0; arms]) };
+        (format!("count = {arms}, heads_per_surface = {heads}"), naive)
+    });
+    let uneven = (any_angles(), any_angles()).prop_map(|(arms, heads)| {
+        let of_arm = |arm: usize| heads.iter().map(move |turns| (turns, On::Arm(arm)));
+        let stands = (0..arms.len()).flat_map(|arm| {
+            of_arm(arm).map({
+                let angle = arms[arm];
+                move |(turns, on)| (angle + turns, on)
+            })
+        });
+        let text = format!(
+            "count = {}, angles_turns = {arms:?}, heads_per_surface = {}, head_angles_turns = {heads:?}",
+            arms.len(),
+            heads.len()
+        );
+        (text, Naive { heads: stands.collect(), ..Naive::of_arms(&arms) })
+    });
+    let radial = (any_angles(), 2_u64..9).prop_map(|(angles, heads)| {
+        let text = format!(
+            "count = {}, angles_turns = {angles:?}, heads_per_surface = {heads}, head_placement = \"radial\"",
+            angles.len()
+        );
+        (text, Naive { band: 100_u64.div_ceil(heads), ..Naive::of_arms(&angles) })
+    });
+    let range = (0_u64..90, 0_u64..40, 0_u32..1000);
+    let fixed = (any_angles(), prop::collection::vec(range, 1..3)).prop_map(|(angles, ranges)| {
+        let mut naive = Naive::of_arms(&angles);
+        let mut texts = Vec::new();
+        for (first, more, part) in ranges {
+            let (last, angle) = ((first + more).min(99), f64::from(part) / 1000.0);
+            naive.heads.push((angle, On::Fixed(first, last)));
+            texts.push(format!(
+                "{{ first_cylinder = {first}, last_cylinder = {last}, angle_turns = {angle} }}"
+            ));
+        }
+        let fixed = texts.join(", ");
+        (format!("count = {}, angles_turns = {angles:?}, fixed_heads = [{fixed}]", angles.len()), naive)
+    });
+    prop_oneof![arms_alone, even, uneven, radial, fixed]
 }
 
 fn near(found: Nanos, expected_ms: f64) -> bool {
@@ -151,22 +293,22 @@ fn near(found: Nanos, expected_ms: f64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The naive twin: each command is served by the arm whose sector comes first, worked out in floating point.
+    /// The naive twin: each command is served by the head that its sector reaches first, worked out in floating point.
     #[test]
     fn the_arm_that_is_there_first_serves(
-        angles in any_angles(),
+        (arms, naive) in any_heads(),
         reads in prop::collection::vec((0_u64..39_600, 0.0_f64..40.0), 1..40),
     ) {
-        let mut naive = Naive { arms: angles.iter().map(|&stands| (stands, (0, 0))).collect() };
-        let mut drive = drive_with(&angles, "");
+        let mut naive = naive;
+        let mut drive = drive_with(&arms, "");
         let mut at = Nanos::ZERO;
         for (id, &(lba, gap_ms)) in reads.iter().enumerate() {
             let at_ms = at.as_ms();
             if naive.is_close(at_ms, &[lba]) {
                 return Ok(());
             }
-            let (_, arm) = naive.best(at_ms, &[lba]);
-            let (seek, rotation, _) = naive.serve(arm, at_ms, lba);
+            let (_, head) = naive.best(at_ms, &[lba]);
+            let (seek, rotation, _) = naive.serve(head, at_ms, lba);
             let outcome = serve(&mut drive, at, command(id as u64, Op::Read, lba, 1));
             prop_assert!(near(outcome.phases.seek, seek), "{:?} against {}", outcome, seek);
             prop_assert!(near(outcome.phases.rotation, rotation), "{:?} against {}", outcome, rotation);
@@ -174,15 +316,15 @@ proptest! {
         }
     }
 
-    /// The naive twin of SPTF over all pairs of a request and an arm.
+    /// The naive twin of SPTF over all pairs of a request and a head.
     #[test]
-    fn the_best_pair_of_request_and_arm_is_served(
-        angles in any_angles(),
+    fn the_best_pair_of_request_and_head_is_served(
+        (arms, naive) in any_heads(),
         reads in prop::collection::hash_set(0_u64..39_600, 2..20),
     ) {
         let reads: Vec<u64> = reads.into_iter().collect();
-        let mut naive = Naive { arms: angles.iter().map(|&stands| (stands, (0, 0))).collect() };
-        let mut drive = drive_with(&angles, "controller = { scheduler = \"sptf\", queue_depth = 64 }\n");
+        let mut naive = naive;
+        let mut drive = drive_with(&arms, "controller = { scheduler = \"sptf\", queue_depth = 64 }\n");
         let bus = drive.model().bus();
         // The first is chosen before the others come.
         let arrivals: Vec<(Nanos, Command)> = reads
@@ -196,12 +338,12 @@ proptest! {
         let mut first = true;
         for outcome in &outcomes {
             let candidates = if first { &waiting[..1] } else { &waiting[..] };
-            let (index, arm) = naive.best(at, candidates);
+            let (index, head) = naive.best(at, candidates);
             if naive.is_close(at, candidates) {
                 return Ok(());
             }
             prop_assert_eq!(outcome.id, ids[index]);
-            let (seek, rotation, end) = naive.serve(arm, at, waiting[index]);
+            let (seek, rotation, end) = naive.serve(head, at, waiting[index]);
             prop_assert!(near(outcome.phases.seek, seek), "{:?} against {}", outcome, seek);
             prop_assert!(near(outcome.phases.rotation, rotation), "{:?} against {}", outcome, rotation);
             waiting.remove(index);
@@ -216,6 +358,14 @@ proptest! {
         let out: Vec<u32> = (1..count).collect();
         let left = format!("count = {count}, deconfigured = {out:?}");
         prop_assert_eq!(outcomes(&options, &left, "", &rows), outcomes(&options, "count = 1", "", &rows));
+        let heads_out: Vec<String> = (1..count).map(|head| format!("{{ arm = 0, head = {head} }}")).collect();
+        let head_left = format!("heads_per_surface = {count}, heads_deconfigured = [{}]", heads_out.join(", "));
+        prop_assert_eq!(outcomes(&options, &head_left, "", &rows), outcomes(&options, "count = 1", "", &rows));
+        let joined = "[layout]\nheads = 2\nzone = [{ first_cylinder = 0, last_cylinder = 99, sectors_per_track = 200, track_skew_sectors = 20, cylinder_skew_sectors = 40 }]\n";
+        prop_assert_eq!(
+            outcomes(&options, "surfaces_at_once = 2", "", &rows),
+            outcomes(&options, "count = 1", joined, &rows)
+        );
         let together = format!("count = {count}, angles_turns = {:?}", vec![0.0; count as usize]);
         prop_assert_eq!(
             outcomes(&options, &together, NO_MOVES, &rows),
@@ -344,6 +494,20 @@ fn arms_that_cannot_be_are_refused() {
         ("arms.deconfigured", "[0]", "`arms.deconfigured`: all 1 arms are out of use: leave at least one"),
         ("arms.deconfigured", "[3]", "`arms.deconfigured`: there is no arm 3: arms are counted from 0 to 0"),
         ("arms.design", "several", "unknown variant `several`"),
+        ("arms.heads_per_surface", "0", "`arms.heads_per_surface`: 0 is not between 1 and 64"),
+        ("arms.head_angles_turns", "[0.0, 0.5]", "`arms.head_angles_turns`: 2 angles for 1 heads"),
+        ("arms.heads_deconfigured", "[{ arm = 0, head = 1 }]", "there is no head 1 of arm 0"),
+        (
+            "arms.heads_deconfigured",
+            "[{ arm = 0, head = 0 }]",
+            "no arm has a head in use: leave at least one",
+        ),
+        (
+            "arms.fixed_heads",
+            "[{ first_cylinder = 90, last_cylinder = 100 }]",
+            "`arms.fixed_heads.0`: cylinders 90 to 100 are not a range of the drive's, which go from 0 to 99",
+        ),
+        ("arms.surfaces_at_once", "3", "`arms.surfaces_at_once`: 3 is not a divisor of the 4 surfaces"),
         (
             "arms.failures",
             "[{ arm = 0, at_s = 1.0 }]",
@@ -361,9 +525,27 @@ fn arms_that_cannot_be_are_refused() {
         let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
     }
-    let set = [("arms.count", "2"), ("fidelity.rotation", "uniform")];
-    let set = set.map(|(path, value)| (path.to_owned(), value.to_owned()));
-    let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();
-    assert!(matches!(error, SpecError::Physics { .. }), "{error}");
-    assert!(error.to_string().contains("`arms.count`: 2 arms gain by the rotation"), "{error}");
+    for (set, message) in [
+        (
+            [("arms.count", "2"), ("fidelity.rotation", "uniform")],
+            "`arms.count`: 2 arms gain by the rotation",
+        ),
+        (
+            [("arms.heads_per_surface", "2"), ("fidelity.rotation", "uniform")],
+            "`arms.heads_per_surface`: 2 heads over a surface gain by the rotation",
+        ),
+        (
+            [("arms.heads_per_surface", "101"), ("arms.head_placement", "radial")],
+            "`arms.heads_per_surface`: 101 is not between 1 and 64",
+        ),
+        (
+            [("arms.surfaces_at_once", "2"), ("layout.slipped_tracks", "[[1, 1]]")],
+            "`arms.surfaces_at_once`: does not go with layout.slipped_tracks",
+        ),
+    ] {
+        let set = set.map(|(path, value)| (path.to_owned(), value.to_owned()));
+        let error = DriveSpec::from_toml_with("x", &text, &set).unwrap_err();
+        assert!(matches!(error, SpecError::Physics { .. }), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+    }
 }

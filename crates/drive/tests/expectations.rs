@@ -186,6 +186,22 @@ rows! {
     one_channel_carries_one_transfer_at_a_time
     a_channel_for_each_arm_carries_several_at_a_time
     sectors_that_another_arm_is_working_on_are_waited_for
+    a_head_half_a_revolution_on_meets_the_sector_first
+    a_head_at_another_angle_meets_the_sector_by_so_much_later
+    the_heads_of_an_arm_move_together
+    a_head_out_of_use_serves_nothing
+    a_head_that_fails_serves_nothing_from_then_on
+    a_head_on_a_radial_line_is_near_in_its_own_band
+    from_head_to_head_of_a_radial_line_is_a_head_switch
+    from_band_to_band_the_arm_goes_back
+    fixed_heads_serve_without_a_seek
+    fixed_heads_stand_at_an_angle_of_their_own
+    the_arm_stands_still_while_fixed_heads_serve
+    other_cylinders_are_the_arms
+    fixed_heads_serve_while_the_arm_seeks
+    the_arm_takes_over_where_fixed_heads_end
+    two_surfaces_at_once_take_half_the_time
+    the_next_group_of_surfaces_is_as_far_away_as_the_next_surface_was
     an_inner_zone_is_slower
     a_zone_may_begin_at_an_angle_of_its_own
     spare_sectors_turn_and_hold_nothing

@@ -8,7 +8,7 @@ use any::any_options;
 use common::plain;
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Estimate, Knowledge, Policy, Queue, Taken, Target};
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, HeadPlacement};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
@@ -48,7 +48,11 @@ struct Naive<'a> {
 
 impl Naive<'_> {
     fn coordinate(&self, lba: u64) -> u64 {
-        if self.by_cylinder { u64::from(self.model.layout.locate(lba).cylinder) } else { lba }
+        if !self.by_cylinder {
+            return lba;
+        }
+        // Heads on a radial line have a band each: the line is that of the arm's positions.
+        u64::from(self.model.layout.locate(lba).cylinder % positions(self.model))
     }
 
     fn at(&self, row: &Row) -> u64 {
@@ -100,7 +104,7 @@ impl Naive<'_> {
             "sstf" => nearest(self, self.end(), 0),
             "vscan" => {
                 let stroke = if self.by_cylinder {
-                    u64::from(self.model.layout.cylinders())
+                    u64::from(positions(self.model))
                 } else {
                     self.model.layout.capacity()
                 };
@@ -302,7 +306,7 @@ fn any_case() -> impl Strategy<Value = Case> {
 
 /// The plain drive with other zones, skews, seeks and settles.
 fn any_drive() -> impl Strategy<Value = DriveSpec> {
-    let zones = prop::collection::vec((1_u32..60, 7_u32..130, 0_u32..7, 0_u32..7), 1..4);
+    let zones = prop::collection::vec((3_u32..60, 7_u32..130, 0_u32..7, 0_u32..7), 1..4);
     let seek = prop_oneof![
         Just("[seek.linear]\nsingle_cylinder_ms = 2.0\nfull_stroke_ms = 11.8".to_owned()),
         Just("[seek.constant]\ntime_ms = 4.0".to_owned()),
@@ -369,6 +373,16 @@ fn any_deep_steps() -> impl Strategy<Value = Vec<Step>> {
     (fill, drain).prop_map(|(fill, drain)| fill.into_iter().chain(drain).collect())
 }
 
+/// Where the arm can be: cylinders, or those of a head's band.
+fn positions(model: &DriveModel) -> u32 {
+    let (arms, cylinders) = (&model.spec().arms, model.layout.cylinders());
+    if arms.head_placement == HeadPlacement::Radial {
+        cylinders.div_ceil(arms.heads_per_surface)
+    } else {
+        cylinders
+    }
+}
+
 fn twins_agree(
     spec: &DriveSpec,
     case: &Case,
@@ -425,14 +439,19 @@ fn twins_agree(
                 now += Nanos(u64::from(wait_us) * 1000);
                 let from = (u64::from(hits) * capacity) >> 32;
                 let buffered = vec![(from, (from + 300).min(capacity))];
-                let estimates = drives.iter_mut().map(|drive| drive.estimate(&model, now)).collect();
+                // All heads of one drive, or those of each that were used last.
+                let estimates = match drives.as_mut_slice() {
+                    [drive] => drive.estimates(&model, now),
+                    drives => drives.iter_mut().map(|drive| drive.estimate(&model, now)).collect(),
+                };
                 let sight = Sight { arms: estimates, buffered };
                 let taken = queue.pop(now, &sight.arms, &sight.buffered);
                 let (row, arm) = naive.pop(case, now, &sight);
                 let Some(Taken { waiting, arm: found }) = taken else { panic!("nothing was taken") };
                 prop_assert_eq!((waiting.command.id, waiting.arrived), (row.command.id, row.arrived));
                 prop_assert_eq!(found, arm);
-                let outcome = drives[arm].serve(now, row.command, &bus, &mut Vec::new());
+                let drive = if arms == 1 { 0 } else { arm };
+                let outcome = drives[drive].serve(now, row.command, &bus, &mut Vec::new());
                 if arms == 1 {
                     now = now.max(outcome.finish);
                 }

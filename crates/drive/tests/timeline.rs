@@ -37,6 +37,36 @@ fn overhead_beside_the_data_is_overhead() {
     assert!(steps.iter().all(|step| step.label != "wait"), "{steps:?}");
 }
 
+/// The timeline says which of several heads serve, and how far the arm really goes.
+#[test]
+fn the_heads_that_serve_are_named() {
+    let notes = |arms: &str, lba: u64| -> Vec<(&str, String)> {
+        let mut drive = drive(&format!("arms = {{ {arms} }}\n{}", common::FAST_BUS));
+        let bus = drive.model().bus();
+        let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Read, lba, 1), &bus);
+        steps.into_iter().map(|step| (step.label, step.note)).collect()
+    };
+    let fixed = "fixed_heads = [{ first_cylinder = 50, last_cylinder = 50 }]";
+    for (arms, lba, label, note) in [
+        ("count = 2", 60, "rotation", "arm 1: "),
+        ("heads_per_surface = 2", 60, "rotation", "head 1 of arm 0: "),
+        (fixed, 20_060, "rotation", "fixed heads 0: "),
+        (fixed, 30_000, "seek", "75 cylinders, 0 → 75"),
+        ("heads_per_surface = 2, head_placement = \"radial\"", 30_000, "seek", "25 cylinders, 0 → 75"),
+        (
+            "heads_per_surface = 2, head_placement = \"radial\"",
+            20_000,
+            "seek",
+            "to another head on the arm's radial line, cylinder 0 → 50",
+        ),
+    ] {
+        let told = notes(arms, lba);
+        let is_told = told.iter().any(|(what, text)| *what == label && text.starts_with(note));
+        assert!(is_told, "{arms}: no {label} `{note}` in {told:?}");
+    }
+    assert!(notes("count = 1", 60).iter().all(|(_, note)| !note.contains("arm")));
+}
+
 proptest! {
     #[test]
     fn telling_changes_nothing_and_stays_within_the_command(

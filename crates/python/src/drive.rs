@@ -6,7 +6,7 @@ use crate::library;
 use crate::overrides::Overrides;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use headstack_drive::layout::Layout;
-use headstack_drive::mechanics::{Mechanics, Spindle};
+use headstack_drive::mechanics::{Mechanics, Reach, Spindle};
 use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
 use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::{Nanos, Op};
@@ -238,7 +238,7 @@ impl Drive {
 
 impl Drive {
     fn of(id: String, spec: DriveSpec) -> Self {
-        Self { layout: Layout::new(&spec.layout), mechanics: Mechanics::new(&spec), id, spec }
+        Self { layout: Layout::new(&spec.joined_layout()), mechanics: Mechanics::new(&spec), id, spec }
     }
 
     fn within(&self, lba: u64) -> Result<(), Error> {
@@ -321,15 +321,16 @@ impl Drive {
     fn access(&self, from: u64, to: u64, at_ms: f64, sectors: u32, op: Op) -> f64 {
         let (layout, mechanics) = (&self.layout, &self.mechanics);
         let spec = &self.spec;
+        let reach = Reach::new(spec);
         let mut spindle = Spindle::new(spec.rotation_rpm, &spec.spindle, 0);
         let start = Nanos::from_ms(at_ms);
         let origin = layout.locate(from);
-        let mut arm = (origin.cylinder, origin.head);
+        let mut arm = reach.of((origin.cylinder, origin.head));
         let mut now = start;
         let (mut next, end) = (to, to + u64::from(sectors));
         while next < end {
             let extent = layout.extent(next, end - next);
-            let track = (extent.cylinder, extent.head);
+            let track = reach.of((extent.cylinder, extent.head));
             now += if next == to {
                 mechanics.reposition(arm, track, op)
             } else {

@@ -27,7 +27,7 @@ impl ModelSpec {
     /// stream on average, the bus, the buffer, the overhead of a command. As many tracks as hold what the drive holds. No
     /// delays: those must be fitted.
     pub fn of_drive(spec: &DriveSpec) -> Self {
-        let layout = Layout::new(&spec.layout);
+        let layout = Layout::new(&spec.joined_layout());
         let turn_ms = Rpm(spec.rotation_rpm).period_ns() / 1e6;
         let sector_bytes = f64::from(spec.sector_bytes);
         let zones: Vec<(ZoneSummary, ZoneRate)> = layout.zones().zip(zone_rates(spec)).collect();

@@ -440,7 +440,7 @@ def _show(about: Mapping[str, Any]) -> None:
 
 
 def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
-    """The arms around the spindle: how many, what they may do at a time, where they stand, which fail."""
+    """The arms around the spindle: how many, what they may do at a time, where they stand, their heads, which fail."""
     count = arms["count"]
     angles = arms.get("angles_turns") or [number / count for number in range(count)]
     rows = [
@@ -450,6 +450,34 @@ def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if out_of_use := arms.get("deconfigured"):
         rows.append(("out of use", ", ".join(f"arm {arm}" for arm in out_of_use)))
+    rows += _heads(arms)
     if failures := arms.get("failures"):
-        rows.append(("failures", ", ".join(f"arm {each['arm']} after {each['at_s']:g} s" for each in failures)))
+        rows.append(("failures", ", ".join(f"{_failing(each)} after {each['at_s']:g} s" for each in failures)))
+    return rows
+
+
+def _failing(each: dict[str, Any]) -> str:
+    return f"head {each['head']} of arm {each['arm']}" if "head" in each else f"arm {each['arm']}"
+
+
+def _heads(arms: dict[str, Any]) -> list[tuple[str, str]]:
+    """Several heads on an arm, heads that stand still, surfaces at once: what there is of them."""
+    rows: list[tuple[str, str]] = []
+    heads, placement = arms.get("heads_per_surface", 1), arms.get("head_placement", "equidistant")
+    if heads > 1:
+        rows.append(("heads of an arm over a surface", f"{heads}, {placement}"))
+    if heads > 1 and placement == "equidistant":
+        behind = arms.get("head_angles_turns") or [head / (heads * arms["count"]) for head in range(heads)]
+        rows.append(("behind their arm", ", ".join(f"{angle:.3g}" for angle in behind) + " turns"))
+    if out_of_use := arms.get("heads_deconfigured"):
+        rows.append(("heads out of use", ", ".join(_failing(each) for each in out_of_use)))
+    rows += [
+        (
+            "fixed heads",
+            f"cylinders {each['first_cylinder']:,}–{each['last_cylinder']:,}, at {each['angle_turns']:.3g} turns",
+        )
+        for each in arms.get("fixed_heads", [])
+    ]
+    if (surfaces := arms.get("surfaces_at_once", 1)) > 1:
+        rows.append(("surfaces at once", output.number(surfaces)))
     return rows

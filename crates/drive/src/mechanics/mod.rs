@@ -1,10 +1,12 @@
 //! The moving parts: how long the arm takes, and where the disk is.
 
+mod reach;
 mod seek;
 mod spindle;
 #[cfg(test)]
 mod tests;
 
+pub use reach::Reach;
 pub use seek::{SeekAverages, SeekCurve};
 pub(crate) use spindle::hash;
 pub use spindle::{Epoch, Spindle};

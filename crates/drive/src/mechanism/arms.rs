@@ -1,17 +1,24 @@
-//! Several arms over the same surfaces. One is the last that was put to work; the others rest where they last worked, or, in
-//! designs where several work at a time, end their work there.
+//! Several arms over the same surfaces, and several heads on them. One head set is the last that was put to work; the other
+//! arms rest where they last worked, or, in designs where several work at a time, end their work there. Heads that one arm
+//! carries move together; those that stand still move not at all.
 //!
-//! An arm sees the disk from where it stands: a sector that passes one arm passes another later by the angle between
-//! them. So the mechanism's disk is the one that the arm put to work last sees, and a change of arms turns it by that angle.
+//! Heads see the disk from where they stand: a sector that passes one passes another later by the angle between
+//! them. So the mechanism's disk is the one that the heads put to work last see, and a change turns it by that angle.
 
 use super::pass::Arm;
+use crate::model::DriveModel;
+use crate::spec::{Carrier, HeadSet};
 use headstack_units::{Angle, Nanos};
 
-/// An arm assembly. Of the one at work the mechanism knows where it is and when it is free.
+/// A head set. Of the one at work the mechanism knows where it is and when it is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stand {
     /// Its place around the spindle, in the direction of rotation.
     angle: Angle,
+    /// What carries it.
+    carrier: Carrier,
+    /// The first and the last cylinder under it, if it stands still.
+    fixed: Option<(u32, u32)>,
     /// Where it rests, and since when.
     arm: Arm,
     free_at: Nanos,
@@ -20,48 +27,72 @@ struct Stand {
     is_out: bool,
 }
 
-/// The arms in use, by number.
+/// The head sets in use, by number: those of the first arm, then those of the next; last those that stand still.
 #[derive(Clone, Debug)]
 pub(super) struct Arms {
     stands: Vec<Stand>,
     at_work: usize,
 }
 
-/// An arm, as seen from the one put to work last.
+/// A head set, as seen from the one put to work last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Other {
     /// Its position in the list of those in use.
     pub(crate) index: usize,
-    /// Where it rests; `None` for the one at work.
-    pub(crate) rests: Option<Arm>,
+    pub(crate) carrier: Carrier,
+    pub(crate) rests: Rests,
     /// Free from here on, where several work at a time.
     pub(crate) free_at: Nanos,
     /// A sector passes it later by so much.
     pub(crate) later: Angle,
 }
 
+/// Where an arm rests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rests {
+    /// Where the heads put to work last are: it carries them.
+    Here,
+    At(Arm),
+    /// There, unless the heads put to work last, which stand still and have this number, went on to cylinders that are not under
+    /// them: then it took over, and is here.
+    UnlessLeft(u32, Arm),
+}
+
 impl Arms {
     /// All over the same track, the first at work.
-    pub(super) fn new(angles: &[Angle], ends: &[Nanos], arm: Arm) -> Self {
-        let stand = |(&angle, &ends)| Stand { angle, arm, free_at: Nanos::ZERO, ends, is_out: false };
-        Self { stands: angles.iter().zip(ends).map(stand).collect(), at_work: 0 }
+    pub(super) fn new(model: &DriveModel, arm: Arm) -> Self {
+        let stand = |((&angle, &ends), set): ((&Angle, &Nanos), &HeadSet)| {
+            let carrier = set.carrier;
+            let fixed = match carrier {
+                Carrier::Arm(_) => None,
+                Carrier::Fixed(number) => Some(model.reach.fixed_over(number).into_inner()),
+            };
+            Stand { angle, carrier, fixed, arm, free_at: Nanos::ZERO, ends, is_out: false }
+        };
+        let places = model.arm_angles.iter().zip(&model.arm_ends).zip(&model.head_sets);
+        Self { stands: places.map(stand).collect(), at_work: 0 }
     }
 
-    /// Whether everything to come is the same with `other`. Where the one at work last rested is written over when it rests.
+    /// Whether everything to come is the same with `other`. Where the arm at work last rested is written over when it rests.
     pub(super) fn has_same_future(&self, other: &Self) -> bool {
         let Self { stands, at_work } = self;
-        let same = |(index, (one, two)): (usize, (&Stand, &Stand))| {
-            let rests = if index == *at_work { one } else { two };
+        let same = |(one, two): (&Stand, &Stand)| {
+            let rests = if one.carrier == stands[*at_work].carrier { one } else { two };
             *one == Stand { arm: rests.arm, free_at: rests.free_at, ..*two }
         };
         *at_work == other.at_work
             && stands.len() == other.stands.len()
-            && stands.iter().zip(&other.stands).enumerate().all(same)
+            && stands.iter().zip(&other.stands).all(same)
     }
 
     /// Which is at work.
     pub(super) fn at_work(&self) -> usize {
         self.at_work
+    }
+
+    /// Whether one of them stands still.
+    pub(super) fn stands_still(&self, index: usize) -> bool {
+        self.stands[index].fixed.is_some()
     }
 
     /// Those that have failed by `now` are out of use from here on.
@@ -73,31 +104,54 @@ impl Arms {
 
     /// Each of them that is in use; the one put to work last is free at `free_at`.
     pub(super) fn all(&self, free_at: Nanos) -> impl Iterator<Item = Other> + '_ {
-        let here = self.stands[self.at_work].angle;
+        let here = self.stands[self.at_work];
+        let takes_over = self.takes_over();
         let in_use = |(_, stand): &(usize, &Stand)| !stand.is_out;
         self.stands.iter().enumerate().filter(in_use).map(move |(index, stand)| {
-            let rests = (index != self.at_work).then_some(stand.arm);
-            let free_at = if rests.is_some() { stand.free_at } else { free_at };
-            Other { index, rests, free_at, later: stand.angle - here }
+            let rests = match here.carrier {
+                carrier if carrier == stand.carrier => Rests::Here,
+                Carrier::Fixed(number) if takes_over == Some(stand.carrier) => {
+                    Rests::UnlessLeft(number, stand.arm)
+                }
+                _ => Rests::At(stand.arm),
+            };
+            let free_at = if here.carrier == stand.carrier { free_at } else { stand.free_at };
+            Other { index, carrier: stand.carrier, rests, free_at, later: stand.angle - here.angle }
         })
+    }
+
+    /// The arm that goes on where heads that stand still cannot: the first in use.
+    fn takes_over(&self) -> Option<Carrier> {
+        self.stands.iter().find(|stand| !stand.is_out && stand.fixed.is_none()).map(|stand| stand.carrier)
     }
 
     /// From when on all of them are free, whether in use or not: when it is that an arm was found to be out of use changes
     /// nothing. The one put to work last is free at `free_at`.
     pub(super) fn last_free(&self, free_at: Nanos) -> Nanos {
-        let others = self.stands.iter().enumerate().filter(|&(index, _)| index != self.at_work);
-        others.map(|(_, stand)| stand.free_at).fold(free_at, Nanos::max)
+        let at_work = self.stands[self.at_work].carrier;
+        let others = self.stands.iter().filter(|stand| stand.carrier != at_work);
+        others.map(|stand| stand.free_at).fold(free_at, Nanos::max)
     }
 
-    /// The arm at work is through at `free_at` where it `rests`, and another goes to work: where that one is, since when, and by
-    /// how much later sectors pass it.
-    pub(super) fn change(&mut self, rests: Arm, free_at: Nanos, to: usize) -> (Arm, Nanos, Angle) {
-        let from = &mut self.stands[self.at_work];
-        (from.arm, from.free_at) = (rests, free_at);
-        let here = from.angle;
+    /// The heads at work are through at `free_at`, over the track where they `rest`, and others go to work: where those are, since
+    /// when they are free, and by how much later sectors pass them.
+    pub(super) fn change(&mut self, rest: Arm, free_at: Nanos, to: usize) -> (Arm, Nanos, Angle) {
+        let from = self.stands[self.at_work];
+        self.settle(from.carrier, |stand| (stand.arm, stand.free_at) = (rest, free_at));
+        if let Some((first, last)) = from.fixed
+            && !(first..=last).contains(&rest.cylinder)
+            && let Some(arm) = self.takes_over()
+        {
+            self.settle(arm, |stand| (stand.arm, stand.free_at) = (rest, stand.free_at.max(free_at)));
+        }
         self.at_work = to;
         let stand = self.stands[to];
-        (stand.arm, stand.free_at, stand.angle - here)
+        (stand.arm, stand.free_at, stand.angle - from.angle)
+    }
+
+    /// All heads that something carries.
+    fn settle(&mut self, carrier: Carrier, to: impl Fn(&mut Stand)) {
+        self.stands.iter_mut().filter(|stand| stand.carrier == carrier).for_each(to);
     }
 
     /// None of them is free before `at`.

@@ -4,7 +4,6 @@ use super::pass::{Arm, Pass};
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::model::DriveModel;
-use crate::spec::SwitchModel;
 use headstack_units::{Nanos, Op};
 
 /// The disk as one command sees it: the model, and the rotation while the command is served.
@@ -33,11 +32,7 @@ impl Media<'_> {
         if from == to {
             return Nanos::ZERO;
         }
-        match self.model.spec().fidelity.switch {
-            SwitchModel::Skewed => self.model.mechanics.switch(from.track(), to.track(), op),
-            SwitchModel::Fixed => Nanos::from_ms(self.model.spec().mechanics.head_switch_ms),
-            SwitchModel::Free => Nanos::ZERO,
-        }
+        self.model.switch(from.track(), to.track(), op)
     }
 
     /// The next pass of a transfer that goes on at `lba`, at most `limit` sectors, the mechanism being free at `begin`.

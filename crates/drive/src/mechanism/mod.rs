@@ -8,7 +8,7 @@ mod pass;
 mod retries;
 mod timeline;
 
-pub(crate) use arms::Other;
+pub(crate) use arms::{Other, Rests};
 pub(crate) use media::Media;
 pub(crate) use pass::{Arm, Pass};
 pub use timeline::BusyTimes;
@@ -86,7 +86,7 @@ impl Mechanism {
         Self {
             spindle,
             arm,
-            arms: Arms::new(&model.arm_angles, &model.arm_ends, arm),
+            arms: Arms::new(model, arm),
             overlap: model.arms_overlap,
             channel: (spec.arms.design == ArmDesign::MultiMoving).then(Channel::default),
             free_at: Nanos::ZERO,
@@ -226,6 +226,11 @@ impl Mechanism {
         self.arms.all(self.free_at).filter(move |arm| !self.overlap || arm.free_at <= from)
     }
 
+    /// Which of the head sets in use was put to work last.
+    pub(crate) fn heads_at_work(&self) -> usize {
+        self.arms.at_work()
+    }
+
     /// From when on an arm is free.
     pub(crate) fn next_free(&self) -> Nanos {
         if !self.overlap {
@@ -242,23 +247,23 @@ impl Mechanism {
         self.arms.last_free(self.free_at)
     }
 
-    /// The arm at `index` of those in use goes to work at or after `at`. Where only one moves at a time, it waits for a move
-    /// of the one that worked before.
+    /// The heads at `index` of those in use go to work at or after `at`; those that stand still are `over` the track that is
+    /// wanted. Where only one arm moves at a time, it waits for a move of the one that worked before.
     pub(crate) fn put_to_work(
         &mut self,
         media: &Media<'_>,
         ahead: &mut impl GivesWay,
         at: Nanos,
-        index: usize,
+        (index, over): (usize, Arm),
     ) {
-        if index == self.arms.at_work() {
+        if index == self.arms.at_work() && !self.arms.stands_still(index) {
             return;
         }
         if let Some(release) = ahead.give_way(media, at.max(self.free_at)) {
             self.rest(release);
         }
         let (arm, free_at, later) = self.arms.change(self.arm, self.free_at, index);
-        self.arm = arm;
+        self.arm = if self.arms.stands_still(index) { over } else { arm };
         if self.overlap {
             self.free_at = free_at;
         }

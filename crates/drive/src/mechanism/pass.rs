@@ -16,6 +16,10 @@ impl Arm {
         (self.cylinder, self.head)
     }
 
+    pub(crate) fn on((cylinder, head): (u32, u32)) -> Self {
+        Self { cylinder, head }
+    }
+
     pub(crate) fn over(extent: &Extent) -> Self {
         Self { cylinder: extent.cylinder, head: extent.head }
     }

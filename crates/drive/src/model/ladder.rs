@@ -50,7 +50,8 @@ impl DriveSpec {
         }
         if step < LadderStep::M3 {
             spec.fidelity.rotation = RotationModel::Uniform;
-            spec.arms = ArmsSpec::default();
+            let surfaces_at_once = spec.arms.surfaces_at_once;
+            spec.arms = ArmsSpec { surfaces_at_once, ..ArmsSpec::default() };
             spec.fidelity.switch = SwitchModel::Fixed;
             spec.fidelity.transfer = TransferModel::Linear;
             spec.buffer = BufferSpec {

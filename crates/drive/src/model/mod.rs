@@ -3,21 +3,23 @@
 mod bursts;
 mod ladder;
 mod limits;
+mod moves;
 mod rules;
 mod store;
 mod write_back;
 
 use crate::command::BusTiming;
 use crate::layout::Layout;
-use crate::mechanics::Mechanics;
+use crate::mechanics::{Mechanics, Reach};
 use crate::scheduler::Policy;
 use crate::spec::{
-    CacheSpec, DriveSpec, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError, SwitchModel,
+    CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
     TransferModel,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
 use limits::Limits;
+use moves::Moves;
 use rules::Rules;
 use std::sync::OnceLock;
 pub(crate) use store::{Flash, Log, Store};
@@ -44,10 +46,14 @@ pub struct DriveModel {
     /// The write-back cache, where there is one.
     pub(crate) write_back: Option<WriteBack>,
     policy: Policy,
-    /// Where each arm in use stands around the spindle.
+    /// Where each head set in use stands around the spindle: that of an arm, where each has one.
     pub(crate) arm_angles: Vec<Angle>,
     /// When each of them goes out of use.
     pub(crate) arm_ends: Vec<Nanos>,
+    /// What each of them is.
+    pub(crate) head_sets: Vec<HeadSet>,
+    pub(crate) reach: Reach,
+    moves: Moves,
     /// Several arms are at work at a time.
     pub(crate) arms_overlap: bool,
     /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no constant time.
@@ -60,7 +66,7 @@ pub struct DriveModel {
     /// and what is in the buffer is asked when the command is decoded.
     pub(crate) puts_choices_off: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
-    moves: OnceLock<[Vec<u64>; 2]>,
+    least_moves: OnceLock<[Vec<u64>; 2]>,
 }
 
 /// The controller's times.
@@ -148,13 +154,15 @@ impl DriveModel {
         if !problems.is_empty() {
             return Err(SpecError::Physics { name: spec.name.clone(), problems });
         }
-        let spec = &*spec.switched();
+        let spec = spec.switched();
+        let spec = &*spec.joined();
         let (sizes, rules) = (sizes(spec), Rules::new(spec));
         let rotation_is_real =
             spec.fidelity.rotation == RotationModel::Tracked && spec.fidelity.rotation_scale == 1.0;
-        let end = |(arm, _)| spec.arms.fails_at_s(arm).map_or(Nanos::MAX, Nanos::from_s);
-        let arm_ends = spec.arms.in_use().map(end).collect();
-        let arm_angles: Vec<Angle> = spec.arms.in_use().map(|(_, turns)| Angle::from_turns(turns)).collect();
+        let end = |set: HeadSet| set.fails_at_s.map_or(Nanos::MAX, Nanos::from_s);
+        let arm_ends = spec.arms.head_sets().map(end).collect();
+        let arm_angles: Vec<Angle> = spec.arms.head_sets().map(|set| Angle::from_turns(set.turns)).collect();
+        let reach = Reach::new(spec);
         let layout = Layout::new(&spec.layout);
         let write_back = WriteBack::new(spec, &layout);
         Ok(Self {
@@ -168,15 +176,18 @@ impl DriveModel {
             is_plain: arm_angles.len() == 1 && rotation_is_real && spec.soft_errors.is_none(),
             puts_choices_off: rotation_is_real && !rules.looks_up_received && spec.soft_errors.is_none(),
             rules,
-            arms_overlap: spec.arms.moving() > 1,
-            goes_straight: spec.arms.moving() == 1
+            arms_overlap: spec.arms.working() > 1,
+            goes_straight: spec.arms.working() == 1
                 && spec.fidelity.constant_ms.is_none()
                 && write_back.is_none(),
             write_back,
             arm_angles,
             arm_ends,
+            head_sets: spec.arms.head_sets().collect(),
+            moves: Moves::new(spec, &reach),
+            reach,
             policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
-            moves: OnceLock::new(),
+            least_moves: OnceLock::new(),
             spec: spec.clone(),
         })
     }
@@ -236,14 +247,6 @@ impl DriveModel {
         self.spec.cache.as_ref()
     }
 
-    /// The cost of bringing arm and head from one track to another before a transfer.
-    pub(crate) fn reposition(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
-        match self.spec.fidelity.switch {
-            SwitchModel::Skewed => self.mechanics.reposition(from, to, op),
-            SwitchModel::Fixed | SwitchModel::Free => self.mechanics.curve.time(from.0.abs_diff(to.0)),
-        }
-    }
-
     /// Whether waits for the first sector of a command are not as the disk has them.
     pub(crate) fn scales_rotation(&self) -> bool {
         self.rotation_q32 != ONE_Q32
@@ -275,25 +278,6 @@ impl DriveModel {
             from += overhead.write_after_write;
         }
         (from, decoded.max(from))
-    }
-
-    /// No move over `distance` cylinders or more takes less than this before an operation, settle included.
-    #[inline]
-    pub(crate) fn move_at_least(&self, op: Op, distance: u32) -> Nanos {
-        let moves = self.moves.get_or_init(|| [Op::Read, Op::Write].map(|op| self.shortest_moves(op)));
-        let moves = &moves[usize::from(op == Op::Write)];
-        Nanos(moves[(distance as usize).min(moves.len() - 1)])
-    }
-
-    fn shortest_moves(&self, op: Op) -> Vec<u64> {
-        let cylinders = self.layout.cylinders().max(1);
-        let mut moves: Vec<u64> = (0..cylinders)
-            .map(|d| self.reposition((0, 0), (d, 0), op).min(self.reposition((d, 0), (0, 0), op)).0)
-            .collect();
-        for d in (1..moves.len()).rev() {
-            moves[d - 1] = moves[d - 1].min(moves[d]);
-        }
-        moves
     }
 }
 

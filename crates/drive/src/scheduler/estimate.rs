@@ -2,9 +2,10 @@
 
 use crate::command::{BusTiming, Command};
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Other};
+use crate::mechanism::{Arm, Media, Other, Rests};
 use crate::model::DriveModel;
 use crate::scheduler::Target;
+use crate::spec::Carrier;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 
 /// The mechanism at an instant of decision: when the first sector of any command would come under the head, if that
@@ -68,14 +69,44 @@ impl<'a> Estimate<'a> {
             start: model.overhead.write_start,
             sector_bytes: u64::from(model.sector_bytes()),
         };
+        let seek_paths = seek_paths
+            .map(|seek_path| SeekPath { arm: Arm::on(model.arm_track(seek_path.arm.track())), ..seek_path });
         Self { model, epoch, seek_paths, supply, takes_writes: false, scales: model.scales_rotation() }
     }
 
-    /// The same for another arm of the drive: it sets out when this one could, from where it rests.
+    /// The same for other heads of the drive: they set out when these could, from where they rest.
     pub(crate) fn of_arm(&self, other: &Other) -> Self {
-        let Some(arm) = other.rests else { return *self };
-        let seek_paths = self.seek_paths.map(|seek_path| SeekPath { arm, ..seek_path });
-        Self { seek_paths, ..*self }.seen_from(other.later)
+        let moved = match self.rests(other) {
+            None => *self,
+            Some(arm) => self.starting_at(self.model.arm_track(arm.track())),
+        };
+        moved.of_heads(other)
+    }
+
+    /// Where the arm of other heads rests; `None` where it is where the heads put to work last are.
+    pub(crate) fn rests(&self, other: &Other) -> Option<Arm> {
+        match other.rests {
+            Rests::Here => None,
+            Rests::At(arm) => Some(arm),
+            Rests::UnlessLeft(fixed, arm) => {
+                let at = self.cylinder(Op::Read);
+                self.model.reach.fixed_over(fixed).contains(&at).then_some(arm)
+            }
+        }
+    }
+
+    /// Of these heads, the arm being where it is.
+    pub(crate) fn of_heads(&self, other: &Other) -> Self {
+        let estimate = match other.carrier {
+            Carrier::Arm(_) => *self,
+            Carrier::Fixed(number) => self.starting_at(self.model.reach.fixed(number)),
+        };
+        estimate.seen_from(other.later)
+    }
+
+    fn starting_at(&self, track: (u32, u32)) -> Self {
+        let arm = Arm::on(track);
+        Self { seek_paths: self.seek_paths.map(|seek_path| SeekPath { arm, ..seek_path }), ..*self }
     }
 
     /// The same, but sectors pass the arm later.

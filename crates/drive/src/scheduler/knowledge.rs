@@ -32,7 +32,10 @@ impl Knowledge {
     pub(super) fn coordinate(&self, lba: u64) -> u64 {
         match self.model() {
             None => lba,
-            Some(model) => u64::from(model.layout.extent(lba, 1).cylinder),
+            Some(model) => {
+                let extent = model.layout.extent(lba, 1);
+                u64::from(model.arm_track((extent.cylinder, extent.head)).0)
+            }
         }
     }
 
@@ -52,7 +55,7 @@ impl Knowledge {
         match self {
             Self::Addresses { sectors, .. } => Extent { coordinates: *sectors, cylinders: 1 },
             Self::Cylinders(model) | Self::Layout(model) => {
-                let cylinders = model.layout.cylinders();
+                let cylinders = model.reach.positions(model.layout.cylinders());
                 Extent { coordinates: u64::from(cylinders), cylinders }
             }
         }

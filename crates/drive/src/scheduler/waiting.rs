@@ -29,9 +29,9 @@ impl Waiting {
 /// The place of a command's first sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target {
-    /// Physical cylinder.
+    /// Physical cylinder; where each head on an arm has its own, the arm's position.
     pub cylinder: u32,
-    /// Head.
+    /// Head that reaches it there.
     pub head: u32,
     /// The angle at which the sector begins.
     pub start: Angle,
@@ -43,7 +43,7 @@ impl Target {
     /// Of a command on a drive. A write that covers part of a physical sector begins with reading that.
     pub fn of(model: &DriveModel, command: &Command) -> Self {
         match command.op {
-            Op::Read => Self::over(&model.layout.extent(command.lba.0, 1)),
+            Op::Read => Self::over(model, &model.layout.extent(command.lba.0, 1)),
             Op::Write => Self::at(model, command.lba.0),
         }
     }
@@ -51,23 +51,19 @@ impl Target {
     /// Of a transfer whose media work begins with an extent.
     pub(crate) fn of_extent(model: &DriveModel, extent: &Extent, op: Op) -> Self {
         match op {
-            Op::Read => Self::over(extent),
+            Op::Read => Self::over(model, extent),
             Op::Write => Self::at(model, extent.lba),
         }
     }
 
     /// Of a write that begins at `lba`.
     pub(crate) fn at(model: &DriveModel, lba: u64) -> Self {
-        Self::over(&model.layout.extent(lba - lba % model.sizes.physical, 1))
+        Self::over(model, &model.layout.extent(lba - lba % model.sizes.physical, 1))
     }
 
-    fn over(extent: &Extent) -> Self {
-        Self {
-            cylinder: extent.cylinder,
-            head: extent.head,
-            start: extent.start,
-            slot_width: extent.slot_width,
-        }
+    fn over(model: &DriveModel, extent: &Extent) -> Self {
+        let (cylinder, head) = model.arm_track((extent.cylinder, extent.head));
+        Self { cylinder, head, start: extent.start, slot_width: extent.slot_width }
     }
 }
 

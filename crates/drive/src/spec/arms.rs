@@ -1,6 +1,7 @@
 //! `[arms]`: several arms over the same surfaces.
 
 use super::check::Findings;
+use super::heads::{self, Carrier, FixedHeadsSpec, HeadOfArm, HeadPlacement, HeadSet};
 use super::{DriveSpec, RotationModel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,14 +40,37 @@ pub struct ArmsSpec {
     /// Arms that go out of use during a run. Work in hand is finished; the drive goes on with those that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<ArmFailure>,
+    /// Heads that each arm has over each surface.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub heads_per_surface: u32,
+    /// Where these heads are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub head_placement: HeadPlacement,
+    /// Where each of an arm's equidistant heads stands, in turns from the arm's own angle in the direction of rotation, from 0
+    /// up to 1. Absent: at equal distances up to the next of `count` arms, the first at 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_angles_turns: Option<Vec<f64>>,
+    /// Equidistant heads out of use: an arm goes on with those that are left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heads_deconfigured: Vec<HeadOfArm>,
+    /// Heads that stand still over some cylinders, beside the arms that move.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed_heads: Vec<FixedHeadsSpec>,
+    /// Surfaces of a cylinder that transfer at once: every sector is spread over so many, a part on each, and passes in that
+    /// much less time. It must divide `layout.heads`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub surfaces_at_once: u32,
 }
 
-/// An arm that goes out of use during a run.
+/// An arm, or one of its heads, that goes out of use during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArmFailure {
     /// Which, counted from 0.
     pub arm: u32,
+    /// Which of its equidistant heads over a surface, counted from 0; absent: the whole arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<u32>,
     /// When, in s from the beginning of the run.
     pub at_s: f64,
 }
@@ -59,37 +83,58 @@ impl Default for ArmsSpec {
             angles_turns: None,
             deconfigured: Vec::new(),
             failures: Vec::new(),
+            heads_per_surface: one(),
+            head_placement: HeadPlacement::default(),
+            head_angles_turns: None,
+            heads_deconfigured: Vec::new(),
+            fixed_heads: Vec::new(),
+            surfaces_at_once: one(),
         }
     }
 }
 
 impl ArmsSpec {
-    /// The arms in use and where each stands around the spindle, in turns.
-    pub fn in_use(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        let turns = |arm: u32| match &self.angles_turns {
-            Some(angles) => angles.get(arm as usize).copied().unwrap_or_default(),
-            None => f64::from(arm) / f64::from(self.count.max(1)),
-        };
-        let used = |arm: &u32| !self.deconfigured.contains(arm);
-        (0..self.count).filter(used).map(move |arm| (arm, turns(arm)))
+    /// The arms in use: those that have a head left.
+    pub fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.count).filter(|&arm| self.sets_of(arm).next().is_some())
     }
 
-    /// When an arm goes out of use, in s, if it does.
-    pub fn fails_at_s(&self, arm: u32) -> Option<f64> {
-        self.failures.iter().find(|failure| failure.arm == arm).map(|failure| failure.at_s)
-    }
-
-    /// How many arms can be at work at a time.
+    /// How many arms can move at a time.
     pub fn moving(&self) -> u32 {
         match self.design {
             ArmDesign::SingleMoving => 1,
             ArmDesign::MultiMoving | ArmDesign::MultiChannel => self.in_use().count() as u32,
         }
     }
+
+    /// How many arms can be at work at a time, heads that stand still among them.
+    pub fn working(&self) -> u32 {
+        match self.design {
+            ArmDesign::SingleMoving => 1,
+            ArmDesign::MultiMoving | ArmDesign::MultiChannel => self.moving() + self.fixed_heads.len() as u32,
+        }
+    }
+
+    /// Whether there is one arm with one head over each surface, as in an ordinary drive.
+    pub fn is_one(&self) -> bool {
+        self.count == 1
+            && self.heads_per_surface == 1
+            && self.fixed_heads.is_empty()
+            && self.surfaces_at_once == 1
+    }
 }
 
 fn one() -> u32 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Most arms of a drive: no more fit around a spindle.
@@ -118,13 +163,21 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
         }
     }
     deconfigured(arms, findings);
+    heads::check(spec, findings);
     failures(arms, findings);
-    if arms.count > 1 && spec.fidelity.rotation != RotationModel::Tracked {
+    let sets = arms.head_sets().count();
+    if sets > 1 && spec.fidelity.rotation != RotationModel::Tracked {
+        let (what, path) = match (arms.count, arms.heads_per_surface) {
+            (2.., _) => (format!("{} arms", arms.count), "arms.count"),
+            (_, 2..) => {
+                (format!("{} heads over a surface", arms.heads_per_surface), "arms.heads_per_surface")
+            }
+            _ => ("fixed heads".to_owned(), "arms.fixed_heads"),
+        };
         let message = format!(
-            "{} arms gain by the rotation, which `fidelity.rotation` leaves out: take `tracked`, or 1 arm",
-            arms.count
+            "{what} gain by the rotation, which `fidelity.rotation` leaves out: take `tracked`, or an arm with one head over each surface"
         );
-        findings.add("arms.count", message);
+        findings.add(path, message);
     }
 }
 
@@ -138,25 +191,33 @@ fn deconfigured(arms: &ArmsSpec, findings: &mut Findings) {
             findings.add("arms.deconfigured", format!("arm {arm} is named twice"));
         }
     }
-    if arms.in_use().next().is_none() {
-        let message = format!("all {} arms are out of use: leave at least one", arms.count);
+    if arms.heads_per_surface > 0 && arms.in_use().next().is_none() {
+        let message = if arms.heads_deconfigured.is_empty() {
+            format!("all {} arms are out of use: leave at least one", arms.count)
+        } else {
+            "no arm has a head in use: leave at least one".to_owned()
+        };
         findings.add("arms.deconfigured", message);
     }
 }
 
 fn failures(arms: &ArmsSpec, findings: &mut Findings) {
-    let in_use: Vec<u32> = arms.in_use().map(|(arm, _)| arm).collect();
+    let in_use: Vec<u32> = arms.in_use().collect();
     for (index, failure) in arms.failures.iter().enumerate() {
-        let ArmFailure { arm, at_s } = *failure;
+        let ArmFailure { arm, head, at_s } = *failure;
         if !in_use.contains(&arm) {
             findings.add("arms.failures", format!("no arm {arm} is in use: of {in_use:?} one can fail"));
         }
-        if arms.failures[..index].iter().any(|before| before.arm == arm) {
+        let is_same = |before: &ArmFailure| before.arm == arm && before.head == head;
+        if arms.failures[..index].iter().any(is_same) {
             findings.add("arms.failures", format!("arm {arm} is named twice"));
         }
         findings.range("arms.failures.at_s", at_s, 0.0, 1e9);
     }
-    if !in_use.is_empty() && in_use.iter().all(|&arm| arms.fails_at_s(arm).is_some()) {
-        findings.add("arms.failures", format!("all {} arms in use fail: leave at least one", in_use.len()));
+    let mut movable = arms.head_sets().filter(|set| matches!(set.carrier, Carrier::Arm(_))).peekable();
+    let fails = |set: HeadSet| set.fails_at_s.is_some();
+    if movable.peek().is_some() && movable.all(fails) {
+        let message = format!("all {} arms in use fail: leave at least one", in_use.len());
+        findings.add("arms.failures", message);
     }
 }

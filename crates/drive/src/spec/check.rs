@@ -374,7 +374,7 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
         findings.add("write_policy", "a drive without a buffer (buffer.size_kib = 0) must write through");
     }
     if spec.buffer.size_kib == 0.0 {
-        let densest = f64::from(spec.layout.most_sectors_per_track());
+        let densest = f64::from(spec.joined_layout().most_sectors_per_track());
         let media = densest * f64::from(spec.sector_bytes) * spec.rotation_rpm / 60e6;
         if spec.bus.read_mb_per_s.min(spec.bus.write_mb_per_s) < media {
             findings.add(

@@ -13,6 +13,7 @@ mod controller;
 mod duration;
 mod fidelity;
 mod file;
+mod heads;
 mod kinds;
 mod layout;
 mod mechanics;
@@ -32,6 +33,7 @@ pub use controller::{
 pub use duration::{DurationLimitSpec, LimitPolicy};
 pub use fidelity::{FidelitySpec, LadderStep, PublishedSpec, RotationModel, SwitchModel, TransferModel};
 pub use file::SpecError;
+pub use heads::{Carrier, FixedHeadsSpec, HeadOfArm, HeadPlacement, HeadSet};
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, TrackRunSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use overrides::set_value;

@@ -125,10 +125,11 @@ fn take_arm(model: &DriveModel, parts: &mut Parts, start: u64, claim: &Claim) ->
     if model.arm_angles.len() == 1 {
         return *claim;
     }
+    let target = model.layout.extent(start - start % model.sizes.physical, 1);
     let best = soonest(&estimates(model, parts, claim), Op::Write, &Target::at(model, start), 1);
     let arm = parts.mechanism.idle_arms(claim.at).nth(best).map_or(0, |arm| arm.index);
     let media = parts.mechanism.media(model, claim.at);
-    parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, arm);
+    parts.mechanism.put_to_work(&media, &mut parts.buffer, claim.at, (arm, Arm::over(&target)));
     Claim { arm: parts.mechanism.arm(), ..*claim }
 }
 

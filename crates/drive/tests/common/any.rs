@@ -113,8 +113,13 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
             f64::from(rotation) / 4.0
         )),
     ];
-    (physical, any_arms(), scales, cache, policy, buffer, controller, bus)
-        .prop_map(|(p, a, s, c, w, b, k, u)| format!("{p}{a}{s}{c}{w}{b}{k}{u}"))
+    (physical, any_arms(), scales, cache, policy, buffer, controller, bus).prop_map(
+        |(p, a, s, c, w, b, k, u)| {
+            let is_refused = w.contains("media-cache") && (a.contains("radial") || a.contains("fixed"));
+            let a = if is_refused { "" } else { &a };
+            format!("{p}{a}{s}{c}{w}{b}{k}{u}")
+        },
+    )
 }
 
 /// One arm, mostly, or several.
@@ -131,7 +136,37 @@ fn any_arms() -> impl Strategy<Value = String> {
             format!("arms = {{ count = {count}, design = \"{design}\"{angles}{out} }}\n")
         },
     );
-    prop_oneof![2 => Just(String::new()), 1 => several]
+    prop_oneof![4 => Just(String::new()), 2 => several, 1 => any_heads()]
+}
+
+/// Several heads on each arm, or heads that stand still, on a drive of at least three cylinders.
+fn any_heads() -> impl Strategy<Value = String> {
+    let out = prop::sample::select(vec![
+        "",
+        ", heads_deconfigured = [{ arm = 0, head = 1 }]",
+        ", failures = [{ arm = 0, head = 0, at_s = 0.3 }]",
+    ]);
+    let equidistant =
+        (prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), 2_u32..4, out).prop_map(|(angles, heads, out)| {
+            match angles {
+                Some((first, second)) => {
+                    format!("heads_per_surface = 2, head_angles_turns = [{first}, {second}]{out}")
+                }
+                None => format!("heads_per_surface = {heads}{out}"),
+            }
+        });
+    let heads = prop_oneof![
+        equidistant,
+        (2_u32..4).prop_map(|heads| format!("heads_per_surface = {heads}, head_placement = \"radial\"")),
+        (0_u32..3, 0.0_f64..1.0).prop_map(|(first, angle)| {
+            let heads = format!("{{ first_cylinder = {first}, last_cylinder = 2, angle_turns = {angle} }}");
+            format!("fixed_heads = [{heads}]")
+        }),
+    ];
+    let design = prop::sample::select(vec!["single-moving", "multi-moving", "multi-channel"]);
+    (1_u32..3, heads, design).prop_map(|(arms, heads, design)| {
+        format!("arms = {{ count = {arms}, design = \"{design}\", {heads} }}\n")
+    })
 }
 
 /// Rules of the cache, each the usual one or the other.

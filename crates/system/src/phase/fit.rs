@@ -51,7 +51,7 @@ pub fn fit(
         let mut config = system.config().clone();
         for (number, observations) in seen.iter().enumerate() {
             let spec = &config.drives[number].spec;
-            if spec.actuators != 1 || spec.arms.count != 1 {
+            if spec.actuators != 1 || !spec.arms.is_one() {
                 continue;
             }
             let geometry = Geometry::new(&spec.layout);

@@ -324,7 +324,7 @@ fn locks(system: &System, options: &RunOptions, drives: &[Drive]) -> Vec<Option<
     let Some(zones) = &options.phase_lock else { return Vec::new() };
     let lock = |(unit, drive): (&UnitPlace, &Drive)| {
         let spec = drive.model().spec();
-        let single = spec.actuators == 1 && spec.arms.count == 1;
+        let single = spec.actuators == 1 && spec.arms.is_one();
         single.then(|| Lock::new(drive, zones.get(unit.drive).cloned().unwrap_or_default()))
     };
     system.units.iter().zip(drives).map(lock).collect()
