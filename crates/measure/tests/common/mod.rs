@@ -45,6 +45,7 @@ pub struct Row {
     pub truth: f64,
     pub found: Option<f64>,
     /// Half width of its 95 % confidence interval, where it has one.
+    #[allow(dead_code, reason = "not every test file asks for it")]
     pub ci95: Option<f64>,
     /// Allowed difference.
     pub allowed: f64,
