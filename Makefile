@@ -122,10 +122,11 @@ test-rust:
 	@cargo test --quiet --locked $(RUST_TESTS)
 
 test-rust-slow:
-	$(call say,Slow Rust tests: 5 to 7 minutes)
+	$(call say,Slow Rust tests: 6 to 9 minutes)
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
-	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions
+	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
+	  coverage
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev

@@ -9,6 +9,7 @@ use headstack_fit::{
     Calibration, Interval, Known, Monitor, Number, Options, Parameter, ParameterTable, Row, Values, calibrate,
 };
 use rand::RngExt;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const DRIVES: [&str; 6] =
@@ -82,11 +83,16 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
         mut planted_holding,
     ] = [0_u32; 7];
     let mut missed = String::new();
+    // Of each kind: drives that have it, planted, identifiable, holding.
+    let mut kinds: BTreeMap<String, [u32; 4]> = BTreeMap::new();
     for seed in 0..trials {
         let trial = Trial::new(seed, 4000);
         for (row, number, interval, truth) in trial.numbers() {
             let is_planted = trial.planted.contains(&number.name());
             planted += u32::from(is_planted);
+            let kind = kinds.entry(number.path.clone()).or_default();
+            kind[0] += 1;
+            kind[1] += u32::from(is_planted);
             if !interval.is_identifiable() {
                 assert!(
                     !row.is_changed(),
@@ -99,6 +105,8 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
             let is_held = holds(&interval, truth);
             told += 1;
             holding += u32::from(is_held);
+            kind[2] += 1;
+            kind[3] += u32::from(is_held);
             changed += u32::from(row.is_changed());
             changed_holding += u32::from(row.is_changed() && is_held);
             planted_told += u32::from(is_planted);
@@ -125,6 +133,9 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
         );
     }
     println!("{missed}");
+    for (kind, [all, planted, told, holding]) in &kinds {
+        println!("{kind}: {all}, planted {planted}, identifiable {told}, holding {holding}");
+    }
     println!("identifiable {told}, holding {holding}: {:.1} %", 100.0 * f64::from(holding) / f64::from(told));
     println!(
         "changed {changed}, holding {changed_holding}; planted {planted}, identifiable {planted_told}, holding {planted_holding}"

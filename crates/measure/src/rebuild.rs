@@ -5,7 +5,8 @@ use crate::MeasureError;
 use crate::extract::{Extraction, SeekPoint, Warning, WriteCase, ZoneFindings};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
-    Order, Provenance, ProvenanceKind, ReadAhead, SeekSpec, WritePolicy, ZoneSpec,
+    Order, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec, SeekSpec,
+    WritePolicy, ZoneSpec,
 };
 use std::collections::BTreeMap;
 
@@ -41,6 +42,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     let (buffer, cache) = builder.cache();
     let bus = builder.bus();
     let write_policy = builder.write_policy();
+    let recalibration = builder.recalibration();
     builder.measured("rotation_rpm", "probe rotation");
     builder.measured("sector_bytes", "told by the device");
     let physical = found.device.physical_sector_bytes;
@@ -70,7 +72,7 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         write_cache: headstack_drive::spec::WriteCacheSpec::default(),
         bus,
         spindle: headstack_drive::spec::SpindleSpec::default(),
-        recalibration: headstack_drive::spec::RecalibrationSpec::default(),
+        recalibration,
         soft_errors: None,
         fidelity: headstack_drive::spec::FidelitySpec::default(),
         published: headstack_drive::spec::PublishedSpec::default(),
@@ -130,9 +132,10 @@ impl Builder<'_> {
         let cylinders = (zone.end_lba - zone.first_lba).div_ceil(per_cylinder).max(1);
         // What is missing to whole cylinders holds no data: the drive's own sectors, or spares.
         let missing = cylinders * per_cylinder - (zone.end_lba - zone.first_lba);
-        let whole = |skew: Option<f64>| {
+        // Nearly all skews are whole sectors: one that misses that by no more than twice its interval is.
+        let whole = |skew: Option<f64>, ci95: Option<f64>| {
             let skew = skew.unwrap_or(0.0);
-            let error = zone.skew_ci95_sectors.unwrap_or(0.0).max(0.05);
+            let error = (2.0 * ci95.unwrap_or(0.0)).max(0.05);
             if (skew - skew.round()).abs() < error.min(0.4) { skew.round() } else { skew }
         };
         let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
@@ -145,11 +148,25 @@ impl Builder<'_> {
             spare_tracks_per_cylinder: 0,
             spare_tracks_at_end: 0,
             empty_sectors_at_front: missing,
-            track_skew_sectors: whole(zone.track_skew_sectors),
-            cylinder_skew_sectors: whole(zone.cylinder_skew_sectors),
+            track_skew_sectors: whole(zone.track_skew_sectors, zone.track_skew_ci95_sectors),
+            cylinder_skew_sectors: whole(zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors),
             first_sector_turns: 0.0,
             spares: None,
         }
+    }
+
+    /// Stalls that come regularly. What a drive does in the meantime, nobody sees.
+    fn recalibration(&mut self) -> RecalibrationSpec {
+        let found = self.found;
+        let Some((duration_ms, interval_s)) = found.value("stall_ms").zip(found.value("stall_interval_s"))
+        else {
+            return RecalibrationSpec::default();
+        };
+        self.measured(
+            "recalibration",
+            "accesses that take much longer than all others come at equal distances",
+        );
+        RecalibrationSpec { mode: RecalibrationMode::ByDrive, interval_s, duration_ms }
     }
 
     /// The curve as a table. A seek that the command's processing hides takes nothing that can be seen.

@@ -5,9 +5,11 @@ use crate::MeasureError;
 use crate::device::{Access, Device, Mode, SimulatedDevice};
 use crate::extract::extract;
 use crate::reading::rotation;
+use crate::reading::stalls::{Stalls, stalls};
 use crate::rebuild::rebuild;
+use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Record, Role, Sample};
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
 use headstack_stats::demerit_ms;
 use headstack_system::{System, SystemConfig};
 use serde::Serialize;
@@ -83,7 +85,11 @@ pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError
 /// # Errors
 /// [`MeasureError::System`] if the drive cannot be simulated.
 pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, MeasureError> {
-    let system = System::new(SystemConfig::of_drive("rebuilt", spec.clone()))?;
+    // When stalls come is chance: here the rebuilt drive has none, and accesses that met one are left out.
+    let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
+    let spec = DriveSpec { recalibration, ..spec.clone() };
+    let stalls = stalls(record);
+    let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
     let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
     let late_share = rotation::rotation(record).map_or(0.0, |rotation| rotation.late_share);
     let mut series: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
@@ -95,7 +101,7 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     }
     let mut scores = Vec::new();
     for samples in series.values() {
-        let pairs = again(&mut device, samples)?;
+        let pairs = again(&mut device, samples, stalls.as_ref())?;
         scores.extend(score(samples[0], pairs, late_share));
     }
     let (single, queued): (Vec<_>, Vec<_>) = scores.into_iter().partition(|score| score.depth == 1);
@@ -111,16 +117,20 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
 }
 
 /// Serves the accesses of a series again, as the probe did: measured and simulated latencies, in ms.
-fn again(device: &mut SimulatedDevice, samples: &[&Sample]) -> Result<Vec<(f64, f64)>, MeasureError> {
+fn again(
+    device: &mut SimulatedDevice,
+    samples: &[&Sample],
+    stalls: Option<&Stalls>,
+) -> Result<Vec<(f64, f64)>, MeasureError> {
     let accesses: Vec<Access> =
         samples.iter().map(|s| Access { mode: s.mode, lba: s.lba, sectors: s.sectors }).collect();
     let mut pairs = Vec::with_capacity(samples.len());
-    for (samples, accesses) in
-        samples.chunks(crate::probe::random::CHUNK).zip(accesses.chunks(crate::probe::random::CHUNK))
-    {
+    for (samples, accesses) in samples.chunks(CHUNK).zip(accesses.chunks(CHUNK)) {
         let windows = device.queued(accesses, samples[0].depth)?;
         let taken = windows.iter().map(|window| (window.end - window.start).as_ms());
-        pairs.extend(samples.iter().map(|sample| sample.latency_ms()).zip(taken));
+        let stalled = |sample: &Sample| sample.depth == 1 && stalls.is_some_and(|stalls| stalls.met(sample));
+        let compared = samples.iter().zip(taken).filter(|(sample, _)| !stalled(sample));
+        pairs.extend(compared.map(|(sample, taken)| (sample.latency_ms(), taken)));
     }
     device.flush()?;
     Ok(pairs)

@@ -1,7 +1,7 @@
 //! The loop closed: what is rebuilt of a record replays it, and says where it does not.
 
 use headstack_measure::device::{self, OpenOptions};
-use headstack_measure::extract::extract;
+use headstack_measure::extract::{Warning, extract};
 use headstack_measure::record::{ProbeName, Record};
 use headstack_measure::replay::{LIMIT_PERCENT, ReplayScore, drive_file};
 use headstack_measure::{Options, measure};
@@ -80,6 +80,47 @@ fn a_write_cache_is_measured_by_filling_it() {
     let replay = drive_file(&record, "rebuilt").unwrap().replay.unwrap();
     let writes = replay.writes.unwrap();
     assert!(writes.demerit_percent < LIMIT_PERCENT, "{writes:?}");
+}
+
+/// A drive that recalibrates: 650 ms every minute.
+const RECALIBRATES: [(&str, &str); 3] = [
+    ("recalibration.mode", "by-drive"),
+    ("recalibration.interval_s", "60.0"),
+    ("recalibration.duration_ms", "650.0"),
+];
+
+#[test]
+fn a_drive_that_recalibrates_is_said_to() {
+    let record = record_of("hp-97560", &RECALIBRATES);
+    let found = extract(&record).unwrap();
+    for (name, truth, widest) in [("stall_ms", 650.0, 25.0), ("stall_interval_s", 60.0, 0.1)] {
+        let seen = found.parameter(name).unwrap();
+        let (value, ci95) = (seen.value.unwrap(), seen.ci95.unwrap());
+        assert!((value - truth).abs() <= ci95 && ci95 < widest, "{truth} is true: {seen:?}");
+    }
+    assert!(found.warnings.iter().any(|warning| warning.kind() == "stalls"), "{:?}", found.warnings);
+    assert_eq!(found.value("heads"), Some(19.0));
+    let file = drive_file(&record, "rebuilt").unwrap();
+    assert!(file.toml.contains("[recalibration]\nmode = \"by-drive\""), "{}", file.toml);
+    assert!(file.replay.unwrap().within_limit, "accesses that met a stall are left out");
+}
+
+#[test]
+fn stalls_without_a_period_have_none() {
+    let mut record = record("mock-disk");
+    let mut later = Nanos::ZERO;
+    for (place, sample) in record.samples.iter_mut().enumerate() {
+        sample.start += later;
+        if [2_000, 2_500, 7_000, 16_000, 16_900].contains(&place) {
+            later += Nanos::from_ms(650.0);
+        }
+        sample.end += later;
+    }
+    let found = extract(&record).unwrap();
+    let expected = |warning: &Warning| matches!(warning, Warning::Stalls { count: 5, interval_ms: None, .. });
+    assert!(found.warnings.iter().any(expected), "{:?}", found.warnings);
+    let length = found.parameter("stall_ms").unwrap();
+    assert!((length.value.unwrap() - 650.0).abs() <= length.ci95.unwrap(), "650 is true: {length:?}");
 }
 
 /// A look at everything: how well each drive of the library is rebuilt.

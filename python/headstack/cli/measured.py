@@ -84,7 +84,7 @@ def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts += [
         (
             f"random {load['mode']}s, {load['depth']} at a time",
-            f"{load['mean_ms']:.2f} ms, {number(load['iops'], 0)} IOPS",
+            f"{load['mean_ms']:.2f} ms, p99 {load['p99_ms']:.1f} ms, {number(load['iops'], 0)} IOPS",
         )
         for load in values["random"]
     ]

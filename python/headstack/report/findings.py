@@ -26,6 +26,10 @@ NAMES = {
     "write_cache_runs": "writes that the write cache holds",
     "destage_ms": "time of a random write when the write cache is full",
     "destage_mb_per_s": "large random writes when the write cache is full",
+    "stall_ms": "length of a stall",
+    "stall_interval_s": "from one stall to the next",
+    "read_queue_gain": "reads with a queue, over those one at a time",
+    "write_queue_gain": "writes with a queue, over those one at a time",
 }
 _UNIT_ENDINGS = ("_mb_per_s", "_kib", "_sectors", "_ms", "_rpm")
 MOST_DIGITS = 4

@@ -216,7 +216,8 @@ def _tables(values: Mapping[str, Any]) -> list[Section]:
         sections.append(Section("The sawtooth as its paper reads it, and corrected", columns=["", "paper's way", "unit", "corrected"],
                                 rows=naive_rows(values)))  # fmt: skip
     if values["random"]:
-        rows = [[f"{load['mode']}s", str(load["depth"]), number(load["mean_ms"]), number(load["iops"], 1)]
-                for load in values["random"]]  # fmt: skip
-        sections.append(Section("Random accesses", columns=["of", "at a time", "mean (ms)", "a second"], rows=rows))
+        rows = [[f"{load['mode']}s", str(load["depth"]), number(load["mean_ms"]), number(load["p99_ms"]), number(load["iops"], 1),
+                 number(load["out_of_order_percent"], 1)] for load in values["random"]]  # fmt: skip
+        columns = ["of", "at a time", "mean (ms)", "p99 (ms)", "a second", "out of order (%)"]
+        sections.append(Section("Random accesses", columns=columns, rows=rows))
     return sections

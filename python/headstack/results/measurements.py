@@ -44,6 +44,8 @@ class MeasuredZone(TypedDict):
     sectors_per_turn: Figure
     track_skew_sectors: Figure
     cylinder_skew_sectors: Figure
+    track_skew_ci95_sectors: Figure
+    cylinder_skew_ci95_sectors: Figure
     skew_ci95_sectors: Figure
     heads: int | None
 

@@ -11,6 +11,7 @@ use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::rotation::Rotation;
+use crate::reading::stalls::{Stalls, stalls};
 use crate::reading::writes;
 use crate::record::{ProbeName, Record};
 
@@ -73,13 +74,15 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         cache,
         zones,
     };
-    found.parameters = Parameters { record, known: &known, times: &times, found: &found }.all();
-    found.warnings = warnings(record, &known, &found);
+    let stalls = stalls(record);
+    let stalls = stalls.as_ref();
+    found.parameters = Parameters { record, known: &known, times: &times, found: &found, stalls }.all();
+    found.warnings = warnings(record, &known, &found, stalls);
     Ok(found)
 }
 
 /// The warnings of a record.
-fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> {
+fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&Stalls>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if found.rotating == Some(false) {
         warnings.push(Warning::NotRotating);
@@ -98,6 +101,13 @@ fn warnings(record: &Record, known: &Known, found: &Extraction) -> Vec<Warning> 
     }
     if let Some(ppm) = known.drift_ppm {
         warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32 });
+    }
+    if let Some(stalls) = stalls {
+        warnings.push(Warning::Stalls {
+            count: stalls.count,
+            length_ms: stalls.length.value.round() as u64,
+            interval_ms: stalls.interval.map(|interval| (interval.value * 1e3).round() as u64),
+        });
     }
     if let Some(sectors) = &known.densities {
         warnings.push(Warning::DensityPerHead { sectors: sectors.clone() });

@@ -53,7 +53,11 @@ pub struct ZoneFindings {
     pub track_skew_sectors: Option<f64>,
     /// Skew at a change of cylinder, in sectors.
     pub cylinder_skew_sectors: Option<f64>,
-    /// 95 % confidence of the skews, half width, in sectors.
+    /// 95 % confidence of the skew at a change of head, half width, in sectors.
+    pub track_skew_ci95_sectors: Option<f64>,
+    /// The same of the skew at a change of cylinder.
+    pub cylinder_skew_ci95_sectors: Option<f64>,
+    /// The larger of the two.
     pub skew_ci95_sectors: Option<f64>,
     /// Surfaces, counted here.
     pub heads: Option<u32>,

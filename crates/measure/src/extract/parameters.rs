@@ -2,12 +2,15 @@
 
 use super::bus;
 use super::extraction::{Extraction, Parameter};
+use super::load::queue_gain;
 use super::times::Times;
 use crate::angles::median::{median, spread};
+use crate::device::Mode;
 use crate::reading::known::{Changes, Known};
 use crate::reading::least::Least;
 use crate::reading::order::TrackOrder;
 use crate::reading::rotation;
+use crate::reading::stalls::Stalls;
 use crate::record::{Record, Sample};
 
 pub(super) struct Parameters<'a> {
@@ -15,6 +18,7 @@ pub(super) struct Parameters<'a> {
     pub(super) known: &'a Known,
     pub(super) times: &'a Times,
     pub(super) found: &'a Extraction,
+    pub(super) stalls: Option<&'a Stalls>,
 }
 
 fn seen(
@@ -48,6 +52,8 @@ impl Parameters<'_> {
         self.times(&mut all);
         self.controller(&mut all);
         self.write_cache(&mut all);
+        self.stalls(&mut all);
+        self.queue(&mut all);
         all
     }
 
@@ -110,12 +116,10 @@ impl Parameters<'_> {
                 "Skippy's head switches between cylinder switches",
             ));
         }
-        for (name, value) in [
-            ("track_skew_sectors", start.and_then(|zone| zone.track_skew_sectors)),
-            ("cylinder_skew_sectors", start.and_then(|zone| zone.cylinder_skew_sectors)),
-        ] {
-            let ci95 = start.and_then(|zone| zone.skew_ci95_sectors);
-            if let Some(value) = value {
+        let of_head = start.map(|zone| (zone.track_skew_sectors, zone.track_skew_ci95_sectors));
+        let of_cylinder = start.map(|zone| (zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors));
+        for (name, skew) in [("track_skew_sectors", of_head), ("cylinder_skew_sectors", of_cylinder)] {
+            if let Some((Some(value), ci95)) = skew {
                 all.push(seen(
                     name,
                     "sectors",
@@ -248,6 +252,27 @@ impl Parameters<'_> {
         {
             all.extend(value.map(|value| seen(name, unit, value, None, method)));
         }
+    }
+
+    fn queue(&self, all: &mut Vec<Parameter>) {
+        for (name, mode) in [("read_queue_gain", Mode::Read), ("write_queue_gain", Mode::Write)] {
+            let Some(gain) = queue_gain(&self.found.random, mode) else { continue };
+            let method = "random accesses a second with many outstanding, over those with one";
+            let order = if gain.reorders { "in another order than issued" } else { "as issued" };
+            let mut value = seen(name, "", gain.times, gain.ci95, method);
+            value.note = format!("{} outstanding, served {order}", gain.depth);
+            all.push(value);
+        }
+    }
+
+    fn stalls(&self, all: &mut Vec<Parameter>) {
+        let Some(stalls) = self.stalls else { return };
+        let method = "accesses that take much longer than all others: what they wait, and when";
+        let length = stalls.length;
+        all.push(seen("stall_ms", "ms", length.value, Some(length.ci95), method));
+        all.extend(
+            stalls.interval.map(|each| seen("stall_interval_s", "s", each.value, Some(each.ci95), method)),
+        );
     }
 
     /// Bounds for the bus where there is no cache.

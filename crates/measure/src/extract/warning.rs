@@ -60,6 +60,15 @@ pub enum Warning {
         /// By how much, in parts per million.
         ppm: u32,
     },
+    /// Some accesses took so much longer than all others that the device stalls now and then.
+    Stalls {
+        /// How many accesses.
+        count: usize,
+        /// How long a stall lasts, in ms.
+        length_ms: u64,
+        /// From one to the next, in ms; `None` where no period shows.
+        interval_ms: Option<u64>,
+    },
     /// Surfaces differ in density.
     DensityPerHead {
         /// Sectors of each surface's tracks at the start; empty where only the zones show it.
@@ -82,6 +91,7 @@ impl Warning {
             Self::EarlyWrites { .. } => "early-writes",
             Self::TracksAlongSurfaces => "tracks-along-surfaces",
             Self::SpeedDrifts { .. } => "speed-drifts",
+            Self::Stalls { .. } => "stalls",
             Self::DensityPerHead { .. } => "density-per-head",
             Self::SurfacesNotCounted => "surfaces-not-counted",
             Self::FailedAccesses { .. } => "failed-accesses",
@@ -112,6 +122,14 @@ impl fmt::Display for Warning {
                 "the speed drifts, by about {ppm} ppm: angles do not fit together for long enough to tell tracks, zones and \
                  seeks, and no drive file is made"
             ),
+            Self::Stalls { count, length_ms, interval_ms } => {
+                let accesses = if *count == 1 { "access" } else { "accesses" };
+                write!(f, "the device stalls: {count} {accesses} waited about {length_ms} ms, ")?;
+                match interval_ms {
+                    Some(ms) => write!(f, "every {:.1} s, as of a drive that recalibrates", *ms as f64 / 1e3),
+                    None => f.write_str("with no period that shows"),
+                }
+            }
             Self::DensityPerHead { sectors } => {
                 f.write_str("surfaces differ in density")?;
                 if !sectors.is_empty() {

@@ -35,7 +35,9 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             Changes::Unknown => (None, None),
         };
         let sectors = |skew: tracks::Skew| skew.turns * per_turn;
-        let errors = [head, cylinder].into_iter().flatten().map(|skew| skew.ci95_turns * per_turn);
+        let error =
+            |skew: Option<tracks::Skew>| skew.and_then(|skew| skew.ci95_turns).map(|turns| turns * per_turn);
+        let (head_error, cylinder_error) = (error(head), error(cylinder));
         let cylinders = map.and_then(|map| map.zones.get(series));
         ZoneFindings {
             first_lba: zone.first_lba,
@@ -46,7 +48,9 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             sectors_per_turn: per_turn,
             track_skew_sectors: head.map(sectors),
             cylinder_skew_sectors: cylinder.map(sectors),
-            skew_ci95_sectors: errors.reduce(f64::max),
+            track_skew_ci95_sectors: head_error,
+            cylinder_skew_ci95_sectors: cylinder_error,
+            skew_ci95_sectors: [head_error, cylinder_error].into_iter().flatten().reduce(f64::max),
             heads: heads_of(&borders),
         }
     };

@@ -6,7 +6,7 @@ mod cache;
 mod description;
 mod look;
 mod overhead;
-pub(crate) mod random;
+mod random;
 mod rotation;
 mod scan;
 mod seek_curve;

@@ -4,6 +4,7 @@ use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
+use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Role};
 
 pub(super) static RANDOM: Probe = Probe {
@@ -19,8 +20,6 @@ pub(super) static RANDOM: Probe = Probe {
 
 const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const ACCESSES: usize = 400;
-/// Accesses asked for at once; between chunks nothing is outstanding.
-pub(crate) const CHUNK: usize = 100;
 
 /// Series: the place of the depth in the list, writes from 6 on; `step` counts.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {

@@ -10,6 +10,7 @@ pub(crate) mod known;
 pub(crate) mod least;
 pub(crate) mod order;
 pub(crate) mod rotation;
+pub(crate) mod stalls;
 pub(crate) mod tracks;
 pub(crate) mod writes;
 pub(crate) mod zones;

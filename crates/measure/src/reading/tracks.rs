@@ -2,7 +2,7 @@
 
 use super::hits::hit_times;
 use crate::angles::median::{circular_median, median, spread};
-use crate::angles::sighting::{Sighting, angle_of};
+use crate::angles::sighting::{Sighting, angle_of, student};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
@@ -153,29 +153,82 @@ pub(crate) fn usual_sectors(borders: &[Border]) -> u64 {
 pub(crate) struct Skew {
     /// In turns.
     pub(crate) turns: f64,
-    /// How often it was seen.
-    pub(crate) count: usize,
-    /// 95 % confidence, half width, in turns.
-    pub ci95_turns: f64,
+    /// 95 % confidence, half width, in turns; `None` where there are too few to show how much they scatter.
+    pub(crate) ci95_turns: Option<f64>,
 }
 
 /// The more common and the rarer skew.
 pub(crate) fn skews(borders: &[Border]) -> (Option<Skew>, Option<Skew>) {
-    let kind = |rare: bool| -> Option<Skew> {
-        let all: Vec<f64> =
-            borders.iter().filter(|b| b.rare == rare).filter_map(|border| border.skew_turns).collect();
-        let first = circular_median(&all);
+    let kinds = [false, true].map(|rare| Alike::of(borders, rare));
+    let error = AngleError::of(kinds.iter().flatten());
+    let [common, rare] = kinds.map(|kind| kind.map(|kind| kind.skew(error)));
+    (common, rare)
+}
+
+/// Skews of one kind.
+struct Alike {
+    /// Their mean, in turns.
+    turns: f64,
+    /// By how much each misses it, by the number of its track.
+    misses: Vec<(i64, f64)>,
+}
+
+impl Alike {
+    fn of(borders: &[Border], rare: bool) -> Option<Self> {
+        let kind = borders.iter().filter(|border| border.rare == rare);
+        let all: Vec<(i64, f64)> =
+            kind.filter_map(|border| Some((border.number, border.skew_turns?))).collect();
+        let first = circular_median(&all.iter().map(|&(_, turns)| turns).collect::<Vec<_>>());
         // A slipped track or sector makes an odd one out.
-        let regular: Vec<f64> = all
-            .iter()
-            .map(|&turns| wrap_signed(turns - first))
-            .filter(|off| off.abs() < 1.5 / borders[0].per_turn.max(1.0) + 0.004)
-            .collect();
-        let mean = regular.iter().sum::<f64>() / regular.len().max(1) as f64;
-        let ci95_turns = 1.96 * spread(&regular) / (regular.len() as f64).sqrt().max(1.0);
-        (!regular.is_empty()).then(|| Skew { turns: wrap(first + mean), count: regular.len(), ci95_turns })
-    };
-    (kind(false), kind(true))
+        let offs = all.iter().map(|&(number, turns)| (number, wrap_signed(turns - first)));
+        let odd = 1.5 / borders.first()?.per_turn.max(1.0) + 0.004;
+        let mut misses: Vec<(i64, f64)> = offs.filter(|(_, off)| off.abs() < odd).collect();
+        let mean = misses.iter().map(|(_, off)| off).sum::<f64>() / misses.len() as f64;
+        for (_, miss) in &mut misses {
+            *miss -= mean;
+        }
+        (!misses.is_empty()).then(|| Self { turns: wrap(first + mean), misses })
+    }
+
+    /// The sum of squares of what each angle counts for in the mean: of two skews in a row, the angle between them does not.
+    fn squares(&self) -> f64 {
+        let share = 1.0 / self.misses.len() as f64;
+        let mut counts: BTreeMap<i64, f64> = BTreeMap::new();
+        for (number, _) in &self.misses {
+            *counts.entry(*number).or_default() += share;
+            *counts.entry(number - 1).or_default() -= share;
+        }
+        counts.values().map(|count| count * count).sum()
+    }
+
+    fn skew(&self, error: Option<AngleError>) -> Skew {
+        let ci95_turns = error.map(|error| student(error.freedom) * error.turns * self.squares().sqrt());
+        Skew { turns: self.turns, ci95_turns }
+    }
+}
+
+/// The standard deviation of a track's angle, in turns, from how skews miss the means of their kinds.
+#[derive(Clone, Copy, Debug)]
+struct AngleError {
+    turns: f64,
+    freedom: f64,
+}
+
+/// Skews that miss by more than so many of the usual misses are of something else.
+const MOST_MISSES: f64 = 4.0;
+
+impl AngleError {
+    fn of<'a>(kinds: impl Iterator<Item = &'a Alike> + Clone) -> Option<Self> {
+        let misses: Vec<f64> =
+            kinds.clone().flat_map(|kind| kind.misses.iter().map(|&(_, miss)| miss)).collect();
+        let most = MOST_MISSES * spread(&misses);
+        let used: Vec<f64> = misses.into_iter().filter(|miss| miss.abs() <= most).collect();
+        // Each skew has the errors of two angles, less what it shares with the mean.
+        let expected: f64 = kinds.clone().map(|kind| kind.misses.len() as f64 * (2.0 - kind.squares())).sum();
+        let freedom = used.len() as f64 - kinds.count() as f64;
+        let sum: f64 = used.iter().map(|miss| miss * miss).sum();
+        (freedom >= 1.0 && expected > 0.0).then(|| Self { turns: (sum / expected).sqrt(), freedom })
+    }
 }
 
 /// Marks the rarer skew: the largest group of equal skews that are not the most common.
@@ -191,5 +244,51 @@ fn mark_rare(borders: &mut [Border]) {
     let Some(rare) = most(&others) else { return };
     for border in borders.iter_mut() {
         border.rare = border.skew_turns.is_some_and(|skew| near(skew, rare));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// Tracks of 360 sectors, four to a cylinder, skewed by 10 sectors and by 30; each angle is misread by up to this many turns.
+    fn tracks(count: i64, misread: f64, random: &mut Pcg64) -> Vec<Border> {
+        let mut angle = 0.3;
+        let mut before = None;
+        let border = |number: i64| {
+            angle = wrap(angle + if number % 4 == 0 { 30.0 } else { 10.0 } / 360.0);
+            let seen = wrap(angle + misread * (2.0 * random.random::<f64>() - 1.0));
+            let skew_turns = before.replace(seen).map(|before| wrap(seen - before));
+            Border { angle: seen, skew_turns, ..Border::test(number, 360 * number as u64, Some(360), 360.0) }
+        };
+        let mut tracks: Vec<Border> = (0..count).map(border).collect();
+        mark_rare(&mut tracks);
+        tracks
+    }
+
+    #[test]
+    fn intervals_of_skews_hold_them_as_often_as_they_say() {
+        let mut random = Pcg64::seed_from_u64(5);
+        for count in [14, 72] {
+            let mut held = [0_u32; 2];
+            for _ in 0..1_000 {
+                let (common, rare) = skews(&tracks(count, 1e-4, &mut random));
+                for (held, (skew, truth)) in
+                    held.iter_mut().zip([(common, 10.0 / 360.0), (rare, 30.0 / 360.0)])
+                {
+                    let skew = skew.unwrap();
+                    *held += u32::from(wrap_signed(skew.turns - truth).abs() <= skew.ci95_turns.unwrap());
+                }
+            }
+            assert!(held.iter().all(|held| (900..=990).contains(held)), "{count} tracks: {held:?} of 1,000");
+        }
+    }
+
+    #[test]
+    fn one_skew_alone_has_no_interval() {
+        let (common, rare) = skews(&tracks(2, 1e-4, &mut Pcg64::seed_from_u64(5)));
+        assert!(common.unwrap().ci95_turns.is_none() && rare.is_none());
     }
 }

@@ -33,6 +33,12 @@ pub(crate) mod write_cache {
     pub(crate) const LARGE: u32 = 6;
 }
 
+/// Of the probe `random`; `step` counts the accesses of a series.
+pub(crate) mod random {
+    /// So many are asked for at once; between them and the next nothing is outstanding.
+    pub(crate) const CHUNK: usize = 100;
+}
+
 /// Of the probe `switches`: each kind of way, for writes; those for reads follow at `READS`.
 pub(crate) mod switches {
     /// To the same track.

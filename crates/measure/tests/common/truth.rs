@@ -3,7 +3,7 @@
 
 use headstack_drive::DriveModel;
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::{BusTransfers, DriveSpec, Order};
+use headstack_drive::spec::{DriveSpec, Order};
 use headstack_system::System;
 
 pub struct TrueZone {
@@ -57,15 +57,6 @@ impl Truth {
         (zone.track_skew_sectors, zone.cylinder_skew_sectors)
     }
 
-    /// Whether the bus is let go between bursts: where it is eight times as fast as the media, unless the file says how.
-    fn sends_in_bursts(&self) -> bool {
-        let track_bytes = self.spec.layout.most_sectors_per_track() * self.spec.sector_bytes;
-        let media_mb_per_s = f64::from(track_bytes) / self.turn_ms / 1e3;
-        let fast = self.spec.bus.read_mb_per_s >= 8.0 * media_mb_per_s;
-        let named = self.spec.buffer.bus_transfers;
-        self.spec.bus.disconnects && named.map_or(fast, |transfers| transfers == BusTransfers::Bursts)
-    }
-
     fn bus_ms(&self, rate_mb_per_s: f64) -> f64 {
         // Several sectors flow while they pass: the last one, or the first of a write, counts.
         let bytes = f64::from(self.spec.sector_bytes);
@@ -107,22 +98,27 @@ impl Truth {
             .or(c.seek_after_ms)
             .unwrap_or(overhead - c.overhead_beside_seek_ms.min(overhead));
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
-        // Without a fence the bus is there before the data are, unless these are sent in bursts.
-        let fence = self.spec.buffer.read_fence_kib > 0.0
-            || self.spec.buffer.read_fence_fraction.is_some()
-            || self.sends_in_bursts();
-        let reconnect =
-            if self.spec.bus.disconnects && fence { self.spec.bus.reconnect_us / 1e3 } else { 0.0 };
-        let arbitration = if fence { 0.0 } else { self.spec.bus.arbitration_us / 1e3 };
-        // A fence holds back a whole physical sector: the logical ones before its last go over the bus after that, too.
-        let held =
-            self.spec.physical_sector_bytes.filter(|_| fence).map_or(0, |b| b - self.spec.sector_bytes);
-        ready - arbitration
-            + f64::from(held) / self.spec.bus.read_mb_per_s / 1e3
-            + reconnect
-            + c.data_preparation_ms
-            + self.bus_ms(self.spec.bus.read_mb_per_s)
-            + c.read_completion_ms
+        ready + self.read_after_ms()
+    }
+
+    /// From the end of a read's passing under the head to its completion. The drive asks for the bus when the fence is in its
+    /// buffer, which is one sector at least: with nothing to send it does not ask. Getting the bus then takes its time, but what
+    /// comes off the media in the meantime does not wait for it.
+    fn read_after_ms(&self) -> f64 {
+        let (bus, buffer) = (&self.spec.bus, &self.spec.buffer);
+        let bytes = f64::from(self.spec.sector_bytes);
+        let sectors = f64::from(self.spec.physical_sector_bytes.unwrap_or(self.spec.sector_bytes)) / bytes;
+        let fence = match buffer.read_fence_fraction {
+            Some(share) => (share * sectors).ceil(),
+            None => (buffer.read_fence_kib * 1024.0 / bytes).floor(),
+        };
+        let sector_ms = bytes / bus.read_mb_per_s / 1e3;
+        let behind_fence_ms = (sectors - fence.clamp(1.0, sectors)) * self.turn_ms
+            / f64::from(self.spec.layout.most_sectors_per_track());
+        let reconnect_us = if bus.disconnects { bus.reconnect_us } else { 0.0 };
+        let setup_ms = (bus.arbitration_us + reconnect_us) / 1e3 + self.spec.controller.data_preparation_ms;
+        let all_sent_ms = setup_ms + sectors * sector_ms - behind_fence_ms;
+        all_sent_ms.max(sector_ms) + self.spec.controller.read_completion_ms
     }
 
     /// Repositioning over `cylinders` (0: a head switch) before a write or a read.
