@@ -85,10 +85,11 @@ impl Parts {
         if !model.arms_overlap {
             return done;
         }
-        let (command, decoded) = turn;
-        self.under_way.add(command, done);
+        // A copy: what is lent out lies in memory, and would also where it is not lent.
+        let (command, decoded) = (*turn.0, turn.1);
+        self.under_way.add(&command, done);
         self.mechanism.leave_channel(done);
-        if under_way::is_ordered(command) { done } else { self.mechanism.next_free().max(decoded) }
+        if under_way::is_ordered(&command) { done } else { self.mechanism.next_free().max(decoded) }
     }
 
     /// Whether a command continues a write that is still on its way to the media.
@@ -297,7 +298,8 @@ impl AnyTransfer {
     }
 }
 
-#[inline]
+/// As [`AnyTransfer::run`], each kind by itself: together they would keep each other's values in memory.
+#[inline(never)]
 fn run(
     transfer: &mut impl Transfer,
     bus: &BusTiming,
@@ -305,12 +307,41 @@ fn run(
     parts: &mut Parts,
     outcome: &mut Outcome,
 ) -> Nanos {
+    match step_at_once(transfer, bus, model, parts, outcome) {
+        Some(free) => free,
+        None => run_on(transfer, bus, model, parts, outcome),
+    }
+}
+
+/// The rest of a transfer that takes the bus more than once.
+#[inline(never)]
+fn run_on(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Nanos {
     loop {
-        let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
-        let step = transfer.granted(granted, bus, model, parts, outcome);
-        if let Step::Done { controller_free, .. } = step {
-            return transfer.controller_free().unwrap_or(controller_free);
+        if let Some(free) = step_at_once(transfer, bus, model, parts, outcome) {
+            return free;
         }
+    }
+}
+
+/// The bus is granted when it is needed; returns when the controller is free if the step is the last.
+#[inline]
+fn step_at_once(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Option<Nanos> {
+    let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
+    match transfer.granted(granted, bus, model, parts, outcome) {
+        Step::Done { controller_free, .. } => Some(transfer.controller_free().unwrap_or(controller_free)),
+        Step::Again { .. } => None,
     }
 }
 
