@@ -256,7 +256,8 @@ impl Layout {
         self.run_from(&self.search_home(lba), lba, limit)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "handing a home in costs as much as what it does")]
+    #[inline(always)]
     fn run_from(&self, home: &Home, lba: u64, limit: u64) -> Extent {
         self.zones[home.zone].run(home.index, home.slot, lba, limit.min(home.run))
     }
