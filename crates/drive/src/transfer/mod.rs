@@ -353,24 +353,39 @@ pub(crate) fn dispatch<D: Driver>(
     turn: &Turn,
     driver: D,
 ) -> D::Output {
-    let prepared;
-    let mut turn = turn;
+    let Command { sectors, flags, .. } = turn.command;
+    if model.goes_straight && sectors > 0 && !flags.contains(RequestFlags::FLUSH) {
+        return attend(model, parts, turn, driver);
+    }
+    dispatch_prepared(model, parts, turn, driver)
+}
+
+/// As [`dispatch`], where something comes before the command, or there is nothing but that.
+#[inline(never)]
+fn dispatch_prepared<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+    let mut turn = *turn;
     if !model.goes_straight {
         if let Some(ms) = model.spec().fidelity.constant_ms {
             let mut constant = parts.shelf.constant();
-            constant.dispatch(parts, turn, Nanos::from_ms(ms));
+            constant.dispatch(parts, &turn, Nanos::from_ms(ms));
             return driver.drive(AnyTransfer::Constant(constant), parts);
         }
-        prepared = prepare(model, parts, turn);
-        turn = &prepared;
+        turn = prepare(model, parts, &turn);
     }
-    let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
-    let turn = flushed.as_ref().unwrap_or(turn);
+    if turn.command.flags.contains(RequestFlags::FLUSH) {
+        turn = after_flush(model, parts, &turn);
+    }
     if turn.command.sectors == 0 {
         let mut constant = parts.shelf.constant();
-        flush::flush_alone(&mut constant, model, turn);
+        flush::flush_alone(&mut constant, model, &turn);
         return driver.drive(AnyTransfer::Constant(constant), parts);
     }
+    attend(model, parts, &turn, driver)
+}
+
+/// The controller attends to a command that nothing comes before any more.
+#[inline]
+fn attend<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
     parts.buffer.begin_command();
