@@ -179,7 +179,7 @@ impl Drive {
             .iter()
             .position(|pending| pending.ticket == ticket)
             .expect("the bus is granted to a transfer that asked for it");
-        let Pending { op, mut transfer, .. } = self.pending.remove(index);
+        let Pending { op, mut transfer, .. } = self.pending.swap_remove(index);
         let needed = transfer.need().map_or(now, |need| need.at);
         let mut outcome = Outcome::default();
         let step = transfer.granted(now.max(needed), bus, &self.model, &mut self.parts, &mut outcome);

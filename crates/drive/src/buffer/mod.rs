@@ -80,9 +80,11 @@ impl GivesWay for Buffer {
     #[inline]
     fn give_way(&mut self, media: &Media<'_>, at: Nanos) -> Option<Release> {
         self.settle(media, at);
-        let prefetch = self.prefetch.take()?;
+        let prefetch = self.prefetch.as_ref()?;
         self.stopped = (!prefetch.finished(at)).then_some(prefetch.segment());
-        Some(prefetch.release(media, at))
+        let release = prefetch.release(media, at);
+        self.prefetch = None;
+        Some(release)
     }
 }
 

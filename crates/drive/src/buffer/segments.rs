@@ -115,7 +115,8 @@ impl Segments {
 
     /// The segment that makes room for a read; `None` without a cache. `stopped` is the one for which the present command
     /// stopped the read-ahead.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every read and most writes come here")]
+    #[inline(always)]
     fn victim(&self, stopped: Option<usize>) -> Option<usize> {
         // A segment for writes alone is the last one.
         let shared = self.all.len() - usize::from(self.written_data == WrittenData::OwnSegment);
@@ -131,6 +132,8 @@ impl Segments {
         Some(index)
     }
 
+    #[expect(clippy::inline_always, reason = "every read and most writes come here")]
+    #[inline(always)]
     fn put(&mut self, index: usize, start: u64, end: u64) {
         if self.all[index].used == 0 {
             // Of those never used, or emptied, the first makes room.
@@ -164,6 +167,8 @@ impl Segments {
     }
 
     /// New data at the end of a segment; old ones at its start make room.
+    #[expect(clippy::inline_always, reason = "every command that finds read-ahead under way comes here")]
+    #[inline(always)]
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let segment = &mut self.all[index];
         self.order_mattered |= segment.used == 0;

@@ -39,7 +39,6 @@ pub(crate) use by_head::runs_by_head;
 use defects::{Remaps, Slips, Target};
 use groups::DataMap;
 pub(crate) use groups::group_slots;
-use headstack_units::Angle;
 use pieces::{Piece, Pieces};
 use runs::Finder;
 use sequence::Track;
@@ -236,7 +235,7 @@ impl Layout {
         match self.remaps.target(lba) {
             Some(target) => {
                 let track = self.target_track(target);
-                self.run(target.zone, &track, u64::from(target.slot), lba, limit.min(1))
+                self.zones[target.zone].extent(&track, u64::from(target.slot), lba, limit.min(1))
             }
             None => self.run_at_home(lba, self.remaps.before_next(lba, limit)),
         }
@@ -245,10 +244,22 @@ impl Layout {
     /// As [`Layout::extent`], as if none were remapped.
     #[inline]
     fn run_at_home(&self, lba: u64, limit: u64) -> Extent {
-        let home = self.home(lba);
-        let zone = &self.zones[home.zone];
-        let sectors = limit.min(zone.sectors.value() - home.slot).min(home.run);
-        self.run(home.zone, &zone.sequence.track(home.index), zone.first_slot + home.slot, lba, sectors)
+        // The ways to a home do not meet before the end: what is known of one would lie in memory.
+        match self.pieces.find(lba) {
+            Some(piece) => self.run_from(&self.home_in(piece, lba), lba, limit),
+            None => self.run_searched(lba, limit),
+        }
+    }
+
+    #[inline(never)]
+    fn run_searched(&self, lba: u64, limit: u64) -> Extent {
+        self.run_from(&self.search_home(lba), lba, limit)
+    }
+
+    #[expect(clippy::inline_always, reason = "handing a home in costs as much as what it does")]
+    #[inline(always)]
+    fn run_from(&self, home: &Home, lba: u64, limit: u64) -> Extent {
+        self.zones[home.zone].run(home.index, home.slot, lba, limit.min(home.run))
     }
 
     /// The logical sectors of the track that is home to `lba`: the first, and the one after the last.
@@ -325,7 +336,15 @@ impl Layout {
     #[inline(always)]
     fn home(&self, lba: u64) -> Home {
         debug_assert!(lba < self.capacity, "sector {lba} of {}", self.capacity);
-        let Some(piece) = self.pieces.find(lba) else { return self.search_home(lba) };
+        match self.pieces.find(lba) {
+            Some(piece) => self.home_in(piece, lba),
+            None => self.search_home(lba),
+        }
+    }
+
+    /// As [`Layout::home`], in the piece that holds the address.
+    #[inline]
+    fn home_in(&self, piece: &Piece, lba: u64) -> Home {
         let (span, zone) = (piece.span as usize, piece.zone as usize);
         let before = lba - piece.first_lba;
         let (track, slot) = self.zones[zone].sectors.split(piece.offset + before);
@@ -384,21 +403,6 @@ impl Layout {
             slots: zone.slots,
             zone: zone.number,
             start: zone.start(track, slot),
-        }
-    }
-
-    #[inline]
-    fn run(&self, number: usize, track: &Track, slot: u64, lba: u64, sectors: u64) -> Extent {
-        let zone = &self.zones[number];
-        let start: Angle = zone.start(track, slot);
-        Extent {
-            cylinder: track.cylinder,
-            head: track.head,
-            lba,
-            sectors: sectors as u32,
-            start,
-            slot_width: zone.slot_width,
-            zone: zone.number,
         }
     }
 }

@@ -111,16 +111,20 @@ impl Sequence {
     /// The track of an index.
     #[inline]
     pub(super) fn track(&self, index: u64) -> Track {
-        if let Kind::ByCylinder { backwards, indices_per_cylinder } = self.kind {
-            let (cylinder, place) = indices_per_cylinder.split(index);
-            return Track {
-                cylinder: self.first_cylinder + cylinder as u32,
-                head: self.turned(backwards, cylinder, place) as u32,
-                head_changes: cylinder * (self.heads - 1) + place,
-                cylinder_changes: cylinder,
-            };
-        }
-        self.track_along_surfaces(index)
+        self.track_through_cylinders(index).unwrap_or_else(|| self.track_along_surfaces(index))
+    }
+
+    /// The track of an index, where tracks follow each other through a cylinder.
+    #[inline]
+    pub(super) fn track_through_cylinders(&self, index: u64) -> Option<Track> {
+        let Kind::ByCylinder { backwards, indices_per_cylinder } = &self.kind else { return None };
+        let (cylinder, place) = indices_per_cylinder.split(index);
+        Some(Track {
+            cylinder: self.first_cylinder + cylinder as u32,
+            head: self.turned(*backwards, cylinder, place) as u32,
+            head_changes: cylinder * (self.heads - 1) + place,
+            cylinder_changes: cylinder,
+        })
     }
 
     /// The track of an index, where tracks follow each other along a surface.

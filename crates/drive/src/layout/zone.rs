@@ -1,6 +1,7 @@
 //! One zone, or one run of a layout that is given run by run: its tracks in order, and the angle at which each begins.
 
 use super::divisor::Divisor;
+use super::place::Extent;
 use super::sequence::{Sequence, Track};
 use crate::spec::{LayoutSpec, TrackRunSpec, ZoneSpec};
 use headstack_units::Angle;
@@ -83,6 +84,37 @@ impl Zone {
     /// Whether it is a run of spare tracks.
     pub(super) fn is_spare(&self) -> bool {
         self.indices == 0
+    }
+
+    /// At most `limit` sectors from `lba` on, whose home is the data slot `slot` of the track of an index: as many as are left of
+    /// the track.
+    #[inline]
+    pub(super) fn run(&self, index: u64, slot: u64, lba: u64, limit: u64) -> Extent {
+        let sectors = limit.min(self.sectors.value() - slot);
+        match self.sequence.track_through_cylinders(index) {
+            Some(track) => self.extent(&track, self.first_slot + slot, lba, sectors),
+            None => self.run_along_surface(index, slot, lba, sectors),
+        }
+    }
+
+    /// As [`Zone::run`], where tracks follow each other along a surface; apart from it, as it asks for more.
+    #[inline(never)]
+    fn run_along_surface(&self, index: u64, slot: u64, lba: u64, sectors: u64) -> Extent {
+        self.extent(&self.sequence.track(index), self.first_slot + slot, lba, sectors)
+    }
+
+    /// So many sectors from `lba` on, the first of which lies in a slot of a track.
+    #[inline]
+    pub(super) fn extent(&self, track: &Track, slot: u64, lba: u64, sectors: u64) -> Extent {
+        Extent {
+            cylinder: track.cylinder,
+            head: track.head,
+            lba,
+            sectors: sectors as u32,
+            start: self.start(track, slot),
+            slot_width: self.slot_width,
+            zone: self.number,
+        }
     }
 
     /// Where a slot of a track begins. Slots of a track lie exactly `slot_width` apart; what is left of the turn

@@ -83,6 +83,12 @@ impl Mechanics {
         self.moved(from, to, op, extra)
     }
 
+    /// `settled`, and the part of the write settle that depends on the distance.
+    #[inline(never)]
+    fn settled_by_distance(&self, settled: Nanos, distance: u32) -> Nanos {
+        lengthened(settled, self.write_settle_at(distance))
+    }
+
     fn write_settle_at(&self, distance: u32) -> i64 {
         let points = &self.write_settle_by_distance;
         let above = points.partition_point(|&(d, _)| d < distance);
@@ -116,14 +122,14 @@ impl Mechanics {
             return Nanos::ZERO;
         }
         let distance = from.0.abs_diff(to.0);
-        let seek = Nanos(self.curve.time(distance).0.saturating_add_signed(extra_ns));
+        let seek = lengthened(self.curve.time(distance), extra_ns);
         let head = if from.1 == to.1 { Nanos::ZERO } else { self.head_switch };
         if from.0 == to.0 && !self.settle_after_head_switch {
             return head;
         }
         let settled = self.settled(seek.max(head), op);
         if op == Op::Write && !self.write_settle_by_distance.is_empty() {
-            return Nanos(settled.0.saturating_add_signed(self.write_settle_at(distance)));
+            return self.settled_by_distance(settled, distance);
         }
         settled
     }
@@ -134,6 +140,12 @@ impl Mechanics {
             Op::Read => self.read_settle_ns,
             Op::Write => self.write_settle_ns,
         };
-        Nanos(time.0.saturating_add_signed(settle))
+        lengthened(time, settle)
     }
+}
+
+/// The time and as much more, never below zero. Moves take no centuries: the sum is in range.
+#[inline]
+fn lengthened(time: Nanos, by_ns: i64) -> Nanos {
+    Nanos((time.0 as i64 + by_ns).max(0) as u64)
 }

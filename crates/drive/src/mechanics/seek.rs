@@ -176,8 +176,14 @@ impl SeekCurve {
     pub fn time(&self, distance: u32) -> Nanos {
         match self.table.get(distance as usize) {
             Some(&ns) => Nanos(u64::from(ns)),
-            None => self.formula.time(distance, self.scale),
+            None => self.worked_out(distance),
         }
+    }
+
+    /// As [`SeekCurve::time`], where it is not in the table.
+    #[cold]
+    fn worked_out(&self, distance: u32) -> Nanos {
+        self.formula.time(distance, self.scale)
     }
 
     /// The four averages, and the ends of the curve.

@@ -1,12 +1,12 @@
 //! Waiting commands along a line: by address, or by cylinder where the layout is known.
 
+use super::line::{Key, Line};
 use super::order::Pick;
 use super::waiting::Slot;
-use std::collections::BTreeMap;
 
 /// Waiting commands by coordinate, those at the same one in order of arrival.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Axis(BTreeMap<(u64, u64), Slot>);
+pub(super) struct Axis(Line);
 
 /// A command on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Axis {
     }
 
     pub(super) fn remove(&mut self, at: u64, sequence: u64) {
-        self.0.remove(&(at, sequence));
+        self.0.remove((at, sequence));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -37,12 +37,12 @@ impl Axis {
 
     /// The lowest at or above `from`.
     pub(super) fn upward(&self, from: u64) -> Option<Point> {
-        self.0.range((from, 0)..).next().map(point)
+        self.0.from((from, 0)).map(point)
     }
 
     /// The highest below `from`; of several at its place the oldest.
     pub(super) fn below(&self, from: u64) -> Option<Point> {
-        let &(at, _) = self.0.range(..(from, 0)).next_back()?.0;
+        let ((at, _), _) = self.0.before((from, 0))?;
         self.upward(at)
     }
 
@@ -53,10 +53,10 @@ impl Axis {
 
     /// The lowest of all.
     pub(super) fn lowest(&self) -> Option<Point> {
-        self.0.first_key_value().map(point)
+        self.0.first().map(point)
     }
 }
 
-fn point((&(at, sequence), &slot): (&(u64, u64), &Slot)) -> Point {
+fn point(((at, sequence), slot): (Key, Slot)) -> Point {
     Point { at, sequence, slot }
 }

@@ -1,23 +1,23 @@
 //! First come, first served.
 
+use super::line::Line;
 use super::order::{Choice, Order, Pick};
 use super::waiting::{Slot, Waiting};
-use std::collections::BTreeMap;
 
 /// The oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fcfs(BTreeMap<u64, Slot>);
+pub(super) struct Fcfs(Line);
 
 impl Order for Fcfs {
     fn insert(&mut self, waiting: &Waiting, _at: u64, slot: Slot) {
-        self.0.insert(waiting.sequence, slot);
+        self.0.insert((waiting.sequence, 0), slot);
     }
 
     fn remove(&mut self, waiting: &Waiting, _at: u64) {
-        self.0.remove(&waiting.sequence);
+        self.0.remove((waiting.sequence, 0));
     }
 
     fn choose(&mut self, _choice: &Choice<'_>) -> Option<Pick> {
-        self.0.first_key_value().map(|(_, &slot)| Pick::of(slot))
+        self.0.first().map(|(_, slot)| Pick::of(slot))
     }
 }

@@ -18,6 +18,7 @@ mod fcfs;
 mod group;
 mod hits;
 mod knowledge;
+mod line;
 mod list;
 mod look;
 mod ncq;

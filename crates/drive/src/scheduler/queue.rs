@@ -298,7 +298,9 @@ impl Queue {
     }
 
     fn remember(&mut self, command: &Command) {
-        self.stream.remember(command);
+        if self.policy.sequential_first.is_some() {
+            self.stream.remember(command);
+        }
         let sectors = u64::from(command.sectors);
         let follows = self.last.op == command.op && self.last.end == command.lba.0;
         let joined = if follows { self.last.joined + sectors } else { sectors };

@@ -51,7 +51,9 @@ impl Approach {
         let from = from + held;
         let mut retries = 0;
         if !media.model.is_plain {
-            parts.take_arm(media, (target, op, sectors), at, from);
+            // A copy: what is lent out lies in memory, and would also where it is not lent.
+            let target = *target;
+            parts.take_arm(media, (&target, op, sectors), at, from);
             retries = parts.mechanism.draw_retries(media.model, op);
         }
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);

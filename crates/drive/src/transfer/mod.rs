@@ -85,10 +85,11 @@ impl Parts {
         if !model.arms_overlap {
             return done;
         }
-        let (command, decoded) = turn;
-        self.under_way.add(command, done);
+        // A copy: what is lent out lies in memory, and would also where it is not lent.
+        let (command, decoded) = (*turn.0, turn.1);
+        self.under_way.add(&command, done);
         self.mechanism.leave_channel(done);
-        if under_way::is_ordered(command) { done } else { self.mechanism.next_free().max(decoded) }
+        if under_way::is_ordered(&command) { done } else { self.mechanism.next_free().max(decoded) }
     }
 
     /// Whether a command continues a write that is still on its way to the media.
@@ -297,7 +298,8 @@ impl AnyTransfer {
     }
 }
 
-#[inline]
+/// As [`AnyTransfer::run`], each kind by itself: together they would keep each other's values in memory.
+#[inline(never)]
 fn run(
     transfer: &mut impl Transfer,
     bus: &BusTiming,
@@ -305,12 +307,41 @@ fn run(
     parts: &mut Parts,
     outcome: &mut Outcome,
 ) -> Nanos {
+    match step_at_once(transfer, bus, model, parts, outcome) {
+        Some(free) => free,
+        None => run_on(transfer, bus, model, parts, outcome),
+    }
+}
+
+/// The rest of a transfer that takes the bus more than once.
+#[inline(never)]
+fn run_on(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Nanos {
     loop {
-        let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
-        let step = transfer.granted(granted, bus, model, parts, outcome);
-        if let Step::Done { controller_free, .. } = step {
-            return transfer.controller_free().unwrap_or(controller_free);
+        if let Some(free) = step_at_once(transfer, bus, model, parts, outcome) {
+            return free;
         }
+    }
+}
+
+/// The bus is granted when it is needed; returns when the controller is free if the step is the last.
+#[inline]
+fn step_at_once(
+    transfer: &mut impl Transfer,
+    bus: &BusTiming,
+    model: &DriveModel,
+    parts: &mut Parts,
+    outcome: &mut Outcome,
+) -> Option<Nanos> {
+    let granted = transfer.need().map_or(Nanos::ZERO, |need| need.at);
+    match transfer.granted(granted, bus, model, parts, outcome) {
+        Step::Done { controller_free, .. } => Some(transfer.controller_free().unwrap_or(controller_free)),
+        Step::Again { .. } => None,
     }
 }
 
@@ -322,24 +353,39 @@ pub(crate) fn dispatch<D: Driver>(
     turn: &Turn,
     driver: D,
 ) -> D::Output {
-    let prepared;
-    let mut turn = turn;
+    let Command { sectors, flags, .. } = turn.command;
+    if model.goes_straight && sectors > 0 && !flags.contains(RequestFlags::FLUSH) {
+        return attend(model, parts, turn, driver);
+    }
+    dispatch_prepared(model, parts, turn, driver)
+}
+
+/// As [`dispatch`], where something comes before the command, or there is nothing but that.
+#[inline(never)]
+fn dispatch_prepared<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+    let mut turn = *turn;
     if !model.goes_straight {
         if let Some(ms) = model.spec().fidelity.constant_ms {
             let mut constant = parts.shelf.constant();
-            constant.dispatch(parts, turn, Nanos::from_ms(ms));
+            constant.dispatch(parts, &turn, Nanos::from_ms(ms));
             return driver.drive(AnyTransfer::Constant(constant), parts);
         }
-        prepared = prepare(model, parts, turn);
-        turn = &prepared;
+        turn = prepare(model, parts, &turn);
     }
-    let flushed = turn.command.flags.contains(RequestFlags::FLUSH).then(|| after_flush(model, parts, turn));
-    let turn = flushed.as_ref().unwrap_or(turn);
+    if turn.command.flags.contains(RequestFlags::FLUSH) {
+        turn = after_flush(model, parts, &turn);
+    }
     if turn.command.sectors == 0 {
         let mut constant = parts.shelf.constant();
-        flush::flush_alone(&mut constant, model, turn);
+        flush::flush_alone(&mut constant, model, &turn);
         return driver.drive(AnyTransfer::Constant(constant), parts);
     }
+    attend(model, parts, &turn, driver)
+}
+
+/// The controller attends to a command that nothing comes before any more.
+#[inline]
+fn attend<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
     parts.change_speed(model, turn.at);
     let media = parts.mechanism.media(model, turn.at);
     parts.buffer.begin_command();

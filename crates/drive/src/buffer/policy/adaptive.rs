@@ -23,16 +23,20 @@ impl Adaptive {
     }
 }
 
+// Never inlined: it would push what the usual policy does out of line.
 impl CachePolicy for Adaptive {
+    #[inline(never)]
     fn victim(&self, shared: &[Segment], spared: Option<usize>) -> Option<usize> {
         (0..shared.len()).min_by_key(|&i| (Some(i) == spared, shared[i].is_in_use(), shared[i].used))
     }
 
+    #[inline(never)]
     fn size_in(&self, all: &[Segment]) -> u64 {
         let in_use = all.iter().filter(|segment| segment.is_in_use()).count();
         self.total / in_use.max(1) as u64
     }
 
+    #[inline(never)]
     fn divide(&self, all: &mut [Segment], filled: usize) {
         let patience = PATIENCE * all.len() as u64;
         let last_use = all.iter().map(|segment| segment.used).max().unwrap_or(0);

@@ -252,7 +252,11 @@ impl Read {
         let mut read = parts.shelf.read();
         read.plan = *plan;
         read.passes.clear();
-        read.passes.extend_from_slice(passes);
+        match *passes {
+            // One that is handed over by value need not lie in memory before.
+            [pass] => read.passes.push(pass),
+            _ => read.passes.extend_from_slice(passes),
+        }
         read.media_work = MediaWork::Settled;
         read.need_lead = None;
         (read.sent, read.held, read.transfers) = (0, Nanos::ZERO, 0);

@@ -362,6 +362,18 @@ impl Plan {
     /// Tells a listener of the media work, without what read-ahead does behind the command's last sector.
     #[inline]
     pub(super) fn tell_passes(&self, parts: &mut Parts, passes: &[Pass]) {
+        if parts.log.is_heard() {
+            // Copies, as in [`Plan::send`].
+            let plan = *self;
+            match *passes {
+                [pass] => plan.tell_all(parts, &[pass]),
+                _ => plan.tell_all(parts, passes),
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_all(&self, parts: &mut Parts, passes: &[Pass]) {
         parts.log.tell(|narrative| {
             let end = self.command.lba.0 + self.sectors();
             narrative.passes = passes.to_vec();

@@ -92,7 +92,12 @@ impl Supply {
     /// The burst with which the command's sector `own` comes.
     #[inline]
     fn burst_of(&self, own: u64) -> Option<&Burst> {
-        self.bursts.get(self.bursts.partition_point(|burst| burst.end <= own))
+        // Mostly there is but one.
+        let (first, more) = self.bursts.split_first()?;
+        if own < first.end {
+            return Some(first);
+        }
+        more.get(more.partition_point(|burst| burst.end <= own))
     }
 
     /// Sector `index` of the media work (0 for the first) is in the buffer; [`Nanos::MAX`] while that is not known.

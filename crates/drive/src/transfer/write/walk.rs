@@ -114,16 +114,24 @@ impl<'a> Walk<'a> {
     #[inline]
     pub(super) fn run(&mut self, media: &Media<'_>, supply: &mut Supply, first: &Pass, work: Work) -> u64 {
         supply.rewind_to(0);
-        let (mut pass, mut index) = (first, 0);
-        let mut following;
+        let index = self.step(media, supply, first, 0, work);
+        // Mostly that is all.
+        if index == work.sectors || index < u64::from(first.sectors) {
+            return index;
+        }
+        self.run_from(media, supply, index, work)
+    }
+
+    /// As [`Walk::run`], behind the first pass.
+    #[inline(never)]
+    fn run_from(&mut self, media: &Media<'_>, supply: &mut Supply, mut index: u64, work: Work) -> u64 {
         loop {
+            let pass = self.next_pass(media, index, work);
             let before = index;
-            index = self.step(media, supply, pass, index, work);
+            index = self.step(media, supply, &pass, index, work);
             if index == work.sectors || index - before < u64::from(pass.sectors) {
                 return index;
             }
-            following = self.next_pass(media, index, work);
-            pass = &following;
         }
     }
 
@@ -150,7 +158,8 @@ impl<'a> Walk<'a> {
 
     /// Writes the extent of a pass; returns the index behind its last sector, or behind the last of which it is known when it is
     /// written.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "mostly there is but one, and it is short")]
+    #[inline(always)]
     fn step(&mut self, media: &Media<'_>, supply: &mut Supply, pass: &Pass, index: u64, work: Work) -> u64 {
         let setup = if index == 0 { media.model.overhead.write_start } else { Nanos::ZERO };
         match landing(media, supply, pass, (index, work.sectors), setup) {
