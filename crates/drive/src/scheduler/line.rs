@@ -97,6 +97,7 @@ fn place(list: &[(Key, Slot)], key: Key) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::btree_map::Entry;
 
     proptest! {
         #[test]
@@ -113,9 +114,9 @@ mod tests {
                 if !comes {
                     line.remove(key);
                     tree.remove(&key);
-                } else if !tree.contains_key(&key) {
+                } else if let Entry::Vacant(entry) = tree.entry(key) {
                     line.insert(key, number);
-                    tree.insert(key, number);
+                    entry.insert(number);
                 }
                 prop_assert_eq!(line.len(), tree.len());
                 prop_assert_eq!(line.first(), tree.first_key_value().map(pair));
