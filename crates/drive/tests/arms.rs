@@ -507,6 +507,11 @@ fn arms_that_cannot_be_are_refused() {
             "[{ first_cylinder = 90, last_cylinder = 100 }]",
             "`arms.fixed_heads.0`: cylinders 90 to 100 are not a range of the drive's, which go from 0 to 99",
         ),
+        (
+            "arms",
+            "{ design = \"multi-moving\", fixed_heads = [{ first_cylinder = 0, last_cylinder = 1 }] }",
+            "`arms.fixed_heads.0`: fixed heads at work at the same time as arms are not modelled",
+        ),
         ("arms.surfaces_at_once", "3", "`arms.surfaces_at_once`: 3 is not a divisor of the 4 surfaces"),
         (
             "arms.failures",

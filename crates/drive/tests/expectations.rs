@@ -198,7 +198,6 @@ rows! {
     fixed_heads_stand_at_an_angle_of_their_own
     the_arm_stands_still_while_fixed_heads_serve
     other_cylinders_are_the_arms
-    fixed_heads_serve_while_the_arm_seeks
     the_arm_takes_over_where_fixed_heads_end
     two_surfaces_at_once_take_half_the_time
     the_next_group_of_surfaces_is_as_far_away_as_the_next_surface_was

@@ -176,8 +176,8 @@ impl DriveModel {
             is_plain: arm_angles.len() == 1 && rotation_is_real && spec.soft_errors.is_none(),
             puts_choices_off: rotation_is_real && !rules.looks_up_received && spec.soft_errors.is_none(),
             rules,
-            arms_overlap: spec.arms.working() > 1,
-            goes_straight: spec.arms.working() == 1
+            arms_overlap: spec.arms.moving() > 1,
+            goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()
                 && write_back.is_none(),
             write_back,

@@ -99,19 +99,11 @@ impl ArmsSpec {
         (0..self.count).filter(|&arm| self.sets_of(arm).next().is_some())
     }
 
-    /// How many arms can move at a time.
+    /// How many arms can be at work at a time.
     pub fn moving(&self) -> u32 {
         match self.design {
             ArmDesign::SingleMoving => 1,
             ArmDesign::MultiMoving | ArmDesign::MultiChannel => self.in_use().count() as u32,
-        }
-    }
-
-    /// How many arms can be at work at a time, heads that stand still among them.
-    pub fn working(&self) -> u32 {
-        match self.design {
-            ArmDesign::SingleMoving => 1,
-            ArmDesign::MultiMoving | ArmDesign::MultiChannel => self.moving() + self.fixed_heads.len() as u32,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Heads: several on an arm over each surface, some that stand still, and several surfaces at once. Part of `[arms]`.
 
 use super::check::Findings;
-use super::{ArmsSpec, DriveSpec, LayoutSpec, WritePolicy, ZoneSpec};
+use super::{ArmDesign, ArmsSpec, DriveSpec, LayoutSpec, WritePolicy, ZoneSpec};
 use crate::layout::physical_cylinders;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -244,6 +244,11 @@ fn fixed_heads(path: &str, heads: FixedHeadsSpec, spec: &DriveSpec, findings: &m
     if !(0.0..1.0).contains(&angle_turns) {
         let message = format!("{angle_turns} is not between 0 and 1 (less than 1 turn)");
         findings.add(format!("{path}.angle_turns"), message);
+    }
+    if spec.arms.design != ArmDesign::SingleMoving {
+        let message =
+            "fixed heads at work at the same time as arms are not modelled: take the design `single-moving`";
+        findings.add(path, message);
     }
     if spec.arms.head_placement == HeadPlacement::Radial && spec.arms.heads_per_surface > 1 {
         let message =

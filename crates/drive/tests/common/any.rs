@@ -165,6 +165,7 @@ fn any_heads() -> impl Strategy<Value = String> {
     ];
     let design = prop::sample::select(vec!["single-moving", "multi-moving", "multi-channel"]);
     (1_u32..3, heads, design).prop_map(|(arms, heads, design)| {
+        let design = if heads.contains("fixed") { "single-moving" } else { design };
         format!("arms = {{ count = {arms}, design = \"{design}\", {heads} }}\n")
     })
 }

@@ -37,7 +37,7 @@ pub(super) fn energy<'a>(
     span_ns: u128,
 ) -> Option<Energy> {
     // With several arms at work at a time, each of them is idle when it does nothing.
-    let at_a_time = drive.spec.arms.working();
+    let at_a_time = drive.spec.arms.moving();
     let arms: Vec<_> = units.flat_map(|unit| unit.active().shared_by(at_a_time)).collect();
     Some(Energy::new(&Watts::of(&drive.spec)?, &arms, span_ns))
 }

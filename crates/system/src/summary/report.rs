@@ -108,7 +108,7 @@ impl Recorder {
             |(index, drive): (usize, &crate::spec::DriveConfig)| {
                 let units = || units_of(system, end, index);
                 let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
-                let arms = |units: usize| units * drive.spec.arms.working() as usize;
+                let arms = |units: usize| units * drive.spec.arms.moving() as usize;
                 let counts = drive.spec.provenance_counts();
                 DriveSummary {
                     name: drive.name.clone(),

@@ -109,7 +109,7 @@ impl<'s> Device<'s> {
             }
             Path::Events(engine) => (engine.used(end).units, engine.drives().next().expect("a drive")),
         };
-        let arms = u64::from(drive.model().spec().arms.working().max(1));
+        let arms = u64::from(drive.model().spec().arms.moving().max(1));
         let busy: Vec<u64> = used.iter().map(|unit| unit.mechanism.0 / arms).collect();
         let Book { reads, sectors, response_sum, response, end, .. } = self.book;
         Ok(DeviceRow {
