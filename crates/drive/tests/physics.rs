@@ -5,6 +5,7 @@ mod common;
 
 use common::{FAST_BUS, command, drive, ms, serve};
 use headstack_drive::command::{CacheResult, Outcome};
+use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_units::{Nanos, Op};
 
 /// Equal to the microsecond.
@@ -73,4 +74,29 @@ fn a_long_unaligned_write_reads_its_edges_only() {
     close(service(&serve(&mut back, Nanos::ZERO, command(0, Op::Write, 0, 298))), 10.0 + 30.0 + 2.0);
     let mut aligned = drive(&extra);
     close(service(&serve(&mut aligned, Nanos::ZERO, command(0, Op::Write, 4, 296))), 0.4 + 29.6 + 2.0);
+}
+
+#[test]
+fn a_scheduler_that_may_see_two_commands_holds_the_third_back() {
+    let knowledge = Knowledge::Addresses { sectors: 1000, sector_bytes: 512 };
+    let mut queue = Queue::new("fcfs".parse().unwrap(), knowledge, Some(2));
+    let seen: Vec<u64> = (0..4)
+        .map(|id| {
+            queue.push(command(id, Op::Read, 8 * id, 8), Nanos(id));
+            queue.held_back()
+        })
+        .collect();
+    assert_eq!(seen, [0, 0, 1, 2]);
+    assert_eq!(queue.len(), 4);
+}
+
+#[test]
+fn first_come_first_served_with_a_modifier_is_another_order() {
+    let policy = |text: &str| text.parse::<Policy>().unwrap();
+    assert!(policy("fcfs").is_fcfs());
+    assert!(!policy("sstf").is_fcfs());
+    for (name, parameter, _) in MODIFIERS {
+        let value = parameter.as_ref().map_or(String::new(), |parameter| format!("(5{})", parameter.unit));
+        assert!(!policy(&format!("fcfs+{name}{value}")).is_fcfs(), "{name}");
+    }
 }
