@@ -328,4 +328,5 @@ rows! {
     a_read_that_fails_once_takes_a_revolution_more
     what_is_being_read_ahead_is_taken_as_it_comes
     a_write_that_never_left_the_bus_need_not_reconnect
+    a_write_that_the_cache_takes_does_not_wait_for_the_arm
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{FAST_BUS, command, drive, ms, serve};
-use headstack_drive::command::{CacheResult, Outcome};
+use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_units::{Nanos, Op};
 
@@ -99,4 +99,20 @@ fn first_come_first_served_with_a_modifier_is_another_order() {
         let value = parameter.as_ref().map_or(String::new(), |parameter| format!("(5{})", parameter.unit));
         assert!(!policy(&format!("fcfs+{name}{value}")).is_fcfs(), "{name}");
     }
+}
+
+#[test]
+fn the_arms_time_is_told_by_what_it_worked_for() {
+    let mut drive = drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ size_kib = 10.0 }}"));
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    let read = drive.serve(Nanos::ZERO, command(0, Op::Read, 10, 1), &bus, &mut background);
+    // From rest over sector 0 to the end of sector 10; the bus adds its sector.
+    close(drive.busy_times().of(Work::Command), 1.1);
+    drive.serve(read.finish, command(1, Op::Write, 1000, 10), &bus, &mut background);
+    drive.serve(ms(1000.0), command(2, Op::Read, 1000, 1), &bus, &mut background);
+    let destage = drive.busy_times().of(Work::Destage);
+    assert_eq!(destage, background[0].finish - background[0].start);
+    let times = Work::ALL.map(|work| drive.busy_times().of(work));
+    assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
 }
