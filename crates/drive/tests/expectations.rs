@@ -329,4 +329,5 @@ rows! {
     what_is_being_read_ahead_is_taken_as_it_comes
     a_write_that_never_left_the_bus_need_not_reconnect
     a_write_that_the_cache_takes_does_not_wait_for_the_arm
+    a_linear_transfer_begins_behind_the_arbitration
 }

@@ -116,3 +116,19 @@ fn the_arms_time_is_told_by_what_it_worked_for() {
     let times = Work::ALL.map(|work| drive.busy_times().of(work));
     assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
 }
+
+#[test]
+fn a_spindle_that_drifts_turns_at_another_speed_each_second() {
+    let mut drive = drive(&format!("{FAST_BUS}\nspindle = {{ drift_ppm = 500.0, drift_interval_s = 1.0 }}"));
+    let periods: Vec<u64> = (0..20)
+        .map(|second| {
+            let first = serve(&mut drive, ms(1000.0 * f64::from(second) + 100.0), command(0, Op::Read, 0, 1));
+            let again = serve(&mut drive, first.finish, command(1, Op::Read, 0, 1));
+            (again.finish - first.finish).0
+        })
+        .collect();
+    // 500 ppm of 10 ms are 5 µs.
+    assert!(periods.iter().all(|period| period.abs_diff(10_000_000) <= 5_001), "{periods:?}");
+    let different: std::collections::BTreeSet<&u64> = periods.iter().collect();
+    assert!(different.len() > 10, "{periods:?}");
+}
