@@ -48,6 +48,7 @@ help:
 	@echo 'make test-docs run every command that the documents show'
 	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
 	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
+	@echo 'make mutants   change the code in many small ways, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
 	@echo 'make study     reproduce the papers (their data in ../shared/data or $$HEADSTACK_DATA)'
 	@echo 'make docs      the documentation, in docs/_build/html'
@@ -147,6 +148,16 @@ planted:
 	@$(PYTHON) tests/planted/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ONLY),--only "$(ONLY)")
 
 # Commands ended by signals and full disks at random instants. CI takes fewer points.
+# Mutants of the rooms where the numbers are made, as cargo-mutants lists them: SAMPLE of each room (0: all), of ROOMS only (with
+# commas), for WITHIN_S seconds; AGAIN=1 tries those that no test noticed.
+.PHONY: mutants
+mutants: $(STAMPS)/dev
+	@cargo mutants --version >/dev/null 2>&1 || { \
+	  echo 'mutants: cargo-mutants says which there are, and is not installed (cargo install --locked cargo-mutants)' >&2; exit 2; }
+	$(call say,Mutants: a build for each crate$(comma) then a few seconds for each)
+	@$(BIN)/python tests/mutants/run.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(ROOMS),--rooms $(ROOMS)) \
+	  $(if $(WITHIN_S),--seconds $(WITHIN_S)) $(if $(AGAIN),--again)
+
 .PHONY: test-faults
 KILL_POINTS ?= 500
 FULL_POINTS ?= 120

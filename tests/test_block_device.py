@@ -8,6 +8,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -285,8 +286,85 @@ def _by_another_node(undo: ExitStack, image: Path) -> str:
     return str(node)
 
 
+def _unmounted_while_a_file_is_open(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    place = image.parent / "place"
+    mount(undo, device, place)
+    undo.enter_context((place / "open").open("w"))
+    run("umount", "--lazy", place)
+    return device
+
+
+def _mounted_at_a_second_place_only(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    place, second = image.parent / "place", image.parent / "second"
+    mount(undo, device, place)
+    second.mkdir()
+    run("mount", "--bind", place, second)
+    undo.callback(subprocess.run, ["umount", second], check=False)
+    run("umount", place)
+    return device
+
+
+def _journal_of_a_mounted_file_system(undo: ExitStack, image: Path) -> str:
+    journal = loop(undo, image)
+    files, place = image.parent / "files", image.parent / "place"
+    files.write_bytes(bytes(BYTES))
+    data = loop(undo, files)
+    run("mke2fs", "-q", "-b", "1024", "-O", "journal_dev", journal)
+    run("mke2fs", "-q", "-b", "1024", "-t", "ext4", "-J", f"device={journal}", data)
+    place.mkdir()
+    run("mount", data, place)
+    undo.callback(subprocess.run, ["umount", place], check=False)
+    return journal
+
+
+def _disk_of_a_partition_swapped_to(undo: ExitStack, image: Path) -> str:
+    disk, partition = partitioned(undo, image)
+    run("mkswap", partition)
+    run("swapon", partition)
+    undo.callback(subprocess.run, ["swapoff", partition], check=False)
+    return disk
+
+
+def _compressed_memory_swapped_to(undo: ExitStack, _image: Path) -> str:
+    control = Path("/sys/class/zram-control")
+    if not control.exists():
+        pytest.skip("no zram here")
+    number = (control / "hot_add").read_text().strip()
+    undo.callback((control / "hot_remove").write_text, number)
+    Path(f"/sys/block/zram{number}/disksize").write_text(str(BYTES))
+    device = f"/dev/zram{number}"
+    run("mkswap", device)
+    run("swapon", device)
+    undo.callback(subprocess.run, ["swapoff", device], check=False)
+    return device
+
+
+def _below_two_loop_devices(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    mount(undo, loop(undo, loop(undo, device)), image.parent / "place")
+    return device
+
+
+def _measured_by_another(undo: ExitStack, image: Path) -> str:
+    device = loop(undo, image)
+    command = [sys.executable, "-m", "headstack", "measure", device]
+    other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    undo.callback(other.wait)
+    undo.callback(other.kill)
+    while device not in {os.path.realpath(link) for link in Path(f"/proc/{other.pid}/fd").iterdir()}:
+        assert other.poll() is None, "the other measurement ended"
+        time.sleep(0.01)
+    # From now on it holds the device: it may have been open as a place only.
+    time.sleep(0.5)
+    return device
+
+
 IN_USE = [
-    _mounted, _mounted_read_only, _mounted_elsewhere, _swapped_to, _disk_of_a_mounted_partition,
+    _mounted, _mounted_read_only, _mounted_elsewhere, _mounted_at_a_second_place_only, _unmounted_while_a_file_is_open,
+    _journal_of_a_mounted_file_system, _swapped_to, _compressed_memory_swapped_to, _disk_of_a_mounted_partition,
+    _disk_of_a_partition_swapped_to, _below_two_loop_devices, _measured_by_another,
     _partition_of_a_claimed_disk, _below_device_mapper, _disk_of_a_partition_below_device_mapper, _behind_a_loop_device,
     _behind_a_mounted_loop_device, _disk_of_a_partition_behind_a_loop_device, _partition_of_a_disk_behind_a_loop_device,
     _loop_device_over_a_mounted_device, _loop_device_over_the_file_of_another, _device_mapper_over_such_a_loop_device,
@@ -335,8 +413,42 @@ def _file_locked_as_by_qemu(undo: ExitStack, image: Path) -> None:
     fcntl.fcntl(file, fcntl.F_OFD_SETLK, byte)
 
 
+def _file_locked_by_another_process(undo: ExitStack, image: Path) -> None:
+    script = "import fcntl, sys, time; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); print('locked', flush=True); time.sleep(60)"
+    other = subprocess.Popen([sys.executable, "-c", script, image], stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    undo.callback(other.stdout.close)
+    undo.callback(other.wait)
+    undo.callback(other.kill)
+    assert other.stdout.readline() == "locked\n"
+
+
+def _file_running(undo: ExitStack, image: Path) -> None:
+    program = Path("/bin/sleep").read_bytes()
+    image.write_bytes(program + bytes(BYTES - len(program)))
+    image.chmod(0o700)
+    running = subprocess.Popen([image, "60"], executable=image)
+    undo.callback(running.wait)
+    undo.callback(running.kill)
+
+
+def _file_of_another_name_behind_a_loop_device(undo: ExitStack, image: Path) -> None:
+    other = image.parent / "another-name"
+    other.hardlink_to(image)
+    loop(undo, other)
+
+
+def _file_renamed_behind_a_loop_device(undo: ExitStack, image: Path) -> None:
+    other = image.parent / "another-name"
+    image.rename(other)
+    loop(undo, other)
+    other.rename(image)
+
+
 FILES_IN_USE = [
-    _file_behind_a_loop_device, _file_behind_a_mounted_loop_device, _file_swapped_to, _file_locked, _file_locked_as_by_qemu,
+    _file_behind_a_loop_device, _file_behind_a_mounted_loop_device, _file_of_another_name_behind_a_loop_device,
+    _file_renamed_behind_a_loop_device, _file_swapped_to, _file_running, _file_locked, _file_locked_by_another_process,
+    _file_locked_as_by_qemu,
 ]  # fmt: skip
 
 

@@ -202,6 +202,25 @@ def test_whatever_ends_a_run_leaves_the_old_files(number: signal.Signals, said: 
     assert (out.read_text(), report.read_text()) == ("old", "old")
 
 
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated"), (signal.SIGHUP, "hung up")],
+)
+def test_a_measurement_says_which_signal_ended_it_and_how_to_go_on(
+    number: signal.Signals, word: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "r.parquet"
+    command = [sys.executable, "-m", "headstack", "measure", "sim:archive-8tb", "--record", str(record)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    assert running.stderr.readline().startswith("measuring ")
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1]
+    assert f"error: {word}\n" in said
+    assert "--resume` (and the same other options)" in said
+    assert running.returncode == 128 + number
+
+
 def test_ctrl_c_while_a_page_is_drawn_ends_at_once_and_keeps_the_old_files(tmp_path: Path) -> None:
     out, report = tmp_path / "run.parquet", tmp_path / "run.html"
     for path in (out, report):

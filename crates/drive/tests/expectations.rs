@@ -336,4 +336,13 @@ rows! {
     a_write_may_leave_a_segment_that_is_being_filled
     reads_may_wait_for_early_writes
     appended_data_may_be_written_twice
+    a_write_behind_one_that_is_on_the_media_has_a_segment_of_its_own
+    a_write_over_sectors_to_be_read_ahead_stops_it
+    the_room_of_the_last_sector_is_free_when_the_read_is_complete
+    a_write_on_arrival_needs_its_last_sector_and_no_more
+    a_read_that_fails_once_takes_a_revolution_more
+    what_is_being_read_ahead_is_taken_as_it_comes
+    a_write_that_never_left_the_bus_need_not_reconnect
+    a_write_that_the_cache_takes_does_not_wait_for_the_arm
+    a_linear_transfer_begins_behind_the_arbitration
 }

@@ -4,7 +4,8 @@
 mod common;
 
 use common::{FAST_BUS, command, drive, ms, serve};
-use headstack_drive::command::{CacheResult, Outcome};
+use headstack_drive::command::{CacheResult, Outcome, Work};
+use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_units::{Nanos, Op};
 
 /// Equal to the microsecond.
@@ -73,4 +74,61 @@ fn a_long_unaligned_write_reads_its_edges_only() {
     close(service(&serve(&mut back, Nanos::ZERO, command(0, Op::Write, 0, 298))), 10.0 + 30.0 + 2.0);
     let mut aligned = drive(&extra);
     close(service(&serve(&mut aligned, Nanos::ZERO, command(0, Op::Write, 4, 296))), 0.4 + 29.6 + 2.0);
+}
+
+#[test]
+fn a_scheduler_that_may_see_two_commands_holds_the_third_back() {
+    let knowledge = Knowledge::Addresses { sectors: 1000, sector_bytes: 512 };
+    let mut queue = Queue::new("fcfs".parse().unwrap(), knowledge, Some(2));
+    let seen: Vec<u64> = (0..4)
+        .map(|id| {
+            queue.push(command(id, Op::Read, 8 * id, 8), Nanos(id));
+            queue.held_back()
+        })
+        .collect();
+    assert_eq!(seen, [0, 0, 1, 2]);
+    assert_eq!(queue.len(), 4);
+}
+
+#[test]
+fn first_come_first_served_with_a_modifier_is_another_order() {
+    let policy = |text: &str| text.parse::<Policy>().unwrap();
+    assert!(policy("fcfs").is_fcfs());
+    assert!(!policy("sstf").is_fcfs());
+    for (name, parameter, _) in MODIFIERS {
+        let value = parameter.as_ref().map_or(String::new(), |parameter| format!("(5{})", parameter.unit));
+        assert!(!policy(&format!("fcfs+{name}{value}")).is_fcfs(), "{name}");
+    }
+}
+
+#[test]
+fn the_arms_time_is_told_by_what_it_worked_for() {
+    let mut drive = drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ size_kib = 10.0 }}"));
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    let read = drive.serve(Nanos::ZERO, command(0, Op::Read, 10, 1), &bus, &mut background);
+    // From rest over sector 0 to the end of sector 10; the bus adds its sector.
+    close(drive.busy_times().of(Work::Command), 1.1);
+    drive.serve(read.finish, command(1, Op::Write, 1000, 10), &bus, &mut background);
+    drive.serve(ms(1000.0), command(2, Op::Read, 1000, 1), &bus, &mut background);
+    let destage = drive.busy_times().of(Work::Destage);
+    assert_eq!(destage, background[0].finish - background[0].start);
+    let times = Work::ALL.map(|work| drive.busy_times().of(work));
+    assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
+}
+
+#[test]
+fn a_spindle_that_drifts_turns_at_another_speed_each_second() {
+    let mut drive = drive(&format!("{FAST_BUS}\nspindle = {{ drift_ppm = 500.0, drift_interval_s = 1.0 }}"));
+    let periods: Vec<u64> = (0..20)
+        .map(|second| {
+            let first = serve(&mut drive, ms(1000.0 * f64::from(second) + 100.0), command(0, Op::Read, 0, 1));
+            let again = serve(&mut drive, first.finish, command(1, Op::Read, 0, 1));
+            (again.finish - first.finish).0
+        })
+        .collect();
+    // 500 ppm of 10 ms are 5 µs.
+    assert!(periods.iter().all(|period| period.abs_diff(10_000_000) <= 5_001), "{periods:?}");
+    let different: std::collections::BTreeSet<&u64> = periods.iter().collect();
+    assert!(different.len() > 10, "{periods:?}");
 }

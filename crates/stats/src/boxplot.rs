@@ -134,6 +134,7 @@ mod tests {
         assert_eq!(found.outliers.len(), 5);
         assert_eq!((found.outliers[0], found.outliers[4]), (Nanos(1), Nanos(1_199)));
         assert!(of(&values, 0).outliers.is_empty());
+        assert_eq!(of(&values, 1).outliers, [Nanos(1)], "no more than asked for");
         assert_eq!(of(&values, 1_000).outliers.len(), 202, "equal ones are drawn once");
     }
 

@@ -395,6 +395,17 @@ mod tests {
     }
 
     #[test]
+    fn many_at_a_time_take_no_more_room_than_the_limit() {
+        let mut quantiles = Quantiles::with_limit(10);
+        quantiles.record_many(Nanos(5), 10);
+        assert_eq!((quantiles.kind(), quantiles.count()), (QuantileKind::Exact, 10));
+        quantiles.record_many(Nanos(7), 3);
+        assert_eq!((quantiles.kind(), quantiles.count()), (QuantileKind::Hdr, 13));
+        quantiles.record_many(Nanos(9), 0);
+        assert_eq!((quantiles.count(), quantiles.max()), (13, Some(Nanos(7))));
+    }
+
+    #[test]
     fn extremes_that_share_a_bin_stay_exact() {
         let mut quantiles = Quantiles::with_limit(0);
         quantiles.extend([1_000_100, 1_000_200, 1_000_300].map(Nanos));

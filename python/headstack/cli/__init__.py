@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from headstack.cli.named import Named
 
-DONE, IN_PART, BAD_INPUT, NOT_THE_DEVICE, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, IN_PART, BAD_INPUT, NOT_THE_DEVICE = 0, 1, 2, 3
 
 
 def _version() -> str:

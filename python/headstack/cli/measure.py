@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import BAD_INPUT, DONE, IN_PART, INTERRUPTED, NOT_THE_DEVICE, output
+from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, signals
 from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs, seconds
 from headstack.errors import InputError
 
@@ -181,8 +181,9 @@ def _measure(
         output.note(f"wrote {record} ({len(found):,} accesses)")
     stopped = found.stopped
     if stopped is not None and stopped["kind"] == "stopped":
-        output.error("interrupted", _how_to_go_on(device, probes, record, len(found)))
-        return INTERRUPTED
+        word, code = signals.ending()
+        output.error(word, _how_to_go_on(device, probes, record, len(found)))
+        return code
     if stopped is not None:
         output.error(stopped["message"], stopped["hint"] if record is not None else None)
         if not len(found):

@@ -22,6 +22,8 @@ _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIG
 _AGAIN_S = 1.0
 # The signals that are obeyed now, and what they did before.
 _obeyed: dict[signal.Signals, Any] = {}
+# The one that asked to end.
+_heard: list[signal.Signals] = []
 _HARMLESS = "nothing was left half written"
 
 
@@ -36,8 +38,14 @@ class Stopped(KeyboardInterrupt):
 def report(problem: KeyboardInterrupt) -> int:
     """Say what ended the command, and return its exit code."""
     number = problem.number if isinstance(problem, Stopped) else signal.SIGINT
-    output.error(f"{_WORDS[signal.Signals(number)]}; {_HARMLESS}")
+    output.error(_said(number))
     return 128 + number
+
+
+def ending() -> tuple[str, int]:
+    """Tell in a word what asked to end, and the exit code, for a command that ends by itself then."""
+    number = _heard[0] if _heard else signal.SIGINT
+    return _WORDS[number], 128 + number
 
 
 @contextmanager
@@ -54,11 +62,12 @@ def obeyed() -> Iterator[None]:
     alarm = signal.getsignal(signal.SIGALRM)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    watch = SignalWatch(f"/proc/self/fd/{reading}", [(number, _said(number)) for number in taken])
+    watch = SignalWatch(f"/proc/self/fd/{reading}", [(number, f"error: {_said(number)}") for number in taken])
     os.close(reading)
 
     def stop(number: int, _frame: FrameType | None) -> None:
         watch.heard()
+        _heard.append(signal.Signals(number))
         # Once is enough: a second one would interrupt the clearing up.
         for each in taken:
             signal.signal(each, signal.SIG_IGN)
@@ -76,6 +85,7 @@ def obeyed() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         _obeyed.clear()
+        _heard.clear()
         for number, handler in taken.items():
             signal.signal(number, handler)
         signal.signal(signal.SIGALRM, alarm)
@@ -94,4 +104,4 @@ def _raise(number: int) -> NoReturn:
 
 
 def _said(number: int) -> str:
-    return f"error: {_WORDS[signal.Signals(number)]}; {_HARMLESS}"
+    return f"{_WORDS[signal.Signals(number)]}; {_HARMLESS}"

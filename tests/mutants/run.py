@@ -1,0 +1,300 @@
+"""Would the tests notice? Mutants of the rooms where the numbers are made, switched on one after the other.
+
+    python tests/mutants/run.py [--rooms NAMES] [--sample N] [--seconds S] [--again] [--table]
+
+cargo-mutants says which mutants there are. All of a crate are built into one copy of the code, under target/mutants, each behind
+a switch (`switches.py`): what would take a build for each takes one. A mutant is caught by the first test that fails, that
+crashes, or that takes far longer than it should. What came out is kept: a run that was cut short goes on, and
+`--again` tries those that no test noticed. Survivors that change nothing that can be seen are in `same.toml`, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from switches import SWITCHBOARD, Mutant, Switched
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOME = ROOT / "target" / "mutants"
+SAME = Path(__file__).with_name("same.toml")
+SEED = 20
+SHARE = 0.9
+COPIED = ("crates", "drives", "systems", "workloads", "designs", "benches")
+MEMORY = 6 << 30
+
+
+@dataclass(frozen=True)
+class Room:
+    """Files of a crate."""
+
+    crate: str
+    files: tuple[str, ...]
+
+
+ROOMS = {
+    "mechanics": Room("drive", ("crates/drive/src/mechanics/**/*.rs", "crates/drive/src/mechanism/**/*.rs")),
+    "buffer": Room("drive", ("crates/drive/src/buffer/**/*.rs",)),
+    "transfer": Room("drive", ("crates/drive/src/transfer/**/*.rs",)),
+    "scheduler": Room("drive", ("crates/drive/src/scheduler/**/*.rs",)),
+    "stats": Room("stats", ("crates/stats/src/**/*.rs",)),
+    "pairing": Room("trace", ("crates/trace/src/event/pairing.rs", "crates/trace/src/event/pairing/*.rs")),
+    "ledger": Room("system", ("crates/system/src/engine/ledger.rs",)),
+}
+# Which tests of a crate are asked, quick ones first.
+TESTS = {
+    "drive": (
+        *(
+            "expectations",
+            "controller",
+            "physics",
+            "timeline",
+            "sequential_first",
+            "destage",
+            "ncq",
+            "schedulers",
+            "twin",
+        ),
+        *("always", "arms", "sameness", "skews", "overrides", "--lib"),
+    ),
+    "stats": ("twins", "--lib"),
+    "trace": ("--lib", "block_layer", "loss"),
+    "system": ("--lib",),
+}
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Tests of a crate, built."""
+
+    name: str
+    path: str
+    folder: Path
+
+    def run(self, mutant: int, seconds: float) -> tuple[str, str]:
+        """Run the tests with one mutant switched on: "missed", "caught" or "timeout", and by which test."""
+        environment = os.environ | {
+            "MUTANT": str(mutant),
+            "CARGO_MANIFEST_DIR": str(self.folder),
+            # The first failure is enough.
+            "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
+            "PROPTEST_MAX_SHRINK_ITERS": "0",
+        }
+        run = subprocess.Popen([self.path, "--test-threads", "1"], cwd=self.folder, env=environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=_limited)  # noqa: PLW1509 # fmt: skip
+        assert run.stdout is not None
+        end, said = time.monotonic() + seconds, b""
+        try:
+            while select.select([run.stdout], [], [], max(end - time.monotonic(), 0))[0]:
+                more = os.read(run.stdout.fileno(), 1 << 16)
+                said += more
+                if failed := re.search(rb"^test (\S+).*FAILED$", said, re.MULTILINE):
+                    return "caught", failed[1].decode()
+                if not more:
+                    return ("caught", f"status {run.wait()}") if run.wait() else ("missed", "")
+            return "timeout", ""
+        finally:
+            run.kill()
+            run.wait()
+            run.stdout.close()
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def listed(rooms: list[str], sample: int) -> list[Mutant]:
+    """All mutants of rooms, or a sample of each."""
+    mutants: list[Mutant] = []
+    for name in rooms:
+        room = ROOMS[name]
+        files = [word for pattern in room.files for word in ("--file", pattern)]
+        command = ["cargo", "mutants", "--list", "--json", "--package", f"headstack-{room.crate}", *files]
+        found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+        if sample and sample < len(found):
+            found = random.Random(SEED).sample(found, sample)
+        for one in found:
+            start, end = ((one["span"][side]["line"], one["span"][side]["column"]) for side in ("start", "end"))
+            number = len(mutants) + 1
+            mutants.append(Mutant(number, name, one["file"], one["name"], one["genre"], one["replacement"], start, end))
+    return mutants
+
+
+class Copy:
+    """The code of a crate and what it stands on, with its mutants behind switches."""
+
+    def __init__(self, crate: str, mutants: list[Mutant]) -> None:
+        self.crate, self.mutants = crate, mutants
+        self.home = HOME / crate
+        self.unviable: set[int] = set()
+        self.without_switch: set[int] = set()
+        for part in COPIED:
+            shutil.copytree(ROOT / part, self.home / part, dirs_exist_ok=True, copy_function=_renew)
+        for name in ("Cargo.toml", "Cargo.lock"):
+            _renew(ROOT / name, self.home / name)
+        units = Path("crates/units/src/lib.rs")
+        _write(self.home / units, (ROOT / units).read_text(encoding="utf-8") + SWITCHBOARD)
+
+    def cargo(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run cargo for the crate."""
+        command = ["cargo", *words, "--message-format=json", "--package", f"headstack-{self.crate}"]
+        flags = {"RUSTFLAGS": "-Awarnings -Cdebuginfo=0", "CARGO_TARGET_DIR": str(self.home / "target")}
+        return subprocess.run(
+            command, cwd=self.home, env=os.environ | flags, capture_output=True, text=True, check=False
+        )
+
+    def switch(self) -> None:
+        """Put the mutants in, and take out those that do not compile until the others do."""
+        while True:
+            texts = self._written()
+            checked = self.cargo("check")
+            if checked.returncode == 0:
+                return
+            spans = [span for message in _messages(checked.stdout, "compiler-message")
+                     if message["message"]["level"] == "error" for span in message["message"]["spans"]]  # fmt: skip
+            blamed = {texts[span["file_name"]].mutant_at(span["line_start"])
+                      for span in spans if span["file_name"] in texts} - {None}  # fmt: skip
+            if not blamed:
+                raise SystemExit(f"{self.crate} does not build with its mutants:\n{checked.stderr[-3000:]}")
+            self.unviable |= {number for number in blamed if number is not None}
+
+    def _written(self) -> dict[str, Switched]:
+        texts = {}
+        for file in sorted({mutant.file for mutant in self.mutants}):
+            own = [mutant for mutant in self.mutants if mutant.file == file and mutant.number not in self.unviable]
+            texts[file] = Switched((ROOT / file).read_bytes(), own)
+            self.without_switch |= {mutant.number for mutant in texts[file].without_switch}
+            _write(self.home / file, texts[file].text)
+        return texts
+
+    def tests(self) -> list[Binary]:
+        """Build the tests, in the order in which they are asked."""
+        names = TESTS[self.crate]
+        which = [word for name in names for word in ([name] if name.startswith("--") else ["--test", name])]
+        built = self.cargo("test", "--no-run", *which)
+        if built.returncode:
+            raise SystemExit(built.stderr[-3000:])
+        found = {}
+        for message in _messages(built.stdout, "compiler-artifact"):
+            if message["executable"] and message["profile"]["test"]:
+                name = message["target"]["name"]
+                found[name] = Binary(name, message["executable"], Path(message["manifest_path"]).parent)
+        order = [f"headstack_{self.crate}" if name == "--lib" else name for name in names]
+        return [found[name] for name in order]
+
+
+def _messages(text: str, reason: str) -> list[dict]:
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return [line for line in lines if line["reason"] == reason]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write what has changed only: the rest needs no build."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _renew(source: str | Path, target: str | Path) -> str:
+    if not Path(target).exists() or Path(target).read_bytes() != Path(source).read_bytes():
+        shutil.copyfile(source, target)
+    return str(target)
+
+
+class Results:
+    """What became of each mutant, kept in a file."""
+
+    def __init__(self, crate: str) -> None:
+        self._path = HOME / f"{crate}.json"
+        self.of: dict[str, str] = json.loads(self._path.read_text()) if self._path.exists() else {}
+
+    def note(self, mutant: Mutant, outcome: str) -> None:
+        self.of[mutant.name] = outcome
+        self._path.write_text(json.dumps(self.of, indent=1))
+
+
+def try_all(crate: str, mutants: list[Mutant], end: float, *, again: bool) -> Results:
+    """Switch the mutants of a crate on, one after the other, those in hand first that were not tried yet."""
+    copy, results = Copy(crate, mutants), Results(crate)
+    copy.switch()
+    tests = copy.tests()
+    patience = {}
+    for binary in tests:
+        began = time.monotonic()
+        if binary.run(0, 600)[0] != "missed":
+            raise SystemExit(f"without a mutant the tests `{binary.name}` of {crate} should pass")
+        patience[binary.name] = 20 + 5 * (time.monotonic() - began)
+    for mutant in mutants:
+        if mutant.number in copy.unviable | copy.without_switch:
+            results.note(mutant, "unviable" if mutant.number in copy.unviable else "no switch")
+        elif time.monotonic() < end and results.of.get(mutant.name) in ((None, "missed") if again else (None,)):
+            outcomes = (binary.run(mutant.number, patience[binary.name])[0] for binary in tests)
+            outcome = next((outcome for outcome in outcomes if outcome != "missed"), "missed")
+            results.note(mutant, outcome)
+            if outcome == "missed":
+                print(f"no test notices: {mutant.name}", flush=True)
+    return results
+
+
+def table(mutants: list[Mutant], results: dict[str, str]) -> tuple[str, bool]:
+    """Count by room, and tell whether enough is caught in each."""
+    reasons: dict[str, str] = tomllib.loads(SAME.read_text(encoding="utf-8"))["same"]
+    lines = ["| room | mutants | tried | caught | change nothing | missed | caught of those that change something |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    enough = True
+    for room in ROOMS:
+        own = [mutant for mutant in mutants if mutant.room == room]
+        counts = Counter(
+            "same" if results.get(mutant.name) == "missed" and mutant.change in reasons else results.get(mutant.name)
+            for mutant in own
+        )
+        caught = counts["caught"] + counts["timeout"]
+        viable = caught + counts["missed"]
+        if viable == 0:
+            continue
+        share = caught / viable
+        enough &= share >= SHARE
+        lines.append(f"| {room} | {len(own)} | {viable + counts['same']} | {caught} | {counts['same']} | {counts['missed']} | {share:.0%} |")  # fmt: skip
+    return "\n".join(lines), enough
+
+
+def main() -> int:
+    """Try the mutants of some rooms, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rooms", default="", help=f"some of {', '.join(ROOMS)}, with commas; without: all")
+    parser.add_argument("--sample", type=int, default=45, help="so many of each room, drawn with a fixed seed; 0: all")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further mutant after so long")
+    parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
+    parser.add_argument("--table", action="store_true", help="print what is known, and try nothing")
+    chosen = parser.parse_args()
+    rooms = chosen.rooms.split(",") if chosen.rooms else list(ROOMS)
+    if unknown := set(rooms) - set(ROOMS):
+        parser.error(f"--rooms: no room `{', '.join(sorted(unknown))}`; there are {', '.join(ROOMS)}")
+    end = time.monotonic() + chosen.seconds
+    HOME.mkdir(parents=True, exist_ok=True)
+    mutants, results = listed(rooms, chosen.sample), {}
+    for crate in dict.fromkeys(ROOMS[room].crate for room in rooms):
+        own = [mutant for mutant in mutants if ROOMS[mutant.room].crate == crate]
+        tried = Results(crate) if chosen.table else try_all(crate, own, end, again=chosen.again)
+        results |= tried.of
+    text, enough = table(mutants, results)
+    print(text)
+    return 0 if enough else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
