@@ -197,12 +197,35 @@ impl<'a> Output<'a> {
         if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Takes completions.
-    pub(crate) fn push_all(&mut self, mut rows: &[CompletionRow]) -> Result<(), SystemError> {
+    /// Takes completions, and background work with the number of them that came before it: as if told one by one.
+    pub(crate) fn push_all(
+        &mut self,
+        rows: &[CompletionRow],
+        works: &[(usize, BackgroundRow)],
+    ) -> Result<(), SystemError> {
+        let is_batch = self.rows.is_empty() && rows.len() == BATCH_ROWS;
+        let mut told = 0;
+        for works in works.chunk_by(|one, two| one.0 == two.0) {
+            let before = works[0].0;
+            // A whole batch goes out from where it lies, when all that came before its end is told.
+            if !is_batch || before == rows.len() {
+                self.push_some(&rows[told..before])?;
+                told = before;
+            }
+            self.push_background(works.iter().map(|&(_, work)| work))?;
+        }
+        self.push_some(&rows[told..])
+    }
+
+    fn push_some(&mut self, mut rows: &[CompletionRow]) -> Result<(), SystemError> {
         while !rows.is_empty() {
             let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - self.rows.len()));
-            self.rows.extend_from_slice(some);
             rows = rest;
+            if some.len() == BATCH_ROWS {
+                self.flush_rows(some)?;
+                continue;
+            }
+            self.rows.extend_from_slice(some);
             if self.rows.len() == BATCH_ROWS {
                 self.flush()?;
             }
@@ -241,14 +264,21 @@ impl<'a> Output<'a> {
     }
 
     fn flush(&mut self) -> Result<(), SystemError> {
-        self.recorder.record(&self.rows);
-        if !self.rows.is_empty() {
-            self.sink.push(&self.rows)?;
+        let mut rows = std::mem::take(&mut self.rows);
+        let flushed = self.flush_rows(&rows);
+        rows.clear();
+        self.rows = rows;
+        flushed
+    }
+
+    fn flush_rows(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
+        self.recorder.record(rows);
+        if !rows.is_empty() {
+            self.sink.push(rows)?;
         }
-        self.done += self.rows.len() as u64;
+        self.done += rows.len() as u64;
         self.flush_driver()?;
-        let simulated = self.rows.last().map(|row| row.finish);
-        self.rows.clear();
+        let simulated = rows.last().map(|row| row.finish);
         if !self.background.is_empty() {
             self.sink.push_background(&self.background)?;
             self.background.clear();

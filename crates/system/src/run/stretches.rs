@@ -21,12 +21,12 @@ use super::fast::{FastRun, Records};
 use super::meanwhile::do_meanwhile;
 use super::worker::Worker;
 use crate::SystemError;
-use crate::record::{BackgroundRow, CompletionRow};
+use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow};
 use crate::summary::ParallelSummary;
 use headstack_units::Nanos;
 
 /// Stretches a thread serves in a round: one that is through early takes another.
-const STRETCHES_A_THREAD: usize = 4;
+const STRETCHES_A_THREAD: usize = 6;
 /// Most rounds in a row without guesses.
 const LONGEST_PAUSE: u32 = 64;
 
@@ -46,7 +46,9 @@ impl Cut {
     /// `batch` requests in a stretch, for tests.
     fn new(batch: Option<usize>) -> Self {
         match batch {
-            None => Self { stretch: 16_384, block: 4096, lead: 256, longest_lead: 2048 },
+            // Blocks are batches of records, which go out from where they lie. What a round holds is handed from core to core
+            // through a cache, so rounds are short.
+            None => Self { stretch: BATCH_ROWS, block: BATCH_ROWS, lead: 128, longest_lead: 2048 },
             Some(batch) => {
                 let stretch = batch.max(1);
                 Self { stretch, block: stretch / 3 + 1, lead: stretch / 4, longest_lead: stretch / 2 }
@@ -344,14 +346,7 @@ impl Notes {
 
     /// Tells all, in order, and forgets it.
     fn put_out(&mut self, output: &mut Output<'_>) -> Result<(), SystemError> {
-        let mut told = 0;
-        for works in self.background.chunk_by(|one, two| one.0 == two.0) {
-            let before = works[0].0;
-            output.push_all(&self.rows[told..before])?;
-            output.push_background(works.iter().map(|&(_, work)| work))?;
-            told = before;
-        }
-        output.push_all(&self.rows[told..])?;
+        output.push_all(&self.rows, &self.background)?;
         self.rows.clear();
         self.background.clear();
         Ok(())
