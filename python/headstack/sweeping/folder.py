@@ -42,15 +42,21 @@ class Folder:
 
     def records(self) -> Iterable[Record]:
         """The runs that are kept, in order of point and seed."""
+        # A new sweep begins without reading tables: what reads them takes longer to load than the rest.
+        if not self._files():
+            return
         for row in self._runs().iter_rows(named=True):
             cdf = list(zip(row["cdf_ms"], row["cdf_share"], strict=True))
             summary = json.loads(row["summary"])
             yield Record(row["point"], row["seed"], summary, cdf, row["wall_s"], row["error"], row["hint"])
 
+    def _files(self) -> list[Path]:
+        return sorted((self.path / RUNS).glob("[0-9]*.parquet"))
+
     def _runs(self) -> pl.DataFrame:
         import polars as pl
 
-        files = sorted((self.path / RUNS).glob("[0-9]*.parquet"))
+        files = self._files()
         if not files:
             return _frame([])
         try:
