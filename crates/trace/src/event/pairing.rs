@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_units::{Lba, Nanos};
 
 use super::{Action, Event, Marks};
-use crate::{Io, Request};
+use crate::{Io, Kind, Request};
 pub use counts::PairingCounts;
 use losses::Losses;
 pub use losses::Survey;
@@ -310,6 +310,9 @@ impl Pairing {
             self.supersede(key);
         }
         io.sync = marks.has(Marks::SYNC);
+        if kind == Kind::Data {
+            io.request.flags = marks.request_flags();
+        }
         self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
     }
 
@@ -412,6 +415,7 @@ impl Pairing {
         let marks = event.marks.with(piece.marks);
         let request = Request {
             device: event.device,
+            flags: marks.request_flags(),
             ..Request::new(piece.queued.min(event.time), marks.op(), Lba(event.sector), event.sectors())
         };
         let (got, inserted, pid) = (piece.got, piece.inserted, piece.pid);
@@ -424,7 +428,7 @@ impl Pairing {
         io.request.finish = time.max(begun);
         self.counts.pairs += 1;
         self.counts.without_queueing += u64::from(!io.response_known);
-        self.counts.discards += u64::from(io.kind == crate::Kind::Discard);
+        self.counts.discards += u64::from(io.kind == Kind::Discard);
         self.number += 1;
         self.done.push(Reverse((io.request.arrival, self.number)));
         self.ios.insert(self.number, io);

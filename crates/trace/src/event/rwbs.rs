@@ -1,6 +1,6 @@
 //! Direction and marks of an event: the letters blkparse and the tracepoints write, the category bits of blktrace.
 
-use headstack_units::Op;
+use headstack_units::{Op, RequestFlags};
 
 use crate::Kind;
 
@@ -156,6 +156,13 @@ impl Marks {
     #[inline]
     pub fn op(self) -> Op {
         if self.has(Self::WRITE) || self.has(Self::DISCARD) { Op::Write } else { Op::Read }
+    }
+
+    /// What the drive is told beside place and size: to flush its cache first, and to write to the media.
+    pub fn request_flags(self) -> RequestFlags {
+        let told = [(Self::FUA, RequestFlags::FORCE_MEDIA), (Self::FLUSH, RequestFlags::FLUSH)];
+        let given = told.iter().filter(|(mark, _)| self.has(*mark));
+        given.fold(RequestFlags::default(), |flags, &(_, flag)| flags.with(flag))
     }
 
     /// What an I/O with these marks and so many bytes does.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Kind;
-use headstack_units::Op;
+use headstack_units::{Op, RequestFlags};
 
 fn event(time: u64, action: Action, sector: u64, sectors: u32, letters: &str) -> Event {
     Event {
@@ -48,6 +48,27 @@ fn merged_pieces_are_one_request_from_the_earliest_on() {
     assert_eq!((ios[0].got, ios[0].inserted, ios[0].request.sectors), (Nanos(11), Nanos(12), 16));
     assert_eq!((counts.pairs, counts.merges, counts.orphans()), (1, 1, 0));
     assert_eq!(ios[0].request.op, Op::Write);
+}
+
+#[test]
+fn what_the_writer_asked_of_the_drive_is_kept() {
+    // The block layer sends the flush of a journal's commit ahead, and the data without its mark.
+    let (ios, _) = pair(&[
+        event(10, Queue, 100, 8, "FWFS"),
+        event(20, Issue, 0, 0, "FN"),
+        event(30, Complete, 0, 0, "FN"),
+        event(40, Issue, 100, 8, "WFS"),
+        event(90, Complete, 100, 8, "WFS"),
+        event(95, Queue, 200, 8, "W"),
+        event(96, Issue, 200, 8, "W"),
+        event(99, Complete, 200, 8, "W"),
+    ]);
+    let flags = |sector: u64| {
+        let data = ios.iter().find(|io| io.kind == Kind::Data && io.request.lba.0 == sector);
+        data.map(|io| io.request.flags)
+    };
+    assert_eq!(flags(100), Some(RequestFlags::FLUSH.with(RequestFlags::FORCE_MEDIA)));
+    assert_eq!(flags(200), Some(RequestFlags::default()));
 }
 
 #[test]
