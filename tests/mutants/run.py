@@ -33,16 +33,17 @@ HOME = ROOT / "target" / "mutants"
 SAME = Path(__file__).with_name("same.toml")
 SEED = 20
 SHARE = 0.9
-COPIED = ("crates", "drives", "systems", "workloads", "designs", "benches")
+COPIED = ("crates", "drives", "formats", "systems", "workloads", "designs", "benches")
 MEMORY = 6 << 30
 
 
 @dataclass(frozen=True)
 class Room:
-    """Files of a crate."""
+    """Files of a crate, and what the names of the tests hold that are asked first."""
 
     crate: str
     files: tuple[str, ...]
+    first: str = ""
 
 
 ROOMS = {
@@ -51,8 +52,10 @@ ROOMS = {
     "transfer": Room("drive", ("crates/drive/src/transfer/**/*.rs",)),
     "scheduler": Room("drive", ("crates/drive/src/scheduler/**/*.rs",)),
     "stats": Room("stats", ("crates/stats/src/**/*.rs",)),
-    "pairing": Room("trace", ("crates/trace/src/event/pairing.rs", "crates/trace/src/event/pairing/*.rs")),
-    "ledger": Room("system", ("crates/system/src/engine/ledger.rs",)),
+    "pairing": Room(
+        "trace", ("crates/trace/src/event/pairing.rs", "crates/trace/src/event/pairing/*.rs"), "event::pairing"
+    ),
+    "ledger": Room("system", ("crates/system/src/engine/ledger.rs",), "engine::ledger"),
 }
 # Which tests of a crate are asked, quick ones first.
 TESTS = {
@@ -71,7 +74,7 @@ TESTS = {
         *("always", "arms", "sameness", "skews", "overrides", "--lib"),
     ),
     "stats": ("twins", "--lib"),
-    "trace": ("--lib", "block_layer", "loss"),
+    "trace": ("--lib",),
     "system": ("--lib",),
 }
 
@@ -84,8 +87,8 @@ class Binary:
     path: str
     folder: Path
 
-    def run(self, mutant: int, seconds: float) -> tuple[str, str]:
-        """Run the tests with one mutant switched on: "missed", "caught" or "timeout", and by which test."""
+    def run(self, mutant: int, seconds: float, only: str = "") -> tuple[str, str]:
+        """Run the tests, or some, with one mutant switched on: "missed", "caught" or "timeout", and by which test."""
         environment = os.environ | {
             "MUTANT": str(mutant),
             "CARGO_MANIFEST_DIR": str(self.folder),
@@ -93,7 +96,7 @@ class Binary:
             "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
             "PROPTEST_MAX_SHRINK_ITERS": "0",
         }
-        run = subprocess.Popen([self.path, "--test-threads", "1"], cwd=self.folder, env=environment,
+        run = subprocess.Popen([self.path, "--test-threads", "1", only], cwd=self.folder, env=environment,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=_limited)  # noqa: PLW1509 # fmt: skip
         assert run.stdout is not None
         end, said = time.monotonic() + seconds, b""
@@ -152,24 +155,25 @@ class Copy:
     def cargo(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run cargo for the crate."""
         command = ["cargo", *words, "--message-format=json", "--package", f"headstack-{self.crate}"]
-        flags = {"RUSTFLAGS": "-Awarnings -Cdebuginfo=0", "CARGO_TARGET_DIR": str(self.home / "target")}
-        return subprocess.run(
-            command, cwd=self.home, env=os.environ | flags, capture_output=True, text=True, check=False
-        )
+        # Other people's crates stand there, built.
+        environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
+        return subprocess.run(command, cwd=self.home, env=environment, capture_output=True, text=True, check=False)
 
     def switch(self) -> None:
         """Put the mutants in, and take out those that do not compile until the others do."""
         while True:
             texts = self._written()
-            checked = self.cargo("check")
-            if checked.returncode == 0:
+            built = self._build_tests()
+            if built.returncode == 0:
                 return
-            spans = [span for message in _messages(checked.stdout, "compiler-message")
-                     if message["message"]["level"] == "error" for span in message["message"]["spans"]]  # fmt: skip
+            errors = [message["message"] for message in _messages(built.stdout, "compiler-message")
+                      if message["message"]["level"] == "error"]  # fmt: skip
+            spans = [span for error in errors for span in error["spans"]]
             blamed = {texts[span["file_name"]].mutant_at(span["line_start"])
                       for span in spans if span["file_name"] in texts} - {None}  # fmt: skip
             if not blamed:
-                raise SystemExit(f"{self.crate} does not build with its mutants:\n{checked.stderr[-3000:]}")
+                said = "".join(error["rendered"] for error in errors) or built.stderr
+                raise SystemExit(f"{self.crate} does not build with its mutants:\n{said[-3000:]}")
             self.unviable |= {number for number in blamed if number is not None}
 
     def _written(self) -> dict[str, Switched]:
@@ -182,19 +186,18 @@ class Copy:
         return texts
 
     def tests(self) -> list[Binary]:
-        """Build the tests, in the order in which they are asked."""
-        names = TESTS[self.crate]
-        which = [word for name in names for word in ([name] if name.startswith("--") else ["--test", name])]
-        built = self.cargo("test", "--no-run", *which)
-        if built.returncode:
-            raise SystemExit(built.stderr[-3000:])
+        """Return the tests, in the order in which they are asked."""
         found = {}
-        for message in _messages(built.stdout, "compiler-artifact"):
+        for message in _messages(self._build_tests().stdout, "compiler-artifact"):
             if message["executable"] and message["profile"]["test"]:
                 name = message["target"]["name"]
                 found[name] = Binary(name, message["executable"], Path(message["manifest_path"]).parent)
-        order = [f"headstack_{self.crate}" if name == "--lib" else name for name in names]
+        order = [f"headstack_{self.crate}" if name == "--lib" else name for name in TESTS[self.crate]]
         return [found[name] for name in order]
+
+    def _build_tests(self) -> subprocess.CompletedProcess[str]:
+        which = [word for name in TESTS[self.crate] for word in ([name] if name.startswith("--") else ["--test", name])]
+        return self.cargo("test", "--no-run", *which)
 
 
 def _messages(text: str, reason: str) -> list[dict]:
@@ -242,7 +245,9 @@ def try_all(crate: str, mutants: list[Mutant], end: float, *, again: bool) -> Re
         if mutant.number in copy.unviable | copy.without_switch:
             results.note(mutant, "unviable" if mutant.number in copy.unviable else "no switch")
         elif time.monotonic() < end and results.of.get(mutant.name) in ((None, "missed") if again else (None,)):
-            outcomes = (binary.run(mutant.number, patience[binary.name])[0] for binary in tests)
+            first = ROOMS[mutant.room].first
+            asked = [(binary, only) for only in ([first, ""] if first else [""]) for binary in tests]
+            outcomes = (binary.run(mutant.number, patience[binary.name], only)[0] for binary, only in asked)
             outcome = next((outcome for outcome in outcomes if outcome != "missed"), "missed")
             results.note(mutant, outcome)
             if outcome == "missed":

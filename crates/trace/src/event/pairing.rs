@@ -3,7 +3,7 @@
 //! The unit is the request the device saw (`D` to `C`), as a simulated drive would. Its rules:
 //!
 //! - **Queued pieces** (`Q`) wait by place. A dispatch takes all that lie in it: the earliest gives the arrival and the
-//!   process, the others count as merges. Of a piece that reaches beyond the dispatch (it was split) the rest stays.
+//!   process, the others count as merges. Of a piece that reaches beyond the dispatch, on either side, the rest stays: it was split.
 //! - **`G` and `I`** stamp the piece that holds their first sector.
 //! - **A completion** belongs to the dispatch with the same first sector and direction, of several to the latest one of its
 //!   size, else to the latest: an older one lost its completion. One of less than the whole leaves the rest dispatched, and
@@ -27,6 +27,8 @@
 //!   device whose dispatches are traced, is doubtful.
 
 mod counts;
+#[cfg(test)]
+mod loss_tests;
 mod losses;
 mod queued;
 #[cfg(test)]

@@ -20,7 +20,11 @@ pub(super) struct Piece {
 
 /// Those that wait, by device and first sector.
 #[derive(Debug, Default)]
-pub(super) struct Queued(BTreeMap<(u32, u64), Vec<Piece>>);
+pub(super) struct Queued {
+    pieces: BTreeMap<(u32, u64), Vec<Piece>>,
+    /// Sectors of the largest ever: those that begin further before a sector do not reach it.
+    longest: u64,
+}
 
 impl Queued {
     /// A piece begins to wait.
@@ -34,21 +38,20 @@ impl Queued {
             pid: event.pid,
             marks: event.marks,
         };
-        self.0.entry((event.device, event.sector)).or_default().push(piece);
+        self.longest = self.longest.max(u64::from(event.sectors()));
+        self.pieces.entry((event.device, event.sector)).or_default().push(piece);
     }
 
-    /// The piece that holds the event's first sector, of several the last.
+    /// The piece that holds the event's first sector, of several the nearest, and of those the last.
     pub(super) fn at(&mut self, event: &Event) -> Option<&mut Piece> {
-        let (&(device, _), pieces) = self.0.range_mut(..=(event.device, event.sector)).next_back()?;
-        if device != event.device {
-            return None;
-        }
-        pieces.iter_mut().rev().find(|piece| event.sector < piece.end)
+        let reach = (event.device, event.sector.saturating_sub(self.longest))..=(event.device, event.sector);
+        let mut pieces = self.pieces.range_mut(reach).rev().flat_map(|(_, pieces)| pieces.iter_mut().rev());
+        pieces.find(|piece| event.sector < piece.end)
     }
 
     /// How many of one direction begin where the event does; they are given up if `drops`.
     pub(super) fn supersede(&mut self, event: &Event, write: bool, drops: bool) -> u64 {
-        let Some(pieces) = self.0.get_mut(&(event.device, event.sector)) else { return 0 };
+        let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return 0 };
         let before = pieces.iter().filter(|piece| piece.write == write).count() as u64;
         if drops {
             pieces.retain(|piece| piece.write != write);
@@ -56,22 +59,16 @@ impl Queued {
         before
     }
 
-    /// Takes the pieces of one direction in [`first`, `end`); of one that reaches beyond, the rest stays.
+    /// Takes the pieces of one direction in [`first`, `end`); of one that reaches beyond on either side, the rest stays.
     pub(super) fn take(&mut self, device: u32, first: u64, end: u64, write: bool) -> Vec<Piece> {
         let mut taken: Vec<Piece> = Vec::new();
         let mut rest = None;
-        // One that begins before may reach in: the second part of a split.
-        let before = self.0.range_mut((device, 0)..(device, first)).next_back();
-        let mut keys: Vec<u64> = Vec::new();
-        if let Some((&(_, start), pieces)) = before
-            && pieces.iter().any(|piece| piece.write == write && piece.end > first)
-        {
-            keys.push(start);
-        }
-        keys.extend(self.0.range((device, first)..(device, end)).map(|(&(_, start), _)| start));
+        // One that begins before may reach in: it was split.
+        let reach = (device, first.saturating_sub(self.longest))..(device, end);
+        let keys: Vec<u64> = self.pieces.range(reach).map(|(&(_, start), _)| start).collect();
         for start in keys {
-            let Some(pieces) = self.0.get_mut(&(device, start)) else { continue };
-            pieces.retain(|piece| {
+            let Some(pieces) = self.pieces.get_mut(&(device, start)) else { continue };
+            pieces.retain_mut(|piece| {
                 if piece.write != write || piece.end <= first {
                     return true;
                 }
@@ -79,27 +76,28 @@ impl Queued {
                 if piece.end > end {
                     rest = Some(*piece);
                 }
-                false
+                piece.end = first;
+                start < first
             });
             if pieces.is_empty() {
-                self.0.remove(&(device, start));
+                self.pieces.remove(&(device, start));
             }
         }
         if let Some(rest) = rest {
-            self.0.entry((device, end)).or_default().push(rest);
+            self.pieces.entry((device, end)).or_default().push(rest);
         }
         taken
     }
 
     /// When each began to wait.
     pub(super) fn instants(&self) -> impl Iterator<Item = Nanos> {
-        self.0.values().flatten().map(|piece| piece.queued)
+        self.pieces.values().flatten().map(|piece| piece.queued)
     }
 
     /// Gives up what began to wait before `horizon`: how many.
     pub(super) fn sweep(&mut self, horizon: Nanos) -> u64 {
         let mut given_up = 0;
-        self.0.retain(|_, pieces| {
+        self.pieces.retain(|_, pieces| {
             let before = pieces.len();
             pieces.retain(|piece| piece.queued >= horizon);
             given_up += (before - pieces.len()) as u64;

@@ -2,7 +2,7 @@ use super::*;
 use crate::Kind;
 use headstack_units::{Op, RequestFlags};
 
-fn event(time: u64, action: Action, sector: u64, sectors: u32, letters: &str) -> Event {
+pub(super) fn event(time: u64, action: Action, sector: u64, sectors: u32, letters: &str) -> Event {
     Event {
         time: Nanos(time),
         sector,
@@ -27,11 +27,11 @@ fn pair(events: &[Event]) -> (Vec<Io>, PairingCounts) {
     (ios, pairing.counts().clone())
 }
 
-fn times(io: &Io) -> (u64, u64, u64) {
+pub(super) fn times(io: &Io) -> (u64, u64, u64) {
     (io.request.arrival.0, io.request.start.0, io.request.finish.0)
 }
 
-use Action::{BackMerge, Complete, GetRequest, Insert, Issue, Queue, Requeue, Split};
+use Action::{BackMerge, Complete, FrontMerge, GetRequest, Insert, Issue, Plug, Queue, Requeue, Split};
 
 #[test]
 fn merged_pieces_are_one_request_from_the_earliest_on() {
@@ -153,4 +153,282 @@ fn discards_and_reads_at_the_same_place_stay_apart() {
     ]);
     assert_eq!(ios.iter().map(|io| io.kind).collect::<Vec<_>>(), [Kind::Discard, Kind::Data]);
     assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 1, 4), (2, 2, 3)]);
+}
+
+#[test]
+fn each_thing_is_counted_as_often_as_it_happened() {
+    let (ios, counts) = pair(&[
+        event(1, Queue, 100, 16, "W"),
+        event(1, Queue, 116, 8, "W"),
+        event(1, BackMerge, 116, 8, "W"),
+        event(1, Queue, 92, 8, "W"),
+        event(1, FrontMerge, 92, 8, "W"),
+        event(2, Split, 300, 8, "W"),
+        event(2, Split, 308, 8, "W"),
+        event(3, Issue, 92, 32, "W"),
+        event(4, Requeue, 92, 32, "W"),
+        event(5, Issue, 92, 32, "W"),
+        event(6, Requeue, 92, 32, "W"),
+        // What is not at the device cannot be given back.
+        event(6, Requeue, 500, 8, "W"),
+        event(7, Issue, 92, 32, "W"),
+        event(8, Complete, 92, 8, "W"),
+        event(9, Complete, 100, 8, "W"),
+        event(10, Complete, 108, 16, "W"),
+        event(11, Issue, 600, 8, "D"),
+        event(12, Issue, 608, 8, "D"),
+        event(13, Complete, 600, 8, "D"),
+        event(14, Complete, 608, 8, "D"),
+        event(15, Complete, 700, 8, "R"),
+        event(16, Complete, 700, 8, "R"),
+    ]);
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 7, 10), (11, 11, 13), (12, 12, 14)]);
+    assert_eq!(ios[0].merges, 2);
+    let expected = PairingCounts {
+        pairs: 3,
+        merges: 2,
+        splits: 2,
+        requeues: 3,
+        partial_completions: 2,
+        discards: 2,
+        orphan_completions: 2,
+        ..PairingCounts::default()
+    };
+    assert_eq!((counts.orphans(), counts), (2, expected));
+}
+
+#[test]
+fn each_device_is_paired_by_itself() {
+    let on = |device, event| Event { device, ..event };
+    let (ios, counts) = pair(&[
+        on(1, event(1, Queue, 100, 8, "R")),
+        on(2, event(2, Queue, 100, 8, "R")),
+        on(3, event(3, Queue, 100, 8, "R")),
+        // No piece of this device holds that sector, though one of another device would.
+        on(4, event(3, GetRequest, 104, 8, "R")),
+        on(4, event(3, Insert, 104, 8, "R")),
+        on(2, event(5, Issue, 100, 8, "R")),
+        on(1, event(6, Issue, 100, 8, "R")),
+        on(1, event(8, Complete, 100, 8, "R")),
+        on(2, event(9, Complete, 100, 8, "R")),
+        on(3, event(10, Complete, 100, 8, "R")),
+    ]);
+    let found: Vec<_> = ios.iter().map(|io| (io.request.device, times(io))).collect();
+    assert_eq!(found, [(1, (1, 6, 8)), (2, (2, 5, 9)), (3, (3, u64::MAX, 10))]);
+    assert!(ios.iter().all(|io| io.got == Nanos::MAX && io.inserted == Nanos::MAX));
+    assert_eq!((counts.pairs, counts.undispatched, counts.orphans()), (3, 1, 0));
+}
+
+#[test]
+fn without_a_dispatch_all_is_known_of_the_queueing() {
+    let (ios, counts) = pair(&[
+        Event { pid: 9, ..event(5, Queue, 100, 8, "DS") },
+        event(6, GetRequest, 104, 8, "D"),
+        event(7, Insert, 100, 8, "D"),
+        // Just behind it: of none that is in sight.
+        event(8, GetRequest, 108, 8, "D"),
+        event(8, Queue, 108, 8, "D"),
+        event(9, Complete, 100, 16, "D"),
+        event(10, Queue, 0, 8, "R"),
+        event(12, Complete, 0, 8, "R"),
+    ]);
+    let io = &ios[0];
+    assert_eq!((io.request.arrival, io.got, io.inserted), (Nanos(5), Nanos(6), Nanos(7)));
+    assert_eq!((io.request.finish, io.kind, io.request.sectors), (Nanos(9), Kind::Discard, 16));
+    assert_eq!((io.pid, io.merges, io.sync), (9, 1, true));
+    assert_eq!((counts.undispatched, counts.discards, counts.orphans()), (2, 1, 0));
+}
+
+#[test]
+fn a_stamp_is_of_the_piece_that_holds_its_sector() {
+    let (ios, _) = pair(&[
+        event(1, Queue, 100, 32, "R"),
+        event(2, Queue, 108, 8, "W"),
+        // The write ends before it.
+        event(3, GetRequest, 120, 8, "R"),
+        event(4, Issue, 100, 32, "R"),
+        event(5, Issue, 108, 8, "W"),
+        event(6, Complete, 100, 32, "R"),
+        event(7, Complete, 108, 8, "W"),
+    ]);
+    assert_eq!(ios.iter().map(|io| io.got).collect::<Vec<_>>(), [Nanos(3), Nanos::MAX]);
+}
+
+#[test]
+fn what_lies_beside_a_dispatch_goes_on_waiting() {
+    let (ios, counts) = pair(&[
+        event(1, Queue, 92, 8, "R"),
+        event(2, Queue, 100, 8, "R"),
+        event(3, Queue, 108, 8, "R"),
+        event(4, Queue, 100, 8, "W"),
+        event(5, Issue, 100, 8, "R"),
+        event(6, Issue, 92, 8, "R"),
+        event(7, Issue, 108, 8, "R"),
+        event(8, Issue, 100, 8, "W"),
+        event(10, Complete, 92, 8, "R"),
+        event(11, Complete, 100, 8, "R"),
+        event(12, Complete, 108, 8, "R"),
+        event(13, Complete, 100, 8, "W"),
+    ]);
+    let found: Vec<_> = ios.iter().map(times).collect();
+    assert_eq!(found, [(1, 6, 10), (2, 5, 11), (3, 7, 12), (4, 8, 13)]);
+    assert!(ios.iter().all(|io| io.merges == 0));
+    assert_eq!(counts.orphans(), 0);
+}
+
+#[test]
+fn the_parts_of_a_split_piece_may_be_dispatched_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let parts = order.map(|part: u64| 100 + 8 * part);
+        let mut events = vec![
+            event(10, Queue, 100, 24, "R"),
+            // Another that overlaps, and one that ends where the first begins.
+            event(10, Queue, 104, 8, "W"),
+            event(10, Queue, 92, 8, "R"),
+        ];
+        events.extend((20..).zip(parts).map(|(at, sector)| event(at, Issue, sector, 8, "R")));
+        events.extend((40..).zip(parts).map(|(at, sector)| event(at, Complete, sector, 8, "R")));
+        let (ios, counts) = pair(&events);
+        assert!(ios.iter().all(|io| io.request.arrival == Nanos(10)), "{order:?}: {ios:?}");
+        // The others wait on.
+        assert_eq!((ios.len(), counts.orphans(), counts.orphan_queued), (3, 2, 2), "{order:?}");
+        assert!(ios.iter().all(|io| io.merges == 0), "{order:?}");
+    }
+}
+
+#[test]
+fn of_several_dispatches_the_latest_of_the_size_is_completed() {
+    let (ios, counts) = pair(&[
+        event(1, Issue, 100, 16, "R"),
+        event(2, Issue, 100, 8, "R"),
+        event(3, Issue, 100, 32, "R"),
+        event(4, Issue, 100, 32, "R"),
+        event(5, Complete, 100, 8, "R"),
+        event(6, Complete, 100, 16, "R"),
+        // A part of the latest.
+        event(7, Complete, 100, 24, "R"),
+        event(8, Complete, 124, 8, "R"),
+        event(9, Complete, 100, 32, "R"),
+    ]);
+    let found: Vec<_> = ios.iter().map(|io| (io.request.start.0, io.request.finish.0)).collect();
+    assert_eq!(found, [(1, 6), (2, 5), (3, 9), (4, 8)]);
+    assert_eq!((counts.partial_completions, counts.orphans()), (1, 0));
+}
+
+#[test]
+fn a_dispatch_given_back_twice_is_one_request() {
+    let (ios, counts) = pair(&[
+        event(1, Issue, 100, 8, "R"),
+        event(2, Issue, 100, 8, "R"),
+        event(3, Requeue, 100, 8, "R"),
+        event(4, Requeue, 100, 8, "R"),
+        event(5, Issue, 100, 8, "R"),
+        event(9, Complete, 100, 8, "R"),
+    ]);
+    assert_eq!((ios.len(), times(&ios[0])), (1, (1, 5, 9)));
+    assert_eq!((counts.requeues, counts.orphan_dispatches), (2, 1));
+}
+
+#[test]
+fn each_flush_may_complete_twice_but_no_more() {
+    let (ios, counts) = pair(&[
+        event(1, Queue, 0, 0, "FWS"),
+        // Another one asks: both are answered by one.
+        event(3, Queue, 0, 0, "FWS"),
+        event(10, Issue, 0, 0, "FN"),
+        event(20, Complete, 0, 0, "FN"),
+        event(21, Complete, 0, 0, "WS"),
+        event(30, Issue, 0, 0, "FN"),
+        event(31, Issue, 0, 0, "N"),
+        event(40, Complete, 0, 0, "FN"),
+        event(41, Complete, 0, 0, "N"),
+        event(42, Complete, 0, 0, "WS"),
+        event(43, Complete, 0, 0, "WS"),
+        event(44, Complete, 0, 0, "WS"),
+        event(45, Complete, 0, 0, "WS"),
+    ]);
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 10, 20), (30, 30, 40), (31, 31, 41)]);
+    assert_eq!((counts.pairs, counts.flushes), (3, 2));
+    assert_eq!((counts.double_flush_completions, counts.orphan_completions), (3, 2));
+}
+
+#[test]
+fn an_io_is_given_out_once_nothing_earlier_can_come() {
+    let later = 1_000_000_000;
+    let open: [&[Event]; 4] = [
+        &[event(1, Queue, 0, 8, "R")],
+        &[event(1, Issue, 0, 8, "R")],
+        &[event(1, Issue, 0, 8, "R"), event(2, Requeue, 0, 8, "R")],
+        &[event(1, Queue, 0, 0, "F")],
+    ];
+    for waits in open.into_iter().chain([&[event(1, Issue, 0, 0, "F")][..], &[]]) {
+        let mut pairing = Pairing::default();
+        let mut ios = Vec::new();
+        let others = [
+            event(10, Queue, 100, 8, "R"),
+            event(11, Issue, 100, 8, "R"),
+            event(12, Complete, 100, 8, "R"),
+            // Its I/O may still be preceded by an event stamped a little earlier on another processor.
+            event(later - 1_000_000, Issue, 200, 8, "R"),
+            event(later, Complete, 200, 8, "R"),
+        ];
+        waits.iter().chain(&others).for_each(|event| pairing.push(event));
+        pairing.drain(&mut ios);
+        assert_eq!(ios.len(), usize::from(waits.is_empty()), "{waits:?}");
+        pairing.push(&event(2 * later, Plug, 0, 0, "N"));
+        pairing.drain(&mut ios);
+        assert_eq!(ios.len(), if waits.is_empty() { 2 } else { 0 }, "{waits:?}");
+    }
+}
+
+#[test]
+fn what_is_not_completed_within_a_minute_is_an_orphan() {
+    let minute = LOST_AFTER.0;
+    // By the rule that goes on as if no events were missing.
+    let mut pairing = Pairing::new(PairingRule::Btt);
+    let mut pushed = 0;
+    let mut push = |pairing: &mut Pairing, event: Event| {
+        pairing.push(&event);
+        pushed += 1;
+        pushed
+    };
+    // At the device, queued and given back: two of each that wait too long, and one that does not.
+    for (sector, at) in [(0, 4), (100, 5), (200, 6)] {
+        push(&mut pairing, event(at, Issue, sector, 8, "R"));
+        push(&mut pairing, event(at, Issue, 0, 0, "F"));
+        push(&mut pairing, event(at, Queue, 1000 + sector, 8, "R"));
+        push(&mut pairing, event(at, Issue, 2000 + sector, 8, "R"));
+        push(&mut pairing, event(at, Requeue, 2000 + sector, 8, "R"));
+    }
+    // Two of one place: only the older one is lost.
+    push(&mut pairing, event(5, Issue, 3000, 8, "R"));
+    push(&mut pairing, event(6, Issue, 3000, 8, "R"));
+    push(&mut pairing, event(5, Queue, 4000, 8, "R"));
+    push(&mut pairing, event(6, Queue, 4000, 8, "R"));
+    push(&mut pairing, Event { device: 1, ..event(5, Queue, 0, 0, "F") });
+    push(&mut pairing, Event { device: 2, ..event(6, Queue, 0, 0, "F") });
+    while push(&mut pairing, event(6 + minute, Plug, 0, 0, "N")) < SWEEP {
+        assert_eq!(pairing.counts().orphans(), 0);
+    }
+    let counts = pairing.counts().clone();
+    assert_eq!((counts.orphan_dispatches, counts.orphan_queued), (2 + 2 + 2 + 1, 2 + 1));
+    // Those that are left end as if nothing had been.
+    for complete in [event(9 + minute, Complete, 200, 8, "R"), event(9 + minute, Complete, 0, 0, "F")] {
+        push(&mut pairing, complete);
+    }
+    push(&mut pairing, event(9 + minute, Issue, 2200, 8, "R"));
+    push(&mut pairing, event(9 + minute, Issue, 1200, 8, "R"));
+    push(&mut pairing, event(9 + minute, Issue, 4000, 8, "R"));
+    for (device, queued) in [(1, 9 + minute), (2, 6)] {
+        push(&mut pairing, Event { device, ..event(9 + minute, Issue, 0, 0, "F") });
+        let waits = pairing.flushing[&device][0].io.request.arrival;
+        assert_eq!(waits, Nanos(queued), "what asked for the flush of device {device}");
+    }
+    for sector in [1200, 2200, 3000, 4000] {
+        push(&mut pairing, event(10 + minute, Complete, sector, 8, "R"));
+    }
+    let mut ios = Vec::new();
+    pairing.finish(&mut ios);
+    assert_eq!(ios.iter().map(|io| io.request.arrival).collect::<Vec<_>>(), [Nanos(6); 6]);
+    assert!(ios.iter().all(|io| io.merges == 0));
 }

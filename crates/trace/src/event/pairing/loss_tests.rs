@@ -1,0 +1,311 @@
+//! What is made of events of a trace where some are missing: nobody may be told of a response that was not.
+
+use super::tests::{event, times};
+use super::*;
+use crate::event::mispairs::Mispairs;
+use Action::{Complete, Issue, Plug, Queue};
+
+/// Steps of which all are believed.
+fn all_believed() -> Mispairs {
+    Mispairs::default().survey()
+}
+
+/// Steps of which those of 128 ns and more are not believed: the five slowest of one wrong pair with three deviations.
+fn believed_below_128_ns() -> Mispairs {
+    let mut steps = Mispairs::default();
+    steps.begin();
+    steps.begin();
+    steps.supersede(1);
+    steps.unbegun();
+    (0..5).for_each(|_| steps.record(Nanos(128)));
+    let steps = steps.survey();
+    assert_eq!(steps.limit(), Nanos(127));
+    steps
+}
+
+/// The steps of which nothing is doubtful.
+fn certain() -> Losses {
+    Losses { services: all_believed(), waits: all_believed(), flushes: all_believed() }
+}
+
+fn push_all(pairing: &mut Pairing, events: &[Event]) {
+    for event in events {
+        pairing.push(event);
+    }
+}
+
+fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCounts) {
+    let mut pairing = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses });
+    let mut ios = Vec::new();
+    push_all(&mut pairing, events);
+    pairing.finish(&mut ios);
+    (ios, pairing.counts().clone())
+}
+
+fn responses(ios: &[Io]) -> Vec<Option<u64>> {
+    ios.iter().map(|io| io.response().map(|response| response.0)).collect()
+}
+
+#[test]
+fn a_place_asked_for_again_has_lost_its_completion() {
+    // Two dispatches, and a write that is another matter.
+    let lost = [
+        event(1, Queue, 100, 8, "R"),
+        event(2, Issue, 100, 8, "R"),
+        event(2, Queue, 100, 8, "W"),
+        event(3, Issue, 100, 8, "W"),
+        event(4, Issue, 100, 8, "R"),
+    ];
+    let again = [event(1000, Queue, 100, 8, "R")];
+    let then = [event(1001, Complete, 100, 8, "R"), event(1002, Complete, 100, 8, "W")];
+    let (ios, counts) = pair_what_is_left(certain(), &[&lost[..], &again, &then].concat());
+    // The completion of the read is that of the dispatch that is missing.
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(2, 3, 1002)]);
+    assert_eq!((counts.orphan_dispatches, counts.doubtful, counts.orphans()), (2, 1, 2));
+}
+
+#[test]
+fn queued_again_the_first_was_lost_before_its_dispatch() {
+    let (ios, counts) = pair_what_is_left(
+        certain(),
+        &[
+            event(1, Queue, 100, 8, "R"),
+            event(2, Queue, 100, 8, "W"),
+            event(500, Queue, 100, 8, "R"),
+            event(900, Queue, 100, 8, "R"),
+            event(910, Issue, 100, 8, "R"),
+            event(920, Issue, 100, 8, "W"),
+            event(930, Complete, 100, 8, "R"),
+            event(940, Complete, 100, 8, "W"),
+        ],
+    );
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(2, 920, 940), (900, 910, 930)]);
+    assert_eq!((counts.orphan_queued, counts.orphans()), (2, 2));
+}
+
+#[test]
+fn flushes_asked_for_or_dispatched_again_were_lost() {
+    let (ios, counts) = pair_what_is_left(
+        certain(),
+        &[
+            event(1, Queue, 0, 0, "FWS"),
+            event(50, Queue, 0, 0, "FWS"),
+            event(90, Queue, 0, 0, "FWS"),
+            event(100, Issue, 0, 0, "FN"),
+            event(150, Issue, 0, 0, "FN"),
+            event(200, Issue, 0, 0, "FN"),
+            event(210, Complete, 0, 0, "FN"),
+        ],
+    );
+    assert_eq!(
+        ios.iter().map(|io| (io.request.start.0, io.request.finish.0)).collect::<Vec<_>>(),
+        [(200, 210)]
+    );
+    assert_eq!((counts.orphan_queued, counts.orphan_dispatches), (2, 2));
+    let (ios, counts) = pair_what_is_left(
+        certain(),
+        &[
+            event(1, Queue, 0, 0, "FWS"),
+            event(60, Queue, 0, 0, "FWS"),
+            event(100, Issue, 0, 0, "FN"),
+            event(130, Complete, 0, 0, "FN"),
+        ],
+    );
+    assert_eq!((ios.iter().map(times).collect::<Vec<_>>(), counts.orphan_queued), (vec![(60, 100, 130)], 1));
+}
+
+#[test]
+fn a_flush_has_no_place_and_ends_nothing_that_has_one() {
+    let (ios, counts) = pair_what_is_left(
+        certain(),
+        &[
+            event(1, Issue, 0, 8, "R"),
+            event(2, Queue, 0, 0, "FN"),
+            event(3, Issue, 0, 0, "FN"),
+            event(4, Complete, 0, 0, "FN"),
+            event(5, Complete, 0, 8, "R"),
+        ],
+    );
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 1, 5), (2, 3, 4)]);
+    assert_eq!(counts.orphans(), 0);
+}
+
+#[test]
+fn the_slowest_services_are_left_out_and_no_other() {
+    let losses = || Losses { services: believed_below_128_ns(), ..certain() };
+    let io = |at: u64, service: u64| {
+        [event(at, Issue, 8 * at, 8, "R"), event(at + service, Complete, 8 * at, 8, "R")]
+    };
+    let events = [io(1000, 127), io(2000, 128), io(3000, 5), io(4000, 900)].concat();
+    let (ios, counts) = pair_what_is_left(losses(), &events);
+    assert_eq!((responses(&ios), counts.doubtful), (vec![Some(127), Some(5)], 2));
+    // More is completed than was dispatched: of that dispatch it is not.
+    let (ios, counts) =
+        pair_what_is_left(certain(), &[event(1, Issue, 0, 8, "R"), event(3, Complete, 0, 16, "R")]);
+    assert_eq!((ios.len(), counts.doubtful), (0, 1));
+    // So it is with flushes.
+    let losses = Losses { flushes: believed_below_128_ns(), ..certain() };
+    let flush =
+        |at: u64, service: u64| [event(at, Issue, 0, 0, "F"), event(at + service, Complete, 0, 0, "F")];
+    let events = [flush(1000, 127), flush(2000, 128), flush(3000, 5), flush(4000, 900)].concat();
+    let (ios, counts) = pair_what_is_left(losses, &events);
+    assert_eq!((responses(&ios), counts.doubtful, counts.flushes), (vec![Some(127), Some(5)], 2, 2));
+}
+
+#[test]
+fn of_the_slowest_waits_the_service_is_kept() {
+    let losses = Losses { waits: believed_below_128_ns(), ..certain() };
+    let (ios, counts) = pair_what_is_left(
+        losses,
+        &[
+            event(1000, Queue, 0, 8, "R"),
+            event(1127, Issue, 0, 8, "R"),
+            event(1200, Complete, 0, 8, "R"),
+            event(2000, Queue, 0, 8, "R"),
+            event(2128, Issue, 0, 8, "R"),
+            event(2200, Complete, 0, 8, "R"),
+            // Two pieces of one dispatch, of which one waits too long; then both.
+            event(3000, Queue, 0, 8, "R"),
+            event(3100, Queue, 8, 8, "R"),
+            event(3140, Issue, 0, 16, "R"),
+            event(3200, Complete, 0, 16, "R"),
+            event(4000, Queue, 0, 8, "R"),
+            event(4000, Queue, 8, 8, "R"),
+            event(4900, Issue, 0, 16, "R"),
+            event(4950, Complete, 0, 16, "R"),
+        ],
+    );
+    assert_eq!(responses(&ios), [Some(200), None, Some(100), None]);
+    let services: Vec<_> = ios.iter().map(|io| io.request.measured_service().unwrap().0).collect();
+    assert_eq!(services, [73, 72, 60, 50]);
+    assert_eq!((ios[2].merges, counts.orphan_queued, counts.without_queueing), (0, 1 + 1 + 2, 2));
+}
+
+#[test]
+fn where_queueing_is_not_traced_none_is_missing() {
+    let events = [event(10, Issue, 0, 8, "R"), event(30, Complete, 0, 8, "R")];
+    let (ios, counts) = pair_what_is_left(certain(), &events);
+    assert_eq!((responses(&ios), counts.without_queueing), (vec![Some(20)], 0));
+    // On a device that traces it, it is; and if no events are missing, it came before the trace.
+    let traced = [&[event(1, Queue, 800, 8, "R")], &events[..]].concat();
+    let (ios, counts) = pair_what_is_left(certain(), &traced);
+    assert_eq!((responses(&ios), counts.without_queueing), (vec![None], 1));
+    let mut pairing = Pairing::default();
+    let mut ios = Vec::new();
+    push_all(&mut pairing, &traced);
+    pairing.finish(&mut ios);
+    assert_eq!((responses(&ios), pairing.counts().without_queueing), (vec![Some(20)], 0));
+}
+
+#[test]
+fn a_completion_alone_ends_what_is_queued_only_where_nothing_is_dispatched() {
+    let queued = |at| [event(at, Queue, 0, 8, "R"), event(at + 20, Complete, 0, 8, "R")];
+    let (ios, counts) = pair_what_is_left(certain(), &queued(10));
+    assert_eq!((responses(&ios), counts.undispatched, counts.doubtful), (vec![Some(20)], 1, 0));
+    let events = [&[event(1, Issue, 800, 8, "R")], &queued(10)[..], &queued(50)].concat();
+    let (ios, counts) = pair_what_is_left(certain(), &events);
+    assert_eq!((ios.len(), counts.undispatched, counts.doubtful), (0, 0, 2));
+    // If no events are missing, the dispatch came before the trace.
+    let mut pairing = Pairing::default();
+    push_all(&mut pairing, &events);
+    assert_eq!((pairing.counts().undispatched, pairing.counts().doubtful), (2, 0));
+}
+
+#[test]
+fn btts_rule_believes_what_it_sees() {
+    let survey = Survey { lossy: false, losses: certain() };
+    for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
+        pairing.events_are_missing();
+        assert!(!pairing.is_lossy());
+        let mut ios = Vec::new();
+        for event in
+            [event(1, Issue, 0, 8, "R"), event(5000, Queue, 0, 8, "R"), event(5020, Complete, 0, 8, "R")]
+        {
+            pairing.push(&event);
+        }
+        pairing.finish(&mut ios);
+        assert_eq!(times(&ios[0]), (1, 1, 5020));
+    }
+}
+
+/// So many dispatches of which one in eight lost its completion, and as many completions without a dispatch.
+fn with_losses(dispatches: u64) -> Vec<Event> {
+    let io = |number: u64| {
+        let (at, sector) = (1000 * number, 8 * (number % 4));
+        let mut all = vec![event(at, Issue, sector, 8, "R")];
+        all.push(if number.is_multiple_of(8) {
+            event(at + 20, Complete, 4000 + sector, 8, "R")
+        } else {
+            event(at + 10, Complete, sector, 8, "R")
+        });
+        all
+    };
+    (0..dispatches).flat_map(io).collect()
+}
+
+#[test]
+fn losses_that_matter_are_found_on_the_way() {
+    let mut pairing = Pairing::default();
+    let events = with_losses(LOOK / 2);
+    let (last, before) = events.split_last().unwrap();
+    push_all(&mut pairing, before);
+    assert!(!pairing.is_lossy(), "not looked at yet");
+    pairing.push(last);
+    assert!(pairing.is_lossy());
+    assert!(pairing.survey(false).lossy);
+    // A few halves alone are no reason to doubt the others, and no reason to look at all of them either.
+    let mut pairing = Pairing::default();
+    (0..LOOK).for_each(|at| pairing.push(&event(at, Issue, 8 * at, 8, "R")));
+    assert!(!pairing.is_lossy());
+    (0..LOOK).for_each(|at| pairing.push(&event(LOOK + at, Plug, 0, 0, "N")));
+    assert!(!pairing.is_lossy());
+    assert!(!pairing.survey(true).lossy);
+}
+
+/// Steps of which `wrong` tenths of a pair may be wrong.
+fn steps(tenths: u64) -> Mispairs {
+    let mut steps = Mispairs::default();
+    (0..11).for_each(|_| steps.begin());
+    steps.supersede(1);
+    (0..tenths).for_each(|_| steps.unbegun());
+    steps
+}
+
+#[test]
+fn wrong_pairs_of_all_steps_matter_together() {
+    for (tenths, matter) in [
+        ([10, 0, 0], true),
+        ([0, 10, 0], true),
+        ([0, 0, 10], true),
+        ([4, 4, 4], true),
+        ([5, 5, 0], true),
+        ([3, 3, 3], false),
+        ([9, 0, 0], false),
+        ([0, 9, 0], false),
+        ([0, 0, 9], false),
+    ] {
+        let [services, waits, flushes] = tenths.map(steps);
+        assert_eq!(Losses { services, waits, flushes }.matter(), matter, "{tenths:?}");
+    }
+}
+
+#[test]
+fn all_that_a_survey_saw_bounds_what_is_believed() {
+    let mut pairing = Pairing::default();
+    pairing.events_are_missing();
+    push_all(&mut pairing, &with_losses(400));
+    let survey = pairing.survey(true);
+    // Services are of 10 ns; a completion after 990 belongs to a dispatch that is missing.
+    let limit = survey.losses.services.limit();
+    assert!((10..20).contains(&limit.0), "{limit:?}");
+    let (ios, counts) = pair_what_is_left(
+        survey.losses,
+        &[
+            event(0, Issue, 0, 8, "R"),
+            event(4, Complete, 0, 8, "R"),
+            event(10, Issue, 0, 8, "R"),
+            event(1000, Complete, 0, 8, "R"),
+        ],
+    );
+    assert_eq!((responses(&ios), counts.doubtful), (vec![Some(4)], 1));
+}
