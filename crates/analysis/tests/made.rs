@@ -26,8 +26,8 @@ impl IoSource for Made {
     }
 }
 
-/// A recording, and as many requests made after it; `None` where the recording is not there.
-fn both(name: &str) -> Option<(Likeness, Likeness)> {
+/// A recording and its model; `None` where the recording is not there.
+fn recording(name: &str) -> Option<(Likeness, WorkloadModel)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("HEADSTACK_DATA").map_or_else(beside, PathBuf::from).join(name);
     if !path.exists() {
@@ -40,7 +40,13 @@ fn both(name: &str) -> Option<(Likeness, Likeness)> {
     let open = || open_ios(&path, &OpenOptions { tolerant: true, ..OpenOptions::default() }).unwrap();
     let model = WorkloadModel::fit(&mut open()).unwrap();
     model.check().unwrap();
-    let (mut source, mut all, mut batch) = (model.generate(model.requests, 0), Vec::new(), Vec::new());
+    Some((likeness(&mut open()).unwrap(), model))
+}
+
+/// Of so many times the original's requests.
+fn made(model: &WorkloadModel, times: u64, seed: u64) -> Likeness {
+    let (mut source, mut all, mut batch) =
+        (model.generate(times * model.requests, seed), Vec::new(), Vec::new());
     loop {
         source.next_batch(&mut batch).unwrap();
         if batch.is_empty() {
@@ -48,27 +54,45 @@ fn both(name: &str) -> Option<(Likeness, Likeness)> {
         }
         all.append(&mut batch);
     }
-    let made = likeness(&mut Made(InMemory::new(all), model.sector_bytes)).unwrap();
-    Some((likeness(&mut open()).unwrap(), made))
+    likeness(&mut Made(InMemory::new(all), model.sector_bytes)).unwrap()
+}
+
+fn near(original: f64, made: f64, by: f64) -> bool {
+    (made / original - 1.0).abs() <= by
+}
+
+fn is_like(original: &Likeness, made: &Likeness, what: &str) {
+    let both = format!("{what}: {original:#?} {made:#?}");
+    for (first, second) in original.dispersion.iter().zip(&made.dispersion) {
+        let ratio = second.index / first.index;
+        assert!((1.0 / 1.5..=1.5).contains(&ratio), "{} s: {ratio}\n{both}", first.scale_s);
+    }
+    if let (Some(first), Some(second)) = (original.hurst, made.hurst) {
+        assert!((first - second).abs() <= 0.05, "{both}");
+    }
+    assert!(near(original.seek_median_bytes.unwrap(), made.seek_median_bytes.unwrap(), 0.1), "{both}");
+    assert!(near(original.again_fraction, made.again_fraction, 0.1), "{both}");
+    assert!(near(original.requests_per_s, made.requests_per_s, 0.01), "{both}");
 }
 
 #[test]
 fn burstiness_seeks_and_returns_of_recordings_are_kept() {
-    for name in ["hp/ajw.1week.srt", "blktrace/hadoop_eternity2", "traces/ssdsim_financial1_first10000.ascii"]
-    {
-        let Some((original, made)) = both(name) else { continue };
-        let both = format!("{name}: {original:#?} {made:#?}");
-        for (first, second) in original.dispersion.iter().zip(&made.dispersion) {
-            let ratio = second.index / first.index;
-            assert!((1.0 / 1.5..=1.5).contains(&ratio), "{} s: {ratio}\n{both}", first.scale_s);
+    for name in [
+        "hp/ajw.1week.srt",
+        "blktrace/keks",
+        "blktrace/hadoop_eternity2",
+        "traces/ssdsim_financial1_first10000.ascii",
+    ] {
+        let Some((original, model)) = recording(name) else { continue };
+        for seed in 0..5 {
+            let made = made(&model, 1, seed);
+            assert_eq!(original.dispersion.len(), made.dispersion.len(), "{name}: {made:?}");
+            is_like(&original, &made, &format!("{name}, seed {seed}"));
+            assert!(
+                (made.sequential_fraction - original.sequential_fraction).abs() <= 0.005,
+                "{name}: {made:?}"
+            );
         }
-        assert!((original.hurst.unwrap() - made.hurst.unwrap()).abs() <= 0.05, "{both}");
-        let off = (made.again_fraction - original.again_fraction).abs();
-        assert!(off <= (0.1 * original.again_fraction).max(0.001), "{both}");
-        // The last excerpt may stop before the last long gap.
-        assert!((made.requests_per_s / original.requests_per_s - 1.0).abs() <= 0.1, "{both}");
-        let seeks = made.seek_median_bytes.unwrap() / original.seek_median_bytes.unwrap();
-        assert!((1.0 / 1.4..=1.4).contains(&seeks), "{seeks}\n{both}");
-        assert!((made.sequential_fraction - original.sequential_fraction).abs() <= 0.01, "{both}");
+        is_like(&original, &made(&model, 3, 0), &format!("{name}, three times as long"));
     }
 }

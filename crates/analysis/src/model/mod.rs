@@ -1,7 +1,7 @@
 //! A model fitted to a trace, and traces made from it.
 //!
-//! It is a *local block bootstrap* (Paparoditis & Politis 2002): a made trace is put together of short excerpts of the
-//! original, each from about where in the original the made trace stands. What depends on what within an excerpt is kept:
+//! It is a *local block bootstrap* (Paparoditis & Politis 2002): a made trace is put together of short stretches of the
+//! original, each from about where in the original the made trace stands. What depends on what within a stretch is kept:
 //! sizes on places, reads on writes, bursts, runs side by side, strides. What it keeps:
 //!
 //! - **Pace**: when each request arrives, or of a trace of over 65,536 every second, fourth, …: the rhythm of the day and
@@ -9,8 +9,9 @@
 //! - **Excerpts**: all requests, or of a longer trace up to 64 blocks of 1,024 evenly over it: gap, device, direction, flags,
 //!   size, place, and whether an earlier request began there.
 //!
-//! What is made anew: the order of the excerpts, and places beside the original's where an excerpt is copied twice
-//! ([`places`]), so that as many requests begin where an earlier one began as in the original.
+//! What is made anew: the order of neighbouring requests, where short pieces change places ([`tour`]), and places beside the
+//! original's where an excerpt is copied again ([`places`]), so that as many requests begin where an earlier one began as in
+//! the original. So of a trace of up to 65,536 requests one of the same length holds the same requests, in part in another order.
 //!
 //! What it does not keep: what spans more than an excerpt beside the pace, and who waits for whom.
 
@@ -19,6 +20,7 @@ mod generator;
 mod pace;
 mod places;
 mod recurrence;
+mod tour;
 
 #[cfg(test)]
 mod tests;
@@ -173,12 +175,15 @@ impl WorkloadModel {
     pub fn check(&self) -> Result<(), TraceError> {
         let problem = if !self.pace.makes_sense() {
             "`pace` must have an ascending instant for every so many of its requests, a power of two"
-        } else if self.devices.is_empty() || self.excerpts.iter().all(|excerpt| excerpt.samples.is_empty()) {
-            "there must be a device, and an excerpt with requests"
+        } else if self.devices.is_empty()
+            || self.excerpts.is_empty()
+            || self.excerpts.iter().any(|excerpt| excerpt.samples.is_empty())
+        {
+            "there must be a device, and an excerpt with requests, and none without"
         } else if self.devices.iter().any(|device| !device.makes_sense()) {
             "a device has no grid, its last address before its first, or counts or addresses beyond 63 bits"
-        } else if !self.excerpts.is_sorted_by_key(|excerpt| excerpt.first) {
-            "`excerpts` must be in order of `first`"
+        } else if !self.firsts_make_sense() {
+            "`excerpts` must be in order of `first`, each other than the one before, and below the requests of `pace`"
         } else if self.samples().any(|sample| !sample.makes_sense(&self.devices)) {
             "an excerpt has a request of no size, of no device, outside its device, or after an endless gap"
         } else {
@@ -188,6 +193,11 @@ impl WorkloadModel {
             problem: format!("the workload model makes no sense: {problem}"),
             hint: Some("fit it anew with `trace make --like TRACE --save-model FILE`".into()),
         })
+    }
+
+    fn firsts_make_sense(&self) -> bool {
+        let ascend = self.excerpts.is_sorted_by(|one, next| one.first < next.first);
+        ascend && self.excerpts.last().is_some_and(|last| last.first < self.pace.requests)
     }
 
     fn samples(&self) -> impl Iterator<Item = &Sample> {

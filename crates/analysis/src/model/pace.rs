@@ -44,6 +44,11 @@ impl Pace {
             && self.instants_ns.last().is_some_and(|end| *end < 1 << 62)
     }
 
+    /// The mean gap between requests, ns.
+    pub(super) fn mean_gap_ns(&self) -> u64 {
+        self.instants_ns.last().map_or(0, |end| end / self.requests)
+    }
+
     /// When about the request of that number arrives; after the last, all begins anew.
     pub(super) fn instant(&self, number: u64) -> u64 {
         let (round, number) = (number / self.requests, number % self.requests);

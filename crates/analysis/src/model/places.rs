@@ -9,10 +9,10 @@ use super::{DeviceModel, Place, Sample};
 
 /// Runs that are followed at a time.
 const RUNS: usize = 32;
-/// Places that are tried to find one where nothing began yet, the first within so many times the request's size, which
-/// leaves room for the run that it may begin, each other within twice as many.
-const TRIES: u32 = 12;
-const BESIDE: i64 = 64;
+/// Places that are tried to find one where nothing began yet, the first within so many times the request's size, each other
+/// within twice as many. Farther away than need be, they would change distances to what is not moved.
+const TRIES: u32 = 16;
+const BESIDE: i64 = 4;
 /// Starts that are remembered to go back to.
 const HISTORY: usize = 1 << 20;
 

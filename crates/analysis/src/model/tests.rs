@@ -124,6 +124,92 @@ fn burstiness_memory_seeks_and_returns_are_kept() {
     assert!(near(original.seek_median_bytes.unwrap(), copy.seek_median_bytes.unwrap(), 0.1), "{both}");
 }
 
+/// What tells requests apart, in any order.
+fn sorted(requests: &[Request]) -> Vec<(u64, u32)> {
+    let mut all: Vec<_> = requests.iter().map(|request| (request.lba.0, request.sectors)).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn as_long_as_the_original_it_holds_the_same_requests_in_another_order() {
+    let original = sessions(20_000);
+    let model = fit(original.clone());
+    for seed in 0..3 {
+        let copy = made(&model, 20_000, seed);
+        assert_eq!(sorted(&copy), sorted(&original));
+        let elsewhere = copy.iter().zip(&original).filter(|(one, other)| one.lba != other.lba).count();
+        assert!((500..5000).contains(&elsewhere), "{elsewhere}");
+        assert!(
+            copy.iter()
+                .zip(&original)
+                .all(|(one, other)| (one.arrival.as_s() - other.arrival.as_s()).abs() < 3600.0)
+        );
+        assert_eq!(
+            copy.last().unwrap().arrival,
+            Nanos(original.last().unwrap().arrival.0 - original[0].arrival.0)
+        );
+    }
+}
+
+/// Each request has a size of its own, by which copies are counted.
+#[test]
+fn of_a_long_trace_each_kept_request_is_copied_as_often() {
+    let original: Vec<Request> = (0..300_000_u32)
+        .map(|k| {
+            Request::new(Nanos(u64::from(k) * 1_000_000), Op::Read, Lba(u64::from(k) * 1_000_000), k + 1)
+        })
+        .collect();
+    let model = fit(original);
+    let kept: usize = model.excerpts.iter().map(|excerpt| excerpt.samples.len()).sum();
+    let mut copies = BTreeMap::new();
+    for request in made(&model, 300_000, 1) {
+        *copies.entry(request.sectors).or_insert(0_u32) += 1;
+    }
+    assert_eq!(copies.len(), kept);
+    // 293 blocks, of which every eighth is kept; the last stands for the five from it on.
+    assert!(copies.values().all(|count| (4..=8).contains(count)), "{:?}", copies.values().max());
+}
+
+#[test]
+fn a_long_trace_keeps_its_pace_to_the_end() {
+    let original = sessions(150_000);
+    let copy = made(&fit(original.clone()), 150_000, 2);
+    let span = original.last().unwrap().arrival.as_s();
+    let late =
+        copy.iter().zip(&original).map(|(one, other)| (one.arrival.as_s() - other.arrival.as_s()).abs());
+    let worst = late.fold(0.0, f64::max) / span;
+    assert!(worst < 0.05, "{worst}");
+    let (original, copy) = (of(original), of(copy));
+    for (first, second) in original.dispersion.iter().zip(&copy.dispersion) {
+        let ratio = second.index / first.index;
+        assert!((1.0 / 1.5..=1.5).contains(&ratio), "{} s: {ratio}", first.scale_s);
+    }
+}
+
+/// Twenty devices in turn as chance has it, each with runs of sixteen requests.
+#[test]
+fn runs_of_many_devices_side_by_side_stay_whole() {
+    let mut random = Pcg64::seed_from_u64(11);
+    let mut ends = [(0_u64, 0_u32); 20];
+    let original: Vec<Request> = (0..20_000)
+        .map(|k| {
+            let device = random.random_range(0..20_u32);
+            let (end, left) = &mut ends[device as usize];
+            if *left == 0 {
+                (*end, *left) = (random.random_range(0..1_000_000) * 8, 16);
+            }
+            (*end, *left) = (*end + 8, *left - 1);
+            Request { device, ..Request::new(Nanos(k * 1_000_000), Op::Read, Lba(*end - 8), 8) }
+        })
+        .collect();
+    let copy = of(made(&fit(original.clone()), 20_000, 4));
+    let original = of(original);
+    assert!((copy.sequential_fraction - original.sequential_fraction).abs() < 0.005, "{original:?} {copy:?}");
+    let seeks = copy.seek_median_bytes.unwrap() / original.seek_median_bytes.unwrap();
+    assert!((seeks - 1.0).abs() < 0.05, "{seeks}");
+}
+
 /// Two hundred requests 40 us apart, then nothing for five seconds: the long gaps are half a percent of all.
 #[test]
 fn rare_long_gaps_keep_the_rate() {
@@ -152,6 +238,9 @@ fn a_model_that_makes_no_sense_is_refused() {
         model.check().unwrap_err().to_string()
     };
     assert!(broken(&|model| model.excerpts.clear()).contains("an excerpt with requests"));
+    assert!(broken(&|model| model.excerpts[0].samples.clear()).contains("none without"));
+    assert!(broken(&|model| model.excerpts[0].first = 100).contains("in order of `first`"));
+    assert!(broken(&|model| model.excerpts.push(model.excerpts[0].clone())).contains("in order of `first`"));
     assert!(broken(&|model| model.excerpts[0].samples[3].device = 1).contains("of no device"));
     assert!(broken(&|model| model.excerpts[0].samples[3].sectors = 0).contains("of no size"));
     assert!(broken(&|model| model.excerpts[0].samples[3].gap_ns = u64::MAX).contains("endless gap"));
