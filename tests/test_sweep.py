@@ -396,6 +396,34 @@ def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> No
     assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]
 
 
+def page_of(place: Path, speeds: int) -> str:
+    """The page of a sweep of `speeds` points under each of ten loads."""
+    place.mkdir()
+    rpm = f'[[axis]]\npath = "rotation_rpm"\nrange = {{ from = 4000, to = {4000 + 10 * (speeds - 1)}, step = 10 }}\n'
+    gap = GAP.replace("[20.0, 40.0]", str([20.0 + step for step in range(10)]))
+    base = BASE.replace("300", "20").replace("hp-97560", "nearline-18tb")
+    metrics = 'metrics = ["response_ms.p99", "response_ms.mean", "iops", "power.average_w"]\n'
+    headstack.sweep(written(place, metrics + base + rpm + gap), place / "out").compare().report(place / "page.html")
+    return (place / "page.html").read_text()
+
+
+def test_the_page_of_a_thousand_points_is_small(tmp_path: Path) -> None:
+    few, many = page_of(tmp_path / "few", 2), page_of(tmp_path / "many", 12)
+    assert few.count("<tr>") == 22  # with the head of the table, and one in the text of the charts' library
+    assert many.count("<tr>") == 122
+    a_point = (len(many.encode()) - len(few.encode())) / 100
+    assert 100 < a_point < 1_000
+    assert len(few.encode()) + 980 * a_point < 2_000_000
+
+
+def test_the_page_names_points_by_what_tells_them_apart(tmp_path: Path) -> None:
+    """All points of a closer look are under one load, which their names need not repeat."""
+    text = page_of(tmp_path / "names", 2)
+    charts = text[text.index("How long requests take") :]
+    assert '"curve": "rotation_rpm 4000"' in charts or '"curve":"rotation_rpm 4000"' in charts
+    assert "rotation_rpm 4000, gap" in text
+
+
 # ---- other machines ----
 
 

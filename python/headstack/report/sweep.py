@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """So many points have their distribution and their phases drawn."""
+MANY = 200
+"""More dots than these are drawn small."""
 COLOURS = (
     style.GREY, style.BLUE, style.VERMILLION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.PALE,
 )  # fmt: skip
@@ -30,6 +32,7 @@ def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Pag
     """The page of a sweep; `answer` stands in the place of the comparison's own."""
     sweep, definition = comparison.sweep, comparison.sweep.definition
     shown = chosen(comparison)
+    names = _names(comparison, shown)
     fronts = [_front(comparison, front, half=len(comparison.fronts) > 1) for front in comparison.fronts]
     failures = f", {len(sweep.failures):,} failed" if sweep.failures else ""
     return Page(
@@ -39,7 +42,7 @@ def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Pag
         answer=answer or comparison.answer(),
         notices=_notices(comparison),
         numbers=_numbers(comparison),
-        sections=[*fronts, *_effects(comparison), _distributions(shown), _phases(shown), _points(comparison), *_failures(comparison)],
+        sections=[*fronts, *_effects(comparison), _distributions(shown, names), _phases(shown, names), _points(comparison), *_failures(comparison)],
         cite=[
             ("tool", f"headstack {sweep.version}"),
             ("sweep", definition.path.name),
@@ -59,6 +62,12 @@ def chosen(comparison: SweepComparison) -> list[PointResult]:
         if len(found) < SHOWN:
             found.setdefault(point.point.number, point)
     return list(found.values())
+
+
+def _names(comparison: SweepComparison, shown: list[PointResult]) -> list[str]:
+    """What tells points apart: those under one load need not say it."""
+    designs = [comparison.design(point) for point in shown]
+    return designs if all(designs) and len(set(designs)) == len(designs) else [point.label for point in shown]
 
 
 def _quickest(points: list[PointResult]) -> float:
@@ -117,7 +126,7 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
     title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     scale = _scale(frame["p99"])
     base = alt.Chart(frame).encode(
-        x=alt.X("cost:Q", title=title, scale=alt.Scale(zero=False)),
+        x=alt.X("cost:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=10, labelOverlap=True)),
         tooltip=[
             "point:N",
             alt.Tooltip("p99:Q", format=".4~g"),
@@ -132,12 +141,19 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         interpolate="step-after", color=style.VERMILLION, strokeWidth=1
     ).encode(y=y, detail="load:N")  # fmt: skip
     bars = base.mark_rule().encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour)
-    dots = base.mark_circle(size=50, opacity=0.9).encode(y=y, color=colour)
+    # Many dots are small and let others through, and the front lies on top.
+    many = len(rows) > MANY
+    dots = [
+        base.transform_filter(alt.datum.place == place)
+        .mark_circle(size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
+        .encode(y=y, color=colour)
+        for place in ("others", "on the front")
+    ]
     return Section(
         f"p99 against {front.word}",
         f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
         f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
-        alt.layer(bars, line, dots, width="container", height=charts.HEIGHT),
+        alt.layer(bars, dots[0], line, dots[1], width="container", height=charts.HEIGHT),
         half=half,
     )
 
@@ -182,7 +198,8 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     )
     y = alt.Y("value:Q", title=head, scale=_scale(frame["value"]))
     thin = frame.gather_every(charts.stride(len(frame)))
-    dots = alt.Chart(thin).mark_circle(size=40, opacity=0.5, color=style.BLUE).encode(
+    size = 12 if len(thin) > MANY else 40
+    dots = alt.Chart(thin).mark_circle(size=size, opacity=0.5, color=style.BLUE).encode(
         x=x, y=y, tooltip=["point:N", alt.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
     medians = frame.group_by("x", maintain_order=True).agg(pl.col("value").median())
@@ -190,19 +207,17 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     return alt.layer(dots, line, width="container", height=charts.HEIGHT)
 
 
-def _distributions(shown: list[PointResult]) -> Section:
+def _distributions(shown: list[PointResult], names: list[str]) -> Section:
     frames = [
-        pl.DataFrame(_pooled(point), schema=["ms", "share"], orient="row").with_columns(curve=pl.lit(point.label))
-        for point in shown
+        pl.DataFrame(_pooled(point), schema=["ms", "share"], orient="row").with_columns(curve=pl.lit(name))
+        for point, name in zip(shown, names, strict=True)
     ]
-    colours = {point.label: COLOURS[number] for number, point in enumerate(shown)}
+    colours = dict(zip(names, COLOURS, strict=False))
     return Section(
         "How long requests take",
         "For every time, the share of requests that take no longer, the mean over the seeds: under the heaviest load, the first "
         "point and those of the fronts.",
-        charts.cdf_lines(
-            pl.concat(frames), colours, "response time (ms)", wide=shown[0].label if len(shown) > 1 else None
-        ),
+        charts.cdf_lines(pl.concat(frames), colours, "response time (ms)", wide=names[0] if len(shown) > 1 else None),
     )
 
 
@@ -220,12 +235,10 @@ def _pooled(point: PointResult) -> list[tuple[float, float]]:
     return found
 
 
-def _phases(shown: list[PointResult]) -> Section:
+def _phases(shown: list[PointResult], names: list[str]) -> Section:
     means = {
-        point.label: {
-            phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES
-        }
-        for point in shown
+        name: {phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES}
+        for point, name in zip(shown, names, strict=True)
     }
     return Section(
         "Where the time goes",
