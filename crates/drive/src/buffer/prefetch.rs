@@ -73,7 +73,7 @@ impl Prefetch {
         lba: u64,
         stop: u64,
     ) -> Self {
-        let target = media.model.layout.extent(lba, stop - lba);
+        let target = media.extent(lba, stop - lba);
         let seek = media.seek(arm, &target, Op::Read);
         let pass = media.first_pass(begin, begin, seek, target);
         Self::over(segment, arm, pass, stop)

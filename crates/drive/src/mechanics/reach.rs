@@ -48,6 +48,11 @@ impl Reach {
         cylinders.min(self.band)
     }
 
+    /// Whether some heads stand still.
+    pub(crate) fn has_fixed(&self) -> bool {
+        !self.fixed.is_empty()
+    }
+
     /// Cylinders under an entry of `fixed_heads`.
     pub(crate) fn fixed_over(&self, number: u32) -> RangeInclusive<u32> {
         let (first, last) = self.fixed[number as usize];

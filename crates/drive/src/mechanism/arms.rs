@@ -5,6 +5,7 @@
 //! Heads see the disk from where they stand: a sector that passes one passes another later by the angle between
 //! them. So the mechanism's disk is the one that the heads put to work last see, and a change turns it by that angle.
 
+use super::media::Still;
 use super::pass::Arm;
 use crate::model::DriveModel;
 use crate::spec::{Carrier, HeadSet};
@@ -120,9 +121,22 @@ impl Arms {
         })
     }
 
-    /// The arm that goes on where heads that stand still cannot: the first in use.
+    /// The heads that go on where those that stand still cannot: of the first arm in use the first in use.
+    fn next_heads(&self) -> Option<&Stand> {
+        self.stands.iter().find(|stand| !stand.is_out && stand.fixed.is_none())
+    }
+
+    /// The arm that carries them.
     fn takes_over(&self) -> Option<Carrier> {
-        self.stands.iter().find(|stand| !stand.is_out && stand.fixed.is_none()).map(|stand| stand.carrier)
+        self.next_heads().map(|stand| stand.carrier)
+    }
+
+    /// The heads at work, if they stand still.
+    #[cold]
+    pub(super) fn still(&self) -> Option<Still> {
+        let here = &self.stands[self.at_work];
+        let later = |next: &Stand| next.angle - here.angle;
+        here.fixed.map(|over| Still { over, later: self.next_heads().map_or(Angle::ZERO, later) })
     }
 
     /// From when on all of them are free, whether in use or not: when it is that an arm was found to be out of use changes

@@ -4,16 +4,51 @@ use super::pass::{Arm, Pass};
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::model::DriveModel;
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 
 /// The disk as one command sees it: the model, and the rotation while the command is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Media<'a> {
     pub(crate) model: &'a DriveModel,
     pub(crate) epoch: Epoch,
+    /// The heads at work, if they stand still.
+    pub(crate) still: Option<Still>,
+}
+
+/// Heads at work that stand still, and the arm that takes over beyond their cylinders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Still {
+    /// The first and the last cylinder under them.
+    pub(super) over: (u32, u32),
+    /// By how much later a sector passes that arm.
+    pub(super) later: Angle,
+}
+
+impl Still {
+    fn is_over(self, cylinder: u32) -> bool {
+        (self.over.0..=self.over.1).contains(&cylinder)
+    }
 }
 
 impl Media<'_> {
+    /// A run of sectors on one track, as the heads at work see it.
+    #[inline]
+    pub(crate) fn extent(&self, lba: u64, limit: u64) -> Extent {
+        let mut extent = self.model.layout.extent(lba, limit);
+        if let Some(still) = self.still
+            && !still.is_over(extent.cylinder)
+        {
+            extent.start = extent.start + still.later;
+        }
+        extent
+    }
+
+    /// Whether heads that stand still are over both tracks: one of them is selected in no time.
+    #[inline]
+    fn stays(&self, from: u32, to: u32) -> bool {
+        self.still.is_some_and(|still| still.is_over(from) && still.is_over(to))
+    }
+
     /// Which slot of a pass's extent is the first that comes whole after the head has landed inside it, where there is
     /// one but the first.
     pub(crate) fn landed_inside(&self, pass: &Pass) -> Option<u32> {
@@ -29,7 +64,7 @@ impl Media<'_> {
     /// The time to change to `to` in the middle of a transfer.
     #[inline]
     pub(crate) fn switch(&self, from: Arm, to: Arm, op: Op) -> Nanos {
-        if from == to {
+        if from == to || self.stays(from.cylinder, to.cylinder) {
             return Nanos::ZERO;
         }
         self.model.switch(from.track(), to.track(), op)
@@ -38,7 +73,7 @@ impl Media<'_> {
     /// The next pass of a transfer that goes on at `lba`, at most `limit` sectors, the mechanism being free at `begin`.
     #[inline]
     pub(crate) fn next_pass(&self, begin: Nanos, arm: Arm, lba: u64, limit: u64, op: Op) -> Pass {
-        let extent = self.model.layout.extent(lba, limit);
+        let extent = self.extent(lba, limit);
         let ready = begin + self.switch(arm, Arm::over(&extent), op);
         self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
     }
@@ -82,6 +117,9 @@ impl Media<'_> {
     /// What moving the arm to an extent takes.
     #[inline]
     pub(crate) fn seek(&self, arm: Arm, to: &Extent, op: Op) -> Nanos {
+        if self.stays(arm.cylinder, to.cylinder) {
+            return Nanos::ZERO;
+        }
         self.model.reposition(arm.track(), (to.cylinder, to.head), op)
     }
 }

@@ -9,12 +9,12 @@ mod retries;
 mod timeline;
 
 pub(crate) use arms::{Other, Rests};
-pub(crate) use media::Media;
+pub(crate) use media::{Media, Still};
 pub(crate) use pass::{Arm, Pass};
 pub use timeline::BusyTimes;
 
 use crate::command::Work;
-use crate::mechanics::{Epoch, Spindle, hash};
+use crate::mechanics::{Spindle, hash};
 use crate::model::DriveModel;
 use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
 use arms::Arms;
@@ -165,18 +165,24 @@ impl Mechanism {
     /// The disk as it turns at `now`.
     #[inline]
     pub(crate) fn media<'a>(&mut self, model: &'a DriveModel, now: Nanos) -> Media<'a> {
-        Media { model, epoch: self.spindle.epoch_at(now) }
+        Media { model, epoch: self.spindle.epoch_at(now), still: self.still(model) }
     }
 
     /// The disk as it will turn at `at`, for one who only looks: the rotation stays as it was last asked for.
     #[inline]
     pub(crate) fn media_ahead<'a>(&self, model: &'a DriveModel, at: Nanos) -> Media<'a> {
-        Media { model, epoch: self.spindle.epoch_ahead(at) }
+        Media { model, epoch: self.spindle.epoch_ahead(at), still: self.still(model) }
     }
 
-    /// The rotation as it was last asked for.
-    pub(crate) fn present_epoch(&self) -> Epoch {
-        self.spindle.present_epoch()
+    /// The disk as it turned when it was last asked for.
+    pub(crate) fn present_media<'a>(&self, model: &'a DriveModel) -> Media<'a> {
+        Media { model, epoch: self.spindle.present_epoch(), still: self.still(model) }
+    }
+
+    /// The heads at work, if they stand still.
+    #[inline]
+    fn still(&self, model: &DriveModel) -> Option<Still> {
+        if model.reach.has_fixed() { self.arms.still() } else { None }
     }
 
     /// Whether the disk turns at another speed at `at` than when it was last asked.

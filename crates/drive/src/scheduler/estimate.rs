@@ -132,7 +132,7 @@ impl<'a> Estimate<'a> {
     /// When the media are through with a command, and the mechanism then.
     pub(super) fn after(&self, command: &Command, target: &Target) -> (Nanos, Self) {
         let Command { op, lba, sectors, .. } = *command;
-        let media = Media { model: self.model, epoch: self.epoch };
+        let media = Media { model: self.model, epoch: self.epoch, still: None };
         let ready = self.ready(op, target, sectors);
         let (mut lba, end) = (lba.0, lba.0 + u64::from(sectors));
         let extent = self.model.layout.extent(lba, end - lba);

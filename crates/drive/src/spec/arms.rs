@@ -47,7 +47,7 @@ pub struct ArmsSpec {
     #[serde(default, skip_serializing_if = "is_default")]
     pub head_placement: HeadPlacement,
     /// Where each of an arm's equidistant heads stands, in turns from the arm's own angle in the direction of rotation, from 0
-    /// up to 1. Absent: at equal distances up to the next of `count` arms, the first at 0.
+    /// up to 1. Absent: the first at 0, each next one 1 / (`count` × `heads_per_surface`) farther.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_angles_turns: Option<Vec<f64>>,
     /// Equidistant heads out of use: an arm goes on with those that are left.

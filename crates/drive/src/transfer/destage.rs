@@ -152,7 +152,7 @@ fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), clai
     let mut passes = Passes::new();
     let (mut begin, mut arm) = (claim.at, claim.arm);
     for (from, stop, op) in edges.reads().map(|(from, stop)| (from, stop, Op::Read)).chain([edges.write()]) {
-        let target = model.layout.extent(from, stop - from);
+        let target = media.extent(from, stop - from);
         let seek = media.seek(arm, &target, op);
         let mut first = media.first_pass(begin, begin, seek, target);
         if passes.is_empty() {

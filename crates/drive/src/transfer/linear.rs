@@ -38,7 +38,7 @@ impl Linear {
         let (mut turns, mut switches, mut last) = (0.0, Nanos::ZERO, position.extent);
         let mut next = position.lba();
         while next < end {
-            let extent = media.model.layout.extent(next, end - next);
+            let extent = media.extent(next, end - next);
             switches += media.switch(Arm::over(&last), Arm::over(&extent), op);
             last = extent;
             turns += f64::from(extent.sectors) * extent.slot_width.as_turns();

@@ -113,7 +113,7 @@ impl Parts {
     #[inline]
     pub(crate) fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
         if self.buffer.has_prefetch() && self.mechanism.changes_speed_by(at) {
-            let old = Media { model, epoch: self.mechanism.present_epoch() };
+            let old = self.mechanism.present_media(model);
             let new = self.mechanism.media(model, at).epoch;
             if new != old.epoch {
                 self.buffer.change_speed(&old, &new, at);

@@ -16,7 +16,7 @@ use headstack_units::{Lba, Nanos, Op};
 pub(super) fn write_again(media: &Media<'_>, parts: &mut Parts) {
     for (start, end) in parts.buffer.early.take_again() {
         let (begin, arm) = (parts.mechanism.free_at(), parts.mechanism.arm());
-        let target = media.model.layout.extent(start, end - start);
+        let target = media.extent(start, end - start);
         let seek = media.seek(arm, &target, Op::Write);
         let mut passes = Passes::new();
         passes_in_order(media, media.first_pass(begin, begin, seek, target), end, Op::Write, &mut passes);

@@ -389,7 +389,7 @@ impl Read {
     ) -> Nanos {
         let mut controller_free = self.plan.controller_free.unwrap_or_default();
         if !matches!(self.media_work, MediaWork::Settled) {
-            let media = Media { model, epoch: self.plan.epoch };
+            let media = Media { model, epoch: self.plan.epoch, still: self.plan.still };
             let last = self.passes.last().expect("a read has media work");
             let (done, arm) = match &self.media_work {
                 MediaWork::Linear(linear) => (finish, Arm::over(&linear.last)),
@@ -441,7 +441,7 @@ impl Transfer for Read {
                 self.plan.send(model, &self.passes, (granted, bus), parts, outcome);
             return Step::Done { bus_free, controller_free };
         }
-        let media = Media { model, epoch: self.plan.epoch };
+        let media = Media { model, epoch: self.plan.epoch, still: self.plan.still };
         let setup = self.plan.setup(model, bus, self.transfers == 0);
         self.transfers += 1;
         let sent_before = self.sent;

@@ -9,7 +9,7 @@ use crate::buffer::Fill;
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work};
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Pass};
+use crate::mechanism::{Arm, Media, Pass, Still};
 use crate::model::DriveModel;
 use crate::transfer::approach::Approach;
 use crate::transfer::path::{busy_of, path};
@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     pub(super) media_lead: Phases,
     /// The rotation it was planned with.
     pub(super) epoch: Epoch,
+    /// The heads that read, if they stand still.
+    pub(super) still: Option<Still>,
     /// Gross arm movement that the passes do not show (under the overhead).
     pub(super) hidden_seek: Nanos,
     pub(super) cache: CacheResult,
@@ -100,6 +102,7 @@ impl Plan {
             media_base: decoded.done,
             media_lead: decoded.lead,
             epoch: media.epoch,
+            still: media.still,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::Miss,
             sequential: parts.history.is_sequential(),
@@ -326,7 +329,7 @@ impl Plan {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> (Nanos, Nanos) {
-        let media = Media { model, epoch: self.epoch };
+        let media = Media { model, epoch: self.epoch, still: self.still };
         let setup = self.setup(model, bus, true);
         let (last, phases) = self.send_all(&media, passes, false, (granted, setup), bus);
         outcome.passed = last.passed;

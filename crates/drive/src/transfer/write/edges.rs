@@ -39,7 +39,7 @@ impl Edges {
     /// Where the head goes first.
     pub(in crate::transfer) fn first(&self, media: &Media<'_>) -> Extent {
         let (from, stop) = self.reads().next().unwrap_or((self.start, self.stop));
-        media.model.layout.extent(from, stop - from)
+        media.extent(from, stop - from)
     }
 
     /// What is written.
@@ -52,7 +52,7 @@ impl Edges {
         let mut passes = Passes::new();
         for (from, stop) in self.reads() {
             let pass = passes.last().map_or(first, |last: &Pass| {
-                let target = media.model.layout.extent(from, stop - from);
+                let target = media.extent(from, stop - from);
                 let seek = media.seek(Arm::over(&last.extent), &target, Op::Read);
                 media.first_pass(last.end, last.end, seek, target)
             });

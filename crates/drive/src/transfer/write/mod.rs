@@ -16,7 +16,7 @@ use crate::command::{
     Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
 };
 use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Pass};
+use crate::mechanism::{Arm, Media, Pass, Still};
 use crate::model::DriveModel;
 use crate::spec::{TransferModel, WritePolicy};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -50,6 +50,8 @@ pub(crate) struct Write {
     is_delayed: bool,
     /// The rotation it was planned with.
     epoch: Epoch,
+    /// The heads that write, if they stand still.
+    still: Option<Still>,
     /// The bus is wanted only after mechanical work.
     after_mechanics: bool,
     linear: Option<Box<Linear>>,
@@ -185,7 +187,7 @@ impl Write {
         self.media_base = approach.base;
         self.media_lead = approach.media_lead;
         self.claimed = approach.base;
-        self.epoch = media.epoch;
+        (self.epoch, self.still) = (media.epoch, media.still);
         self.after_mechanics = false;
         self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
         self.linear = None;
@@ -200,7 +202,7 @@ impl Write {
     fn read_physical_sectors(&mut self, media: &Media<'_>, parts: &mut Parts, approach: &Approach) {
         let edges = Edges::of(media, self.work.lba, self.work.lba + self.work.sectors);
         let Some((from, to)) = edges.reads().next() else { return };
-        let target = media.model.layout.extent(from, to - from);
+        let target = media.extent(from, to - from);
         let seek = media.seek(approach.arm, &target, Op::Write);
         let mut first = Approach { seek, ..*approach }.first_pass(media, target);
         if media.model.arms_overlap {
@@ -213,7 +215,7 @@ impl Write {
         self.busy += busy_of(&passes, Nanos::ZERO);
         let (start, stop, _) = edges.write();
         self.work = Work { lba: start, sectors: stop - start };
-        let target = media.model.layout.extent(start, stop - start);
+        let target = media.extent(start, stop - start);
         let seek = media.seek(Arm::over(&last.extent), &target, Op::Write);
         self.first = media.first_pass(last.end, last.end, seek, target);
         parts.log.tell(|narrative| {
@@ -402,7 +404,7 @@ impl Transfer for Write {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Step {
-        let media = Media { model, epoch: self.epoch };
+        let media = Media { model, epoch: self.epoch, still: self.still };
         let bytes = u64::from(model.sector_bytes());
         let sectors = self.command.sectors_on_bus();
         let on_bus = bus.transfer(Op::Write, sectors * bytes);
