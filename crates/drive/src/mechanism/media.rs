@@ -38,7 +38,7 @@ impl Media<'_> {
         if let Some(still) = self.still
             && !still.is_over(extent.cylinder)
         {
-            extent.start = extent.start + still.later;
+            extent.start += still.later;
         }
         extent
     }
