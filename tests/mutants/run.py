@@ -155,9 +155,11 @@ class Copy:
     def cargo(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run cargo for the crate."""
         command = ["cargo", *words, "--message-format=json", "--package", f"headstack-{self.crate}"]
-        # Other people's crates stand there, built.
-        environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
-        return subprocess.run(command, cwd=self.home, env=environment, capture_output=True, text=True, check=False)
+        # A folder of its own: cargo takes what another copy of a crate was built to for that of this one.
+        flags = {"RUSTFLAGS": "-Awarnings -Cdebuginfo=0", "CARGO_TARGET_DIR": str(self.home / "target")}
+        return subprocess.run(
+            command, cwd=self.home, env=os.environ | flags, capture_output=True, text=True, check=False
+        )
 
     def switch(self) -> None:
         """Put the mutants in, and take out those that do not compile until the others do."""
