@@ -253,7 +253,7 @@ def json_page() -> None:
         "",
         "Every verb prints one JSON object with `--json`. Its first key, `schema`, names the JSON Schema that it follows:",
         "`headstack/VERB/VERSION`. New keys do not change the version; a key that goes or changes its meaning does.",
-        "Units stand last in a key. In Python, the results have the types of `headstack.results`.",
+        "Units stand last in a key, and once: below a table `response_ms` its statistics are bare (`response_ms.p99`). In Python, the results have the types of `headstack.results`.",
         "",
         row("verb", "schema", "type in Python"),
         row("---", "---", "---"),

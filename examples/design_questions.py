@@ -39,7 +39,7 @@ with TemporaryDirectory() as folder:
     assert "power.average_w" not in designs["four of 8 TB", 5.0]
 
     schedulers = asked("backup-scheduler", out)
-    writes = {name: found["writes.response_mean_ms"] for (name,), found in schedulers.items()}
+    writes = {name: found["writes.response_ms.mean"] for (name,), found in schedulers.items()}
     # Whoever goes to the nearest address stays with the backup's files; whoever knows the rotation and the age does not.
     assert writes["drive:sstf"] > writes["drive:fcfs"] > 2 * writes["drive:asptf(0.03)"]
     # The backup hardly feels it.

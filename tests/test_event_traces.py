@@ -49,7 +49,7 @@ def test_a_converted_trace_keeps_kinds_processes_and_devices(events: Path, tmp_p
     written = headstack("trace", "convert", events, tmp_path / name, "--json").json()
     assert (written["requests"], written["others"]) == (3, 1)
     kept, own = (headstack("trace", "analyze", path, "--json").json() for path in (tmp_path / name, events))
-    for key in ("requests", "reads", "flushes", "response", "by_process", "by_kind", "by_device"):
+    for key in ("requests", "reads", "flushes", "response_ms", "by_process", "by_kind", "by_device"):
         assert kept[key] == own[key], key
     assert {group["name"] for group in kept["by_process"]} == {"dd (7)", "db (9)"}
     part = headstack("trace", "analyze", tmp_path / name, "--device", "8,32", "--from", "2s", "--json").json()

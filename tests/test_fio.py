@@ -98,7 +98,8 @@ def test_results_of_fio_stand_beside_the_run(tmp_path: Path) -> None:
     path = tmp_path / "fio.json"
     path.write_text("fio: a warning\n" + json.dumps({"jobs": [{"jobname": "readers", "read": one, "write": none}]}))
     (row,) = results(path)
-    assert (row["mean_ms"], row["p50_ms"], row["p999_ms"], row["iops"]) == (4.0, 3.9, 8.9, 250.0)
+    times = row["response_ms"]
+    assert (times["mean"], times["p50"], times["p999"], row["iops"]) == (4.0, 3.9, 8.9, 250.0)
     words = headstack("simulate", "hp-97560", "--workload", EXAMPLE, "--until", "5s", "--fio-json", path).out
     assert "fio, readers, read" in words
     assert "simulated" in words

@@ -97,5 +97,15 @@ def test_text_of_blkparse_says_the_same(folder: Path, about: dict[str, Any]) -> 
     text = folder / "guest.txt"
     text.write_text(said("blkparse", "-i", folder / "guest"))
     from_text = headstack("trace", "analyze", text, "--json").json()
-    for key in ("requests", "reads", "writes", "flushes", "bytes_read", "bytes_written", "response", "btt", "merges"):
+    for key in (
+        "requests",
+        "reads",
+        "writes",
+        "flushes",
+        "bytes_read",
+        "bytes_written",
+        "response_ms",
+        "btt",
+        "merges",
+    ):
         assert from_text[key] == about[key], key

@@ -84,7 +84,7 @@ def test_a_burst_is_named(tick_trace: Path, tmp_path: Path) -> None:
     (burst,) = about["bursts"]["largest"]
     assert (burst["kind"], burst["writes"], burst["peak_outstanding"]) == ("flush", 40, 40)
     assert burst["start_s"] == pytest.approx(7.5, abs=0.01)
-    assert about["by_kind"][1]["response"]["max_ms"] == pytest.approx(40 * 1000 / 60, abs=0.01)
+    assert about["by_kind"][1]["response_ms"]["max"] == pytest.approx(40 * 1000 / 60, abs=0.01)
     text = page.read_text()
     assert "Bursts of writes" in text
     assert "<script" in text
@@ -135,7 +135,7 @@ def test_a_trace_without_completions_shows_its_load(tmp_path: Path) -> None:
     rows = [f"{0.02 * k},{k * 800},{8 << k % 3},{'R' if k % 4 else 'W'}" for k in range(2000)]
     trace.write_text("arrival_s,lba,sectors,op\n" + "\n".join(rows) + "\n")
     about = headstack("trace", "analyze", trace, "--report", page, "--json").json()
-    assert about["response"] is None
+    assert about["response_ms"] is None
     assert [(bin_["from_ms"] <= 20 < bin_["to_ms"], bin_["count"]) for bin_ in about["by_inter_arrival"]] == [
         (True, 1999)
     ]
@@ -263,7 +263,7 @@ def test_a_loop_device_is_captured(tmp_path: Path) -> None:
     assert (about["requests"], about["lost_events"], about["orphans"]) == (500, 0, 0)
     info = headstack("trace", "info", out, "--json").json()
     assert (info["requests"], info["reads"], info["bytes_read"]) == (500, 500, 500 * 4096)
-    assert info["response"]["p50_ms"] > 0
+    assert info["response_ms"]["p50"] > 0
 
 
 IOSTAT = """Linux 6.1.0 (host) 	11/21/26 	_x86_64_	(2 CPU)

@@ -4,6 +4,13 @@ The compiled core; import `headstack`, which re-exports what is public.
 
 from _typeshed import Incomplete, SupportsGetItem
 from collections.abc import Mapping, Sequence
+from headstack.results.common import PerRequest
+from headstack.results.designs import CostSummary, PowerSummary, SchedulerEntry
+from headstack.results.drives import DriveDescription, Provenance, SeekTimes, SkewWarning, ZoneFigures
+from headstack.results.measurements import MeasurementSummary, PlannedProbe, ProbeEntry, RecordHead, ReplayScores, Stopped
+from headstack.results.runs import FleetSummary, Plots, RunSummary, Timeline
+from headstack.results.traces import Analysis, Converted, Matching, TickHistogram, TraceInfo
+from headstack.results.validations import DemeritScore, Intervals, ValidationSummary
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
@@ -106,7 +113,7 @@ class Drive:
         """
         Logical sectors.
         """
-    def describe(self, /) -> dict:
+    def describe(self, /) -> DriveDescription:
         """
         Everything about the drive that `headstack drives show` tells.
         """
@@ -123,7 +130,7 @@ class Drive:
         """
         Maker and model.
         """
-    def provenance(self, /) -> dict:
+    def provenance(self, /) -> Provenance:
         """
         How many values are of each kind of provenance, and the entries.
         """
@@ -137,7 +144,7 @@ class Drive:
         """
         Bytes in a logical sector.
         """
-    def seek_averages(self, /) -> dict:
+    def seek_averages(self, /) -> SeekTimes:
         """
         The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
         """
@@ -145,7 +152,7 @@ class Drive:
         """
         Time of a seek over so many cylinders, in ms.
         """
-    def skew_warnings(self, /) -> list[dict]:
+    def skew_warnings(self, /) -> list[SkewWarning]:
         """
         Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
         `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
@@ -159,7 +166,7 @@ class Drive:
         """
         The drive file's text.
         """
-    def zones(self, /) -> list[dict]:
+    def zones(self, /) -> list[ZoneFigures]:
         """
         The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
         skew were too short, and what reads and writes get), without controller and bus.
@@ -183,7 +190,7 @@ class Fleet:
         """
         All of it in a text, to be sent elsewhere and merged there.
         """
-    def summary(self, /, worst: SupportsIndex) -> dict:
+    def summary(self, /, worst: SupportsIndex) -> FleetSummary:
         """
         The key numbers, with so many of the worst devices.
         """
@@ -195,18 +202,18 @@ class Measurement:
     """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
-    def drive_file(self, /, name: str) -> tuple[str, dict | None]:
+    def drive_file(self, /, name: str) -> tuple[str, ReplayScores | None]:
         """
         A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
         are none): `reads` and `writes` one at a time, `queued` (a list), each with `demerit_percent` and more, and `within_limit`.
         Values that the record does not show are assumed and marked so. Raises `InputError` where too little was measured.
         """
-    def extract(self, /) -> dict:
+    def extract(self, /) -> MeasurementSummary:
         """
         The values that the record shows; see the reference for the keys. Raises `InputError` for a record without samples.
         """
     @property
-    def head(self, /) -> dict:
+    def head(self, /) -> RecordHead:
         """
         What is known beside the samples: `device` (`name`, `kind`, `sectors`, `sector_bytes`, `physical_sector_bytes`,
         `writable`, `queue_depth`, `rotational`, `overhead_ns`), `version`, `finished` (probes), `writes`, `sessions`.
@@ -221,7 +228,7 @@ class Measurement:
         Writes the record as a Parquet file.
         """
     @property
-    def stopped(self, /) -> dict | None:
+    def stopped(self, /) -> Stopped | None:
         """
         Why it did not come to its end: `None` if it did, else `kind` ("stopped", "gone", "unreadable", "other"), `message`,
         `hint`.
@@ -288,7 +295,7 @@ class RunResult:
         """
         One row for each request of the driver below a buffer cache; `None` if they were not kept, or there is no cache.
         """
-    def plots(self, /) -> dict:
+    def plots(self, /) -> Plots:
         """
         Curves for a report.
         """
@@ -296,7 +303,7 @@ class RunResult:
         """
         Every how many-th request is in the sample, and the sample; `None` if there was none taken.
         """
-    def summary(self, /) -> dict:
+    def summary(self, /) -> RunSummary:
         """
         The key numbers.
         """
@@ -603,7 +610,7 @@ class Trace:
         Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
         format named, one of `written_formats()`. A record that makes no sense is an error, or with `strict=False` left out.
         """
-    def convert_all(self, /, out: str | PathLike[str], *, format: str | None = None, strict: bool = True, progress: Any | None = None) -> dict:
+    def convert_all(self, /, out: str | PathLike[str], *, format: str | None = None, strict: bool = True, progress: Any | None = None) -> Converted:
         """
         The same, and tells what became of the rest: `requests`, `others` (flushes, discards) and `notes`.
         """
@@ -617,7 +624,7 @@ class Trace:
         """
         Whether it has gaps, and nobody has said which request they belong to: "auto" or nothing was given.
         """
-    def info(self, /, *, strict: bool = True, progress: Any | None = None) -> dict:
+    def info(self, /, *, strict: bool = True, progress: Any | None = None) -> TraceInfo:
         """
         Reads the trace through and tells what is in the chosen part of it: devices, time, direction, processes. A record
         that makes no sense is an error, or with `strict=False` left out and counted.
@@ -648,12 +655,12 @@ class ValidationResult:
         The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and
         for systems that are not one drive.
         """
-    def intervals(self, /, *, samples: SupportsIndex = 200, seed: SupportsIndex = 1) -> dict:
+    def intervals(self, /, *, samples: SupportsIndex = 200, seed: SupportsIndex = 1) -> Intervals:
         """
         95 % intervals of demerit and error per request, of all requests, of reads and of writes, from blocks of requests drawn
         anew so often; of the (first) model.
         """
-    def summary(self, /) -> dict:
+    def summary(self, /) -> ValidationSummary:
         """
         The scores.
         """
@@ -706,7 +713,7 @@ class Workload:
         Everything that describes it.
         """
 
-def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIndex | None = None, progress: Any | None = None) -> dict:
+def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIndex | None = None, progress: Any | None = None) -> Analysis:
     """
     Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
     """
@@ -736,7 +743,7 @@ def check_number(argument: str, number: Any) -> None:
     Refuses a number that an argument of this name cannot be; `None` is an argument that was left out.
     """
 
-def cost(design: str, actuators: SupportsGetItem[int, SupportsIndex], *, platters: SupportsIndex | None = None, systems: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]] | None = None) -> dict:
+def cost(design: str, actuators: SupportsGetItem[int, SupportsIndex], *, platters: SupportsIndex | None = None, systems: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]] | None = None) -> CostSummary:
     """
     Bills of a design for these numbers of actuators, and systems of such drives (drives, actuators of each) compared; those
     of the design where none are given.
@@ -748,13 +755,13 @@ def decide_trace_gap(system: System, trace: Trace) -> dict:
     "after", "before" or "undecided", with the coherence of either reading.
     """
 
-def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
+def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> DemeritScore:
     """
     The demerit of a model (Ruemmler & Wilkes 1994): the root mean square horizontal distance between the distributions of
     measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
     """
 
-def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[dict]:
+def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[Timeline]:
     """
     Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
     """
@@ -840,7 +847,7 @@ def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex,
     Writes a trace of `requests` requests after a workload model (the JSON text of one); returns their number.
     """
 
-def match_trace(trace: Trace, *, strict: bool = False) -> dict:
+def match_trace(trace: Trace, *, strict: bool = False) -> Matching:
     """
     Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
     """
@@ -887,25 +894,25 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[dict]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[PlannedProbe]:
     """
     What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
     reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive
     file can do without.
     """
 
-def measure_probes() -> list[dict]:
+def measure_probes() -> list[ProbeEntry]:
     """
     The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
     (whether it writes where the device may be written), `when_named` (whether it runs only when it is named).
     """
 
-def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> dict:
+def per_request_error(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> PerRequest:
     """
     How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
     """
 
-def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> dict:
+def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | SupportsIndex] = ..., actuators: SupportsGetItem[int, SupportsIndex] = ...) -> PowerSummary:
     """
     What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
     """
@@ -930,7 +937,7 @@ def run_fleet(system: System, trace: Trace, *, seed: SupportsIndex | None = None
     `False`.
     """
 
-def schedulers() -> list[dict]:
+def schedulers() -> list[SchedulerEntry]:
     """
     The schedulers that the host's driver and drives know, and the modifiers that may follow their names after a `+`.
 
@@ -949,7 +956,7 @@ def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex 
     serve independent drives, or a single one: all cores' where absent, with the same results.
     """
 
-def tick_histogram(path: str | PathLike[str]) -> dict:
+def tick_histogram(path: str | PathLike[str]) -> TickHistogram:
     """
     Reads a histogram of ticks: lines `N responses took T ticks.`
     """

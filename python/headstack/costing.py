@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from headstack import _core
 from headstack.errors import InputError
@@ -12,7 +12,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headstack.results.designs import Bill, IsoPerformance
+    from headstack.results.designs import Bill, CostSummary, IsoPerformance
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Cost:
     """`source` and `systems` that perform alike, each with its price and what it saves against the first; `None` where nobody
     says which do."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> CostSummary:
         """Everything, as `headstack cost --json` prints it."""
-        return dict(vars(self))
+        return cast("CostSummary", dict(vars(self)))
 
     def report(self, path: str | Path) -> None:
         """Write the page: bars with their ranges, and the bills."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from headstack import _core
 from headstack.run import as_system
@@ -20,6 +20,7 @@ from headstack.sweeping.executors.local import cores
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from headstack.results.designs import CoefficientsSummary
     from headstack.run import Overrides
 
 Op = Literal["read", "write"]
@@ -122,10 +123,10 @@ class Coefficients:
         values = " ".join(f"{name}={round(value)}" for name, value in self.iocost.constants.items())
         return f"ctrl=user model=linear {values}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> CoefficientsSummary:
         """Everything, as `headstack coefficients --json` prints it."""
         names = {"iocost": self.iocost, "mclock": self.mclock, "head_time": self.head_time}
-        return {
+        found = {
             "system": self.system,
             **{name: form.constants for name, form in names.items()},
             "iocost_line": self.iocost_line,
@@ -136,6 +137,7 @@ class Coefficients:
             },
             "sentences": {name: form.sentence() for name, form in names.items()},
         }
+        return cast("CoefficientsSummary", found)
 
 
 def coefficients(

@@ -6,18 +6,20 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.errors import InputError
 from headstack.overload import overload
+from headstack.results.names import Result
 from headstack.sweeping import cells, definition, reading, run_definition
 from headstack.sweeping.metrics import USD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from headstack.results.comparisons import Candidate, ExplorationSummary
     from headstack.sweeping.result import PointResult
 
 SCHEMA_VERSION = 1
@@ -113,7 +115,7 @@ class Exploration:
         return f"{first} {second} The quickest is {quickest.label}: {_words(quickest)}."
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ExplorationSummary:
         """What `headstack explore --json` prints."""
         holding = {point.point.number for point in self.holding}
         fronts = {front.metric: {point.point.number for point in front.points} for front in self.comparison.fronts}
@@ -122,17 +124,19 @@ class Exploration:
             "answer": self.answer(),
             "p99_needed_ms": self.p99_ms,
             "candidates": [
-                {
-                    "point": point.point.number,
-                    **point.values,
-                    "p99_ms": _known(point, P99),
-                    "mean_ms": _known(point, "response_ms.mean"),
-                    "watts": _known(point, WATTS),
-                    "usd": _known(point, USD),
-                    "iops": _known(point, "iops"),
-                    "holds": point.point.number in holding,
-                    "on_front": {metric: point.point.number in numbers for metric, numbers in fronts.items()},
-                }
+                cast(
+                    "Candidate",
+                    Result(
+                        point=point.point.number,
+                        **point.values,
+                        response_ms={"mean": _known(point, "response_ms.mean"), "p99": _known(point, P99)},
+                        watts=_known(point, WATTS),
+                        usd=_known(point, USD),
+                        iops=_known(point, "iops"),
+                        holds=point.point.number in holding,
+                        on_front={metric: point.point.number in numbers for metric, numbers in fronts.items()},
+                    ),
+                )
                 for point in self.comparison.points
             ],
             "failures": self.comparison.sweep.summary["failures"],

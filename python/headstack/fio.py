@@ -356,7 +356,7 @@ def _rows(job: dict[str, Any]) -> Iterable[dict[str, Any]]:
         latency, scale = (one["lat_ns"], 1e6) if "lat_ns" in one else (one["lat"], 1e3)
         completion = one.get("clat_ns") or one.get("clat") or {}
         percentiles = {
-            f"p{float(key):g}_ms".replace(".", ""): value / scale
+            f"p{float(key):g}".replace(".", ""): value / scale
             for key, value in (completion.get("percentile") or {}).items()
         }
         yield {
@@ -365,8 +365,10 @@ def _rows(job: dict[str, Any]) -> Iterable[dict[str, Any]]:
             "requests": one["total_ios"],
             "iops": one["iops"],
             "mib_per_s": one["bw_bytes"] / 2**20 if "bw_bytes" in one else one["bw"] / 1024,
-            "mean_ms": latency["mean"] / scale,
-            "std_ms": latency["stddev"] / scale,
-            "max_ms": latency["max"] / scale,
-            **percentiles,
+            "response_ms": {
+                "mean": latency["mean"] / scale,
+                "std": latency["stddev"] / scale,
+                **percentiles,
+                "max": latency["max"] / scale,
+            },
         }

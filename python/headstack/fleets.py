@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.errors import InputError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
+    from headstack.results.runs import FleetSummary
     from headstack.run import Overrides
 
 WORST = 10
@@ -33,7 +34,7 @@ class Fleet:
     """How many of the worst devices the summary lists."""
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> FleetSummary:
         """The key numbers, as `headstack fleet --json` prints them."""
         return self.result.summary(self.worst)
 

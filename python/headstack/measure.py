@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from headstack import _core
 from headstack.errors import InputError
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from headstack.report.charts import AnyChart
-    from headstack.results.measurements import MeasurementSummary, ProbeEntry
+    from headstack.results.measurements import (
+        MeasurementSummary,
+        PlannedProbe,
+        ProbeEntry,
+        RecordHead,
+        ReplayScores,
+        SmartAttribute,
+        Stopped,
+    )
     from headstack.run import Overrides
 
 __all__ = ["Measurement", "plan", "probes", "read", "run", "scan", "seeker", "skippy", "streams", "zoned"]
@@ -65,13 +73,13 @@ class Measurement:
     def __init__(self, record: _core.Measurement) -> None:
         self._record = record
         self.samples: _core.Table = record.samples
-        self.head: dict[str, Any] = record.head
-        self.stopped: dict[str, Any] | None = record.stopped
+        self.head: RecordHead = record.head
+        self.stopped: Stopped | None = record.stopped
 
     @cached_property
     def found(self) -> MeasurementSummary:
         """The values the record shows, as `headstack measure --json` prints them; `InputError` for an empty record."""
-        return cast("MeasurementSummary", self._record.extract())
+        return self._record.extract()
 
     @property
     def device(self) -> str:
@@ -79,7 +87,7 @@ class Measurement:
         return self.head["device"]["name"]
 
     @cached_property
-    def replay(self) -> dict[str, Any] | None:
+    def replay(self) -> ReplayScores | None:
         """How well the drive of `drive_toml` replays the random accesses of the record.
 
         `reads` and `writes`, one at a time, and the list `queued`: each with `demerit_percent`, `measured_mean_ms` and more;
@@ -91,7 +99,7 @@ class Measurement:
             return None
 
     @cached_property
-    def _drive_file(self) -> tuple[str, dict[str, Any] | None]:
+    def _drive_file(self) -> tuple[str, ReplayScores | None]:
         return self._record.drive_file(f"{short_name(self.device)}, as measured")
 
     def drive_toml(self, name: str | None = None) -> str:
@@ -157,7 +165,7 @@ class Measurement:
         return scan_chart(self.found["scan"])
 
     @cached_property
-    def smart(self) -> list[dict[str, Any]]:
+    def smart(self) -> list[SmartAttribute]:
         """What the device says of itself: its SMART attributes, as `smartctl` tells them now; empty where it does not.
 
         Each has `name`, `raw` and, where the device gives them, `value`, `worst` and `threshold`.
@@ -191,7 +199,7 @@ def short_name(device: str) -> str:
 
 def probes() -> list[ProbeEntry]:
     """The probes in the order in which they run: `name`, `about`, `needs` (probes that run before it), `writes`."""
-    return cast("list[ProbeEntry]", _core.measure_probes())
+    return _core.measure_probes()
 
 
 def plan(
@@ -208,7 +216,7 @@ def plan(
     read_only: bool = False,
     overrides: Overrides | None = None,
     within_s: float | None = None,
-) -> list[dict[str, Any]]:
+) -> list[PlannedProbe]:
     """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, and `fits`.
 
     A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,10 @@ def drive(self: Drive) -> str:
         ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(about['zones'])} zones"),
         ("rotation", f"{number(about['rotation_rpm'], 0)} rpm, {number(about['rotation_ms'], 3)} ms a revolution"),
         ("mean seek", f"{number(about['seek']['distance_weighted_ms'])} ms"),
-        ("values", ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in shares.items())),
+        (
+            "values",
+            ", ".join(f"{100 * share:.0f} % {kind}" for kind, share in cast("dict[str, float]", shares).items()),
+        ),
     ]
     return table(about["name"], rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from headstack import _core
 from headstack.run import as_system
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from headstack.results.designs import DrivePower, TotalPower
+    from headstack.results.designs import DrivePower, PowerSummary, TotalPower
     from headstack.run import Overrides
 
 
@@ -28,9 +28,9 @@ class PowerBudget:
     totals: list[TotalPower]
     """`idle_w` and `all_seeking_w` of all drives together, in the same order; empty where one is not known."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> PowerSummary:
         """Everything, as `headstack power --json` prints it."""
-        return dict(vars(self))
+        return cast("PowerSummary", dict(vars(self)))
 
 
 def power_budget(

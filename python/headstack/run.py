@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from headstack import _core, frames
 from headstack.errors import InputError
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headstack.report.charts import AnyChart
-    from headstack.results.runs import RunSummary
 
 frames.teach()
 Replay = Literal["open", "closed", "measured"]
@@ -134,8 +133,8 @@ class Run:
 
     def __init__(self, result: _core.RunResult) -> None:
         self._result = result
-        self.summary = cast("RunSummary", result.summary())
-        self.plots: dict[str, Any] = result.plots()
+        self.summary = result.summary()
+        self.plots = result.plots()
 
     @property
     def completions(self) -> _core.Table:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headstack import System
+    from headstack.results.designs import SchedulerEntry
 
 KNOWLEDGE = {
     "addresses": "nothing but addresses: host or drive",
@@ -15,7 +16,7 @@ KNOWLEDGE = {
 }
 
 
-def form(info: dict[str, Any]) -> str:
+def form(info: SchedulerEntry) -> str:
     """How an entry of `headstack.schedulers()` is written: `wstf(2000 ms)`, `+reads-first`."""
     parameter = info["parameter"]
     name = f"+{info['name']}" if info["is_modifier"] else info["name"]
@@ -26,7 +27,7 @@ def form(info: dict[str, Any]) -> str:
     return f"{name}({value} {parameter['unit']})" if parameter["unit"] else f"{name}({value})"
 
 
-def meaning(info: dict[str, Any]) -> str:
+def meaning(info: SchedulerEntry) -> str:
     """What it does; of its parameter, what it is and from where to where it goes."""
     parameter = info["parameter"]
     if parameter is None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headstack.results.measurements import SmartAttribute
 
 PATIENCE_S = 20
 
 
-def attributes(device: str) -> list[dict[str, Any]]:
+def attributes(device: str) -> list[SmartAttribute]:
     """The attributes; none where `smartctl` is missing, may not ask, or the device has none. Nothing is written."""
     smartctl = shutil.which("smartctl")
     if smartctl is None:
@@ -24,21 +27,21 @@ def attributes(device: str) -> list[dict[str, Any]]:
         return []
 
 
-def read(told: dict[str, Any]) -> list[dict[str, Any]]:
+def read(told: dict[str, Any]) -> list[SmartAttribute]:
     """The attributes in what `smartctl --json -A` printed: of ATA, NVMe and SCSI devices."""
     table = told.get("ata_smart_attributes", {}).get("table", [])
-    rows = [
+    rows: list[SmartAttribute] = [
         {"name": each["name"], "raw": each["raw"]["string"], "value": each.get("value"), "worst": each.get("worst"),
          "threshold": each.get("thresh")}
         for each in table
     ]  # fmt: skip
     for part in ("nvme_smart_health_information_log", "scsi_error_counter_log"):
-        rows += [
-            {"name": name, "raw": str(value), "value": None, "worst": None, "threshold": None}
-            for name, value in told.get(part, {}).items()
-            if isinstance(value, int)
-        ]
+        rows += [_bare(name, value) for name, value in told.get(part, {}).items() if isinstance(value, int)]
     if isinstance(told.get("scsi_grown_defect_list"), int):
-        defects = str(told["scsi_grown_defect_list"])
-        rows.append({"name": "grown defects", "raw": defects, "value": None, "worst": None, "threshold": None})
+        rows.append(_bare("grown defects", told["scsi_grown_defect_list"]))
     return rows
+
+
+def _bare(name: str, value: int) -> SmartAttribute:
+    """An attribute without thresholds."""
+    return {"name": name, "raw": str(value), "value": None, "worst": None, "threshold": None}

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from headstack.results.common import GapChoice
-    from headstack.results.validations import OverSeeds, ResidualClass, RetriesScored, ValidationSummary
+    from headstack.results.common import GapChoice, SkippedTrack
+    from headstack.results.validations import Intervals, OverSeeds, ResidualClass, RetriesScored, ValidationSummary
     from headstack.run import Overrides
 
 
@@ -134,7 +134,7 @@ def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -
         )
 
 
-def skipped_words(tracks: list[dict[str, Any]]) -> str:
+def skipped_words(tracks: list[SkippedTrack]) -> str:
     """Where the angles of the file's layout begin to be wrong, and what mends it, in sentences."""
     first = tracks[0]["between_lbas"]
     count = "A track is" if len(tracks) == 1 else f"{len(tracks):,} tracks are"
@@ -187,7 +187,7 @@ class Validation:
 
         return classes(self.residuals)
 
-    def intervals(self, *, samples: int = 200, seed: int = 1) -> dict[str, Any]:
+    def intervals(self, *, samples: int = 200, seed: int = 1) -> Intervals:
         """95 % intervals of `demerit_ms` and `mae_percent`, of `all` requests, `reads` and `writes`: a bootstrap of blocks.
 
         Parameters

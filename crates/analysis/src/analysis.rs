@@ -20,7 +20,7 @@ use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
 use crate::order::Ordered;
 use crate::runs::{RunFinder, Runs};
-use crate::times::{Times, TimesSummary};
+use crate::times::{MeanAndMax, Times, TimesSummary};
 
 /// How to analyse.
 #[derive(Clone, Debug, Default)]
@@ -55,12 +55,16 @@ pub struct Analysis {
     /// Arrivals beyond the window in which order is restored.
     pub late_arrivals: u64,
     /// Arrival to finish.
+    #[serde(rename = "response_ms")]
     pub response: Option<TimesSummary>,
     /// Start to finish: the device's own time.
+    #[serde(rename = "service_ms")]
     pub service: Option<TimesSummary>,
     /// Arrival to start.
+    #[serde(rename = "wait_ms")]
     pub wait: Option<TimesSummary>,
     /// One arrival to the next.
+    #[serde(rename = "inter_arrival_ms")]
     pub inter_arrival: Option<TimesSummary>,
     /// Standard deviation ÷ mean of the times between arrivals: 1 for independent arrivals, more for bursts.
     pub inter_arrival_variation: Option<f64>,
@@ -156,10 +160,8 @@ pub struct Region {
     pub requests: u64,
     /// Their share of all.
     pub share: f64,
-    /// Mean response, ms.
-    pub mean_ms: Option<f64>,
-    /// Longest response, ms.
-    pub max_ms: f64,
+    /// Their response, where measured.
+    pub response_ms: Option<MeanAndMax>,
 }
 
 /// Devices whose addresses are followed.
@@ -456,8 +458,7 @@ fn hot_regions(by_address: &[AddressBins], requests: u64) -> Vec<Region> {
             sectors: bin.width,
             requests: bin.count,
             share: bin.count as f64 / requests.max(1) as f64,
-            mean_ms: bin.mean,
-            max_ms: bin.max,
+            response_ms: bin.mean.map(|mean| MeanAndMax { mean, max: bin.max }),
         })
     });
     let mut regions: Vec<Region> = regions.collect();

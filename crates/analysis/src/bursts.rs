@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::depth::Outstanding;
 use crate::effect::{Effect, Matched};
-use crate::times::{Times, TimesSummary};
+use crate::times::{MeanAndMax, Times, TimesSummary};
 
 /// A burst is over when so few writes are outstanding.
 pub const LOW: u64 = 1;
@@ -39,10 +39,8 @@ pub struct Burst {
     pub peak_outstanding: u64,
     /// Reads that arrived in it.
     pub reads: u64,
-    /// Mean response of the reads in it, ms.
-    pub read_mean_ms: Option<f64>,
-    /// The longest.
-    pub read_max_ms: Option<f64>,
+    /// Response of the reads in it, if there were any.
+    pub read_response_ms: Option<MeanAndMax>,
 }
 
 /// What bursts there were.
@@ -57,8 +55,10 @@ pub struct Bursts {
     /// Median time from one flush to the next, s; 30 s betrays a periodic `sync`.
     pub flush_period_s: Option<f64>,
     /// Reads that arrived in bursts.
+    #[serde(rename = "reads_inside_ms")]
     pub reads_inside: Option<TimesSummary>,
     /// Reads that did not.
+    #[serde(rename = "reads_outside_ms")]
     pub reads_outside: Option<TimesSummary>,
     /// What bursts do to reads, flushes and mixed ones apart.
     pub effects: Vec<Effect>,
@@ -196,8 +196,10 @@ impl BurstFinder {
             bytes_written: current.bytes,
             peak_outstanding: current.peak,
             reads: current.reads,
-            read_mean_ms: (current.reads > 0).then(|| current.read_sum as f64 / current.reads as f64 / 1e6),
-            read_max_ms: (current.reads > 0).then(|| current.read_max.as_ms()),
+            read_response_ms: (current.reads > 0).then(|| MeanAndMax {
+                mean: current.read_sum as f64 / current.reads as f64 / 1e6,
+                max: current.read_max.as_ms(),
+            }),
         });
         if self.found.len() >= 2 * KEPT {
             self.keep_largest();

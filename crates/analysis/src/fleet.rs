@@ -53,14 +53,21 @@ pub struct Ranked {
     pub device: String,
     /// Its responses.
     pub responses: u64,
-    /// Their mean.
-    pub mean_ms: f64,
-    /// Median.
-    pub p50_ms: f64,
-    /// 99 %.
-    pub p99_ms: f64,
+    /// Them.
+    pub response_ms: RankedTimes,
     /// p99 ÷ median of the p99 of the others.
     pub p99_to_others: f64,
+}
+
+/// Responses of a device in the rank, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RankedTimes {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99 %.
+    pub p99: f64,
 }
 
 /// A device that takes longer than the others explain.
@@ -93,13 +100,11 @@ pub fn fleet(devices: &[GroupSummary]) -> Option<Fleet> {
         .map(|(at, (device, times))| Ranked {
             device: (*device).to_owned(),
             responses: times.count,
-            mean_ms: times.mean_ms,
-            p50_ms: times.p50_ms,
-            p99_ms: times.p99_ms,
+            response_ms: RankedTimes { mean: times.mean_ms, p50: times.p50_ms, p99: times.p99_ms },
             p99_to_others: times.p99_ms / median(others(&compared, at).map(|times| times.p99_ms)),
         })
         .collect();
-    ranked.sort_by(|first, second| second.p99_ms.total_cmp(&first.p99_ms));
+    ranked.sort_by(|first, second| second.response_ms.p99.total_cmp(&first.response_ms.p99));
     Some(Fleet { ranked, left_out: few.len(), outlier: outlier(&compared) })
 }
 

@@ -43,6 +43,7 @@ pub struct GroupSummary {
     /// Bytes moved.
     pub bytes: u64,
     /// Their response times, where measured.
+    #[serde(rename = "response_ms")]
     pub response: Option<TimesSummary>,
 }
 

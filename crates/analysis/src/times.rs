@@ -11,26 +11,34 @@ pub struct Times {
     quantiles: Quantiles,
 }
 
-/// What a set of times came to, in milliseconds.
+/// What a set of times came to, in milliseconds; written below a key that ends in `_ms`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimesSummary {
     /// How many.
     pub count: u64,
     /// Mean.
+    #[serde(rename = "mean")]
     pub mean_ms: f64,
     /// Standard deviation of all.
+    #[serde(rename = "std")]
     pub std_ms: f64,
     /// Smallest.
+    #[serde(rename = "min")]
     pub min_ms: f64,
     /// Median: the smallest that half of all do not exceed (so below).
+    #[serde(rename = "p50")]
     pub p50_ms: f64,
     /// 90 %.
+    #[serde(rename = "p90")]
     pub p90_ms: f64,
     /// 99 %.
+    #[serde(rename = "p99")]
     pub p99_ms: f64,
     /// 99.9 %.
+    #[serde(rename = "p999")]
     pub p999_ms: f64,
     /// Largest.
+    #[serde(rename = "max")]
     pub max_ms: f64,
     /// `exact`, or `hdr` (within 0.05 %).
     pub quantiles: &'static str,
@@ -43,19 +51,34 @@ pub struct TimesSummary {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoxSummary {
     /// Lower whisker.
+    #[serde(rename = "low")]
     pub low_ms: f64,
     /// Lower quartile.
+    #[serde(rename = "q1")]
     pub q1_ms: f64,
     /// Median.
+    #[serde(rename = "median")]
     pub median_ms: f64,
     /// Upper quartile.
+    #[serde(rename = "q3")]
     pub q3_ms: f64,
     /// Upper whisker.
+    #[serde(rename = "high")]
     pub high_ms: f64,
     /// Values beyond the whiskers.
     pub outliers: u64,
     /// Some of them, ascending.
+    #[serde(rename = "shown")]
     pub shown_ms: Vec<f64>,
+}
+
+/// Mean and largest of a few times, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MeanAndMax {
+    /// Mean.
+    pub mean: f64,
+    /// Largest.
+    pub max: f64,
 }
 
 const SHOWN_OUTLIERS: usize = 50;

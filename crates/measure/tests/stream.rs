@@ -37,7 +37,7 @@ fn large_records_come_at_the_rate_of_the_outer_tracks() {
             "{point:?}"
         );
         assert!(
-            point.transfer_p50_ms <= point.transfer_p99_ms && point.transfer_p99_ms <= point.transfer_max_ms
+            point.transfer_ms.p50 <= point.transfer_ms.p99 && point.transfer_ms.p99 <= point.transfer_ms.max
         );
     }
     // All that is written passes the media: no write is faster than they are, small as it is.

@@ -5,7 +5,8 @@ use headstack_units::Op;
 use pyo3::IntoPyObjectExt;
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyType};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -29,9 +30,10 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     }
 }
 
-/// A JSON object as a `dict`; anything else becomes an empty one.
+/// A JSON object as a `dict` that also knows the names its keys had before; anything else becomes an empty one.
 pub(crate) fn dict<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
+    static TABLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let dict = TABLE.import(py, "headstack.results.names", "Result")?.call0()?.cast_into::<PyDict>()?;
     for (key, item) in value.as_object().into_iter().flatten() {
         dict.set_item(key, to_python(py, item)?)?;
     }

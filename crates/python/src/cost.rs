@@ -1,11 +1,10 @@
 //! `cost`: the bill of materials of a design.
 
-use crate::convert::dict;
 use crate::error::Error;
 use crate::range::{ActuatorCount, DriveCount, PlatterCount};
+use crate::results::{self, Typed, typed};
 use headstack_cost::{Bill, Comparison, Design, SystemOfDrives};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde::Serialize;
 
 /// What is told of a design.
@@ -28,7 +27,7 @@ pub(crate) fn cost<'py>(
     actuators: Vec<ActuatorCount>,
     platters: Option<PlatterCount>,
     systems: Option<Vec<(DriveCount, ActuatorCount)>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Typed<'py, results::CostSummary>> {
     let platters = platters.map(|count| count.0);
     let systems: Option<Vec<SystemOfDrives>> = systems.map(|systems| {
         systems
@@ -47,5 +46,5 @@ pub(crate) fn cost<'py>(
             design: design.id,
         })
     };
-    dict(py, &serde_json::to_value(told()?).map_err(|error| Error::Internal(error.to_string()))?)
+    typed(py, &serde_json::to_value(told()?).map_err(|error| Error::Internal(error.to_string()))?)
 }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::library;
 use crate::overrides::Overrides;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
+use crate::results::{self, Typed, typed};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Reach, Spindle};
 use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
@@ -164,14 +165,14 @@ impl Drive {
     }
 
     /// The "average seek" by each of the definitions in use, and the ends of the curve, in ms.
-    fn seek_averages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.averages())
+    fn seek_averages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::SeekTimes>> {
+        typed(py, &self.averages())
     }
 
     /// The zones, outermost first: where they are, and what their media give sequential work (`media_mb_per_s` if no
     /// skew were too short, and what reads and writes get), without controller and bus.
-    fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.zone_values().iter().map(|zone| dict(py, zone)).collect()
+    fn zones<'py>(&self, py: Python<'py>) -> PyResult<Vec<Typed<'py, results::ZoneFigures>>> {
+        self.zone_values().iter().map(|zone| typed(py, zone)).collect()
     }
 
     /// Time from the arm standing on the track of `from_lba` at the instant `at_ms` until the sectors at `to_lba` have
@@ -205,20 +206,20 @@ impl Drive {
     }
 
     /// How many values are of each kind of provenance, and the entries.
-    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &provenance(&self.spec))
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::Provenance>> {
+        typed(py, &provenance(&self.spec))
     }
 
     /// Skews that are shorter than the switch they stand for, so that sequential work loses revolutions: a list of
     /// `zone`, `skew` (`track` or `cylinder`), `op`, `skew_ms`, `switch_ms`, `share` of the changes of track that lose a
     /// revolution, `missing_sectors`, and the rates `rate_mb_per_s` and `possible_mb_per_s`.
-    fn skew_warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        skew_warnings(&self.spec).iter().map(|warning| dict(py, &skew_warning(warning))).collect()
+    fn skew_warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Typed<'py, results::SkewWarning>>> {
+        skew_warnings(&self.spec).iter().map(|warning| typed(py, &skew_warning(warning))).collect()
     }
 
     /// Everything about the drive that `headstack drives show` tells.
-    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.description())
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::DriveDescription>> {
+        typed(py, &self.description())
     }
 
     /// The drive file's values.

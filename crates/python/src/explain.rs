@@ -1,15 +1,15 @@
 //! `explain`: the story of a few requests on one drive.
 
-use crate::convert::{dict, operation, word};
+use crate::convert::{operation, word};
 use crate::error::{Error, guarded};
 use crate::range::{InstantNs, LbaNumber, SectorCount, Seed};
+use crate::results::{self, Typed, typed};
 use crate::system::System;
 use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
 use headstack_drive::{Drive, DriveModel, Step};
 use headstack_system::random::component_seed;
 use headstack_units::{Lba, Nanos, RequestFlags};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ pub(crate) fn explain<'py>(
     system: &Bound<'py, System>,
     requests: Vec<Wanted>,
     seed: Seed,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<Vec<Typed<'py, results::Timeline>>> {
     let system = system.get();
     let stories = guarded(py, || Teller::new(system, seed.0)?.tell(&requests))?;
-    stories.iter().map(|story| dict(py, story)).collect()
+    stories.iter().map(|story| typed(py, story)).collect()
 }
 
 struct Teller {

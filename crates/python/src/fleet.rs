@@ -1,9 +1,9 @@
 //! `fleet`: a trace of very many devices, each on a system of its own.
 
-use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
 use crate::range::{Limit, Seed, Threads};
+use crate::results::{self, Typed, typed};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
@@ -11,7 +11,6 @@ use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array
 use headstack_system::run::fleet::DeviceRow;
 use headstack_system::{FleetOptions, FleetPart};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,8 +44,8 @@ impl Fleet {
     }
 
     /// The key numbers, with so many of the worst devices.
-    fn summary<'py>(&self, py: Python<'py>, worst: usize) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &json!(self.0.summary(worst)))
+    fn summary<'py>(&self, py: Python<'py>, worst: usize) -> PyResult<Typed<'py, results::FleetSummary>> {
+        typed(py, &json!(self.0.summary(worst)))
     }
 
     /// One row a device.

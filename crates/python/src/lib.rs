@@ -21,6 +21,7 @@ mod phase;
 mod poll;
 mod power;
 mod range;
+mod results;
 mod run;
 mod scores;
 mod sinks;

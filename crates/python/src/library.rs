@@ -1,13 +1,14 @@
 //! Names in the library, and drive files by name or path.
 
 use crate::error::Error;
+use crate::results::{self, Typed, typed};
 use headstack_cost::DesignSpec;
 use headstack_drive::scheduler::{MODIFIERS, Needs, Parameter, SCHEDULERS};
 use headstack_drive::spec::DriveSpec;
 use headstack_system::library::{self, Entry, Source};
 use headstack_system::{SystemSpec, WorkloadSpec};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use serde_json::json;
 use std::path::Path;
 
 /// A drive file, with values replaced; and what to call the drive.
@@ -50,24 +51,16 @@ pub(crate) fn library_workloads() -> Vec<&'static str> {
 /// Returns a list of dicts: `name`, `what` (one line), `needs` (`addresses`, `rotation`, `cache`; `any` for a modifier),
 /// `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
 #[pyfunction]
-pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Typed<'_, results::SchedulerEntry>>> {
     let entry = |name: &str, what: &str, needs: &str, parameter: Option<&Parameter>, is_modifier: bool| {
-        let entry = PyDict::new(py);
-        entry.set_item("name", name)?;
-        entry.set_item("what", what)?;
-        entry.set_item("needs", needs)?;
-        entry.set_item("is_modifier", is_modifier)?;
         let parameter = parameter.map(|parameter| {
-            let values = PyDict::new(py);
-            values.set_item("what", parameter.what)?;
-            values.set_item("unit", parameter.unit)?;
-            values.set_item("default", parameter.default)?;
-            values.set_item("least", parameter.allowed[0])?;
-            values.set_item("most", parameter.allowed[1])?;
-            PyResult::Ok(values)
+            let [least, most] = &parameter.allowed;
+            json!({"what": parameter.what, "unit": parameter.unit, "default": parameter.default, "least": least, "most": most})
         });
-        entry.set_item("parameter", parameter.transpose()?)?;
-        PyResult::Ok(entry)
+        typed(
+            py,
+            &json!({"name": name, "what": what, "needs": needs, "is_modifier": is_modifier, "parameter": parameter}),
+        )
     };
     let needs = |needs| match needs {
         Needs::Addresses => "addresses",

@@ -4,6 +4,7 @@ use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::overrides::Overrides;
 use crate::range::{NoisePercent, OutlierMs, OutlierPercent, RepeatCount, ScanPercent, Seed, WithinS};
+use crate::results::{self, Typed, typed};
 use crate::table::Table;
 use headstack_measure::device::{Noise, OpenOptions, WriteConsent};
 use headstack_measure::probe::{self, PROBES, Probe, Writing};
@@ -11,7 +12,6 @@ use headstack_measure::record::{self, Record};
 use headstack_measure::{MeasureError, Options, Progress, Scope, StreamGrid};
 use headstack_trace::atomic_file::at_once;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -27,11 +27,11 @@ impl From<MeasureError> for Error {
 /// The probes, in the order in which they run: `name`, `about`, `needs` (names of probes that run before it), `writes`
 /// (whether it writes where the device may be written), `when_named` (whether it runs only when it is named).
 #[pyfunction]
-pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn measure_probes(py: Python<'_>) -> PyResult<Vec<Typed<'_, results::ProbeEntry>>> {
     let describe = |probe: &&Probe| {
         let needs: Vec<&str> = probe.needs.iter().map(|need| need.as_str()).collect();
         let writes = probe.writes != Writing::Never;
-        dict(
+        typed(
             py,
             &json!({"name": probe.name.as_str(), "about": probe.about, "needs": needs, "writes": writes,
                 "when_named": probe.runs_when_named()}),
@@ -103,7 +103,7 @@ pub(crate) fn measure_plan<'py>(
     read_only: bool,
     overrides: Overrides,
     within_s: Option<WithinS>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<Vec<Typed<'py, results::PlannedProbe>>> {
     let options = open_options(
         write,
         yes_destroy,
@@ -127,7 +127,7 @@ pub(crate) fn measure_plan<'py>(
         .zip(expected_s)
         .zip(fits)
         .map(|((probe, s), fits)| {
-            dict(py, &json!({"probe": probe.name.as_str(), "expected_s": s, "fits": fits}))
+            typed(py, &json!({"probe": probe.name.as_str(), "expected_s": s, "fits": fits}))
         })
         .collect()
 }
@@ -282,14 +282,14 @@ impl Measurement {
     /// What is known beside the samples: `device` (`name`, `kind`, `sectors`, `sector_bytes`, `physical_sector_bytes`,
     /// `writable`, `queue_depth`, `rotational`, `overhead_ns`), `version`, `finished` (probes), `writes`, `sessions`.
     #[getter]
-    fn head<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &serde_json::to_value(&self.record.head).unwrap_or_default())
+    fn head<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::RecordHead>> {
+        typed(py, &serde_json::to_value(&self.record.head).unwrap_or_default())
     }
 
     /// Why it did not come to its end: `None` if it did, else `kind` ("stopped", "gone", "unreadable", "other"), `message`,
     /// `hint`.
     #[getter]
-    fn stopped<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn stopped<'py>(&self, py: Python<'py>) -> PyResult<Option<Typed<'py, results::Stopped>>> {
         let describe = |error: &MeasureError| {
             let kind = match error {
                 MeasureError::Stopped => "stopped",
@@ -297,23 +297,27 @@ impl Measurement {
                 MeasureError::Unreadable { .. } => "unreadable",
                 _ => "other",
             };
-            dict(py, &json!({"kind": kind, "message": error.to_string(), "hint": error.hint()}))
+            typed(py, &json!({"kind": kind, "message": error.to_string(), "hint": error.hint()}))
         };
         self.stopped.as_ref().map(describe).transpose()
     }
 
     /// The values that the record shows; see the reference for the keys. Raises `InputError` for a record without samples.
-    fn extract<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn extract<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::MeasurementSummary>> {
         let found = guarded(py, || Ok(headstack_measure::extract::extract(&self.record)?.to_json()))?;
-        dict(py, &found)
+        typed(py, &found)
     }
 
     /// A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
     /// are none): `reads` and `writes` one at a time, `queued` (a list), each with `demerit_percent` and more, and `within_limit`.
     /// Values that the record does not show are assumed and marked so. Raises `InputError` where too little was measured.
-    fn drive_file<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
+    fn drive_file<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<(String, Option<Typed<'py, results::ReplayScores>>)> {
         let file = guarded(py, || Ok(headstack_measure::replay::drive_file(&self.record, name)?))?;
-        let replay = file.replay.map(|replay| dict(py, &serde_json::to_value(replay).unwrap_or_default()));
+        let replay = file.replay.map(|replay| typed(py, &serde_json::to_value(replay).unwrap_or_default()));
         Ok((file.toml, replay.transpose()?))
     }
 

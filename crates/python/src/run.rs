@@ -1,9 +1,9 @@
 //! `simulate`: requests through a system; completions to a file, into memory, or thinned to a sample.
 
-use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
 use crate::range::{Limit, Seed, Threads, UntilS, WarmupRequests, WarmupS};
+use crate::results::{self, Typed, typed};
 use crate::sinks::{Sinks, Tables, Wanted, table};
 use crate::system::{System, Workload};
 use crate::table::Table;
@@ -15,7 +15,6 @@ use headstack_system::{
 use headstack_trace::atomic_file::check_apart;
 use headstack_units::Nanos;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,13 +40,13 @@ pub(crate) struct RunResult {
 #[pymethods]
 impl RunResult {
     /// The key numbers.
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.summary)
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::RunSummary>> {
+        typed(py, &self.summary)
     }
 
     /// Curves for a report.
-    fn plots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.plots)
+    fn plots<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::Plots>> {
+        typed(py, &self.plots)
     }
 
     /// One row a request; `None` if they were not kept.

@@ -1,12 +1,11 @@
 //! How far a model's times are from measured ones.
 
-use crate::convert::dict;
 use crate::error::Error;
+use crate::results::{self, Typed, typed};
 use crate::validate::Sample;
 use headstack_stats::{Demerit, PerRequest, Score, ScoreInterval, Scores, StatsError, score_intervals};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 /// The scores of all requests, of the reads and of the writes.
@@ -83,8 +82,12 @@ pub(crate) fn extend(value: &mut Value, more: Value) {
 /// The demerit of a model (Ruemmler & Wilkes 1994): the root mean square horizontal distance between the distributions of
 /// measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
 #[pyfunction]
-pub(crate) fn demerit(py: Python<'_>, measured: Vec<f64>, model: Vec<f64>) -> PyResult<Bound<'_, PyDict>> {
-    dict(py, &demerit_value(&headstack_stats::demerit_ms(&measured, &model).map_err(Error::from)?))
+pub(crate) fn demerit(
+    py: Python<'_>,
+    measured: Vec<f64>,
+    model: Vec<f64>,
+) -> PyResult<Typed<'_, results::DemeritScore>> {
+    typed(py, &demerit_value(&headstack_stats::demerit_ms(&measured, &model).map_err(Error::from)?))
 }
 
 /// How far the model's time of each request is from its measured one. Both are sequences of times in ms, in the same order.
@@ -93,7 +96,7 @@ pub(crate) fn per_request_error(
     py: Python<'_>,
     measured: Vec<f64>,
     model: Vec<f64>,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Typed<'_, results::PerRequest>> {
     let nanos = |times: &[f64]| -> Result<Vec<Nanos>, Error> {
         let convert = |(index, &ms): (usize, &f64)| {
             let is_time = (0.0..9e12).contains(&ms);
@@ -102,7 +105,7 @@ pub(crate) fn per_request_error(
         times.iter().enumerate().map(convert).collect()
     };
     let errors = headstack_stats::per_request(&nanos(&measured)?, &nanos(&model)?).map_err(Error::from)?;
-    dict(py, &per_request_value(&errors))
+    typed(py, &per_request_value(&errors))
 }
 
 /// The mean of independent values, such as those of runs with different seeds, and half the width of its 95 % interval

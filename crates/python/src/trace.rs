@@ -1,9 +1,9 @@
 //! `Trace`: a trace file, how to read it, and how to fit it to a system.
 
-use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
 use crate::range::{Device, FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
+use crate::results::{self, Typed, typed};
 use crate::spool::Spool;
 use crate::trace_convert;
 use crate::trace_info::info_value;
@@ -217,7 +217,7 @@ impl Trace {
         py: Python<'py>,
         strict: bool,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Typed<'py, results::TraceInfo>> {
         let (poll, refusal) = Poll::new(progress);
         let (info, notes) = guarded(py, || {
             leniently(strict, |tolerant| {
@@ -239,7 +239,7 @@ impl Trace {
         })?;
         let mut value = info_value(&info);
         extend(&mut value, json!({ "notes": notes_value(&notes) }));
-        dict(py, &value)
+        typed(py, &value)
     }
 
     /// Writes the trace, shaped, to a file, and returns the number of requests: Parquet or CSV by the file's name, or the
@@ -266,10 +266,10 @@ impl Trace {
         format: Option<&str>,
         strict: bool,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Typed<'py, results::Converted>> {
         let (poll, refusal) = Poll::new(progress);
         let written = guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?;
-        dict(py, &written.value())
+        typed(py, &written.value())
     }
 
     /// The requests as an Arrow stream, in constant memory.

@@ -30,9 +30,9 @@ pub(crate) fn info_value(info: &TraceInfo) -> Value {
         "footprint_grid_sectors": info.footprint_grid_sectors,
         "highest_lba": info.highest_lba,
         "sequential_fraction": info.sequential_fraction,
-        "inter_arrival": info.inter_arrival.as_ref().map(times),
-        "service": info.service.as_ref().map(times),
-        "response": info.response.as_ref().map(times),
+        "inter_arrival_ms": info.inter_arrival.as_ref().map(times),
+        "service_ms": info.service.as_ref().map(times),
+        "response_ms": info.response.as_ref().map(times),
         "max_outstanding": info.max_outstanding,
         "devices": info.devices.iter().map(device).collect::<Vec<_>>(),
     })
@@ -41,15 +41,15 @@ pub(crate) fn info_value(info: &TraceInfo) -> Value {
 fn times(times: &TimeSummary) -> Value {
     json!({
         "count": times.count,
-        "mean_ms": times.mean_ms,
-        "std_ms": times.std_ms,
-        "min_ms": times.min_ms,
-        "p50_ms": times.p50_ms,
-        "p90_ms": times.p90_ms,
-        "p95_ms": times.p95_ms,
-        "p99_ms": times.p99_ms,
-        "p999_ms": times.p999_ms,
-        "max_ms": times.max_ms,
+        "mean": times.mean_ms,
+        "std": times.std_ms,
+        "min": times.min_ms,
+        "p50": times.p50_ms,
+        "p90": times.p90_ms,
+        "p95": times.p95_ms,
+        "p99": times.p99_ms,
+        "p999": times.p999_ms,
+        "max": times.max_ms,
         "quantiles": if times.exact { "exact" } else { "hdr" },
     })
 }

@@ -4,11 +4,13 @@ use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::poll::Poll;
 use crate::range::{RequestCount, Seed, TicksPerS};
+use crate::results::{self, Typed, typed};
 use crate::trace::{Trace, process_names};
 use headstack_analysis::likeness::likeness;
 use headstack_analysis::model::WorkloadModel;
 use headstack_analysis::{AnalysisOptions, analyse};
 use headstack_trace::event::{EventIos, IoReader, PairingSummary, is_event_trace, open_events, open_ios};
+use headstack_trace::info::TimeSummary;
 use headstack_trace::iostat::{FIELDS, Iostat};
 use headstack_trace::tick::{
     MatchSummary, Orphan, Pair, Quantised, TICKS_PER_S, TickHistogram, TickRecord, match_file,
@@ -32,7 +34,7 @@ pub(crate) fn match_trace<'py>(
     py: Python<'py>,
     trace: Bound<'py, Trace>,
     strict: bool,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Typed<'py, results::Matching>> {
     let trace = trace.get();
     let format = trace.format();
     let value = guarded(py, || {
@@ -56,7 +58,7 @@ pub(crate) fn match_trace<'py>(
         extend(&mut value, json!({ "notes": notes(&seen) }));
         Ok(value)
     })?;
-    dict(py, &value)
+    typed(py, &value)
 }
 
 /// Analyses a trace in one pass; with `ticks_per_s` also as a clock of so many ticks would have seen it.
@@ -68,7 +70,7 @@ pub(crate) fn analyse_trace<'py>(
     strict: bool,
     ticks_per_s: Option<TicksPerS>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Typed<'py, results::Analysis>> {
     let trace = trace.get();
     let (mut poll, refusal) = Poll::new(progress);
     let ticks_per_s = ticks_per_s.map(|rate| rate.0);
@@ -96,7 +98,7 @@ pub(crate) fn analyse_trace<'py>(
         extend(&mut value, halves(&reader));
         Ok(value)
     })?;
-    dict(py, &value)
+    typed(py, &value)
 }
 
 /// What pairing or matching came to, where there was any.
@@ -159,9 +161,9 @@ pub(crate) fn make_trace(
 
 /// Reads a histogram of ticks: lines `N responses took T ticks.`
 #[pyfunction]
-pub(crate) fn tick_histogram(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn tick_histogram(py: Python<'_>, path: PathBuf) -> PyResult<Typed<'_, results::TickHistogram>> {
     let value = guarded(py, || Ok(histogram_value(&TickHistogram::of_file(&path)?)))?;
-    dict(py, &value)
+    typed(py, &value)
 }
 
 /// Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
@@ -230,22 +232,19 @@ fn histogram_value(histogram: &TickHistogram) -> Value {
 fn quantised_value(quantised: &Quantised) -> Value {
     json!({
         "ticks_per_s": quantised.ticks_per_s,
-        "mean_ms": quantised.truth.mean_ms,
-        "mean_seen_ms": quantised.seen.mean_ms,
-        "mean_bias_ms": quantised.mean_bias_ms,
-        "median_ms": quantised.truth.p50_ms,
-        "median_seen_ms": quantised.seen.p50_ms,
-        "median_bias_ms": quantised.median_bias_ms,
-        "p99_ms": quantised.truth.p99_ms,
-        "p99_seen_ms": quantised.seen.p99_ms,
-        "std_ms": quantised.truth.std_ms,
-        "std_seen_ms": quantised.seen.std_ms,
+        "response_ms": few(&quantised.truth),
+        "seen_ms": few(&quantised.seen),
+        "bias_ms": { "mean": quantised.mean_bias_ms, "p50": quantised.median_bias_ms },
         "std_added_expected_ms": quantised.added_std_expected_ms,
         "at_0_ticks": quantised.zero_share,
         "at_0_ticks_expected": quantised.zero_share_expected,
         "histogram": quantised.histogram.counts()
             .map(|(ticks, count)| json!({"ticks": ticks, "responses": count})).collect::<Vec<_>>(),
     })
+}
+
+fn few(times: &TimeSummary) -> Value {
+    json!({ "mean": times.mean_ms, "std": times.std_ms, "p50": times.p50_ms, "p99": times.p99_ms })
 }
 
 fn record(record: &TickRecord) -> Value {

@@ -1,10 +1,10 @@
 //! `validate`: a trace with measured times through a model, and how far the model is from them.
 
-use crate::convert::dict;
 use crate::error::{Error, guarded};
 use crate::phase;
 use crate::poll::{Poll, Refusal};
 use crate::range::{Limit, PhaseLock, Seed};
+use crate::results::{self, Typed, typed};
 use crate::run::{Feed, Requests, observed, replay_named};
 use crate::scores::{extend, intervals, scores};
 use crate::system::System;
@@ -16,7 +16,6 @@ use headstack_drive::spec::LadderStep;
 use headstack_system::{CompletionRow, CompletionSink, Replay, RunOptions, Summary, SystemError};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,8 +36,8 @@ pub(crate) struct ValidationResult {
 #[pymethods]
 impl ValidationResult {
     /// The scores.
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.summary)
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::ValidationSummary>> {
+        typed(py, &self.summary)
     }
 
     /// One row a request: number, arrival, operation, address and size; measured service time, and the model's, or one
@@ -84,9 +83,14 @@ impl ValidationResult {
     /// 95 % intervals of demerit and error per request, of all requests, of reads and of writes, from blocks of requests drawn
     /// anew so often; of the (first) model.
     #[pyo3(signature = (*, samples=200, seed=1))]
-    fn intervals<'py>(&self, py: Python<'py>, samples: usize, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        samples: usize,
+        seed: u64,
+    ) -> PyResult<Typed<'py, results::Intervals>> {
         let model = self.models.first().map_or(&[][..], Vec::as_slice);
-        dict(py, &guarded(py, || intervals(&self.measured, model, samples, seed))?)
+        typed(py, &guarded(py, || intervals(&self.measured, model, samples, seed))?)
     }
 
     /// The drive as fitted to the first part of the trace, as the text of a drive file; `None` without a phase lock, and

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.errors import InputError
 from headstack.validation import validate
 
 if TYPE_CHECKING:
+    from headstack.results.validations import CalibrationSummary, FittedRow
     from headstack.validation import Validation
 
 
@@ -25,14 +26,14 @@ class Calibration:
         The corrected drive, as the text of a drive file.
     """
 
-    def __init__(self, summary: dict[str, Any], drive: str, system: _core.System, trace: _core.Trace) -> None:
+    def __init__(self, summary: CalibrationSummary, drive: str, system: _core.System, trace: _core.Trace) -> None:
         self.summary = summary
         self.drive = drive
         self._system = system
         self._trace = trace
 
     @property
-    def changed(self) -> list[dict[str, Any]]:
+    def changed(self) -> list[FittedRow]:
         """The parameters whose values were replaced."""
         return [row for row in self.summary["parameters"] if row["before"] != row["after"]]
 

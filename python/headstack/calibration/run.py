@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from headstack import _core
 from headstack.calibration.drivefile import drive_file
@@ -16,6 +16,7 @@ from headstack.run import as_system
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from headstack.results.validations import CalibrationSummary
     from headstack.run import Overrides
 
 Objective = Literal["balanced_ms", "mae_ms", "rmse_ms", "demerit_ms"]
@@ -103,6 +104,6 @@ def calibrate(
         note=note,
         progress=progress,
     )
-    summary: dict[str, Any] = {**result.summary(), "gap": gap}
+    summary = cast("CalibrationSummary", {**result.summary(), "gap": gap})
     text = drive_file(result.drive, describe_head(summary, source.path.name))
     return Calibration(summary, text, built, source)

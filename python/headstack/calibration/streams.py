@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import measure
 from headstack._core import VERSION, StreamModel
@@ -14,6 +14,8 @@ from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from headstack.results.validations import StreamCalibrationSummary, StreamError, StreamParameter, StreamScores
 
 Row = tuple[str, float, float, int, float]
 """Operation, file in MB, record in KiB, files over which it is the mean, MB/s."""
@@ -51,7 +53,7 @@ class StreamCalibration:
 
     model: StreamModel
     """The fitted model."""
-    summary: dict[str, Any]
+    summary: StreamCalibrationSummary
     """`system`, `source`, `parameters`, `train` and `test` (scores before and after), `rows`, as `--json` prints them."""
 
     def save(self, path: str | Path) -> None:
@@ -122,14 +124,14 @@ def calibrate_streams(
     ]
     after = dict(zip(train, found["differences"], strict=True)) | _differences(fitted, test, seed)
     before = _differences(start, [*train, *test], seed)
-    summary = {
+    summary: StreamCalibrationSummary = {
         "system": start.name,
         "source": measured.name,
         "left_out_cached": measured.cached,
         "law": law,
         "seed": seed,
         "version": VERSION,
-        "parameters": known,
+        "parameters": cast("list[StreamParameter]", known),
         "train": _scores(train, before, after),
         "test": _scores(test, before, after),
         "rows": [
@@ -157,8 +159,8 @@ def _differences(model: StreamModel, rows: list[Row], seed: int) -> dict[Row, fl
     return dict(zip(rows, model.differences(rows, seed=seed), strict=True))
 
 
-def _scores(rows: list[Row], before: dict[Row, float], after: dict[Row, float]) -> dict[str, Any]:
-    def score(differences: dict[Row, float]) -> dict[str, float] | None:
+def _scores(rows: list[Row], before: dict[Row, float], after: dict[Row, float]) -> StreamScores:
+    def score(differences: dict[Row, float]) -> StreamError | None:
         amounts = [100 * abs(differences[row]) for row in rows]
         return {"mean_percent": fmean(amounts), "max_percent": max(amounts)} if amounts else None
 

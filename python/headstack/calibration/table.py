@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Row = dict[str, Any]
 
 
-def describe_head(summary: dict[str, Any], trace: str) -> list[str]:
+def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
     """Return the paragraphs of the drive file's head comment."""
     split, train, test = summary["split"], summary["train"], summary["test"]
 

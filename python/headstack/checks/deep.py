@@ -16,6 +16,8 @@ import headstack
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.results.drives import ZoneFigures
+
 MIB = 1 << 20
 # Sequential requests are as long as hosts of the drive's time make them: what fits a small buffer, and what a large one is for.
 SEQUENTIAL_KIB = {"small": 64, "large": 1024}
@@ -258,7 +260,7 @@ class Bench:
         plain = controller.get("write_data_after_ms", controller["write_overhead_ms"])
         return (history["write_hit_ms"][1] if history else plain) + controller["write_completion_ms"]
 
-    def _cause(self, op: str, zone: dict[str, Any], lost: float, size: int) -> str:
+    def _cause(self, op: str, zone: ZoneFigures, lost: float, size: int) -> str:
         """Why sequential work falls short."""
         media, reached = zone["media_mb_per_s"], zone[f"sequential_{op}_mb_per_s"]
         if reached < SEQUENTIAL_SHARE * media:

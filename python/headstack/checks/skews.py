@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headstack import Drive
+    from headstack.results.drives import SkewWarning
 
 # The key of a zone that each warning is about, and the key of a run.
 KEYS = {"track": "track_skew_sectors", "cylinder": "cylinder_skew_sectors"}
@@ -23,11 +24,11 @@ def skew_sentences(drive: Drive) -> list[str]:
     return sentences
 
 
-def _group(warning: dict[str, Any]) -> tuple[str, str]:
+def _group(warning: SkewWarning) -> tuple[str, str]:
     return warning["op"], warning["skew"]
 
 
-def _sentence(op: str, skew: str, found: list[dict[str, Any]], spec: dict[str, Any], rotation_ms: float) -> str:
+def _sentence(op: str, skew: str, found: list[SkewWarning], spec: dict[str, Any], rotation_ms: float) -> str:
     first = found[0]
     zones = (
         f"zone {first['zone']}" if len(found) == 1 else f"{len(found)} zones, the first of them zone {first['zone']}"
@@ -45,7 +46,7 @@ def _sentence(op: str, skew: str, found: list[dict[str, Any]], spec: dict[str, A
     )
 
 
-def _enough(spec: dict[str, Any], warning: dict[str, Any], key: str) -> float:
+def _enough(spec: dict[str, Any], warning: SkewWarning, key: str) -> float:
     """The skew of a zone that leaves time enough."""
     return spec["layout"]["zone"][warning["zone"]][key] + warning["missing_sectors"]
 

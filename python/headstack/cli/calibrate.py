@@ -169,7 +169,7 @@ def _streams(
 def _show_streams(summary: Mapping[str, Any]) -> None:
     number = output.number
     train, test = summary["train"], summary["test"]
-    output.line(
+    output.sentence(
         f"the stream model of {summary['system']}, fitted to {train['throughputs']} throughputs of {summary['source']}, scored "
         f"on the other {test['throughputs']}"
     )
@@ -228,7 +228,7 @@ def _show(summary: Mapping[str, Any]) -> None:
         if "folds" in split
         else f"scored on the other {number(split['test_requests'])}"
     )
-    output.line(
+    output.sentence(
         f"{summary['system']} fitted to the first {number(split['train_requests'])} measured requests of "
         f"{summary['workload']}, {scored}"
     )

@@ -52,7 +52,7 @@ def _show(found: Coefficients) -> None:
         [(form.name, *_by_depth(form)) for form in found.forms],
     )
     for form in found.forms:
-        output.line(form.sentence())
+        output.sentence(form.sentence())
 
 
 def _by_depth(form: Form) -> list[str]:

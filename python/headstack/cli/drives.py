@@ -115,7 +115,7 @@ def check(
             )  # fmt: skip
             if not json and not deep:
                 found = f", with {len(warnings)} warning(s)" if warnings else ""
-                output.line(
+                output.sentence(
                     f"{source}: {drive.name} is sound{found}; {percent(shares['assumed'])} of its values are assumed"
                 )
     code = 0 if all(result["ok"] for result in results) else 2
@@ -188,7 +188,7 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
         caption="1, 16: queue depth; longest responses of a mixed load at depth 4 in ms; flush in s",
     )  # fmt: skip
     for check in checks:
-        output.line(f"{check.drive}: {check.verdict}")
+        output.sentence(f"{check.drive}: {check.verdict}")
     return code
 
 

@@ -79,7 +79,10 @@ def _show(found: Exploration) -> None:
     rows = [
         [
             *(str(each[axis]) for axis in axes),
-            *("–" if each[key] is None else figure(each[key]) for key in ("p99_ms", "mean_ms", "watts", "usd")),
+            *(
+                "–" if value is None else figure(value)
+                for value in (each["response_ms"]["p99"], each["response_ms"]["mean"], each["watts"], each["usd"])
+            ),
             "yes" if each["holds"] else "no",
             ", ".join({"usd": "dollars"}.get(metric, "watts") for metric, is_on in each["on_front"].items() if is_on)
             or "–",

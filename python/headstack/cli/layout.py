@@ -78,7 +78,7 @@ class Screen:
 def table_lines(table: Table, screen: Screen) -> list[str]:
     """The lines of a table."""
     cells = _Cells.of(table, screen)
-    lines = _wrapped(table.title, screen) if table.title else []
+    lines = wrapped(table.title, screen) if table.title else []
     lines = [screen.title(line) for line in lines]
     rule = writable("─", screen.encoding)
     if not cells.rows:
@@ -86,17 +86,17 @@ def table_lines(table: Table, screen: Screen) -> list[str]:
     body, left_out = _arranged(cells, table.spare, screen.width, rule)
     lines += body
     if table.caption:
-        lines += _wrapped(table.caption, screen)
+        lines += wrapped(table.caption, screen)
     if left_out:
         names = ", ".join(cells.columns[index] or "(no name)" for index in sorted(left_out))
-        lines += _wrapped(f"not shown at {screen.width} columns: {names} (--csv and --json have them)", screen)
+        lines += wrapped(f"not shown at {screen.width} columns: {names} (--csv and --json have them)", screen)
     return lines
 
 
 def fact_lines(title: str, pairs: Iterable[tuple[str, str]], screen: Screen) -> list[str]:
     """Names and values, one pair below the other."""
     shown = [tuple(_clean(word, screen.encoding) for word in pair) for pair in pairs]
-    lines = [screen.title(line) for line in _wrapped(title, screen)] if title else []
+    lines = [screen.title(line) for line in wrapped(title, screen)] if title else []
     return [*lines, *_record(shown, screen.width)]
 
 
@@ -307,6 +307,7 @@ def _wrap(text: str, width: int) -> list[str]:
     return [*lines, current or ""]
 
 
-def _wrapped(text: str, screen: Screen) -> list[str]:
+def wrapped(text: str, screen: Screen) -> list[str]:
+    """Prose on a screen: lines of whole words."""
     shown = _clean(text, screen.encoding)
     return [shown] if screen.width is None else _wrap(shown, screen.width)

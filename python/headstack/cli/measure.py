@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from headstack.measure import Measurement
+    from headstack.results.measurements import PlannedProbe
 
 CONSENT = Group("Writing to a real device", sort_key=0)
 STREAMS = Group("The probe `stream`", sort_key=4)
@@ -288,7 +289,7 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _announcement(device: str, planned: list[dict[str, Any]]) -> str:
+def _announcement(device: str, planned: list[PlannedProbe]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
     clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
@@ -313,7 +314,7 @@ def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, sam
 
 
 @contextmanager
-def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Callable[[dict[str, Any]], bool]]:
+def _progress(announcement: str, planned: list[PlannedProbe]) -> Iterator[Callable[[dict[str, Any]], bool]]:
     """Say how long it will take when everything is found fit and the first access is next; then how far it is.
 
     On a terminal that is a bar, else a line for each probe.
@@ -344,7 +345,7 @@ def _progress(announcement: str, planned: list[dict[str, Any]]) -> Iterator[Call
 class _Bar:
     """How far all probes are, on a terminal."""
 
-    def __init__(self, planned: list[dict[str, Any]]) -> None:
+    def __init__(self, planned: list[PlannedProbe]) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

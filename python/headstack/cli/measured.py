@@ -24,7 +24,7 @@ def show(found: Measurement) -> None:
     values = found.found
     device = values["device"]
     megabytes = device["sectors"] * device["sector_bytes"] / 1e6
-    output.line(
+    output.sentence(
         f"{found.device}: {device['kind'].replace('-', ' ')}, {output.number(megabytes, 1)} MB, "
         f"{output.number(values['samples'])} accesses"
     )
@@ -84,7 +84,7 @@ def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts += [
         (
             f"random {load['mode']}s, {load['depth']} at a time",
-            f"{load['mean_ms']:.2f} ms, p99 {load['p99_ms']:.1f} ms, {number(load['iops'], 0)} IOPS",
+            f"{load['response_ms']['mean']:.2f} ms, p99 {load['response_ms']['p99']:.1f} ms, {number(load['iops'], 0)} IOPS",
         )
         for load in values["random"]
     ]

@@ -177,6 +177,11 @@ def line(text: str = "") -> None:
         _form.begun, _form.gap = True, False
 
 
+def sentence(text: str) -> None:
+    """Print prose: in a terminal, lines of whole words."""
+    line(text if _form.is_csv else "\n".join(layout.wrapped(text, _form.screen())))
+
+
 @dataclass
 class _Form:
     """How this command prints, and whether it has printed anything."""

@@ -182,10 +182,10 @@ def _show_measured(summary: Mapping[str, Any], measured: list[dict[str, Any]]) -
     """Print what fio measured beside what the run came to."""
     if not measured:
         return
-    number, keys = output.number, ("mean_ms", "std_ms", "max_ms")
+    number, keys = output.number, ("mean", "std", "max")
     rows = [
         (f"fio, {each['job']}, {each['op']}", number(each["iops"], 1), number(each["mib_per_s"], 2),
-         *(number(each[key]) for key in keys))
+         *(number(each["response_ms"][key]) for key in keys))
         for each in measured
     ]  # fmt: skip
     response = summary["response_ms"]
@@ -198,7 +198,7 @@ def _show_measured(summary: Mapping[str, Any], measured: list[dict[str, Any]]) -
 
 def _show(summary: Mapping[str, Any]) -> None:
     number = output.number
-    output.line(
+    output.sentence(
         f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
         f"{number(summary['simulated_s'], 1)} simulated s ({number(summary['wall_s'])} s here)"
     )
@@ -288,8 +288,8 @@ def _rebuild(rebuild: Mapping[str, Any]) -> str:
     took = "not finished" if rebuild["hours"] is None else f"{number(rebuild['hours'], 3)} h"
     rate = "" if rebuild["mb_per_s"] is None else f" at {number(rebuild['mb_per_s'], 1)} MB/s"
     meanwhile = (
-        f"; response meanwhile, {number(rebuild['requests'])} requests: mean {number(rebuild['response_mean_ms'])}, "
-        f"p99 {number(rebuild['response_p99_ms'])}, max {number(rebuild['response_max_ms'])} ms"
+        f"; response meanwhile, {number(rebuild['requests'])} requests: mean {number(rebuild['response_ms']['mean'])}, "
+        f"p99 {number(rebuild['response_ms']['p99'])}, max {number(rebuild['response_ms']['max'])} ms"
         if rebuild["requests"]
         else ""
     )

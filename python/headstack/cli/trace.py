@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -11,6 +11,9 @@ from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples
 from headstack.report.tables import size, span
+
+if TYPE_CHECKING:
+    from headstack.results.traces import TraceInfo
 
 app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
 app.command(
@@ -99,7 +102,9 @@ def convert(
     if json:
         output.print_json({"trace": str(trace), "out": str(out), **written})
     else:
-        output.line(f"{out}: {requests:,} requests" + (f", {others:,} flushes, discards and others" if others else ""))
+        output.sentence(
+            f"{out}: {requests:,} requests" + (f", {others:,} flushes, discards and others" if others else "")
+        )
     return 0
 
 
@@ -113,7 +118,7 @@ def formats(*, json: Json = False) -> int:
         output.print_json({"formats": read, "written": written_formats()})
     else:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
-        output.line("Written: " + ", ".join(written_formats()))
+        output.sentence("Written: " + ", ".join(written_formats()))
     return 0
 
 
@@ -123,7 +128,7 @@ def _device(device: int) -> str:
     return f"{major},{minor}" if major else str(device)
 
 
-def _show(trace: Path, about: dict[str, Any]) -> None:
+def _show(trace: Path, about: TraceInfo) -> None:
     number, sizes = output.number, about["sizes"]
     touched = about["footprint_sectors"] * about["sector_bytes"]
     bound = "" if about["footprint_grid_sectors"] == 1 else "at most "
@@ -145,14 +150,14 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
         pairs.append(("outstanding", f"at most {number(about['max_outstanding'])} at a time"))
     output.facts(str(trace), pairs)
     names = {
-        "inter_arrival": "between arrivals",
-        "service": "measured service",
-        "response": "measured response",
+        "inter_arrival_ms": "between arrivals",
+        "service_ms": "measured service",
+        "response_ms": "measured response",
     }
     rows = [
         (
             name,
-            *(number(about[key][f"{column}_ms"]) for column in ("mean", "std", "p50", "p90", "p99", "p999", "max")),
+            *(number(about[key][column]) for column in ("mean", "std", "p50", "p90", "p99", "p999", "max")),
         )
         for key, name in names.items()
         if about[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,6 +12,10 @@ from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
 from headstack.report import causes
 from headstack.report.losses import lost_words
 from headstack.report.tables import size, span
+
+if TYPE_CHECKING:
+    from headstack.results.common import Spread
+    from headstack.results.traces import Analysis, Bursts, DeviceRank, Quantised
 
 
 def analyze(
@@ -45,7 +49,7 @@ def analyze(
     return 0
 
 
-def _show(trace: Path, about: dict[str, Any]) -> None:
+def _show(trace: Path, about: Analysis) -> None:
     number, depth, runs = output.number, about["depth"], about["runs"]
     others = ", ".join(f"{number(about[kind])} {kind}" for kind in ("flushes", "discards") if about[kind])
     variation = about["inter_arrival_variation"]
@@ -58,7 +62,7 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
         ("runs", f"{100 * runs['sequential_fraction']:.1f} % sequential, {100 * runs['strided_fraction']:.1f} % strided; "
                  f"{number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
     ]  # fmt: skip
-    if about["response"]:
+    if about["response_ms"]:
         pairs.append(("queue depth", f"at arrival: mean {depth['mean']:.2f}, maximum {number(depth['max'])}; "
                                      f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
     if "pairs" in about:
@@ -66,21 +70,26 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
     if lost := lost_words(about):
         pairs.append(("lost", "; ".join(lost)))
     output.facts(str(trace), pairs)
-    if about["response"]:
+    if about["response_ms"]:
         output.line()
-        output.line(causes.sentence(about))
+        output.sentence(causes.sentence(about))
     if about["fleet"]:
         _fleet(about["fleet"])
-    named = [(name, about[name]) for name in ("response", "wait", "service", "inter_arrival")]
-    groups = [(group["name"], group["response"]) for group in about["by_kind"]]
-    _times("Times (ms)", [(name.replace("_", " "), times) for name, times in named] + groups)
+    named = [
+        ("response", about["response_ms"]),
+        ("wait", about["wait_ms"]),
+        ("service", about["service_ms"]),
+        ("inter arrival", about["inter_arrival_ms"]),
+    ]
+    groups = [(group["name"], group["response_ms"]) for group in about["by_kind"]]
+    _times("Times (ms)", named + groups)
     for key, title in (
         ("by_device", "By drive (ms)"),
         ("by_interface", "Block and raw (ms)"),
         ("by_size", "By size (ms)"),
     ):
         if len(about[key]) > 1:
-            _times(title, [(group["name"], group["response"]) for group in about[key][:16]])
+            _times(title, [(group["name"], group["response_ms"]) for group in about[key][:16]])
     if about.get("btt"):
         rows = [(name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]))
                 for name, row in about["btt"].items()]  # fmt: skip
@@ -92,12 +101,12 @@ def _show(trace: Path, about: dict[str, Any]) -> None:
         _quantised(about["quantised"])
 
 
-def _fleet(fleet: dict[str, Any]) -> None:
+def _fleet(fleet: DeviceRank) -> None:
     number = output.number
     output.line()
-    output.line(causes.fleet_sentence(fleet))
+    output.sentence(causes.fleet_sentence(fleet))
     rows = [
-        (each["device"], number(each["responses"]), *(number(each[f"{key}_ms"], 3) for key in ("mean", "p50", "p99")),
+        (each["device"], number(each["responses"]), *(number(each["response_ms"][key], 3) for key in ("mean", "p50", "p99")),
          f"{each['p99_to_others']:.2f}")
         for each in fleet["ranked"][:16]
     ]  # fmt: skip
@@ -105,10 +114,10 @@ def _fleet(fleet: dict[str, Any]) -> None:
     output.table("Devices, the slowest first", columns, rows)
 
 
-def _times(title: str, named: list[tuple[str, dict[str, Any] | None]]) -> None:
+def _times(title: str, named: list[tuple[str, Spread | None]]) -> None:
     columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
     rows = [
-        (name, output.number(times["count"]), *(output.number(times[f"{column}_ms"], 3) for column in columns))
+        (name, output.number(times["count"]), *(output.number(times[column], 3) for column in columns))
         for name, times in named
         if times
     ]
@@ -117,13 +126,13 @@ def _times(title: str, named: list[tuple[str, dict[str, Any] | None]]) -> None:
         output.table(title, ["", "n", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], rows)
 
 
-def _bursts(bursts: dict[str, Any] | None) -> None:
+def _bursts(bursts: Bursts | None) -> None:
     if not bursts or not bursts["count"]:
         return
     number = output.number
     period = bursts["flush_period_s"]
     output.line()
-    output.line(
+    output.sentence(
         f"{number(bursts['count'])} bursts of writes, {number(bursts['flushes'])} of them flushes"
         + (f" every {period:.1f} s" if period else "")
         + f", with {100 * bursts['share_of_writes']:.1f} % of the writes."
@@ -131,18 +140,18 @@ def _bursts(bursts: dict[str, Any] | None) -> None:
     largest = sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:5]
     rows = [
         (burst["kind"], f"{burst['start_s']:.3f}", number(burst["length_ms"], 1), number(burst["writes"]),
-         number(burst["peak_outstanding"]), number(burst["reads"]), number(burst["read_max_ms"], 1))
+         number(burst["peak_outstanding"]), number(burst["reads"]), number((burst["read_response_ms"] or {}).get("max"), 1))
         for burst in largest
     ]  # fmt: skip
     columns = ["", "start (s)", "length (ms)", "writes", "outstanding", "reads", "longest read (ms)"]
     output.table("The largest bursts", columns, rows)
 
 
-def _hot(about: dict[str, Any]) -> None:
+def _hot(about: Analysis) -> None:
     sector = about["sector_bytes"]
     rows = [
         (region["device"], size(region["first_lba"] * sector), size(region["sectors"] * sector),
-         f"{100 * region['share']:.1f} %", output.number(region["mean_ms"], 3))
+         f"{100 * region['share']:.1f} %", output.number((region["response_ms"] or {}).get("mean"), 3))
         for region in about["hot_regions"][:5]
     ]  # fmt: skip
     if rows:
@@ -156,11 +165,11 @@ def _hot(about: dict[str, Any]) -> None:
         output.table("By process", ["", "requests", "moved"], rows)
 
 
-def _quantised(about: dict[str, Any]) -> None:
+def _quantised(about: Quantised) -> None:
     number = output.number
     rows = [
-        (name, number(about[f"{key}_ms"], 3), number(about[f"{key}_seen_ms"], 3))
-        for name, key in (("mean", "mean"), ("median", "median"), ("99 %", "p99"), ("deviation", "std"))
+        (name, number(about["response_ms"][key], 3), number(about["seen_ms"][key], 3))
+        for name, key in (("mean", "mean"), ("median", "p50"), ("99 %", "p99"), ("deviation", "std"))
     ]
     output.line()
     output.table(

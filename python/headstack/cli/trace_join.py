@@ -48,5 +48,7 @@ def join(
         output.print_json({"traces": [str(path) for path in traces], "out": str(out), "devices": devices, **written})
     else:
         read_as = {"same": "one clock", "begin": "begun together", "follow": "one after the other"}
-        output.line(f"{out}: {written['requests']:,} requests of {len(traces)} traces, {read_as[written['clocks']]}")
+        output.sentence(
+            f"{out}: {written['requests']:,} requests of {len(traces)} traces, {read_as[written['clocks']]}"
+        )
     return 0

@@ -71,7 +71,7 @@ def make(
         about = {**files, "requests": written, "fitted_to": fitted.get("requests"), "seed": seed}
         output.print_json({**about, "likeness": compared})
     elif out is not None:
-        output.line(f"{out}: {written:,} requests")
+        output.sentence(f"{out}: {written:,} requests")
         _show(compared)
     return 0
 

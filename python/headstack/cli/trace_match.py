@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
 from headstack.report.losses import lost_words
+
+if TYPE_CHECKING:
+    from headstack.results.traces import Matching, TickHistogram
 
 
 def match(
@@ -52,7 +55,7 @@ def ticks(histogram: Path, *, json: Json = False) -> int:
     return 0
 
 
-def show_events(trace: Path, about: dict[str, Any]) -> None:
+def show_events(trace: Path, about: Matching) -> None:
     """Print what pairing a trace of events came to, with btt's table."""
     number, events = output.number, about["events"]
     done = (
@@ -86,7 +89,7 @@ def show_events(trace: Path, about: dict[str, Any]) -> None:
         output.table("Between layers (s), by queued piece", ["", "min", "mean", "max", "n"], rows)
 
 
-def _show_ticks(trace: Path, about: dict[str, Any]) -> None:
+def _show_ticks(trace: Path, about: Matching) -> None:
     number = output.number
     facts = [
         ("records", number(about["records"])),
@@ -116,7 +119,7 @@ def _device(record: dict[str, Any]) -> str:
     return f"({major},{minor:#x})"
 
 
-def _histogram_facts(about: dict[str, Any]) -> list[tuple[str, str]]:
+def _histogram_facts(about: TickHistogram) -> list[tuple[str, str]]:
     if not about["responses"]:
         return [("responses", "none")]
     return [
@@ -130,7 +133,7 @@ def _histogram_facts(about: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _write_histogram(path: Path, about: dict[str, Any]) -> None:
+def _write_histogram(path: Path, about: Matching) -> None:
     from headstack.errors import InputError
     from headstack.files import write_whole
 

@@ -138,7 +138,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
 
 def _show(summary: Mapping[str, Any]) -> None:
     number = output.number
-    output.line(
+    output.sentence(
         f"{summary['system']} against {summary['workload']}: {number(summary['requests'])} measured requests, "
         f"{summary['replay']} replay{', phase-locked' if summary['phase_lock'] else ''}"
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric, broken_limits
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headstack.comparison.limits import Limit
+    from headstack.results.comparisons import ComparisonSummary
     from headstack.sweeping.result import PointResult, Sweep
 
 P99, WATTS = "response_ms.p99", "power.average_w"
@@ -152,7 +153,7 @@ class SweepComparison:
         return None if found is None else found.metrics.get(metric)
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ComparisonSummary:
         """What `headstack compare --json` prints."""
         return {
             "schema_version": SCHEMA_VERSION,

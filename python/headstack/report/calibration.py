@@ -13,6 +13,8 @@ from headstack.report.residuals import fit_section
 from headstack.report.tables import number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.calibration import Calibration
 
 CLIP = 0.9995
@@ -63,7 +65,7 @@ def calibration_page(found: Calibration) -> Page:
     )  # fmt: skip
 
 
-def _answer(summary: dict[str, Any]) -> str:
+def _answer(summary: Mapping[str, Any]) -> str:
     test = summary["test"]
     before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
     worst = [
@@ -103,7 +105,7 @@ def _distributions(found: Calibration) -> list[Section]:
     return sections
 
 
-def _scores(summary: dict[str, Any]) -> Section:
+def _scores(summary: Mapping[str, Any]) -> Section:
     rows = []
     for part, words in (("train", "fitted"), ("test", "scored")):
         for kind in ("all", "reads", "writes"):
@@ -127,7 +129,7 @@ def _scores(summary: dict[str, Any]) -> Section:
     return Section("Scores", "The error is the mean absolute one of single requests.", columns=columns, rows=rows)
 
 
-def _folds(summary: dict[str, Any]) -> list[Section]:
+def _folds(summary: Mapping[str, Any]) -> list[Section]:
     if "folds" not in summary:
         return []
     folds = summary["folds"]
@@ -146,7 +148,7 @@ def _folds(summary: dict[str, Any]) -> list[Section]:
     return [Section("Block by block", "Each scored by a drive fitted to the others.", columns=columns, rows=rows)]
 
 
-def mean_interval(mean: dict[str, Any]) -> str:
+def mean_interval(mean: Mapping[str, Any]) -> str:
     """A mean over blocks and half its 95 % interval, in percent."""
     if mean["ci95"] is None:
         return f"{number(mean['mean'])} %"
@@ -176,7 +178,7 @@ def _changed(found: Calibration) -> Section:
     )
 
 
-def interval(row: dict[str, Any]) -> str:
+def interval(row: Mapping[str, Any]) -> str:
     """The values that fit about as well as the fitted one, for people."""
     if row["ci95"] is None:
         return "–"
@@ -184,7 +186,7 @@ def interval(row: dict[str, Any]) -> str:
     return f"{'…' if low is None else written(low)} to {'…' if high is None else written(high)}"
 
 
-def _unknown(summary: dict[str, Any]) -> Section:
+def _unknown(summary: Mapping[str, Any]) -> Section:
     rows = [row for row in summary["parameters"] if not row["identifiable"]]
     names = set(not_identifiable(rows))
     listed = [
@@ -197,7 +199,7 @@ def _unknown(summary: dict[str, Any]) -> Section:
     return Section("What the trace cannot tell", text, columns=columns, rows=listed)
 
 
-def _refuted(summary: dict[str, Any]) -> list[Section]:
+def _refuted(summary: Mapping[str, Any]) -> list[Section]:
     if not summary["refuted"]:
         return []
     text = (
@@ -207,7 +209,7 @@ def _refuted(summary: dict[str, Any]) -> list[Section]:
     return [Section("Taken back", text, columns=["parameter"], rows=[[name] for name in summary["refuted"]])]
 
 
-def _retries(summary: dict[str, Any]) -> Section:
+def _retries(summary: Mapping[str, Any]) -> Section:
     found = summary["retries"]
     rows = [
         [row["name"], f"{row['value']:.3g}", f"{row['ci95'][0]:.2g} to {row['ci95'][1]:.2g}"]
@@ -220,7 +222,7 @@ def _retries(summary: dict[str, Any]) -> Section:
     return Section("Retries", text, columns=["parameter", "value", "95 %"] if rows else [], rows=rows)
 
 
-def _why(row: dict[str, Any]) -> str:
+def _why(row: Mapping[str, Any]) -> str:
     if "as_good" in row:
         return "as good: " + ", ".join(written(option) for option in row["as_good"])
     if row["ci95"] is None:
@@ -230,6 +232,6 @@ def _why(row: dict[str, Any]) -> str:
     return "bounded by physics alone"
 
 
-def _angles(summary: dict[str, Any]) -> list[Section]:
+def _angles(summary: Mapping[str, Any]) -> list[Section]:
     phase = summary["phase"]["after"]
     return [fit_section(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]

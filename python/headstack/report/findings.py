@@ -10,6 +10,8 @@ from headstack.report.tables import number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.results.measurements import ReplayScores
+
 NAMES = {
     "mtm_ms": "minimum time to media, writes",
     "mtm_read_ms": "minimum time to media, reads",
@@ -182,7 +184,7 @@ def replay_rows(replay: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return columns, rows
 
 
-def replay_warnings(replay: dict[str, Any] | None) -> list[str]:
+def replay_warnings(replay: ReplayScores | None) -> list[str]:
     """What to say of a rebuilt drive that does not behave as the device did."""
     if replay is None:
         return []

@@ -157,7 +157,7 @@ def _sawtooths(values: Mapping[str, Any]) -> list[Section]:
     return sections
 
 
-def _bandwidth(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
+def _bandwidth(values: Mapping[str, Any], device: Mapping[str, Any]) -> list[Section]:
     from headstack.report.probes import bandwidth_chart
 
     if values["bandwidth"] is None:
@@ -170,7 +170,7 @@ def _bandwidth(values: Mapping[str, Any], device: dict[str, Any]) -> list[Sectio
     ]  # fmt: skip
 
 
-def _seeks(values: Mapping[str, Any], device: dict[str, Any]) -> list[Section]:
+def _seeks(values: Mapping[str, Any], device: Mapping[str, Any]) -> list[Section]:
     from headstack.report.probes import seek_chart, seeker_chart
 
     seek, sections = values["seek"], []
@@ -216,7 +216,7 @@ def _tables(values: Mapping[str, Any]) -> list[Section]:
         sections.append(Section("The sawtooth as its paper reads it, and corrected", columns=["", "paper's way", "unit", "corrected"],
                                 rows=naive_rows(values)))  # fmt: skip
     if values["random"]:
-        rows = [[f"{load['mode']}s", str(load["depth"]), number(load["mean_ms"]), number(load["p99_ms"]), number(load["iops"], 1),
+        rows = [[f"{load['mode']}s", str(load["depth"]), number(load["response_ms"]["mean"]), number(load["response_ms"]["p99"]), number(load["iops"], 1),
                  number(load["out_of_order_percent"], 1)] for load in values["random"]]  # fmt: skip
         columns = ["of", "at a time", "mean (ms)", "p99 (ms)", "a second", "out of order (%)"]
         sections.append(Section("Random accesses", columns=columns, rows=rows))

@@ -13,7 +13,7 @@ from headstack.report.charts import HEIGHT
 from headstack.report.findings import METHODS, law_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from headstack.report.charts import AnyChart
 
@@ -29,7 +29,7 @@ LAWS = {
 }
 
 
-def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
+def skippy_chart(sawtooth: Mapping[str, Any]) -> AnyChart:
     """A sawtooth: its points by kind, the lines they lie on, the drop and what it tells."""
     end = sawtooth["sectors_per_track"]
     shown = [(step, ms, kind) for (step, ms), kind in _points(sawtooth) if step <= end]
@@ -67,11 +67,11 @@ def skippy_chart(sawtooth: dict[str, Any]) -> AnyChart:
     )
 
 
-def _points(sawtooth: dict[str, Any]) -> list[tuple[tuple[float, float], str]]:
+def _points(sawtooth: Mapping[str, Any]) -> list[tuple[tuple[float, float], str]]:
     return list(zip(map(tuple, sawtooth["points"]), sawtooth["kinds"], strict=True))
 
 
-def sawtooth_lines(sawtooth: dict[str, Any]) -> list[dict[str, Any]]:
+def sawtooth_lines(sawtooth: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The lines of a sawtooth: label, and step and latency of both ends."""
     sign = -1.0 if sawtooth["probe"] == "skippy-backwards" else 1.0
     slope, intercept, turn = sawtooth["slope_ms"], sawtooth["intercept_ms"], sawtooth["rotation_ms"]
@@ -97,7 +97,7 @@ def sawtooth_lines(sawtooth: dict[str, Any]) -> list[dict[str, Any]]:
     return lines
 
 
-def _drop(sawtooth: dict[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _drop(sawtooth: Mapping[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The drop of the base line, and what its ends tell; going backwards, it is a rise."""
     turn, backwards = sawtooth["rotation_ms"], sawtooth["probe"] == "skippy-backwards"
     # How long step 0 takes depends on what was before it.
@@ -189,7 +189,7 @@ def _between(low: float, high: float) -> list[float]:
     return [(ends[0] + (ends[1] - ends[0]) * part / 60) ** 2 for part in range(61)]
 
 
-def seeker_chart(points: list[dict[str, Any]], sector_bytes: int) -> AnyChart:
+def seeker_chart(points: Sequence[Mapping[str, Any]], sector_bytes: int) -> AnyChart:
     """Seeker: seek time over distance in GB."""
     frame = pl.DataFrame(
         {"gb": [p["sectors"] * sector_bytes / 1e9 for p in points], "ms": [p["seek_ms"] for p in points]}

@@ -127,8 +127,8 @@ def _buses(run: Run) -> Section:
             f"{100 * bus['utilisation']:.1f} %",
             number(bus["grants"]),
             number(bus["queue_max"]),
-            number(bus["wait_mean_ms"], 3),
-            number(bus["wait_max_ms"], 3),
+            number(bus["wait_ms"]["mean"], 3),
+            number(bus["wait_ms"]["max"], 3),
         ]
         for bus in run.summary["buses"]
     ]

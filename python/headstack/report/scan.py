@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -13,13 +13,14 @@ from headstack.report.tables import number
 
 if TYPE_CHECKING:
     from headstack.report.charts import AnyChart
+    from headstack.results.measurements import Scan, ScanPart, SmartAttribute
 
 COLUMNS = 50
 """Parts of the device in a row of the map."""
 MARKS = {"unreadable": style.VERMILLION, "a long read": style.ORANGE}
 
 
-def scan_chart(scan: dict[str, Any]) -> AnyChart:
+def scan_chart(scan: Scan) -> AnyChart:
     """The parts of the device, row by row from the first sector on: the darker, the faster; marked where a read failed or took long."""
     parts = scan["parts"]
     frame = pl.DataFrame(
@@ -54,18 +55,18 @@ def scan_chart(scan: dict[str, Any]) -> AnyChart:
     return alt.layer(*layers).properties(height=240)
 
 
-def _found(part: dict[str, Any]) -> str:
+def _found(part: ScanPart) -> str:
     if part["unreadable"]:
         return "unreadable"
     return "a long read" if part["long"] else ""
 
 
-def scan_facts(scan: dict[str, Any]) -> list[tuple[str, str]]:
+def scan_facts(scan: Scan) -> list[tuple[str, str]]:
     """What a scan found, in words and numbers."""
     return [
         ("scan", scan["verdict"]),
-        ("reads", f"{number(scan['reads'])} of {number(scan['sectors_per_read'])} sectors, median {scan['median_ms']:.2f} ms, "
-                  f"longest {scan['longest_ms']:.2f} ms"),
+        ("reads", f"{number(scan['reads'])} of {number(scan['sectors_per_read'])} sectors, median {scan['read_ms']['p50']:.2f} ms, "
+                  f"longest {scan['read_ms']['max']:.2f} ms"),
         (f"reads over {scan['long_ms']:,.0f} ms", _list(scan["long"], scan["long_lbas"])),
         ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),
     ]  # fmt: skip
@@ -78,7 +79,7 @@ def _list(count: int, lbas: list[int]) -> str:
     return f"{number(count)}, from sector {shown}" + (", …" if count > len(lbas[:5]) else "")
 
 
-def smart_rows(attributes: list[dict[str, Any]]) -> list[list[str]]:
+def smart_rows(attributes: list[SmartAttribute]) -> list[list[str]]:
     """SMART attributes as a table: name, raw value, normalized value, worst, threshold."""
     keys = ("name", "raw", "value", "worst", "threshold")
     return [["" if each[key] is None else str(each[key]) for key in keys] for each in attributes]
@@ -87,7 +88,7 @@ def smart_rows(attributes: list[dict[str, Any]]) -> list[list[str]]:
 SMART_COLUMNS = ["attribute", "raw", "value", "worst", "threshold"]
 
 
-def scan_sections(scan: dict[str, Any], attributes: list[dict[str, Any]]) -> list[Section]:
+def scan_sections(scan: Scan, attributes: list[SmartAttribute]) -> list[Section]:
     """The sections of a page: the map, what was found, and the SMART attributes where the device tells them."""
     text = (
         f"{scan['verdict'][:1].upper()}{scan['verdict'][1:]}. Each square is a part of the device, row by row from the first "

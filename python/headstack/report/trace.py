@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def trace_page(name: str, about: Mapping[str, Any]) -> Page:
     """The page: key numbers, notices of what is missing, the views."""
     notices = [*_notices(about)]
-    if about["response"]:
+    if about["response_ms"]:
         notices.insert(0, causes.sentence(about))
         if about["fleet"]:
             notices.insert(1, causes.fleet_sentence(about["fleet"]))
@@ -37,11 +37,11 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
         Number("requests", large(about["requests"]), f"{100 * about['reads'] / (about['requests'] or 1):.0f} % reads"),
         Number("moved", size(about["bytes_read"] + about["bytes_written"]), f"{size(about['bytes_read'])} read"),
     ]
-    if about["response"]:
-        response, depth = about["response"], about["depth"]
+    if about["response_ms"]:
+        response, depth = about["response_ms"], about["depth"]
         numbers += [
-            Number("mean response", f"{response['mean_ms']:.3g} ms", f"median {response['p50_ms']:.3g} ms"),
-            Number("p99", f"{response['p99_ms']:.3g} ms", f"longest {response['max_ms']:.3g} ms"),
+            Number("mean response", f"{response['mean']:.3g} ms", f"median {response['p50']:.3g} ms"),
+            Number("p99", f"{response['p99']:.3g} ms", f"longest {response['max']:.3g} ms"),
             Number("outstanding", f"{depth['mean']:.2f}", f"at most {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
@@ -62,12 +62,12 @@ def _notices(about: Mapping[str, Any]) -> Iterable[str]:
     if about.get("orphans"):
         share = 100 * about["orphans"] / (about["orphans"] + about["pairs"])
         yield f"{about['orphans']:,} halves of requests ({share:.2g} %) stayed without the other and are not shown."
-    if not about["response"]:
+    if not about["response_ms"]:
         yield "The trace has no completions: there are no response times to show."
 
 
 def _sections(about: Mapping[str, Any]) -> Iterable[Section]:
-    if about["response"]:
+    if about["response_ms"]:
         yield Section(
             "1 · How long responses took",
             "Responses by time, both axes logarithmic.",
@@ -145,18 +145,18 @@ def _causes(about: Mapping[str, Any]) -> Section:
 def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
     if not bursts or not bursts["count"]:
         return
-    inside, outside = bursts["reads_inside"], bursts["reads_outside"]
+    inside, outside = bursts["reads_inside_ms"], bursts["reads_outside_ms"]
     period = f" every {bursts['flush_period_s']:.1f} s" if bursts["flush_period_s"] else ""
     lead = (
         f"{bursts['count']:,} bursts of writes, {bursts['flushes']:,} of them flushes{period}, hold "
         f"{100 * bursts['share_of_writes']:.1f} % of the writes."
     )
     if inside and outside:
-        lead += f" A read in a burst takes {inside['mean_ms']:.3g} ms on average, outside {outside['mean_ms']:.3g} ms."
+        lead += f" A read in a burst takes {inside['mean']:.3g} ms on average, outside {outside['mean']:.3g} ms."
     rows = [
         [burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
          number(burst["bytes_written"] / 2**20, 1), number(burst["peak_outstanding"]), number(burst["reads"]),
-         "–" if burst["read_max_ms"] is None else number(burst["read_max_ms"], 1)]
+         number((burst["read_response_ms"] or {}).get("max"), 1)]
         for burst in sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:12]
     ]  # fmt: skip
     columns = [
@@ -190,14 +190,16 @@ def _layers(about: Mapping[str, Any]) -> Section:
 
 
 def _times(about: Mapping[str, Any]) -> Section:
-    named = [("response", about["response"]), ("wait before the device", about["wait"]), ("service", about["service"])]
-    named.append(("between arrivals", about["inter_arrival"]))
-    named += [(group["name"], group["response"]) for group in about["by_kind"] + about["by_device"]]
+    named = [
+        ("response", about["response_ms"]),
+        ("wait before the device", about["wait_ms"]),
+        ("service", about["service_ms"]),
+    ]
+    named.append(("between arrivals", about["inter_arrival_ms"]))
+    named += [(group["name"], group["response_ms"]) for group in about["by_kind"] + about["by_device"]]
     columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
     rows = [
-        [name, number(times["count"]), *(number(times[f"{key}_ms"], 3) for key in columns)]
-        for name, times in named
-        if times
+        [name, number(times["count"]), *(number(times[key], 3) for key in columns)] for name, times in named if times
     ]
     return Section("Times (ms)", columns=["", "n", "mean", "std", "50 %", "90 %", "99 %", "99.9 %", "max"], rows=rows)
 
@@ -207,7 +209,7 @@ def _regions(about: Mapping[str, Any]) -> Section:
     rows = [
         [region["device"], number(region["first_lba"]), f"{region['sectors'] * sector / 2**20:,.1f}",
          number(region["requests"]), f"{100 * region['share']:.1f} %",
-         *(("–", "–") if region["mean_ms"] is None else (number(region["mean_ms"], 3), number(region["max_ms"], 3)))]
+         *(number((region["response_ms"] or {}).get(key), 3) for key in ("mean", "max"))]
         for region in about["hot_regions"][:12]
     ]  # fmt: skip
     columns = ["device", "first LBA", "MiB", "requests", "share", "mean (ms)", "longest (ms)"]
@@ -217,7 +219,7 @@ def _regions(about: Mapping[str, Any]) -> Section:
 def _processes(about: Mapping[str, Any]) -> Section:
     rows = [
         [group["name"], number(group["requests"]), f"{100 * group['reads'] / (group['requests'] or 1):.0f} %",
-         f"{group['bytes'] / 2**20:,.1f}", number(group["response"]["mean_ms"], 3) if group["response"] else "–"]
+         f"{group['bytes'] / 2**20:,.1f}", number(group["response_ms"]["mean"], 3) if group["response_ms"] else "–"]
         for group in about["by_process"]
     ]  # fmt: skip
     return Section("By process", columns=["process", "requests", "reads", "MiB", "mean response (ms)"], rows=rows)
@@ -227,8 +229,8 @@ def _quantised(about: Mapping[str, Any]) -> Section:
     seen = about["quantised"]
     if not seen:
         return Section("")
-    names = (("mean", "mean"), ("median", "median"), ("99 %", "p99"), ("standard deviation", "std"))
-    rows = [[name, number(seen[f"{key}_ms"], 3), number(seen[f"{key}_seen_ms"], 3)] for name, key in names]
+    names = (("mean", "mean"), ("median", "p50"), ("99 %", "p99"), ("standard deviation", "std"))
+    rows = [[name, number(seen["response_ms"][key], 3), number(seen["seen_ms"][key], 3)] for name, key in names]
     text = (
         f"{100 * seen['at_0_ticks']:.1f} % of the responses would seem to take no time. The mean is not biased; the clock "
         f"adds a deviation of {seen['std_added_expected_ms']:.3f} ms."
@@ -240,5 +242,5 @@ def _quantised(about: Mapping[str, Any]) -> Section:
 def _cite(name: str, about: Mapping[str, Any]) -> list[tuple[str, str]]:
     from headstack import __version__
 
-    kind = about["response"]["quantiles"] if about["response"] else "none"
+    kind = about["response_ms"]["quantiles"] if about["response_ms"] else "none"
     return [("headstack", __version__), ("trace", name), ("format", about["format"]), ("quantiles", kind)]

@@ -47,36 +47,39 @@ def by_time(bins: list[dict[str, Any]], title: str, counted: str) -> AnyChart | 
     )
 
 
+_BOX = ("low", "q1", "median", "q3", "high")
+
+
 def boxes(groups: list[dict[str, Any]]) -> AnyChart | None:
     """A box plot for each group."""
-    names = [group["name"] for group in groups if group["response"]]
+    names = [group["name"] for group in groups if group["response_ms"]]
     plots = [
-        {"name": group["name"], "n": group["requests"], **group["response"]["boxplot"]}
+        {"name": group["name"], "n": group["requests"], **group["response_ms"]["boxplot"]}
         for group in groups
-        if group["response"]
+        if group["response_ms"]
     ]
     if not plots:
         return None
     floor = 1e-4
     values = [
-        {key: max(value, floor) if key.endswith("_ms") else value for key, value in plot.items() if key != "shown_ms"}
+        {key: max(value, floor) if key in _BOX else value for key, value in plot.items() if key != "shown"}
         for plot in plots
     ]
-    dots = [{"name": plot["name"], "ms": max(ms, floor)} for plot in plots for ms in plot["shown_ms"]]
-    low = min(plot["low_ms"] for plot in values)
-    high = max([plot["high_ms"] for plot in values] + [dot["ms"] for dot in dots])
+    dots = [{"name": plot["name"], "ms": max(ms, floor)} for plot in plots for ms in plot["shown"]]
+    low = min(plot["low"] for plot in values)
+    high = max([plot["high"] for plot in values] + [dot["ms"] for dot in dots])
     scale = alt.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
     axis = alt.Axis(format="~r", tickCount=5)
     y = alt.Y("name:N", title=None, sort=names)
     base = alt.Chart(pl.DataFrame(values)).encode(y=y)
-    x = alt.X("low_ms:Q", title="response (ms)", scale=scale, axis=axis)
-    tips = [alt.Tooltip(f"{key}:Q", format=".3g") for key in ("low_ms", "q1_ms", "median_ms", "q3_ms", "high_ms")]
+    x = alt.X("low:Q", title="response (ms)", scale=scale, axis=axis)
+    tips = [alt.Tooltip(f"{key}:Q", format=".3g") for key in _BOX]
     layers: list[Any] = [
-        base.mark_rule(color=style.GREY).encode(x=x, x2="high_ms:Q"),
+        base.mark_rule(color=style.GREY).encode(x=x, x2="high:Q"),
         base.mark_bar(color=style.SKY, height={"band": 0.6}).encode(
-            x=alt.X("q1_ms:Q", scale=scale), x2="q3_ms:Q", tooltip=["name:N", "n:Q", *tips]
+            x=alt.X("q1:Q", scale=scale), x2="q3:Q", tooltip=["name:N", "n:Q", *tips]
         ),
-        base.mark_tick(color=style.BLUE, thickness=3, height={"band": 0.6}).encode(x=alt.X("median_ms:Q", scale=scale)),
+        base.mark_tick(color=style.BLUE, thickness=3, height={"band": 0.6}).encode(x=alt.X("median:Q", scale=scale)),
     ]
     if dots:
         points = alt.Chart(pl.DataFrame(dots)).mark_circle(size=14, color=style.VERMILLION, opacity=0.5)

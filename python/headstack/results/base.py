@@ -14,10 +14,8 @@ else:
 if TYPE_CHECKING:
     # Nearly always there: a checker does not ask for `is None` before each use.
     Figure: TypeAlias = float | Any
-    Part: TypeAlias = dict[str, Any] | Any
 else:
-    # A number, or a table; null where there is none.
+    # A number; null where there is none.
     Figure = float | None
-    Part = dict[str, Any] | None
 
-__all__ = ["Any", "Figure", "NotRequired", "Part", "TypedDict"]
+__all__ = ["Any", "Figure", "NotRequired", "TypedDict"]

@@ -67,33 +67,46 @@ class Notes(TypedDict):
 
 
 class Spread(TypedDict):
-    """A distribution of times in a trace."""
+    """A distribution of times in a trace, in ms."""
 
     count: int
-    mean_ms: float
-    std_ms: Figure
-    min_ms: float
-    p50_ms: float
-    p90_ms: float
-    p95_ms: NotRequired[float]
-    p99_ms: float
-    p999_ms: float
-    max_ms: float
+    mean: float
+    std: Figure
+    min: float
+    p50: float
+    p90: float
+    p95: NotRequired[float]
+    p99: float
+    p999: float
+    max: float
     quantiles: str
     """`exact`, or `hdr`: within 0.05 %."""
     boxplot: NotRequired[BoxPlot]
 
 
 class BoxPlot(TypedDict):
-    """A box plot; points beyond the whiskers are counted, and a selection of them is listed."""
+    """A box plot, in ms; points beyond the whiskers are counted, and a selection of them is listed."""
 
-    low_ms: float
-    q1_ms: float
-    median_ms: float
-    q3_ms: float
-    high_ms: float
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
     outliers: int
-    shown_ms: list[float]
+    shown: list[float]
+
+
+class Mean(TypedDict):
+    """A mean time, in ms; null where there were no requests."""
+
+    mean: Figure
+
+
+class MeanAndMax(TypedDict):
+    """Times, in ms."""
+
+    mean: float
+    max: float
 
 
 class PerRequest(TypedDict):
@@ -179,6 +192,15 @@ class ZoneAngles(TypedDict):
     coherence_after: Figure
 
 
+class SkippedTrack(TypedDict):
+    """A track that is passed over and that the file does not list."""
+
+    zone: int
+    cylinder: int
+    head: int
+    between_lbas: list[int]
+
+
 class AngleFit(TypedDict):
     """What measured instants say about a drive's spindle and skews."""
 
@@ -193,6 +215,7 @@ class AngleFit(TypedDict):
     range_turn: Choice
     zone_offsets: Choice
     zones: list[ZoneAngles]
+    skipped_tracks: list[SkippedTrack]
 
 
 class Tracking(TypedDict):

@@ -58,7 +58,7 @@ class PointResult(TypedDict):
     point: int
     values: dict[str, Any]
     repeats: int
-    metrics: dict[str, MeanAndInterval]
+    metrics: dict[str, MeanAndInterval | None]
 
 
 class SweepSummary(TypedDict):
@@ -80,14 +80,20 @@ class SweepSummary(TypedDict):
     failures: list[Any]
 
 
+class CandidateTimes(TypedDict):
+    """Responses under the trace, in ms; null where a run failed."""
+
+    mean: Figure
+    p99: Figure
+
+
 class Candidate(TypedDict):
     """One system under the trace."""
 
     point: int
     system: str
     scheduler: NotRequired[str | None]
-    p99_ms: Figure
-    mean_ms: Figure
+    response_ms: CandidateTimes
     watts: Figure
     usd: Figure
     iops: Figure

@@ -84,6 +84,22 @@ class ZoneFigures(TypedDict):
     sequential_write_mb_per_s: float
 
 
+class SkewWarning(TypedDict):
+    """A skew that is shorter than the switch it stands for, so that sequential work loses revolutions."""
+
+    zone: int
+    skew: str
+    """`track`, or `cylinder`."""
+    op: str
+    skew_ms: float
+    switch_ms: float
+    share: float
+    """Of the changes of track, how many lose a revolution."""
+    missing_sectors: int
+    rate_mb_per_s: float
+    possible_mb_per_s: float
+
+
 class DriveDescription(DriveFigures):
     """Everything about a drive. `bus`, `buffer`, `cache`, `write_policy` and `controller` are those of the drive file."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, Figure, NotRequired, Part, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.results.base import Figure, NotRequired, TypedDict
 
 
 class MeasuredParameter(TypedDict):
@@ -50,6 +52,303 @@ class MeasuredZone(TypedDict):
     heads: int | None
 
 
+class RecordHead(TypedDict):
+    """What is known of a record beside its samples."""
+
+    device: DeviceFacts
+    version: str
+    finished: list[str]
+    """The probes that came to their end."""
+    writes: str
+    sessions: int
+    streams: NotRequired[StreamGrid | None]
+
+
+class StreamGrid(TypedDict):
+    """Sizes of files and records, and how often each file is read or written."""
+
+    file_mb: list[float]
+    record_kib: list[float]
+    repeats: int
+
+
+class Stopped(TypedDict):
+    """Why a measurement did not come to its end."""
+
+    kind: str
+    """`stopped`, `gone`, `unreadable` or `other`."""
+    message: str
+    hint: str | None
+
+
+class PlannedProbe(TypedDict):
+    """A probe, and how long it is expected to take on the device's clock."""
+
+    probe: str
+    expected_s: float
+    fits: bool
+
+
+class SmartAttribute(TypedDict):
+    """What a device says of itself."""
+
+    name: str
+    raw: str
+    value: int | None
+    worst: int | None
+    threshold: int | None
+
+
+class ReplayScore(TypedDict):
+    """Random accesses of one kind at one depth, on the device and on the drive rebuilt from the values."""
+
+    mode: str
+    depth: int
+    accesses: int
+    left_out: int
+    measured_mean_ms: float
+    model_mean_ms: float
+    demerit_ms: float
+    demerit_percent: float
+    per_request_percent: Figure
+
+
+if TYPE_CHECKING:
+    # A checker does not ask for `is None` before each use.
+    AnyReplay: TypeAlias = ReplayScore | Any
+else:
+    # Null where there are none.
+    AnyReplay = ReplayScore | None
+
+
+class ReplayScores(TypedDict):
+    """How well the drive rebuilt from the values serves the random accesses of the record."""
+
+    reads: AnyReplay
+    writes: AnyReplay
+    queued: list[ReplayScore]
+    limit_percent: float
+    within_limit: bool
+
+
+class SeekPoint(TypedDict):
+    """How long a seek takes beyond an access to the same track."""
+
+    cylinders: int
+    ms: float
+    ci95_ms: float
+
+
+class TwoPiece(TypedDict):
+    """a + b·√d below the boundary, c + e·d from it on."""
+
+    boundary_cylinders: int
+    short_ms: list[float]
+    long_ms: list[float]
+    worst_relative: float
+
+
+class SeekerPoint(TypedDict):
+    """A place of Seeker."""
+
+    sectors: int
+    least_ms: float
+    seek_ms: float
+
+
+class Seeks(TypedDict):
+    """The seek curve."""
+
+    write: list[SeekPoint]
+    read: list[SeekPoint]
+    inward_extra_ms: Figure
+    write_minus_read_ms: Figure
+    two_piece: TwoPiece | None
+    seeker: list[SeekerPoint]
+
+
+class Sawtooth(TypedDict):
+    """What one Skippy shows."""
+
+    probe: str
+    points: list[tuple[int, float]]
+    """Steps in sectors, and latencies in ms."""
+    kinds: list[str]
+    drop_step: int
+    rotation_ms: float
+    slope_ms: float
+    intercept_ms: float
+    sectors_per_track: float
+    mtm_ms: float
+    head_switch_ms: Figure
+    cylinder_switch_ms: Figure
+    heads: int | None
+    head_positioning_ms: Figure
+
+
+class Naive(TypedDict):
+    """What the papers' own extractor makes of a sawtooth."""
+
+    rotation_ms: float
+    mtm_ms: float
+    sectors_per_track: float
+    head_switch_ms: Figure
+    cylinder_switch_ms: Figure
+    heads: int | None
+
+
+class PlaceRate(TypedDict):
+    """Bandwidth at one place."""
+
+    lba: int
+    mib_per_s: float
+
+
+class BandwidthFit(TypedDict):
+    """A law fitted to the bandwidth over the device."""
+
+    law: str
+    by: str
+    coefficients: list[float]
+    rms_mib_per_s: float
+
+
+class Bandwidth(TypedDict):
+    """Bandwidth over the device."""
+
+    profile: list[PlaceRate]
+    outer_mib_per_s: float
+    inner_mib_per_s: float
+    fits: list[BandwidthFit]
+
+
+class CacheFindings(TypedDict):
+    """The read cache."""
+
+    keeps_reads: bool
+    hit_ms: Figure
+    hit_after_write_ms: Figure
+    hit_overhead_ms: Figure
+    bus_mb_per_s: Figure
+    bus_ci95_mb_per_s: Figure
+    read_ahead: str
+    ahead: list[list[float]]
+    """For each distance in sectors, the share of reads so far ahead that hit."""
+    ahead_sequential: list[list[float]]
+    segment_sectors_at_least: int | None
+    segment_sectors_at_most: int | None
+    segments: int | None
+    segments_are_more: bool
+
+
+class WriteCacheFindings(TypedDict):
+    """The write cache."""
+
+    policy: str
+    quick_ms: Figure
+    size_kib: Figure
+    size_is_more: bool
+    runs: int | None
+    destage_ms: Figure
+    destage_mb_per_s: Figure
+
+
+class LoadTimes(TypedDict):
+    """Responses of random accesses, in ms."""
+
+    mean: float
+    p50: float
+    p99: float
+
+
+class LoadPoint(TypedDict):
+    """Random accesses of one kind, so many at a time."""
+
+    mode: str
+    depth: int
+    response_ms: LoadTimes
+    iops: float
+    iops_ci95: Figure
+    out_of_order_percent: float
+    accesses: int
+
+
+class TransferTimes(TypedDict):
+    """Times of records, in ms."""
+
+    mean: float
+    p50: float
+    p99: float
+    max: float
+
+
+class StreamPoint(TypedDict):
+    """Files of one size, in records of one size."""
+
+    mode: str
+    file_mb: float
+    record_kib: float
+    repeats: int
+    mb_per_s: float
+    ci95_mb_per_s: Figure
+    files_mb_per_s: list[float]
+    transfer_ms: TransferTimes
+    is_cached: bool
+
+
+class Streams(TypedDict):
+    """Throughput by sizes of files and records."""
+
+    grid: StreamGrid
+    sustained_mb_per_s: Figure
+    points: list[StreamPoint]
+
+
+class ReadTimes(TypedDict):
+    """Times of the reads of a scan, in ms."""
+
+    p50: float
+    max: float
+
+
+class ScanPart(TypedDict):
+    """A part of the device."""
+
+    first_lba: int
+    mb_per_s: Figure
+    longest_ms: float
+    unreadable: int
+    long: int
+
+
+class Scan(TypedDict):
+    """What a scan of the surface shows."""
+
+    verdict: str
+    share: float
+    reads: int
+    sectors_per_read: int
+    unreadable: int
+    unreadable_lbas: list[int]
+    long: int
+    long_lbas: list[int]
+    long_ms: float
+    """Reads that take longer than this are long."""
+    read_ms: ReadTimes
+    parts: list[ScanPart]
+
+
+if TYPE_CHECKING:
+    # A checker does not ask for `is None` before each use.
+    AnyNaive: TypeAlias = Naive | Any
+    AnyBandwidth: TypeAlias = Bandwidth | Any
+    AnyCache: TypeAlias = CacheFindings | Any
+    AnyStreams: TypeAlias = Streams | Any
+else:
+    # Null where nothing was measured of it.
+    AnyNaive, AnyBandwidth, AnyCache, AnyStreams = Naive | None, Bandwidth | None, CacheFindings | None, Streams | None
+
+
 class MeasurementSummary(TypedDict):
     """What a record of probes says about a device."""
 
@@ -59,15 +358,16 @@ class MeasurementSummary(TypedDict):
     zones: list[MeasuredZone]
     order: str | None
     group_cylinders: Figure
-    seek: Part
-    skippy: list[dict[str, Any]]
-    naive: Part
+    seek: Seeks
+    skippy: list[Sawtooth]
+    naive: AnyNaive
     """What the papers' own extractor makes of the record."""
-    bandwidth: Part
-    cache: Part
-    random: list[Any]
-    stream: Part
-    scan: dict[str, Any] | None
+    bandwidth: AnyBandwidth
+    cache: AnyCache
+    write_cache: WriteCacheFindings | None
+    random: list[LoadPoint]
+    stream: AnyStreams
+    scan: Scan | None
     """What the reads of the surface say: long and failed ones, by place."""
     warnings: list[str]
     warning_kinds: list[str]
@@ -96,9 +396,9 @@ class MeasureOutput(MeasurementSummary):
 
     partial: bool
     """Whether something kept a probe from its end."""
-    replay: dict[str, Any] | None
+    replay: ReplayScores | None
     """How well the drive rebuilt from the values serves the random accesses of the record."""
-    smart: NotRequired[Any]
+    smart: NotRequired[list[SmartAttribute]]
 
 
 class ProbeEntry(TypedDict):

@@ -25,7 +25,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "calibrate": ("validations:CalibrationSummary", "validations:StreamCalibrationSummary"),
     "explain": ("runs:ExplainOutput",),
     "compare": ("comparisons:ComparisonSummary",),
-    "fleet": ("runs:FleetSummary",),
+    "fleet": ("runs:FleetOutput",),
     "sweep": ("comparisons:SweepSummary",),
     "explore": ("comparisons:ExplorationSummary",),
     "cost": ("designs:CostSummary",),
@@ -35,7 +35,9 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "study": ("comparisons:StudyOutput", "comparisons:AllStudiesOutput"),
     "study list": ("comparisons:StudiesOutput",),
 }
-VERSIONS = dict.fromkeys(OUTPUTS, 1)
+VERSIONS = dict.fromkeys(OUTPUTS, 1) | dict.fromkeys(
+    ("trace info", "trace analyze", "simulate", "fleet", "explore", "measure"), 2
+)
 """A version goes up where a key is removed, renamed, or changes its meaning; a new key leaves it as it is."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstack.results.base import Figure, NotRequired, TypedDict
-from headstack.results.common import Busy, Origins, Phases, Quantiles, Watts
+from headstack.results.common import Busy, Mean, MeanAndMax, Origins, Phases, Quantiles, Watts
 
 
 class CacheCounts(TypedDict):
@@ -19,8 +19,8 @@ class ByDirection(TypedDict):
     """Reads, or writes, alone."""
 
     requests: int
-    response_mean_ms: Figure
-    service_mean_ms: Figure
+    response_ms: Mean
+    service_ms: Mean
     phases_ms: Phases
 
 
@@ -51,8 +51,7 @@ class BusLoad(TypedDict):
     queue_mean: float
     queue_max: int
     grants: int
-    wait_mean_ms: Figure
-    wait_max_ms: float
+    wait_ms: MeanAndMax
 
 
 class BufferCacheCounts(TypedDict):
@@ -75,9 +74,9 @@ class BufferCacheCounts(TypedDict):
     longest_dirty_s: float
     waits_for_room: int
     driver_reads: int
-    driver_read_mean_ms: Figure
+    driver_read_ms: Mean
     driver_writes: int
-    driver_write_mean_ms: Figure
+    driver_write_ms: Mean
 
 
 class ArrayCacheCounts(TypedDict):
@@ -100,7 +99,19 @@ class Lateness(TypedDict):
     """Calls of the model that came after an effect it had announced."""
 
     count: int
-    max_ms: float
+    max: float
+
+
+class FioTimes(TypedDict):
+    """Responses that fio measured, in ms; its percentiles are those of its output."""
+
+    mean: float
+    std: float
+    p50: NotRequired[float]
+    p90: NotRequired[float]
+    p99: NotRequired[float]
+    p999: NotRequired[float]
+    max: float
 
 
 class MeasuredByFio(TypedDict):
@@ -110,9 +121,16 @@ class MeasuredByFio(TypedDict):
     op: str
     iops: float
     mib_per_s: float
-    mean_ms: float
-    std_ms: float
-    max_ms: float
+    response_ms: FioTimes
+
+
+class MeanwhileTimes(TypedDict):
+    """Responses during a rebuild, in ms."""
+
+    mean: float | None
+    p50: float | None
+    p99: float | None
+    max: float | None
 
 
 class Rebuild(TypedDict):
@@ -134,10 +152,7 @@ class Rebuild(TypedDict):
     """Share, and seconds since it began, every twentieth."""
     requests: int
     """Those of the volume that completed meanwhile."""
-    response_mean_ms: float | None
-    response_p50_ms: float | None
-    response_p99_ms: float | None
-    response_max_ms: float | None
+    response_ms: MeanwhileTimes
 
 
 class DataLoss(TypedDict):
@@ -201,7 +216,7 @@ class RunSummary(TypedDict):
     """Requests that were under way where the run was cut."""
     clamped: int
     """Requests whose measured instants overlap, so that they had to be moved."""
-    lateness: Lateness
+    lateness_ms: Lateness
     interrupted: bool
     power: NotRequired[Watts]
     buffer_cache: NotRequired[BufferCacheCounts]
@@ -212,6 +227,17 @@ class RunSummary(TypedDict):
     parallel: NotRequired[Parallel]
 
 
+class DeviceTimes(TypedDict):
+    """Responses of one device, in ms."""
+
+    mean: float | None
+    p50: float
+    """Within 0.4 %, as the other two quantiles."""
+    p99: float
+    p999: float
+    max: float
+
+
 class FleetDevice(TypedDict):
     """One of the worst devices of a fleet."""
 
@@ -219,12 +245,35 @@ class FleetDevice(TypedDict):
     requests: int
     utilisation: float
     """Share of the simulated time its mechanisms worked."""
+    response_ms: DeviceTimes
+
+
+class PlotBin(TypedDict):
+    """Requests that arrived within an interval."""
+
+    start_s: float
+    width_s: float
+    requests: int
     mean_ms: float | None
-    p50_ms: float
-    """Within 0.4 %, as the other two quantiles."""
-    p99_ms: float
-    p999_ms: float
     max_ms: float
+
+
+class PlotAddresses(TypedDict):
+    """Requests by address: first sector, requests, mean and longest response in ms of each bin."""
+
+    device: str
+    width_sectors: int
+    bins: list[tuple[int, int, float, float]]
+
+
+class Plots(TypedDict):
+    """Curves over all requests, thinned."""
+
+    response_cdf: list[tuple[float, float]]
+    """Response in ms, and the share of requests that took no longer."""
+    service_cdf: list[tuple[float, float]]
+    response_over_time: list[PlotBin]
+    response_over_lba: list[PlotAddresses]
 
 
 class FleetSummary(TypedDict):
@@ -235,8 +284,6 @@ class FleetSummary(TypedDict):
     requests: int
     reads: int
     simulated_s: float
-    wall_s: float
-    """What the run took here."""
     quantiles: str
     response_ms: Quantiles
     iops: float
@@ -245,6 +292,13 @@ class FleetSummary(TypedDict):
     utilisation_max: float
     worst: list[FleetDevice]
     """Those with the longest p99, the worst first."""
+
+
+class FleetOutput(FleetSummary):
+    """What `fleet --json` prints."""
+
+    wall_s: float
+    """What the run took here."""
 
 
 class PlaceOnDisk(TypedDict):

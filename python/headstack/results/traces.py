@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, Figure, NotRequired, TypedDict
-from headstack.results.common import Notes, Spread
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.results.base import Figure, NotRequired, TypedDict
+from headstack.results.common import MeanAndMax, Notes, Spread
 
 
 class SizeCount(TypedDict):
@@ -17,8 +19,8 @@ class Sizes(TypedDict):
     """The sizes of requests."""
 
     mean_bytes: Figure
-    min_bytes: int | None
-    max_bytes: int | None
+    min_bytes: Figure
+    max_bytes: Figure
     common: list[SizeCount]
 
 
@@ -58,10 +60,10 @@ class TraceInfo(TypedDict):
     footprint_grid_sectors: int
     highest_lba: int | None
     sequential_fraction: Figure
-    inter_arrival: Spread | None
-    service: Spread | None
+    inter_arrival_ms: Spread | None
+    service_ms: Spread | None
     """Null where the trace has no measured start and completion."""
-    response: Spread | None
+    response_ms: Spread | None
     max_outstanding: int | None
     devices: list[DeviceInTrace]
     notes: Notes
@@ -73,15 +75,20 @@ class InfoOutput(TraceInfo):
     trace: str
 
 
-class ConvertOutput(TypedDict):
-    """What `trace convert --json` prints."""
+class Converted(TypedDict):
+    """What was written of a trace."""
 
-    trace: str
-    out: str
     requests: int
     others: int
     """Rows that are not requests: flushes, discards."""
     notes: Notes
+
+
+class ConvertOutput(Converted):
+    """What `trace convert --json` prints."""
+
+    trace: str
+    out: str
 
 
 class JoinOutput(TypedDict):
@@ -149,48 +156,260 @@ class Loss(TypedDict):
     damaged_places: int
 
 
-class Pairing(TypedDict):
-    """How events became requests."""
+class LayerTimes(TypedDict):
+    """Times from one layer of the block layer to another, in s."""
+
+    count: int
+    min_s: float
+    mean_s: float
+    max_s: float
+
+
+if TYPE_CHECKING:
+    # A checker does not ask for `is None` before each use.
+    AnyTicks: TypeAlias = TickHistogram | Any
+else:
+    AnyTicks = TickHistogram | None
+
+
+class Paired(TypedDict, total=False):
+    """How events became requests: ticks, or events of a block trace."""
+
+    records: int
+    orphan_responses: int
+    orphan_requests: int
+    off_slice: int
+    ticks: list[dict[str, Any]]
+    orphan_records: list[Any]
+    histogram: AnyTicks
+    orphan_dispatches: int
+    orphan_completions: int
+    orphan_queued: int
+    undispatched: int
+    doubtful: int
+    """Pairs left out because lost events may have made them up."""
+    without_queueing: int
+    merges: int
+    splits: int
+    requeues: int
+    partial_completions: int
+    double_flush_completions: int
+    events: dict[str, Any]
+    btt: dict[str, LayerTimes]
+    btt_overhead_percent: dict[str, float]
+    loss: Loss | None
+
+
+class Matching(Paired):
+    """How events became requests, and how many stayed alone."""
 
     pairs: int
     orphans: int
     """Events that stayed unpaired."""
-    records: NotRequired[int]
-    orphan_responses: NotRequired[int]
-    orphan_requests: NotRequired[int]
-    off_slice: NotRequired[int]
-    ticks: NotRequired[list[dict[str, Any]]]
-    orphan_records: NotRequired[list[Any]]
-    histogram: NotRequired[TickHistogram | None]
-    orphan_dispatches: NotRequired[int]
-    orphan_completions: NotRequired[int]
-    orphan_queued: NotRequired[int]
-    undispatched: NotRequired[int]
-    doubtful: NotRequired[int]
-    """Pairs left out because lost events may have made them up."""
-    without_queueing: NotRequired[int]
-    merges: NotRequired[int]
-    splits: NotRequired[int]
-    requeues: NotRequired[int]
-    partial_completions: NotRequired[int]
-    double_flush_completions: NotRequired[int]
-    events: NotRequired[dict[str, Any]]
-    btt: NotRequired[dict[str, Any]]
-    btt_overhead_percent: NotRequired[dict[str, float]]
-    loss: NotRequired[Loss | None]
+    notes: Notes
 
 
-class MatchOutput(Pairing):
+class MatchOutput(Matching):
     """What `trace match --json` prints."""
 
     trace: str
-    notes: NotRequired[Notes]
 
 
-class AnalyzeOutput(TypedDict):
-    """What `trace analyze --json` prints; for a trace that was paired, the keys of `trace match` besides."""
+class TimeBin(TypedDict):
+    """How many times lie in a bin, at least `from_ms` and below `to_ms`."""
 
-    trace: str
+    from_ms: float
+    to_ms: float
+    count: int
+
+
+class ArrivalBin(TypedDict):
+    """What arrived in a stretch of time."""
+
+    from_ns: int
+    width_ns: int
+    reads: int
+    writes: int
+    bytes_read: int
+    bytes_written: int
+
+
+class Group(TypedDict):
+    """Requests that have something in common, which is their name."""
+
+    name: str
+    requests: int
+    reads: int
+    bytes: int
+    response_ms: Spread | None
+
+
+AxisBin = TypedDict("AxisBin", {"from": int, "width": int, "count": int, "mean": Figure, "max": float})
+"""Requests in a stretch of an axis (sectors, or ns from the first arrival): response in ms, or queue depth."""
+
+
+class AddressBins(TypedDict):
+    """Responses over the addresses of a device."""
+
+    device: str
+    bins: list[AxisBin]
+
+
+Cell = TypedDict("Cell", {"from": int, "width": int, "from_ms": float, "to_ms": float, "count": int})
+"""How many responses lie in a cell of arrival and response."""
+
+
+class Depth(TypedDict):
+    """How many requests an arrival finds outstanding."""
+
+    mean: float
+    max: int
+    idle_share: float
+    over_time: list[AxisBin]
+
+
+class Region(TypedDict):
+    """A busy part of a device."""
+
+    device: str
+    first_lba: int
+    sectors: int
+    requests: int
+    share: float
+    response_ms: MeanAndMax | None
+
+
+class Effect(TypedDict):
+    """How many times as long reads take while something happens, with its 95 % interval."""
+
+    cause: str
+    occurrences: int
+    reads: int
+    reads_around: int
+    times_as_long: Figure
+    low: Figure
+    high: Figure
+    found: bool
+    """Whether it is more than chance explains."""
+
+
+class Burst(TypedDict):
+    """A burst of writes."""
+
+    kind: str
+    """`flush`, or `mixed`."""
+    start_s: float
+    length_ms: float
+    writes: int
+    bytes_written: int
+    peak_outstanding: int
+    reads: int
+    read_response_ms: MeanAndMax | None
+
+
+class Bursts(TypedDict):
+    """Bursts of writes, and what they do to reads."""
+
+    count: int
+    flushes: int
+    share_of_writes: float
+    flush_period_s: Figure
+    reads_inside_ms: Spread | None
+    reads_outside_ms: Spread | None
+    effects: list[Effect]
+    largest: list[Burst]
+
+
+class Runs(TypedDict):
+    """Sequential runs, and strides."""
+
+    sequential_fraction: float
+    strided_fraction: float
+    runs: int
+    mean_length: float
+    longest: int
+    by_log2_length: list[int]
+    """How many runs have 2^k to 2^(k+1) − 1 requests, from k = 0 on."""
+
+
+class RankedTimes(TypedDict):
+    """Responses of a device in the rank, in ms."""
+
+    mean: float
+    p50: float
+    p99: float
+
+
+class Ranked(TypedDict):
+    """A device among the others of a trace."""
+
+    device: str
+    responses: int
+    response_ms: RankedTimes
+    p99_to_others: float
+    """Its p99 over the median of the others'."""
+
+
+class Outlier(TypedDict):
+    """A device that takes longer than the others explain."""
+
+    device: str
+    measure: str
+    value_ms: float
+    others_ms: float
+    times_as_long: float
+    deviations: float
+
+
+class DeviceRank(TypedDict):
+    """The devices of a trace, the slowest first."""
+
+    ranked: list[Ranked]
+    left_out: int
+    outlier: Outlier | None
+
+
+class SeenTimes(TypedDict):
+    """Responses, in ms."""
+
+    mean: float
+    std: float
+    p50: float
+    p99: float
+
+
+class SeenBias(TypedDict):
+    """How much longer responses seem, in ms."""
+
+    mean: float
+    p50: float
+
+
+class Quantised(TypedDict):
+    """What a clock of ticks would have seen of the responses."""
+
+    ticks_per_s: int
+    response_ms: SeenTimes
+    seen_ms: SeenTimes
+    bias_ms: SeenBias
+    std_added_expected_ms: float
+    at_0_ticks: float
+    at_0_ticks_expected: float
+    histogram: list[TickCount]
+
+
+if TYPE_CHECKING:
+    AnyBursts: TypeAlias = Bursts | Any
+    AnyQuantised: TypeAlias = Quantised | Any
+else:
+    AnyBursts, AnyQuantised = Bursts | None, Quantised | None
+
+
+class Analysis(Paired):
+    """What is in a trace, in one pass; for a trace that was paired, the keys of `trace match` besides."""
+
+    pairs: NotRequired[int]
+    orphans: NotRequired[int]
     format: str
     sector_bytes: int
     requests: int
@@ -202,33 +421,41 @@ class AnalyzeOutput(TypedDict):
     bytes_written: int
     span_s: float
     late_arrivals: int
-    response: Spread | None
-    service: Spread | None
-    wait: Spread | None
-    inter_arrival: Spread | None
+    response_ms: Spread | None
+    service_ms: Spread | None
+    wait_ms: Spread | None
+    inter_arrival_ms: Spread | None
     inter_arrival_variation: Figure
     """Coefficient of variation of the times between arrivals; 1 for Poisson arrivals."""
-    by_inter_arrival: list[dict[str, Any]]
-    arrivals: list[dict[str, Any]]
-    by_response: list[dict[str, Any]]
-    by_device: list[dict[str, Any]]
-    by_address: list[dict[str, Any]]
-    by_interface: list[dict[str, Any]]
-    by_size: list[dict[str, Any]]
-    by_kind: list[dict[str, Any]]
-    by_start: list[dict[str, Any]]
-    by_process: list[dict[str, Any]]
-    heat: list[dict[str, Any]]
-    depth: dict[str, Any] | None
+    by_inter_arrival: list[TimeBin]
+    arrivals: list[ArrivalBin]
+    by_response: list[TimeBin]
+    by_device: list[Group]
+    fleet: DeviceRank | None
+    """The devices side by side, where there are several with measured responses."""
+    by_address: list[AddressBins]
+    by_interface: list[Group]
+    by_size: list[Group]
+    by_kind: list[Group]
+    by_start: list[AxisBin]
+    by_process: list[Group]
+    heat: list[Cell]
+    depth: Depth
     """Queue depth at arrival, and over time."""
-    hot_regions: list[dict[str, Any]]
-    bursts: dict[str, Any] | None
-    effects: list[dict[str, Any]]
+    hot_regions: list[Region]
+    bursts: AnyBursts
+    effects: list[Effect]
     """What reads wait for: each cause with an interval."""
-    runs: dict[str, Any] | None
+    runs: Runs
     notes: Notes
-    quantised: dict[str, Any] | None
+    quantised: AnyQuantised
     """What a coarse clock (`--ticks`) would have seen."""
+
+
+class AnalyzeOutput(Analysis):
+    """What `trace analyze --json` prints."""
+
+    trace: str
 
 
 class IostatOutput(TypedDict):

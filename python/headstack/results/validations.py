@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from headstack.results.base import Any, Figure, NotRequired, TypedDict
-from headstack.results.common import GapChoice, Origins, PhaseLock, Score, SplitScore
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headstack.results.base import Figure, NotRequired, TypedDict
+from headstack.results.common import GapChoice, Origins, PhaseLock, SplitScore
 
 
 class Rung(SplitScore):
@@ -128,11 +130,79 @@ class FittedRule(TypedDict):
     """Other ways that fit about as well."""
 
 
+class DemeritScore(TypedDict):
+    """How far a distribution of modelled times is from the measured one."""
+
+    measured_mean_ms: float
+    model_mean_ms: float
+    demerit_ms: float
+    demerit_percent: float
+
+
+class ScoreIntervals(TypedDict):
+    """95 % intervals of scores."""
+
+    demerit_ms: list[float]
+    mae_percent: list[float]
+
+
+class Intervals(TypedDict):
+    """95 % intervals of the scores of a validation; null where there are no such requests."""
+
+    all: ScoreIntervals
+    reads: ScoreIntervals | None
+    writes: ScoreIntervals | None
+
+
+if TYPE_CHECKING:
+    # A checker does not ask which of them it is.
+    FittedRow: TypeAlias = FittedParameter | Any
+else:
+    FittedRow = FittedParameter | FittedRule
+
+
 class BeforeAfter(TypedDict):
     """A score before and after a fit."""
 
-    before: Score
-    after: Score
+    before: SplitScore
+    after: SplitScore
+
+
+class MeanScore(TypedDict):
+    """A score over blocks of a trace, with its 95 % interval."""
+
+    mean: float
+    ci95: list[float] | None
+
+
+class MeanScores(TypedDict):
+    """Scores over blocks of a trace; null where a block has none."""
+
+    mae_ms: MeanScore | None
+    mae_percent: MeanScore | None
+    demerit_ms: MeanScore | None
+    demerit_percent: MeanScore | None
+
+
+class SplitMeanScores(MeanScores):
+    """The same, with those of reads and of writes alone."""
+
+    reads: MeanScores
+    writes: MeanScores
+
+
+class MeanBeforeAfter(TypedDict):
+    """Scores over blocks before and after a fit."""
+
+    before: SplitMeanScores
+    after: SplitMeanScores
+
+
+class Folds(TypedDict):
+    """Blocks of a trace, each scored by a drive that was fitted to the others."""
+
+    scores: list[BeforeAfter]
+    mean: MeanBeforeAfter
 
 
 class PhaseBeforeAfter(TypedDict):
@@ -186,9 +256,10 @@ class CalibrationSummary(TypedDict):
     workload: str
     objective: str
     split: SplitOfTrace
-    parameters: list[FittedParameter | FittedRule]
+    parameters: list[FittedRow]
     train: BeforeAfter
     test: BeforeAfter
+    folds: NotRequired[Folds]
     refuted: list[str]
     """Changes that went back: with them a score of reads or of writes got worse on requests that had not chosen them."""
     retries: RetriesFound
@@ -200,13 +271,60 @@ class CalibrationSummary(TypedDict):
     gap: NotRequired[GapChoice]
 
 
+class StreamParameter(TypedDict):
+    """A parameter of a stream model, before and after a fit."""
+
+    name: str
+    unit: str
+    before: float
+    after: float
+    ci95: list[Figure] | None
+    identifiable: bool
+    why: str | None
+
+
+class StreamError(TypedDict):
+    """How far throughputs are from the measured ones."""
+
+    mean_percent: float
+    max_percent: float
+
+
+class StreamScores(TypedDict):
+    """A score before and after a fit."""
+
+    throughputs: int
+    before: StreamError | None
+    after: StreamError | None
+
+
+class StreamRow(TypedDict):
+    """A throughput that was fitted."""
+
+    op: str
+    file_mb: float
+    record_kib: float
+    repeats: int
+    mb_per_s: float
+    """As measured."""
+    fitted: bool
+    """Whether the fit saw it."""
+    before_percent: float
+    after_percent: float
+
+
 class StreamCalibrationSummary(TypedDict):
     """A stream model fitted to throughputs."""
 
     system: str
     source: str
     left_out_cached: int
-    parameters: list[dict[str, Any]]
-    train: dict[str, Any]
-    test: dict[str, Any]
-    rows: list[dict[str, Any]]
+    law: str
+    seed: int
+    version: str
+    parameters: list[StreamParameter]
+    train: StreamScores
+    test: StreamScores
+    rows: list[StreamRow]
+    model: dict[str, Any]
+    """The fitted model, as its file has it."""

@@ -29,9 +29,10 @@ from headstack.studies.repeats import estimate
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from typing import Any
 
     import polars as pl
+
+    from headstack.results.traces import Analysis
 
 TITLE = "How long do a time-shared host's reads wait for its sync, and what would help?"
 PAPER = "Johnson, Smith & Wilson, Disk response time measurements, USENIX winter 1987"
@@ -208,16 +209,16 @@ def _drives(hosts: list[Host]) -> list[Row]:
 # ---- R4.13: the clock ----
 
 
-def _ticks(about_trace: dict[str, Any]) -> list[Row]:
+def _ticks(about_trace: Analysis) -> list[Row]:
     seen, bursts = about_trace["quantised"], about_trace["bursts"]
-    added = (max(0.0, seen["std_seen_ms"] ** 2 - seen["std_ms"] ** 2)) ** 0.5
+    added = (max(0.0, seen["seen_ms"]["std"] ** 2 - seen["response_ms"]["std"] ** 2)) ** 0.5
     return [
         about("tick-zero", "1/60 s ticks: responses seen as 0 ticks, expected from their true lengths",
               100 * seen["at_0_ticks_expected"], 100 * seen["at_0_ticks"], "%", within=0.5,
               note="derived: a response of r ms is seen as 0 with chance 1 - r/16.7; none of them took no time"),
-        about("tick-mean", "1/60 s ticks: bias of the mean response", 0.0, seen["mean_bias_ms"], "ms", within=16.7 / 2,
+        about("tick-mean", "1/60 s ticks: bias of the mean response", 0.0, seen["bias_ms"]["mean"], "ms", within=16.7 / 2,
               note=f"derived: none where responses begin anywhere in a tick, but a sync begins on one: up to half a tick. "
-                   f"Of the median: {seen['median_bias_ms']:.1f} ms; spread added {added:.1f} ms, of one response "
+                   f"Of the median: {seen['bias_ms']['p50']:.1f} ms; spread added {added:.1f} ms, of one response "
                    f"{seen['std_added_expected_ms']:.1f}"),
         about("trace-period", "`trace analyze` on the driver's requests: time from flush to flush", 30.0,
               bursts["flush_period_s"] or 0.0, "s", within=0.5, note="found from the burst of writes alone"),
@@ -265,7 +266,7 @@ def _policy_table(hosts: dict[str, list[Host]]) -> Section:
             cell([_mean(host.reads) for host in runs], 1),
             cell([host.read_variance**0.5 for host in runs], 0),
             *quantiles,
-            cell([host.cache["driver_write_mean_ms"] for host in runs], 0),
+            cell([host.cache["driver_write_ms"]["mean"] for host in runs], 0),
             cell([float(host.cache["driver_writes"]) for host in runs], 0),
             cell([host.cache["longest_dirty_s"] for host in runs], 1),
         ])  # fmt: skip
@@ -293,7 +294,7 @@ def _policy_chart(hosts: dict[str, list[Host]]) -> Section:
     return Section("Read response by policy", "Mean over the seeds.", chart)
 
 
-def _views(about_trace: dict[str, Any]) -> list[Section]:
+def _views(about_trace: Analysis) -> list[Section]:
     from headstack.report.trace import trace_page
 
     return trace_page("", about_trace).sections

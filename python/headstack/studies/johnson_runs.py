@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import headstack
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headstack.results.runs import BufferCacheCounts
+    from headstack.results.traces import Analysis
 
 SYSTEM = "uda50-ra81"
 WORKLOAD = "time-shared"
@@ -163,7 +164,7 @@ def most_outstanding(rows: pl.DataFrame) -> int:
     return int(pl.concat([begun, ended]).sort("at", "step")["step"].cum_sum().max() or 0)  # type: ignore[arg-type]
 
 
-def analysed(host: Host) -> dict[str, Any]:
+def analysed(host: Host) -> Analysis:
     """What `trace analyze` finds in the driver's requests, with a clock of 60 ticks a second."""
     from headstack import _core
 

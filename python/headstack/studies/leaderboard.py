@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from headstack.results.validations import ValidationSummary
+    from headstack.results.validations import Intervals, ValidationSummary
     from headstack.studies.measured_drives import Measured
 
 KINDS = ("all", "reads", "writes")
@@ -23,7 +23,7 @@ class Scored:
     """The second half of a trace, phase-locked: the scores, and how sure they are."""
 
     summary: ValidationSummary
-    intervals: dict[str, Any]
+    intervals: Intervals
 
     @classmethod
     def of(cls, drive: str | headstack.Drive, trace: Path | headstack.Trace) -> Scored:

@@ -77,7 +77,7 @@ def _mock(formula: Measurement, drive: Measurement) -> list[Row]:
               ("a5-step-36", 36, 2.056, "the first step behind it: minimum time to media and a sector"))  # fmt: skip
     for kind, found in (("formula", formula), ("simulated", drive)):
         sawtooth = found.found["skippy"][0]
-        points = dict(map(tuple, sawtooth["points"]))
+        points = dict(sawtooth["points"])
         for id_, step, paper, claim in claims:
             rows.append(about(f"{id_}-{kind}", f"mock disk, {kind}: {claim}", paper, points[step], "ms", within=0.0006))
         for id_, key, name, paper, skewed in (("a5-head", "head_switch_ms", "head", 0.7, 13),

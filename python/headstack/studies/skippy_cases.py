@@ -25,11 +25,11 @@ def _dives() -> list[Row]:
     """Downward spikes before the drop: switches that pass beside the overhead lose no turn (R2.8)."""
     plain = measure.skippy("sim:mock-disk").found["skippy"][0]
     diving = measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS})
-    dived = dict(map(tuple, diving.found["skippy"][0]["points"]))
+    dived = dict(diving.found["skippy"][0]["points"])
     turn, sector = 60_000 / 7_200, 60_000 / 7_200 / 150
     least, switch, skew = 2.0, 0.7, 13 * sector
     heads = [step for (step, _), kind in zip(plain["points"], plain["kinds"], strict=True) if kind == "head"]
-    stayed = dict(map(tuple, plain["points"]))
+    stayed = dict(plain["points"])
     # The head is there in time if step and skew leave it what the overhead does not cover.
     in_time = [step for step in heads if step < least / sector and step * sector + skew > least + switch - OVERLAP_MS]
     rows = []

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headstack.comparison.sweep import SweepComparison
+    from headstack.results.comparisons import PointResult as PointRow
+    from headstack.results.comparisons import SweepSummary
     from headstack.sweeping.definition import Definition, Point
     from headstack.sweeping.repeats import Estimate
     from headstack.sweeping.run import Record
@@ -140,7 +142,7 @@ class Sweep:
         return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> SweepSummary:
         """What `headstack sweep --json` prints."""
         return {
             "schema_version": SCHEMA_VERSION,
@@ -172,7 +174,7 @@ class Sweep:
 
         return compare_sweep(self, [Limit.parse(text) for text in fail_if])
 
-    def _row(self, result: PointResult) -> dict[str, Any]:
+    def _row(self, result: PointResult) -> PointRow:
         found = {name: result.estimate(name) for name in self.definition.metrics}
         return {
             "point": result.point.number,

@@ -15,12 +15,8 @@ pub struct LoadPoint {
     pub mode: &'static str,
     /// Accesses outstanding at a time.
     pub depth: u32,
-    /// Mean latency, in ms.
-    pub mean_ms: f64,
-    /// Median latency, in ms.
-    pub p50_ms: f64,
-    /// 99 of 100 accesses take no longer than this, in ms.
-    pub p99_ms: f64,
+    /// From issue to completion.
+    pub response_ms: LoadTimes,
     /// Accesses per second.
     pub iops: f64,
     /// 95 % confidence of that, half width; absent with fewer than two chunks.
@@ -29,6 +25,17 @@ pub struct LoadPoint {
     pub out_of_order_percent: f64,
     /// Accesses measured.
     pub accesses: u64,
+}
+
+/// Responses of accesses, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LoadTimes {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99 of 100 accesses take no longer than this.
+    pub p99: f64,
 }
 
 /// Nothing outstanding but completions seen late overtakes fewer than these, in percent; a drive that chooses the nearest of many,
@@ -74,9 +81,7 @@ fn point(mode: Mode, depth: u32, samples: &[&Sample]) -> Option<LoadPoint> {
     Some(LoadPoint {
         mode: mode.as_str(),
         depth,
-        mean_ms: latencies.iter().sum::<f64>() / count,
-        p50_ms: at(0.5)?,
-        p99_ms: at(0.99)?,
+        response_ms: LoadTimes { mean: latencies.iter().sum::<f64>() / count, p50: at(0.5)?, p99: at(0.99)? },
         iops: rate(samples)?,
         iops_ci95: mean_interval(&rates).and_then(|(_, half_width)| half_width),
         out_of_order_percent: 100.0 * overtaken as f64 / count,
@@ -197,6 +202,6 @@ mod tests {
         let samples = served(1, 1, |_, _| 0);
         let found = point(Mode::Read, 1, &samples.iter().collect::<Vec<_>>()).unwrap();
         let longer = |ms: f64| samples.iter().filter(|sample| sample.latency_ms() > ms).count();
-        assert_eq!((longer(found.p50_ms), longer(found.p99_ms)), (200, 4));
+        assert_eq!((longer(found.response_ms.p50), longer(found.response_ms.p99)), (200, 4));
     }
 }

@@ -34,12 +34,19 @@ pub struct Scan {
     pub long_lbas: Vec<u64>,
     /// More than 1,000 ms and 2 ms for each 256 sectors.
     pub long_ms: f64,
-    /// Median time of a read, in ms.
-    pub median_ms: f64,
-    /// The longest read that did not fail, in ms.
-    pub longest_ms: f64,
+    /// Times of the reads that did not fail.
+    pub read_ms: ReadTimes,
     /// Each part of the device that was read, from the first sector to the last.
     pub parts: Vec<ScanPart>,
+}
+
+/// Times of reads, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReadTimes {
+    /// Median.
+    pub p50: f64,
+    /// The longest.
+    pub max: f64,
 }
 
 /// A part of the device.
@@ -88,8 +95,7 @@ pub(super) fn scan(record: &Record) -> Option<Scan> {
         long: long.len(),
         long_lbas: lbas(&long),
         long_ms: long_ms(sectors_per_read),
-        median_ms: median(&times),
-        longest_ms: times.iter().copied().fold(0.0, f64::max),
+        read_ms: ReadTimes { p50: median(&times), max: times.iter().copied().fold(0.0, f64::max) },
         parts: by_part.values().map(|samples| part(samples, record.head.device.sector_bytes)).collect(),
     };
     scan.verdict = verdict(&scan);

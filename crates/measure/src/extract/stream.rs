@@ -39,16 +39,23 @@ pub struct StreamPoint {
     pub ci95_mb_per_s: Option<f64>,
     /// Throughput of each file.
     pub files_mb_per_s: Vec<f64>,
-    /// Mean time of a record, in ms.
-    pub transfer_mean_ms: f64,
-    /// The median.
-    pub transfer_p50_ms: f64,
-    /// The 99th percentile.
-    pub transfer_p99_ms: f64,
-    /// The longest.
-    pub transfer_max_ms: f64,
+    /// Time of a record.
+    pub transfer_ms: TransferTimes,
     /// Faster than the media seem to be: a cache answered.
     pub is_cached: bool,
+}
+
+/// Times of records, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TransferTimes {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
 }
 
 /// From the probe `stream`.
@@ -110,10 +117,12 @@ fn point(mode: Mode, (file_mb, record_kib): (f64, f64), files: &[FileOf<'_>]) ->
         repeats: files.len(),
         mb_per_s: mean(&rates),
         ci95_mb_per_s: ci95(&rates),
-        transfer_mean_ms: mean(&times),
-        transfer_p50_ms: median(&times),
-        transfer_p99_ms: times[(times.len() - 1) * 99 / 100],
-        transfer_max_ms: times[times.len() - 1],
+        transfer_ms: TransferTimes {
+            mean: mean(&times),
+            p50: median(&times),
+            p99: times[(times.len() - 1) * 99 / 100],
+            max: times[times.len() - 1],
+        },
         files_mb_per_s: rates,
         is_cached: false,
     }

@@ -131,7 +131,7 @@ fn every_level_is_rebuilt_under_load_and_then_leaves_the_failed_drive_alone() {
         let rebuild = &summary.rebuilds[0];
         let finished = rebuild.finished_s.unwrap_or_else(|| panic!("{level}: {rebuild:?}"));
         assert!(rebuild.failed_s == 1.0 && finished > 5.0 && finished < 110.0, "{level}: {rebuild:?}");
-        assert!(rebuild.requests > 50 && rebuild.response_p99_ms >= rebuild.response_p50_ms);
+        assert!(rebuild.requests > 50 && rebuild.response_ms.p99 >= rebuild.response_ms.p50);
         // All of the failed drive that the level uses; of a declustered one some rows are left over.
         let share = rebuild.rebuilt_mb / drive_mb();
         assert!(share <= 1.0 && share > 0.9, "{level}: {rebuild:?}");
@@ -166,7 +166,7 @@ fn a_rate_limit_is_kept_and_what_waits_below_requests_hurts_them_less() {
     assert!((hours * 3600.0 * 0.5 / drive_mb() - 1.0).abs() < 0.03, "{hours} h");
     let below = time("step_kib = 256", load(1_000, 40));
     let equal = time("step_kib = 256\npriority = \"equal\"\nwindow = 16", load(1_000, 40));
-    assert!(below.response_p99_ms < equal.response_p99_ms, "{below:?} {equal:?}");
+    assert!(below.response_ms.p99 < equal.response_ms.p99, "{below:?} {equal:?}");
     assert!(below.hours > equal.hours);
 }
 

@@ -319,7 +319,7 @@ fn two_drives_on_a_bus_contend_and_its_time_is_conserved() {
     let (kept, summary) = go(&system, source(&requests), &RunOptions::default());
     check_rows(&requests, &kept.rows);
     let bus = &summary.buses[0];
-    assert!(bus.queue_max == 1 && bus.wait_mean_ms > 1.0, "{bus:?}");
+    assert!(bus.queue_max == 1 && bus.wait_ms.mean > 1.0, "{bus:?}");
     assert_eq!(bus.grants, 200);
     let work: f64 = kept.rows.iter().map(|row| row.busy.bus.as_s()).sum();
     assert!((bus.utilisation * summary.simulated_s - work).abs() < 1e-6, "{} {work}", bus.utilisation);
@@ -328,7 +328,7 @@ fn two_drives_on_a_bus_contend_and_its_time_is_conserved() {
     // Alone, nobody waits.
     let alone: Vec<Request> = requests.iter().filter(|request| request.device == 0).copied().collect();
     let (_, alone) = go(&system, source(&alone), &RunOptions::default());
-    assert_eq!(alone.buses[0].wait_max_ms, 0.0);
+    assert_eq!(alone.buses[0].wait_ms.max, 0.0);
     assert!(alone.response_ms.mean < summary.response_ms.mean);
 }
 
@@ -560,7 +560,7 @@ fn summaries_add_up() {
     assert_eq!(summary.plots.response_cdf.last().unwrap()[1], 1.0);
     let json = serde_json::to_value(&summary).unwrap();
     for key in
-        ["requests", "config_hash", "iops", "cache", "drives", "buses", "lateness", "in_flight_drained"]
+        ["requests", "config_hash", "iops", "cache", "drives", "buses", "lateness_ms", "in_flight_drained"]
     {
         assert!(json.get(key).is_some(), "{key}");
     }

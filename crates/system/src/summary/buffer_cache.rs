@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::host::Origin;
 use crate::layer::buffer_cache::Counts;
+use crate::summary::content::MeanTime;
 
 /// What a cache did, and what it has yet to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,12 +55,12 @@ pub struct BufferCacheSummary {
     pub waits_for_room: u64,
     /// Requests of the driver, raw ones included: reads…
     pub driver_reads: u64,
-    /// …their mean response, in ms; …
-    pub driver_read_mean_ms: Option<f64>,
+    /// …their response; …
+    pub driver_read_ms: MeanTime,
     /// …writes…
     pub driver_writes: u64,
-    /// …and theirs, in ms.
-    pub driver_write_mean_ms: Option<f64>,
+    /// …and theirs.
+    pub driver_write_ms: MeanTime,
 }
 
 impl BufferCacheSummary {
@@ -85,9 +86,9 @@ impl BufferCacheSummary {
             longest_dirty_s: counts.longest_dirty.as_s(),
             waits_for_room: counts.room_waits,
             driver_reads: reads.count(),
-            driver_read_mean_ms: reads.mean_ms(),
+            driver_read_ms: MeanTime { mean: reads.mean_ms() },
             driver_writes: writes.count(),
-            driver_write_mean_ms: writes.mean_ms(),
+            driver_write_ms: MeanTime { mean: writes.mean_ms() },
         }
     }
 }

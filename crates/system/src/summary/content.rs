@@ -72,7 +72,7 @@ pub struct Summary {
     /// Replays: requests whose instant had to be moved because measured times overlapped.
     pub clamped: u64,
     /// Calls that came late to a drive.
-    pub lateness: LatenessSummary,
+    pub lateness_ms: LatenessSummary,
     /// Phase-locked replay: how the tracking of each drive's spindle went.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phase: Vec<PhaseSummary>,
@@ -126,6 +126,22 @@ pub struct TimeSummary {
     pub max: Option<f64>,
 }
 
+/// A mean time, in ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MeanTime {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+}
+
+/// Waits, in ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct WaitTimes {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Longest.
+    pub max: f64,
+}
+
 /// Means of the seven phases, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseMeans {
@@ -176,10 +192,10 @@ pub struct CacheSummary {
 pub struct OpSummary {
     /// How many.
     pub requests: u64,
-    /// Mean response, in ms.
-    pub response_mean_ms: Option<f64>,
-    /// Mean service, in ms.
-    pub service_mean_ms: Option<f64>,
+    /// Their response.
+    pub response_ms: MeanTime,
+    /// Their service.
+    pub service_ms: MeanTime,
     /// Mean of each phase.
     pub phases_ms: PhaseMeans,
 }
@@ -241,10 +257,8 @@ pub struct BusSummary {
     pub queue_max: u64,
     /// How often it was granted.
     pub grants: u64,
-    /// Mean wait for a grant, in ms.
-    pub wait_mean_ms: f64,
-    /// Longest wait for a grant, in ms.
-    pub wait_max_ms: f64,
+    /// Waits for a grant.
+    pub wait_ms: WaitTimes,
 }
 
 /// Where the drives' values come from.
@@ -262,7 +276,7 @@ pub struct LatenessSummary {
     /// How many.
     pub count: u64,
     /// The latest, in ms.
-    pub max_ms: f64,
+    pub max: f64,
 }
 
 /// Curves for a report.

@@ -14,10 +14,11 @@ pub(crate) use array_cache::ArrayCacheUse;
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
 pub use content::{
-    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary,
+    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
     ParallelSummary, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
+    WaitTimes,
 };
 pub use phase::PhaseSummary;
 pub use power::PowerSummary;
-pub use rebuild::{DataLossSummary, RebuildSummary};
+pub use rebuild::{DataLossSummary, MeanwhileTimes, RebuildSummary};
 pub use recorder::Recorder;

@@ -33,16 +33,23 @@ pub struct RebuildSummary {
     pub progress: f64,
     /// `[share, s since it began]`, every twentieth.
     pub progress_s: Vec<[f64; 2]>,
-    /// Requests of the volume that were completed meanwhile, and their response.
+    /// Requests of the volume that were completed meanwhile.
     pub requests: u64,
-    /// Mean, in ms.
-    pub response_mean_ms: Option<f64>,
-    /// Median, in ms.
-    pub response_p50_ms: Option<f64>,
-    /// 99 % quantile, in ms.
-    pub response_p99_ms: Option<f64>,
-    /// Longest, in ms.
-    pub response_max_ms: Option<f64>,
+    /// Their response.
+    pub response_ms: MeanwhileTimes,
+}
+
+/// Responses during a rebuild, in ms; `null` without requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct MeanwhileTimes {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 99 % quantile.
+    pub p99: Option<f64>,
+    /// Longest.
+    pub max: Option<f64>,
 }
 
 /// Data that no drives of a volume tell any more: more drives failed than its level survives. The run ends there.
@@ -100,10 +107,12 @@ pub(super) fn rebuilds(
                 progress: record.progress_ppm as f64 / 1e6,
                 progress_s: marks.collect(),
                 requests: meanwhile.moments.count(),
-                response_mean_ms: meanwhile.moments.mean_ms(),
-                response_p50_ms: quantiles.as_ref().map(|quantiles| quantiles.p50.as_ms()),
-                response_p99_ms: quantiles.as_ref().map(|quantiles| quantiles.p99.as_ms()),
-                response_max_ms: quantiles.as_ref().map(|quantiles| quantiles.max.as_ms()),
+                response_ms: MeanwhileTimes {
+                    mean: meanwhile.moments.mean_ms(),
+                    p50: quantiles.as_ref().map(|quantiles| quantiles.p50.as_ms()),
+                    p99: quantiles.as_ref().map(|quantiles| quantiles.p99.as_ms()),
+                    max: quantiles.as_ref().map(|quantiles| quantiles.max.as_ms()),
+                },
             }
         };
         repairs.rebuilds.iter().map(summary).collect::<Vec<_>>()

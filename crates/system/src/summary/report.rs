@@ -10,8 +10,8 @@ use crate::engine::UnitUse;
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
 use crate::summary::content::{
-    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, OpSummary, PhaseMeans,
-    Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
+    AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
+    PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork, WaitTimes,
 };
 use crate::summary::{ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
 use crate::system::System;
@@ -72,7 +72,7 @@ impl Recorder {
             in_flight_cut: end.cut,
             clamped: end.clamped,
             phase: end.phase.iter().map(PhaseSummary::new).collect(),
-            lateness: LatenessSummary { count: end.lateness.count, max_ms: end.lateness.max.as_ms() },
+            lateness_ms: LatenessSummary { count: end.lateness.count, max: end.lateness.max.as_ms() },
             buffer_cache: end.cache.as_ref().map(|used| BufferCacheSummary::new(used, &self.driver)),
             array_caches: end
                 .array_caches
@@ -208,11 +208,11 @@ impl Times {
 
 impl OpSums {
     fn summary(&self) -> OpSummary {
-        let mean = Moments::mean_ms;
+        let mean = |times: &Moments| MeanTime { mean: times.mean_ms() };
         OpSummary {
             requests: self.response.count(),
-            response_mean_ms: mean(&self.response),
-            service_mean_ms: mean(&self.service),
+            response_ms: mean(&self.response),
+            service_ms: mean(&self.service),
             phases_ms: phase_means(&self.phases.totals(), self.response.count()),
         }
     }
@@ -271,8 +271,7 @@ fn buses(system: &System, end: &RunEnd, span_ns: u128) -> Vec<BusSummary> {
         queue_mean: ratio(used.queue_area_ns, span_ns),
         queue_max: used.queue_max,
         grants: used.grants,
-        wait_mean_ms: mean_ms(used.waited_ns, used.grants),
-        wait_max_ms: used.longest_wait.as_ms(),
+        wait_ms: WaitTimes { mean: mean_ms(used.waited_ns, used.grants), max: used.longest_wait.as_ms() },
     };
     system.config().buses.iter().zip(&end.used.buses).map(summary).collect()
 }

@@ -95,9 +95,9 @@ def rebuild(array: Array, iops: int) -> Loaded:
     found: Any = summary["rebuilds"][0]
     return Loaded(
         found["mb_per_s"],
-        found["response_p50_ms"],
-        found["response_p99_ms"],
-        found["response_max_ms"],
+        found["response_ms"]["p50"],
+        found["response_ms"]["p99"],
+        found["response_ms"]["max"],
         found["requests"],
     )
 

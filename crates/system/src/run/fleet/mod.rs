@@ -9,7 +9,7 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-pub use part::{DeviceRow, DeviceSummary, FleetPart, FleetSummary};
+pub use part::{DeviceRow, DeviceSummary, DeviceTimes, FleetPart, FleetSummary};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

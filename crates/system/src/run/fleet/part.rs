@@ -91,16 +91,23 @@ pub struct DeviceSummary {
     pub requests: u64,
     /// Share of the simulated time its mechanisms worked.
     pub utilisation: f64,
-    /// Mean response.
-    pub mean_ms: Option<f64>,
+    /// Its responses.
+    pub response_ms: DeviceTimes,
+}
+
+/// Responses of one device, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DeviceTimes {
+    /// Mean.
+    pub mean: Option<f64>,
     /// Median (within 0.4 %, as the other two quantiles).
-    pub p50_ms: f64,
+    pub p50: f64,
     /// 99 % quantile.
-    pub p99_ms: f64,
+    pub p99: f64,
     /// 99.9 % quantile.
-    pub p999_ms: f64,
+    pub p999: f64,
     /// The longest.
-    pub max_ms: f64,
+    pub max: f64,
 }
 
 impl FleetPart {
@@ -189,11 +196,13 @@ impl FleetPart {
             device: row.device,
             requests: row.requests,
             utilisation: self.utilisation(row),
-            mean_ms: row.mean_ms(),
-            p50_ms: ms(row.p50_ns),
-            p99_ms: ms(row.p99_ns),
-            p999_ms: ms(row.p999_ns),
-            max_ms: ms(row.max_ns),
+            response_ms: DeviceTimes {
+                mean: row.mean_ms(),
+                p50: ms(row.p50_ns),
+                p99: ms(row.p99_ns),
+                p999: ms(row.p999_ns),
+                max: ms(row.max_ns),
+            },
         };
         rows.into_iter().take(most).map(summary).collect()
     }
