@@ -484,6 +484,27 @@ fn designs_that_may_do_more_at_a_time_take_less() {
     assert!(channels.0.windows(2).any(|pair| pair[1].0 < pair[0].1), "no two transfers overlapped");
 }
 
+/// While a drive recalibrates, none of its arms serves, wherever the sector is.
+#[test]
+fn a_recalibration_holds_every_arm() {
+    for design in ["single-moving", "multi-moving", "multi-channel"] {
+        for lba in (5..100).step_by(10) {
+            let mut drive = drive(&format!(
+                "arms = {{ count = 2, design = \"{design}\" }}\n\
+                 recalibration = {{ mode = \"by-drive\", interval_s = 1.0, duration_ms = 500.0 }}\n{FAST_BUS}\n"
+            ));
+            let bus = drive.model().bus();
+            let (outcomes, _) = run_events(&mut drive, &bus, &[(ms(1200.0), command(0, Op::Read, lba, 1))]);
+            // Then the nearer arm has to wait for half a revolution at most.
+            let over = outcomes[0].finish.as_ms() - 1500.0;
+            assert!(
+                (0.1..=TURN_MS / 2.0 + 0.2).contains(&over),
+                "{design}, sector {lba}: {over} ms after it"
+            );
+        }
+    }
+}
+
 /// Limits: what scales do to the means of random reads.
 #[test]
 fn scales_change_the_means_and_nothing_else() {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{FAST_BUS, command, drive, ms, serve};
+use common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_units::{Nanos, Op};
@@ -131,4 +131,33 @@ fn a_spindle_that_drifts_turns_at_another_speed_each_second() {
     assert!(periods.iter().all(|period| period.abs_diff(10_000_000) <= 5_001), "{periods:?}");
     let different: std::collections::BTreeSet<&u64> = periods.iter().collect();
     assert!(different.len() > 10, "{periods:?}");
+}
+
+/// Read-ahead finds the last sector of the track when that passes the head, as a drive does that only waits for it: also
+/// where the spindle has changed its speed meanwhile.
+#[test]
+fn read_ahead_keeps_pace_with_a_spindle_that_drifts() {
+    let spindle = "spindle = { drift_ppm = 500.0, drift_interval_s = 0.02 }";
+    let ahead = "cache = { segments = 2, segment_kib = 256.0, read_ahead = \"to-track-end\" }";
+    for number in 0..40 {
+        let found = ["", ahead].map(|cache| {
+            let mut drive = drive(&format!("{FAST_BUS}\n{spindle}\n{cache}"));
+            let first = serve(&mut drive, ms(37.3 * f64::from(number)), command(0, Op::Read, 0, 1));
+            // Fifty sectors later.
+            serve(&mut drive, first.finish + ms(5.0), command(1, Op::Read, 99, 1))
+        });
+        let [waits, reads_ahead] = found.map(|outcome| outcome.finish);
+        assert!(waits.0.abs_diff(reads_ahead.0) <= 1, "{number}: {waits} and {reads_ahead}");
+    }
+}
+
+/// Of three reads of a track the one that begins just as the drive turns to it costs no rotation, and goes first.
+#[test]
+fn a_sector_that_comes_at_this_very_moment_is_the_nearest() {
+    let mut drive = drive(&format!("{FAST_BUS}\ncontroller = {{ scheduler = \"sptf\", queue_depth = 8 }}"));
+    let bus = drive.model().bus();
+    let read = |id, lba| (Nanos(id), command(id, Op::Read, lba, 1));
+    let (outcomes, _) = run_events(&mut drive, &bus, &[read(0, 0), read(1, 60), read(2, 30), read(3, 1)]);
+    assert_eq!(outcomes.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), [0, 3, 2, 1]);
+    assert_eq!(outcomes[1].phases.rotation, Nanos::ZERO);
 }

@@ -101,3 +101,70 @@ fn what_is_found_to_be_the_same_goes_on_in_the_same_way() {
     // Otherwise the test would say little.
     assert!(found > 600 && relabelled > 50, "{found} found, {relabelled} in another order, of {tried}");
 }
+
+/// Two segments hold the same sector, and the one that a read is served from is the younger then: with the two in another
+/// order, it would have been the other.
+#[test]
+fn where_two_segments_hold_a_sector_their_order_matters() {
+    let mut drive = common::drive("cache = { segments = 3, segment_kib = 16.0, read_ahead = \"none\" }\n");
+    let mut at = Nanos::ZERO;
+    let mut read = |drive: &mut Drive, lba| {
+        let outcome = common::serve(drive, at, common::command(0, Op::Read, lba, 10));
+        at = outcome.finish;
+    };
+    read(&mut drive, 10);
+    read(&mut drive, 5);
+    let mut begun = |lba| {
+        let mut drive = drive.clone();
+        drive.begin_stretch();
+        read(&mut drive, lba);
+        drive.order_mattered()
+    };
+    assert!(begun(12), "10 to 20 and 5 to 15");
+    assert!(!begun(16), "10 to 20 alone");
+    assert!(!begun(6), "5 to 15 alone");
+}
+
+/// What is measured of a command moves all that the drive does from then on, and changes nothing else: as if it had been
+/// asked so much later.
+#[test]
+fn after_a_command_that_took_longer_all_is_so_much_later() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (any_options(), any_commands(30), 0.1..0.9_f64, 0_u64..40_000_000);
+    let mut tried = 0;
+    while tried < 600 {
+        let (options, rows, share, late) = strategy.new_tree(&mut runner).unwrap().current();
+        let lead = (share * rows.len() as f64) as usize;
+        // A failure has its own time.
+        if lead == 0 || options.contains("failures") {
+            continue;
+        }
+        tried += 1;
+        let model = Arc::new(DriveModel::new(&plain(&options)).unwrap());
+        let (late, commands) = (Nanos(late), timed(&rows));
+        let mut drive = Served { drive: Drive::new(model, 7), free_at: Nanos::ZERO };
+        drive.serve(&commands[..lead]);
+        let mut later = drive.clone();
+        later.free_at = drive.free_at + late;
+        later.drive.rebase(drive.free_at, later.free_at);
+        let shifted: Vec<_> = commands[lead..].iter().map(|&(at, command)| (at + late, command)).collect();
+        let told = |told: Vec<Told>, by: Nanos| -> Vec<_> {
+            let outcome = |it: &Outcome| (it.finish - by, it.phases.seek, it.phases.rotation, it.busy.bus);
+            let work = |it: &Background| (it.finish - by, it.busy.seek, it.busy.rotation, it.start - by);
+            let all = told.iter().map(|(done, works)| (outcome(done), works.iter().map(work).collect()));
+            all.collect::<Vec<(_, Vec<_>)>>()
+        };
+        let (then, later) =
+            (told(drive.serve(&commands[lead..]), Nanos::ZERO), told(later.serve(&shifted), late));
+        for ((one, works), (other, later_works)) in then.iter().zip(&later) {
+            let about = || format!("{late} later after {lead}, with {options}");
+            assert_eq!(works.len(), later_works.len(), "{}", about());
+            for (one, other) in works.iter().zip(later_works).chain([(one, other)]) {
+                // An angle is rounded to the tick at another instant.
+                let near = |one: Nanos, other: Nanos| one.0.abs_diff(other.0) <= 4;
+                let all = near(one.0, other.0) && near(one.1, other.1) && near(one.2, other.2);
+                assert!(all && near(one.3, other.3), "{one:?}, {other:?}: {}", about());
+            }
+        }
+    }
+}

@@ -6,6 +6,8 @@ mod channel;
 mod media;
 mod pass;
 mod retries;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub(crate) use arms::{Other, Rests};
