@@ -104,19 +104,23 @@ fn buffer(from: &Parameters<'_>, reports_early: bool, to: &mut Electronics) -> R
     let mark = from.value("High (read) water mark", 0.0);
     let keeps_bus =
         ["Never disconnect", "Hold bus entire read xfer"].iter().any(|name| from.value(name, 0.0) != 0.0);
+    let in_bursts = BufferSpec {
+        bus_transfers: Some(BusTransfers::Bursts),
+        buffer_full_kib: (!by_request && mark > 0.0).then_some(mark * segment_kib),
+        buffer_full_fraction: by_request.then_some(mark),
+        burst_kib: segment_kib,
+        ..BufferSpec::default()
+    };
+    let in_one = BufferSpec { bus_transfers: Some(BusTransfers::One), ..BufferSpec::default() };
     to.buffer = BufferSpec {
         // Written data have the room of one segment until they are on the media.
         size_kib: if reports_early { segment_kib } else { count as f64 * segment_kib },
         read_fence_kib: if by_request { 0.0 } else { mark * segment_kib },
         read_fence_fraction: by_request.then_some(mark),
-        buffer_full_kib: (!by_request && mark > 0.0).then_some(mark * segment_kib),
-        buffer_full_fraction: by_request.then_some(mark),
         fraction_rounding: Rounding::Down,
         // A sector goes to the media if its data are there when it comes.
         write_fence_kib: Some(BLOCK_KIB),
-        bus_transfers: Some(if keeps_bus { BusTransfers::One } else { BusTransfers::Bursts }),
-        burst_kib: segment_kib,
-        ..BufferSpec::default()
+        ..if keeps_bus { in_one } else { in_bursts }
     };
     Ok(())
 }

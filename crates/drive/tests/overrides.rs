@@ -85,6 +85,22 @@ fn effects_left_out_say_which_setting_they_cannot_keep() {
 }
 
 #[test]
+fn the_size_of_bursts_is_refused_where_there_is_one_transfer() {
+    for (key, value) in [
+        ("burst_kib", "8.0"),
+        ("buffer_full_kib", "8.0"),
+        ("buffer_full_fraction", "0.5"),
+        ("buffer_empty_kib", "8.0"),
+    ] {
+        let path = format!("buffer.{key}");
+        let with = |transfers| set(&[("buffer.bus_transfers", transfers), (path.as_str(), value)]);
+        assert!(with("bursts").is_ok());
+        let message = with("one").unwrap_err().to_string();
+        assert!(message.contains(&format!("`{path}`: has no effect")), "{message}");
+    }
+}
+
+#[test]
 fn a_duration_limit_is_refused_where_the_scheduler_knows_none() {
     let limit = ("controller.duration_limit_ms", "50.0");
     assert!(set(&[("controller.scheduler", "ncq"), limit]).is_ok());

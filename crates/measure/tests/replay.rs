@@ -89,6 +89,18 @@ const RECALIBRATES: [(&str, &str); 3] = [
     ("recalibration.duration_ms", "650.0"),
 ];
 
+/// Large accesses put a stall off, and what the buffer serves goes on during one: neither hides the period or the length.
+#[test]
+fn an_odd_period_shows_through_what_puts_stalls_off() {
+    let often = [RECALIBRATES[0], ("recalibration.interval_s", "37.31"), RECALIBRATES[2]];
+    let found = extract(&record_of("hp-97560", &often)).unwrap();
+    for (name, truth, widest) in [("stall_ms", 650.0, 25.0), ("stall_interval_s", 37.31, 0.1)] {
+        let seen = found.parameter(name).unwrap();
+        let (value, ci95) = (seen.value.unwrap(), seen.ci95.unwrap());
+        assert!((value - truth).abs() <= ci95 && ci95 < widest, "{truth} is true: {seen:?}");
+    }
+}
+
 #[test]
 fn a_drive_that_recalibrates_is_said_to() {
     let record = record_of("hp-97560", &RECALIBRATES);

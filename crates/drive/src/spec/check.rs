@@ -1,5 +1,6 @@
 //! Physics checks of a drive file: all problems at once.
 
+use super::controller::is_default_burst;
 use super::{
     BusSpec, BusTransfers, DriveSpec, OverheadsByHistory, RotationModel, SeekSpec, TransferModel,
     WritePolicy, WrittenData, arms, check_layout, duration, power, provenance, write_cache,
@@ -254,6 +255,20 @@ fn bursts(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
             [("buffer_full_kib", buffer.buffer_full_kib), ("buffer_empty_kib", buffer.buffer_empty_kib)]
         {
             findings.range(&format!("buffer.{key}"), kib.unwrap_or(sector_kib), sector_kib, buffer.size_kib);
+        }
+    }
+    if buffer.bus_transfers == Some(BusTransfers::One) {
+        for (key, is_set) in [
+            ("burst_kib", !is_default_burst(&buffer.burst_kib)),
+            ("buffer_full_kib", buffer.buffer_full_kib.is_some()),
+            ("buffer_full_fraction", buffer.buffer_full_fraction.is_some()),
+            ("buffer_empty_kib", buffer.buffer_empty_kib.is_some()),
+        ] {
+            if is_set {
+                let message = "has no effect where the data of a command go over the bus in one transfer \
+                               (buffer.bus_transfers = \"one\"); leave it out, or use \"bursts\"";
+                findings.add(format!("buffer.{key}"), message);
+            }
         }
     }
     if buffer.bus_transfers == Some(BusTransfers::Bursts) {

@@ -242,7 +242,7 @@ fn default_burst() -> f64 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_default_burst(value: &f64) -> bool {
+pub(super) fn is_default_burst(value: &f64) -> bool {
     *value == default_burst()
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
     let shares = (0_u32..3, 0_u32..3, 0_u32..2, prop::option::of((1_u32..40, 1_u32..4, 1_u32..4)));
     let buffer = (4_u32..64, 0_u32..16, any::<bool>(), prop::option::of(0_u32..8), any::<bool>(), shares).prop_map(
         |(size, fence, track_end, write_fence, overlaps, (read_share, write_share, start, bursts))| {
+            let in_bursts = bursts.is_some();
             let bursts = bursts.map_or(String::from("one\""), |(burst, full, empty)| {
                 format!("bursts\", burst_kib = {burst}.0, buffer_full_kib = {full}.0, buffer_empty_kib = {empty}.0")
             });
@@ -71,7 +72,8 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
             let write_fence = [
                 write_fence.map_or(String::new(), |kib| format!(", write_fence_kib = {kib}.0")),
                 option(read_share > 0, format!(", read_fence_fraction = {}", f64::from(read_share) / 2.0)),
-                option(read_share > 1, ", buffer_full_fraction = 0.3, fraction_rounding = \"down\"".to_owned()),
+                option(read_share > 1 && in_bursts, ", buffer_full_fraction = 0.3".to_owned()),
+                option(read_share > 1, ", fraction_rounding = \"down\"".to_owned()),
                 option(write_share > 0, format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0)),
                 format!(", write_start_ms = {start}.2, write_on_arrival = {}", start > 0),
             ]

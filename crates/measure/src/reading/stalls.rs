@@ -48,7 +48,8 @@ pub(crate) struct Stalls {
 /// An access that came across a stall.
 #[derive(Clone, Copy, Debug)]
 struct Met {
-    session: u16,
+    /// Accesses of a session between which none took so long that a stall may have waited for it.
+    stretch: usize,
     latency_ms: f64,
     /// From the completion before to its own, in ms.
     since_ms: f64,
@@ -76,16 +77,21 @@ pub(crate) fn stalls(record: &Record) -> Option<Stalls> {
     let count = standing_out(&latencies)?;
     let (least_ms, rest) = (latencies[count - 1], &latencies[count..]);
     let usual = Usual { middle_ms: rest[rest.len() / 2], most_ms: rest[rest.len() / 20] };
-    let pairs = taken.windows(2).filter(|pair| pair[0].session == pair[1].session);
-    let met: Vec<Met> = pairs
-        .filter(|pair| judged(pair[1]) && pair[1].latency_ms() >= least_ms)
-        .map(|pair| Met {
-            session: pair[1].session,
-            latency_ms: pair[1].latency_ms(),
-            since_ms: pair[1].end.as_ms() - pair[0].end.as_ms(),
-            end_s: pair[1].end.as_s(),
-        })
-        .collect();
+    let mut stretch = 0;
+    let mut met = Vec::new();
+    for pair in taken.windows(2) {
+        let is_large = !judged(pair[1]) && pair[1].latency_ms() > usual.most_ms;
+        let is_new = pair[0].session != pair[1].session;
+        stretch += usize::from(is_large || is_new);
+        if !is_new && judged(pair[1]) && pair[1].latency_ms() >= least_ms {
+            met.push(Met {
+                stretch,
+                latency_ms: pair[1].latency_ms(),
+                since_ms: pair[1].end.as_ms() - pair[0].end.as_ms(),
+                end_s: pair[1].end.as_s(),
+            });
+        }
+    }
     (!met.is_empty()).then(|| Stalls {
         count: met.len(),
         least_ms,
@@ -127,21 +133,25 @@ fn standing_out(latencies: &[f64]) -> Option<usize> {
 }
 
 /// A stall lasts no less than an access waited beyond what it takes itself, and no longer than the drive served nobody. Where a
-/// few accesses were seen late, they do not count.
+/// few accesses were seen late, they do not count; nor does a bound that is less than what others waited: there the access before
+/// was served during the stall, from the buffer.
 fn length(met: &[Met], usual: Usual) -> Estimate {
     let few = met.len() / 10;
     let mut at_least: Vec<f64> = met.iter().map(|met| met.latency_ms - usual.most_ms).collect();
     let mut at_most: Vec<f64> = met.iter().map(|met| met.since_ms.max(met.latency_ms)).collect();
     at_least.sort_unstable_by(|a, b| b.total_cmp(a));
     at_most.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (at_least[few], at_most[few]);
+    let low = at_least[few];
+    at_most.retain(|&most| most >= low);
+    // The longest access is one of those.
+    let high = at_most[few.min(at_most.len() - 1)];
     Estimate { value: f64::midpoint(low, high), ci95: (high - low).abs() / 2.0 }
 }
 
 /// From one stall to the next. A drive waits for the access under way before it stalls, and an access for the end of the stall: by
 /// what accesses take, times between stalls are uncertain.
 fn interval(met: &[Met], usual: Usual) -> Option<Estimate> {
-    let pairs = met.windows(2).filter(|pair| pair[0].session == pair[1].session);
+    let pairs = met.windows(2).filter(|pair| pair[0].stretch == pair[1].stretch);
     let gaps: Vec<f64> = pairs.map(|pair| pair[1].end_s - pair[0].end_s).collect();
     let shortest = gaps.iter().copied().reduce(f64::min)?;
     let (step_s, around_s) = (usual.middle_ms / 1e3, usual.most_ms / 1e3);
@@ -177,7 +187,7 @@ mod tests {
     const USUAL: Usual = Usual { middle_ms: 8.0, most_ms: 16.0 };
 
     fn met(ends_s: &[f64]) -> Vec<Met> {
-        let met = |&end_s: &f64| Met { session: 1, latency_ms: 650.0, since_ms: 655.0, end_s };
+        let met = |&end_s: &f64| Met { stretch: 1, latency_ms: 650.0, since_ms: 655.0, end_s };
         ends_s.iter().map(met).collect()
     }
 
@@ -191,6 +201,20 @@ mod tests {
         // Two say nothing, nor do three that are close together.
         assert!(interval(&met(&[60.0, 120.0]), USUAL).is_none());
         assert!(interval(&met(&[60.0, 60.1, 60.2]), USUAL).is_none());
+    }
+
+    #[test]
+    fn a_stall_is_not_as_short_as_what_comes_behind_a_hit_waits() {
+        // Of 650 ms; three accesses came behind one that the buffer served while the stall was on.
+        let waited = [573.3, 563.9, 590.6, 665.9, 661.3, 647.4, 651.2, 673.8, 672.2, 677.0, 671.7, 680.3];
+        let met: Vec<Met> = waited
+            .map(|latency_ms| Met { stretch: 0, latency_ms, since_ms: latency_ms + 1.0, end_s: 0.0 })
+            .into();
+        let found = length(&met, Usual { middle_ms: 14.0, most_ms: 29.0 });
+        assert!((found.value - 650.0).abs() <= found.ci95 + 1.0 && found.ci95 < 10.0, "{found:?}");
+        // One is enough for both bounds.
+        let one = length(&met[3..4], USUAL);
+        assert!((one.value - 650.0).abs() <= 16.0, "{one:?}");
     }
 
     #[test]

@@ -97,9 +97,11 @@ impl BusBook {
 
     /// What was used up to `end`.
     pub(crate) fn used(&self, end: Nanos) -> BusUse {
+        let held_ns = self.held.area_until(end);
         BusUse {
-            held_ns: self.held.area_until(end),
-            data_ns: self.data,
+            held_ns,
+            // Of a command under way at the restart they count whole, though the bus was held for some of them before.
+            data_ns: self.data.min(held_ns),
             queue_area_ns: self.waiting.area_until(end),
             queue_max: self.waiting.max(),
             grants: self.grants,
@@ -412,6 +414,17 @@ mod tests {
         let used = book.used(Nanos(18));
         assert_eq!((used.held_ns, used.queue_area_ns, used.grants), (5 + 3, 5, 1));
         assert_eq!((used.queue_max, used.waited_ns, used.longest_wait), (1, 8, Nanos(8)));
+    }
+
+    #[test]
+    fn data_of_a_command_under_way_where_counting_begins_take_no_longer_than_its_bus() {
+        let mut book = BusBook::default();
+        book.grant(Nanos(0));
+        book.restart(Nanos(8));
+        book.release(Nanos(10));
+        book.complete(&Outcome { bus_data: Nanos(10), ..Outcome::default() });
+        let used = book.used(Nanos(20));
+        assert_eq!((used.held_ns, used.data_ns), (2, 2));
     }
 
     #[test]

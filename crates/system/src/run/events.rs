@@ -213,12 +213,12 @@ impl EventRun<'_, '_> {
             self.end.drained = self.in_flight_at_last_arrival;
         } else {
             self.end.cut = in_flight;
-            if let Some(lost) = self.engine.lost_at() {
-                self.end.at = lost;
-            } else if !self.end.interrupted {
+            if !self.end.interrupted {
                 self.end.at = self.until;
             }
         }
+        // The run has gone on to there, though all requests may have been complete long before.
+        self.end.at = self.engine.lost_at().unwrap_or(self.end.at);
         self.output.push_background(self.engine.background.drain(..))?;
         self.end.used = self.engine.used(self.end.at);
         self.end.cache = self.engine.cache_use();

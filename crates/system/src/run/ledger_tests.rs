@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headstack_trace::{InMemory, Request, RequestSource};
-use headstack_units::Nanos;
+use headstack_units::{Lba, Nanos, Op};
 
 use super::*;
 use crate::library;
@@ -88,6 +88,27 @@ fn the_bus_is_booked_the_same_where_a_limit_that_limits_nothing_takes_another_pa
         let (_, one) = go(&free, &requests, &RunOptions::default());
         let (_, other) = go(&limited, &requests, &RunOptions::default());
         assert_eq!((&one.buses, &one.drives), (&other.buses, &other.drives), "{}", entry.name);
+    }
+}
+
+/// Counting begins while data go over the bus, or ends at the instant at which the first request comes.
+#[test]
+fn data_take_no_longer_than_the_bus_was_held() {
+    let system = load("hp-97560", &[ONE_AT_A_TIME[0], ("bus.read_mb_per_s", "1.0"), ("cache.segments", "1")]);
+    let read = |arrival, lba, sectors| Request::new(Nanos(arrival), Op::Read, Lba(lba), sectors);
+    let large = read(0, 0, 2_000);
+    let (alone, _) = go(&system, &[large], &RunOptions::default());
+    let requests = [large, read(alone.rows[0].finish.0 - 1_000_000, 600_000, 1)];
+    for event_path in [false, true] {
+        let plain = RunOptions { event_path, ..RunOptions::default() };
+        let warm = RunOptions { warmup: Warmup::Requests(1), ..plain.clone() };
+        let bus = &go(&system, &requests, &warm).1.buses[0];
+        assert!(bus.data_utilisation > 0.0, "{bus:?}");
+        assert!(bus.data_utilisation <= bus.utilisation, "{bus:?}");
+        let none = go(&system, &requests, &RunOptions { until: Some(Nanos::ZERO), ..plain }).1;
+        assert_eq!((none.requests, none.simulated_s, none.in_flight_cut), (0, 0.0, 1));
+        assert_eq!((none.drives[0].utilisation, none.drives[0].queue_mean, none.iops), (0.0, 0.0, 0.0));
+        assert_eq!((none.buses[0].utilisation, none.buses[0].data_utilisation), (0.0, 0.0));
     }
 }
 

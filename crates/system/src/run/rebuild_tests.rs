@@ -181,6 +181,11 @@ fn more_failures_than_a_level_survives_end_the_run_and_say_what_is_lost() {
     assert!(left > 0.2 && left < 0.9 && (loss.lost_share / left - 0.5).abs() < 0.02, "{left} {loss:?}");
     assert!(loss.first_lba > 0 && kept.rows.iter().all(|row| row.finish.as_s() <= 10.0));
     assert!((summary.simulated_s - 10.0).abs() < 1e-9);
+    // So does one in which nothing but the rebuild was under way.
+    let (_, quiet) = go(&system("raid-5", 4, more), load(1, 60));
+    assert_eq!((quiet.requests, quiet.simulated_s, quiet.data_loss.unwrap().at_s), (1, 10.0, 10.0));
+    assert!(quiet.drives.iter().all(|drive| drive.utilisation <= 1.0), "{:?}", quiet.drives);
+    assert!(quiet.drives[1].utilisation > 0.5, "{:?}", quiet.drives[1]);
     // A level that survives two does.
     let (_, summary) = go(&system("raid-6", 5, more), Vec::new());
     assert!(summary.data_loss.is_none() && summary.rebuilds[0].finished_s.is_some());
