@@ -537,7 +537,7 @@ mod tests {
             unit.work_in_background(&busy);
             unit.note_held_back(at);
             bus.grant(Nanos(at));
-            bus.release(Nanos(at + 1));
+            bus.release(Nanos(at + 6));
             bus.complete(&outcome);
         };
         book(&mut ledger, 5);
@@ -548,7 +548,7 @@ mod tests {
         // One command has been there all the time, one since 12.
         assert_eq!((unit.commands, unit.load_area, unit.load_max, unit.held_back), (1, 10 + 8, 2, 12 - 5));
         assert_eq!((unit.work.total(), unit.background.total()), (10, 10));
-        assert_eq!((bus.grants, bus.held_ns, bus.data_ns), (1, 1, 4));
+        assert_eq!((bus.grants, bus.held_ns, bus.data_ns), (1, 6, 4));
     }
 
     #[test]
