@@ -7,7 +7,7 @@ use crate::results::{self, Typed, typed};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
-use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use headstack_system::run::fleet::DeviceRow;
 use headstack_system::{FleetOptions, FleetPart};
 use pyo3::prelude::*;

@@ -8,7 +8,7 @@ use crate::sinks::{Sinks, Tables, Wanted, table};
 use crate::system::{System, Workload};
 use crate::table::Table;
 use crate::trace::Trace;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 use headstack_system::{
     CompletionSink, Input, LATEST, Replay, RunOptions, Summary, SystemError, Warmup, WorkloadLabel, run,
 };

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::table::Table;
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use headstack_system::record::{
     BackgroundRow, background_schema, background_to_batch, driver_schema, driver_to_batch, schema, to_batch,
 };

@@ -1,7 +1,7 @@
 //! `Table`: record batches that any Arrow library takes.
 
-use arrow::array::{RecordBatch, RecordBatchIterator};
-use arrow::datatypes::SchemaRef;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 

@@ -1,8 +1,8 @@
 //! A trace as an Arrow stream.
 
-use arrow::array::{RecordBatch, RecordBatchReader};
-use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::ArrowError;
+use arrow_schema::SchemaRef;
 use headstack_trace::{Request, RequestSource, TraceError, TraceReader, record_batch, request_schema};
 
 /// The requests of a trace as record batches.

@@ -10,7 +10,7 @@ use crate::scores::{extend, intervals, scores};
 use crate::system::System;
 use crate::table::Table;
 use crate::trace::Trace;
-use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use headstack_drive::command::{CacheResult, Phases};
 use headstack_drive::spec::LadderStep;
 use headstack_system::{CompletionRow, CompletionSink, Replay, RunOptions, Summary, SystemError};

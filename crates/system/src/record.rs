@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
+use arrow_array::types::Int8Type;
+use arrow_array::{
     ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use headstack_drive::command::{Background, Busy, CacheResult, Phases, SectorPassed, Work};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
@@ -301,7 +302,7 @@ pub fn background_to_batch(rows: &[BackgroundRow]) -> RecordBatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::Array;
+    use arrow_array::Array;
 
     #[test]
     fn rows_become_columns() {

@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let path = directory.path().join("arrow");
     let schema = request_schema(512);
-    let mut writer = arrow::ipc::writer::FileWriter::try_new(std::fs::File::create(&path)?, &schema)?;
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(std::fs::File::create(&path)?, &schema)?;
     for chunk in requests.chunks(8192) {
         writer.write(&record_batch(chunk, &schema)?)?;
     }

@@ -140,7 +140,7 @@ fn ipc(mqsim: &[u8]) -> Vec<u8> {
     let (requests, error) = read(mqsim, &OpenOptions::default());
     assert!(error.is_none());
     let schema = headstack_trace::request_schema(512);
-    let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
     writer.write(&headstack_trace::record_batch(&requests, &schema).unwrap()).unwrap();
     writer.into_inner().unwrap()
 }

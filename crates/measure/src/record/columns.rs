@@ -3,13 +3,13 @@
 use super::probe_name::ProbeName;
 use super::sample::{Role, Sample};
 use crate::device::Mode;
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray,
-    UInt16Array, UInt32Array, UInt64Array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, Int64Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt16Array,
+    UInt32Array, UInt64Array,
 };
-use arrow::datatypes::{
-    DataType, Field, Int8Type, Int64Type, Schema, SchemaRef, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use headstack_units::Nanos;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(super) fn samples(batch: &RecordBatch) -> Result<Vec<Sample>, String> {
         let wanted = schema().field_with_name(name).map(|field| field.data_type().clone());
         let wanted = wanted.map_err(|error| error.to_string())?;
         let cast = if let DataType::Dictionary(_, _) = wanted { DataType::Utf8 } else { wanted };
-        let array = arrow::compute::cast(found, &cast)
+        let array = arrow_cast::cast(found, &cast)
             .map_err(|_| format!("its column `{name}` is {}, not {cast}", found.data_type()))?;
         if array.null_count() > 0 {
             return Err(format!("its column `{name}` has gaps"));

@@ -2,8 +2,8 @@
 
 use super::{Record, RecordHead, columns};
 use crate::MeasureError;
-use arrow::ipc::reader::StreamReader;
-use arrow::ipc::writer::StreamWriter;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use headstack_trace::atomic_file::AtomicFile;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

@@ -4,7 +4,7 @@
 
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use arrow::ipc::reader::FileReader;
+use arrow_ipc::reader::FileReader;
 
 use crate::format::Format;
 use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
@@ -52,7 +52,7 @@ fn check_blocks(file: &mut (impl Read + Seek)) -> Result<(), String> {
     let mut footer = vec![0; (length - TAIL - start) as usize];
     file.seek(SeekFrom::Start(start)).map_err(io)?;
     file.read_exact(&mut footer).map_err(io)?;
-    let footer = arrow::ipc::root_as_footer(&footer).map_err(|error| error.to_string())?;
+    let footer = arrow_ipc::root_as_footer(&footer).map_err(|error| error.to_string())?;
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
     for block in blocks {
         let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];

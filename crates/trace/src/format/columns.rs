@@ -7,13 +7,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array,
     UInt64Array,
 };
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Field, Int8Type, Schema, SchemaRef, UInt16Type, UInt32Type, UInt64Type};
-use arrow::error::ArrowError;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use headstack_units::{Lba, Nanos};
 
 use crate::format::Decoder;
@@ -220,7 +222,7 @@ fn words(column: &ArrayRef) -> Result<Vec<Option<Op>>, Flaw> {
         return Err(format!("column `op` is of type {kind}, not a string, a boolean or an integer").into());
     }
     let column =
-        arrow::compute::cast(column, &DataType::Utf8).map_err(|error| format!("column `op`: {error}"))?;
+        arrow_cast::cast(column, &DataType::Utf8).map_err(|error| format!("column `op`: {error}"))?;
     Ok(column.as_string::<i32>().iter().map(|word| direction(word?.as_bytes())).collect())
 }
 

@@ -1,4 +1,4 @@
-use arrow::array::{BooleanArray, Int64Array, LargeStringArray, UInt8Array};
+use arrow_array::{BooleanArray, Int64Array, LargeStringArray, UInt8Array};
 use proptest::prelude::*;
 
 use super::*;
@@ -77,7 +77,7 @@ fn unusable_columns_are_named() {
     assert_eq!(problem(&null), "table: row 2: column `lba` has no value");
     let negative = with("lba", Arc::new(Int64Array::from(vec![1, -1])));
     assert!(problem(&negative).contains("row 1: column `lba`: Cast error"), "{}", problem(&negative));
-    let real = with("arrival_ns", Arc::new(arrow::array::Float64Array::from(vec![1.0, 2.0])));
+    let real = with("arrival_ns", Arc::new(arrow_array::Float64Array::from(vec![1.0, 2.0])));
     assert!(problem(&real).contains("column `arrival_ns` is of type Float64, not an integer"));
     let words = with("op", Arc::new(StringArray::from(vec!["read", "trim"])));
     assert_eq!(problem(&words), "table: row 2: `op` is neither read (R, 0) nor write (W, 1)");
