@@ -292,7 +292,7 @@ bench: $(STAMPS)/install
 # (CycloneDX) into the wheel; it lies beside it as well.
 wheel: $(STAMPS)/install
 	@rm -rf dist && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 315532800)} \
-	  $(BIN)/maturin build --quiet --release --strip --out dist $(to_log)
+	  $(BIN)/maturin build --quiet --release --out dist $(to_log)
 	@$(BIN)/python .ci/sbom.py dist/*.whl
 	@ls dist/*.whl dist/*.cdx.json
 
