@@ -242,7 +242,7 @@ def test_charts_follow_the_schema_of_vega_lite(tmp_path: Path) -> None:
 def test_the_grammar_of_charts_is_that_of_altair() -> None:
     import altair
 
-    assert altair.SCHEMA_VERSION.startswith(f"v{vega.VERSION}.")
+    assert altair.SCHEMA_VERSION.startswith(f"v{bundle.VEGA_LITE}.")
     table = pl.DataFrame({"ms": [1.0, 2.0], "op": ["read", "write"]})
     ours = vega.Chart(table).mark("bar", size=3).encode(x=vega.X("sum(ms):Q", title=None), y="op:N", tooltip=["op:N"])
     theirs = (

@@ -9,13 +9,14 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from headstack.report import vega
+VEGA_LITE = "6.4"
+"""The version that charts are written for."""
 
 
 @cache
 def bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, which `</script` does not end."""
-    kept = cache_folder() / f"vega-{vega.VERSION}-{version('vl-convert-python')}.js"
+    kept = cache_folder() / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
     script = _read(kept)
     if script is None:
         script = _made()
@@ -33,7 +34,7 @@ def cache_folder() -> Path:
 def _made() -> str:
     import vl_convert
 
-    script = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=vega.VERSION)
+    script = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     return script.replace("</script", "<\\/script")
 
 

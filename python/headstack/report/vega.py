@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     Drawn: TypeAlias = altair.Chart | altair.LayerChart
 
-VERSION = "6.4"
-"""Of Vega-Lite."""
-
 Options: TypeAlias = dict[str, Any]
 # Tables of options, under the names that Vega-Lite's documentation has for them.
 Axis = Legend = Scale = Marks = Options
@@ -67,7 +64,10 @@ class Chart:
     def encode(self, **channels: str | Options | Sequence[str | Options]) -> Chart:
         """Put columns on channels, beside those that are there."""
         return self.properties(
-            encoding={**self.parts.get("encoding", {}), **{name: _bare(name, _spelt(what)) for name, what in channels.items()}}
+            encoding={
+                **self.parts.get("encoding", {}),
+                **{name: _bare(name, _spelt(what)) for name, what in channels.items()},
+            }
         )
 
     def filter(self, condition: str | Options) -> Chart:
