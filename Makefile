@@ -33,7 +33,7 @@ SLOW_STREAMS := --package headstack-stream --lib fit::
 SLOW_MEASURING := --package headstack-measure --test read_only --test null_model --test library
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
-CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml \
   $(shell find crates drives systems workloads designs -path '*/tests/*' -prune -o -path '*/benches/*' -prune -o \
     \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 

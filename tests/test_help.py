@@ -135,15 +135,15 @@ def test_studies_are_listed_without_the_packages_of_pages() -> None:
 
 def test_a_missing_package_is_named_as_the_index_names_it() -> None:
     code = (
-        "import sys\nsys.modules['altair'] = None\n"
+        "import sys\nsys.modules['vl_convert'] = sys.modules['jinja2'] = None\n"
         "import headstack.files as files\nfind = files.find_spec\n"
-        "files.find_spec = lambda name: None if name in ('altair', 'vl_convert') else find(name)\n"
+        "files.find_spec = lambda name: None if name in ('jinja2', 'vl_convert') else find(name)\n"
         "from headstack.cli import main\n"
         "sys.exit(main(['simulate', 'hp-97560', '--workload', 'unix-like', '--report', 'x.html']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install altair vl-convert-python" in done.stderr
+    assert "pip install jinja2 vl-convert-python" in done.stderr
 
 
 def test_the_reference_pages_list_every_verb() -> None:

@@ -106,7 +106,7 @@ def test_a_file_that_was_there_stays_whole(tiny: Path, tmp_path: Path) -> None:
 
 def test_lenient_goes_on_and_says_so(tiny: Path) -> None:
     tiny.write_text(DISK.replace("Bulk", "Colour = red,\n   Bulk"))
-    assert "`Colour` is no parameter" in refused("drives", "import", tiny)
+    assert "`Colour` is not a parameter" in refused("drives", "import", tiny)
     outcome = headstack("drives", "import", tiny, "--lenient")
     assert outcome.code == 0
     assert "warning: " in outcome.err

@@ -135,10 +135,10 @@ def test_the_study_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, sections = johnson.run(None, None)
     by_id: dict[str, Any] = {row.id: row for row in rows}
     assert len(by_id) == len(rows)
-    for id_ in ("ra81-one", "uda50-outstanding", "iii-delay", "trace-period", "dribbling-consistent"):
+    for id_ in ("ra81-one", "uda50-outstanding", "iii-delay", "trace-period", "trickle-flush-consistent"):
         assert by_id[id_].verdict == "holds", by_id[id_]
     # Three seeds leave the interval of a ratio wide: what is looked at is the ratio.
-    for id_ in ("dribbling-p99", "reads-first-p99", "dribbling-reads-first-p99"):
+    for id_ in ("trickle-flush-p99", "reads-first-p99", "trickle-flush-reads-first-p99"):
         assert by_id[id_].ours > 2
     assert by_id["ra81-rate"].verdict == "differs"
     assert sections[0].rows[0][0] == "as it was"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,8 @@ KEYS = [
     "bias_ms",
     "mae_ms",
     "error_share",
-    "turn_early_share",
-    "turn_late_share",
+    "revolutions_early_share",
+    "revolutions_late_share",
 ]
 WORKLOAD = """
 requests = 1500
@@ -79,8 +78,8 @@ def test_a_request_is_placed_by_where_the_one_before_left_the_arm() -> None:
 def test_an_error_is_revolutions_off_within_a_tenth_of_one() -> None:
     errors = [0.0, 0.9, 9.1, 10.9, -10.0, 8.9, -19.5, 5.0]
     found = frame(table(*(("read", 0, 30.0, 30.0 + error, "miss", 0) for error in errors)))
-    assert found["turns_off"].to_list() == [0, 0, 1, 1, -1, 0, -2, 0]
-    assert found["turns"].to_list() == pytest.approx([error / TURN_MS for error in errors])
+    assert found["revolutions_off"].to_list() == [0, 0, 1, 1, -1, 0, -2, 0]
+    assert found["revolutions"].to_list() == pytest.approx([error / TURN_MS for error in errors])
 
 
 def test_classes_share_the_error_out() -> None:
@@ -96,7 +95,7 @@ def test_classes_share_the_error_out() -> None:
     assert list(first) == KEYS
     assert class_words(first) == "far writes after a read, predicted as cache misses"
     assert first["error_share"] == pytest.approx(10 / 14)
-    assert (first["turn_early_share"], first["turn_late_share"]) == (0, 1)
+    assert (first["revolutions_early_share"], first["revolutions_late_share"]) == (0, 1)
     assert class_words(second) == "near reads after a read, predicted as cache hits"
     assert (second["requests"], second["requests_share"]) == (2, 0.5)
     assert (second["bias_ms"], second["mae_ms"]) == (-1, 2)
@@ -133,7 +132,7 @@ def test_revolutions_off_are_summed_up() -> None:
 def test_what_is_not_known_is_null() -> None:
     times = table(*(("read", number, 8.0, 8.0 + number, "miss", 0) for number in range(20))).drop("seek_cylinders")
     (only,) = classes(frame(times, None))
-    assert only["after"] is only["place"] is only["turn_early_share"] is only["turn_late_share"] is None
+    assert only["after"] is only["place"] is only["revolutions_early_share"] is only["revolutions_late_share"] is None
     assert class_words(only) == "reads, predicted as cache misses"
 
 
@@ -223,7 +222,7 @@ def test_a_scatter_is_thinned_and_keeps_the_largest_errors() -> None:
     rows = [("read", number, 8.0, 8.0 + (number % 97) / 1000, "miss", number) for number in range(20_000)]
     rows[12_345] = ("read", 0, 8.0, 30.0, "miss", 1)
     chart = residual_charts.against(frame(table(*rows)), Against("lba", "first LBA"))
-    values = json.loads(chart.to_json())["datasets"].values()
+    values = chart.to_dict()["datasets"].values()
     dots = max(values, key=len)
     assert len(dots) <= residual_charts.EVEN + residual_charts.WORST
     assert 12_345 in {dot["id"] for dot in dots}

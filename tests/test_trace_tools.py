@@ -233,7 +233,7 @@ def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:
 
 def test_a_capture_of_what_is_no_device_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
-    assert "is no block device" in refused("trace", "capture", "/dev/null", out)
+    assert "is not a block device" in refused("trace", "capture", "/dev/null", out)
     assert not out.exists()
 
 

@@ -9,7 +9,7 @@ from headstack.results.designs import CostSummary, PowerSummary, SchedulerEntry
 from headstack.results.drives import DriveDescription, Provenance, SeekTimes, SkewWarning, ZoneFigures
 from headstack.results.measurements import MeasurementSummary, PlannedProbe, ProbeEntry, RecordHead, ReplayScores, Stopped
 from headstack.results.runs import FleetSummary, Plots, RunSummary, Timeline
-from headstack.results.traces import Analysis, Converted, Matching, TickHistogram, TraceInfo
+from headstack.results.traces import Analysis, Converted, Iostat, Matching, TickHistogram, TraceInfo
 from headstack.results.validations import DemeritScore, Intervals, ValidationSummary
 from os import PathLike
 from pathlib import Path
@@ -137,7 +137,7 @@ class Drive:
     @property
     def rotation_ms(self, /) -> float:
         """
-        Time of one turn at nominal speed, in ms.
+        Time of one revolution at nominal speed, in ms.
         """
     @property
     def sector_bytes(self, /) -> int:
@@ -849,7 +849,7 @@ def make_trace(model: str, out: str | PathLike[str], *, requests: SupportsIndex,
 
 def match_trace(trace: Trace, *, strict: bool = False) -> Matching:
     """
-    Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+    Pairs the events of a trace, and counts those that stay unpaired.
     """
 
 def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> tuple[float, float | None]:
@@ -917,7 +917,7 @@ def power_budget(system: System, *, rpm: SupportsGetItem[int, SupportsFloat | Su
     What each drive draws, for these spindle speeds and numbers of actuators; as it is described where none are given.
     """
 
-def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> dict:
+def read_iostat(path: str | PathLike[str], *, strict: bool = False, with_first: bool = False) -> Iostat:
     """
     Reads the reports of `iostat -x`: what they say of each device on average and at most, and every row.
     """
@@ -988,7 +988,7 @@ def write_at_once(path: str | PathLike[str], content: bytes) -> None:
 
 def write_whole(path: str | PathLike[str], text: str) -> None:
     """
-    Writes a text file that is either complete or not there; what is no regular file (`/dev/null`, a pipe) is written
+    Writes a text file that is either complete or not there; what is not a regular file (`/dev/null`, a pipe) is written
     through.
     """
 

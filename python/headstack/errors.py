@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-PAGE_PACKAGES = ("altair", "jinja2", "polars", "vl_convert")
-"""What pages and charts need beyond the base install, as Python imports them."""
+PAGE_PACKAGES = ("jinja2", "polars", "vl_convert")
+"""What pages need beyond the base install, as Python imports them."""
 
 
 def package_hint(*modules: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from warnings import warn
 
 from headstack import _core
 from headstack.errors import InputError
@@ -19,15 +20,21 @@ if TYPE_CHECKING:
     from headstack.run import Overrides
 
 SAME_MS = 1e-3
-"""A story that ends this close to the record is that of the run."""
+"""A timeline that ends this close to the record is that of the run."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The stories of requests on one drive, one `dict` each: where, when, phases, and step by step what happened."""
+    """The timelines of requests on one drive, one `dict` each: where, when, phases, and step by step what happened."""
 
     system: str
-    stories: list[Timeline]
+    timelines: list[Timeline]
+
+    @property
+    def stories(self) -> list[Timeline]:
+        """`timelines` by its name of the version before."""
+        warn("`stories` is now `timelines`; the old name goes with the next version", FutureWarning, stacklevel=2)
+        return self.timelines
 
     def report(self, path: str | Path) -> None:
         """Write the page: the timeline, and each step in words."""
@@ -69,12 +76,12 @@ def explain(
     built = as_system(system, overrides)
     # With a gap, each request's arrival is known only when the one before has been served.
     wanted: list[tuple[int | None, str, int, int, int, int | None, bool]] = []
-    stories: list[Timeline] = []
+    timelines: list[Timeline] = []
     for lba in lbas:
-        at = None if not stories or gap_ms == 0 else round((stories[-1]["finish_ms"] + gap_ms) * 1e6)
+        at = None if not timelines or gap_ms == 0 else round((timelines[-1]["finish_ms"] + gap_ms) * 1e6)
         wanted.append((at, op, lba, sectors, 0, None, True))
-        stories = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
-    return Explanation(built.name, stories)
+        timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
+    return Explanation(built.name, timelines)
 
 
 def explain_completion(
@@ -88,7 +95,7 @@ def explain_completion(
     """Show a request of a run as a timeline; the run's completions are in a Parquet file.
 
     The drive serves everything up to the request as it did in the run, so that arm, cache and spindle stand where they
-    stood; the stories of the `before` requests ahead of it are told too.
+    stood; the timelines of the `before` requests ahead of it are there too.
     """
     import polars as pl
 
@@ -124,16 +131,16 @@ def explain_completion(
     # Commands are served as they come, or, by a drive that chooses among those that wait, in another order: that of completion.
     orders = (rows.filter(pl.col("id") <= request).sort("start_ns", "id"), rows.sort("finish_ns", "id"))
     tellings = (_told(built, order, request, before=before, measured=measured, seed=seed) for order in orders)
-    stories: list[Timeline] = []
+    timelines: list[Timeline] = []
     for told in tellings:
-        if not stories or abs(told[-1]["differs_ms"]) < abs(stories[-1]["differs_ms"]):
-            stories = told
-        if abs(stories[-1]["differs_ms"]) <= SAME_MS:
+        if not timelines or abs(told[-1]["differs_ms"]) < abs(timelines[-1]["differs_ms"]):
+            timelines = told
+        if abs(timelines[-1]["differs_ms"]) <= SAME_MS:
             break
     if not has_flags:
-        for story in stories:
-            _forget_causes(story)
-    return Explanation(built.name, stories)
+        for timeline in timelines:
+            _forget_causes(timeline)
+    return Explanation(built.name, timelines)
 
 
 def _told(
@@ -147,17 +154,17 @@ def _told(
             rows[: last + 1].iter_rows()
         )
     ]
-    stories = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
-    for story in stories:
-        number, arrival, start, *_, finish, _ = rows.row(story.pop("position", 0))
-        story["id"] = number
-        story["queued_in_host_ms"] = (start - arrival) / 1e6
-        story["differs_ms"] = story["finish_ms"] - finish / 1e6
-    return stories
+    timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
+    for timeline in timelines:
+        number, arrival, start, *_, finish, _ = rows.row(timeline.pop("position", 0))
+        timeline["id"] = number
+        timeline["queued_in_host_ms"] = (start - arrival) / 1e6
+        timeline["differs_ms"] = timeline["finish_ms"] - finish / 1e6
+    return timelines
 
 
-def _forget_causes(story: Mapping[str, Any]) -> None:
+def _forget_causes(timeline: Mapping[str, Any]) -> None:
     """Name no cause that hangs on a request's marks, where the record does not say which it had."""
-    for step in story["steps"]:
+    for step in timeline["steps"]:
         if step["label"] == "wait":
             step["note"] = "cause not recorded: the completions have no column `flags`"

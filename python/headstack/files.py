@@ -1,4 +1,4 @@
-"""Files that are whole or not there; what is no file (`/dev/null`, a pipe) is written through."""
+"""Files that are whole or not there; what is not a file (`/dev/null`, a pipe) is written through."""
 
 from __future__ import annotations
 

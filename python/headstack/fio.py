@@ -13,14 +13,15 @@ import configparser
 import json
 from math import gcd
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from headstack import Workload
+    from headstack.results.runs import FioTimes, MeasuredByFio
 
 _RW = {
     "read": (1.0, True), "write": (0.0, True), "rw": (None, True), "readwrite": (None, True),
@@ -292,7 +293,7 @@ class _Job:
         if iops is None:
             return None
         if iops <= 0:
-            raise self.problem("rate", self.keys.get("rate", "0"), "is no rate", "rate_iops=100")
+            raise self.problem("rate", self.keys.get("rate", "0"), "is not a rate", "rate_iops=100")
         if self.keys.get("rate_process", "linear") == "poisson":
             return f"exponential_ms = {1000 / iops}"
         return f"constant_ms = {1000 / iops}"
@@ -329,7 +330,7 @@ def _seconds(word: str) -> float:
     return float(number) * _TIMES[word[len(number) :]]
 
 
-def results(path: Path) -> list[dict[str, Any]]:
+def results(path: Path) -> list[MeasuredByFio]:
     """What `fio --output-format=json` measured: a row a job and direction.
 
     Raises
@@ -348,7 +349,7 @@ def results(path: Path) -> list[dict[str, Any]]:
         raise InputError(f"`{path}` is not a result of fio", "write one with fio --output-format=json") from None
 
 
-def _rows(job: dict[str, Any]) -> Iterable[dict[str, Any]]:
+def _rows(job: Mapping[str, Any]) -> Iterable[MeasuredByFio]:
     for direction in ("read", "write"):
         one = job[direction]
         if not one["total_ios"]:
@@ -359,16 +360,13 @@ def _rows(job: dict[str, Any]) -> Iterable[dict[str, Any]]:
             f"p{float(key):g}".replace(".", ""): value / scale
             for key, value in (completion.get("percentile") or {}).items()
         }
+        times = {"mean": latency["mean"] / scale, "std": latency["stddev"] / scale}
+        times |= percentiles | {"max": latency["max"] / scale}
         yield {
             "job": job["jobname"],
             "op": direction,
             "requests": one["total_ios"],
             "iops": one["iops"],
             "mib_per_s": one["bw_bytes"] / 2**20 if "bw_bytes" in one else one["bw"] / 1024,
-            "response_ms": {
-                "mean": latency["mean"] / scale,
-                "std": latency["stddev"] / scale,
-                **percentiles,
-                "max": latency["max"] / scale,
-            },
+            "response_ms": cast("FioTimes", times),
         }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Unpack
 
-    from headstack.report.charts import AnyChart
+    from headstack.report.vega import Drawn
     from headstack.results.measurements import (
         MeasurementSummary,
         PlannedProbe,
@@ -122,47 +122,52 @@ class Measurement:
         check_writable(Path(path))
         self._record.save(Path(path))
 
-    def plot_skippy(self, probe: str | None = None) -> AnyChart:
+    def plot_skippy(self, probe: str | None = None) -> Drawn:
         """Skippy's sawtooth with its lines; of the first Skippy in the record, or of `probe`."""
         from headstack.report.probes import skippy_chart
+        from headstack.report.vega import drawn
 
         sawtooths = [each for each in self.found["skippy"] if probe in (None, each["probe"])]
         if not sawtooths:
             raise InputError("the record shows no sawtooth", "measure with the probe `skippy`")
-        return skippy_chart(sawtooths[0])
+        return drawn(skippy_chart(sawtooths[0]))
 
-    def plot_bandwidth(self) -> AnyChart:
+    def plot_bandwidth(self) -> Drawn:
         """Bandwidth over the device, with the laws fitted to it."""
         from headstack.report.probes import bandwidth_chart
+        from headstack.report.vega import drawn
 
         if self.found["bandwidth"] is None:
             raise InputError("the record shows no bandwidth", "measure with the probe `zoned`")
-        return bandwidth_chart(self.found["bandwidth"], self.head["device"]["sector_bytes"])
+        return drawn(bandwidth_chart(self.found["bandwidth"], self.head["device"]["sector_bytes"]))
 
-    def plot_seek(self) -> AnyChart:
+    def plot_seek(self) -> Drawn:
         """The seek curve with the law fitted to it."""
         from headstack.report.probes import seek_chart
+        from headstack.report.vega import drawn
 
         if not self.found["seek"]["write"] and not self.found["seek"]["read"]:
             raise InputError("the record shows no seek curve", "measure with the probe `seek-curve`")
-        return seek_chart(self.found["seek"])
+        return drawn(seek_chart(self.found["seek"]))
 
-    def plot_streams(self, mode: str = "read") -> AnyChart:
+    def plot_streams(self, mode: str = "read") -> Drawn:
         """Throughput over record size, a line for each size of file; of reads or of writes."""
         from headstack.report.streams import stream_chart
+        from headstack.report.vega import drawn
 
         streams = self.found["stream"]
         if streams is None or not any(point["mode"] == mode for point in streams["points"]):
             raise InputError(f"the record shows no {mode}s of streams", "measure with the probe `stream`")
-        return stream_chart(streams, mode)
+        return drawn(stream_chart(streams, mode))
 
-    def plot_scan(self) -> AnyChart:
+    def plot_scan(self) -> Drawn:
         """How fast each part of the surface was read, and where reads failed or took long."""
         from headstack.report.scan import scan_chart
+        from headstack.report.vega import drawn
 
         if self.found["scan"] is None:
             raise InputError("the record shows no scan", "measure with the probe `scan`")
-        return scan_chart(self.found["scan"])
+        return drawn(scan_chart(self.found["scan"]))
 
     @cached_property
     def smart(self) -> list[SmartAttribute]:

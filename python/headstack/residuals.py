@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEAR_CYLINDERS = 32
 """An arm that goes no farther spends most of a seek on settling."""
 
-TURN_TOLERANCE = 0.1
+REVOLUTION_TOLERANCE = 0.1
 """An error is about whole revolutions if it is within so much of a revolution of them."""
 
 CLASS = ("op", "guess", "after", "place")
@@ -46,7 +46,7 @@ def residual_frame(times: Table, rotation_ms: float | None) -> pl.DataFrame:
     """The table of times with the model's error, and what can be said about each request.
 
     Adds `model_ms` (of a ladder: its highest rung, which is the drive as it stands), `error_ms`, `guess`, `after`,
-    `place`, `turns` (the error in revolutions) and `turns_off` (the whole revolutions in it, 0 where it is not close to
+    `place`, `revolutions` (the error in revolutions) and `revolutions_off` (the whole revolutions in it, 0 where it is not close to
     any).
     """
     frame = pl.DataFrame(times)
@@ -69,13 +69,16 @@ def residual_frame(times: Table, rotation_ms: float | None) -> pl.DataFrame:
         # Of several drives or arms, the request before in the table says nothing about where this one's arm stood.
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in ("after", "place"))
     error = pl.col("model_ms") - pl.col("measured_ms")
-    turns = error / rotation_ms if rotation_ms else pl.lit(None, pl.Float64)
-    whole = turns.round()
+    revolutions = error / rotation_ms if rotation_ms else pl.lit(None, pl.Float64)
+    whole = revolutions.round()
     return frame.with_columns(
         error_ms=error,
         guess="cache",
-        turns=turns,
-        turns_off=pl.when((turns - whole).abs() <= TURN_TOLERANCE).then(whole).when(turns.is_not_null()).then(0.0),
+        revolutions=revolutions,
+        revolutions_off=pl.when((revolutions - whole).abs() <= REVOLUTION_TOLERANCE)
+        .then(whole)
+        .when(revolutions.is_not_null())
+        .then(0.0),
     )
 
 
@@ -83,8 +86,8 @@ def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[ResidualClas
     """The requests by class, the class with the largest share of the total error first.
 
     Each has the keys of `by`, `requests`, `requests_share`, `measured_mean_ms`, `bias_ms` (the mean error), `mae_ms` (the
-    mean size of the error), `error_share` (of the sum of the errors' sizes), and `turn_early_share` and
-    `turn_late_share`: how many of its requests the model completes whole revolutions too early or too late (null where
+    mean size of the error), `error_share` (of the sum of the errors' sizes), and `revolutions_early_share` and
+    `revolutions_late_share`: how many of its requests the model completes whole revolutions too early or too late (null where
     the drive's rotation is not known). Shares are between 0 and 1.
     """
     size = pl.col("error_ms").abs()
@@ -98,8 +101,8 @@ def classes(frame: pl.DataFrame, by: Sequence[str] = CLASS) -> list[ResidualClas
             bias_ms=pl.col("error_ms").mean(),
             mae_ms=size.mean(),
             error_share=size.sum() / total,
-            turn_early_share=(pl.col("turns_off") < 0).mean(),
-            turn_late_share=(pl.col("turns_off") > 0).mean(),
+            revolutions_early_share=(pl.col("revolutions_off") < 0).mean(),
+            revolutions_late_share=(pl.col("revolutions_off") > 0).mean(),
         )
         .sort("error_share", *by, descending=[True, *(False for _ in by)])
         .to_dicts()
@@ -139,7 +142,7 @@ def where(frame: pl.DataFrame) -> list[str]:
             f"{_percent(group['error_share'])} of the total error is in {group['requests']:,} {class_words(group)} "
             f"({_percent(group['requests_share'])} of the requests)"
         )
-    off = frame.filter(pl.col("turns_off") != 0)
+    off = frame.filter(pl.col("revolutions_off") != 0)
     if len(off):
         sentences.append(
             f"{_percent(_total(off) / total)} of the error is in requests that are whole revolutions off: "

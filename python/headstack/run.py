@@ -12,7 +12,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headstack.report.charts import AnyChart
+    from headstack.report.vega import Drawn
 
 frames.teach()
 Replay = Literal["open", "closed", "measured"]
@@ -149,7 +149,7 @@ class Run:
         """One row for each request of the driver, where the host has a buffer cache between its requests and those.
 
         The columns are those of the completions, and `origin`: why the driver got it (`fetch`, `raw`, `through`, `sync`,
-        `dribble`, `eviction`, `limit`).
+        `trickle`, `eviction`, `limit`).
         """
         table = self._result.driver_requests()
         if table is None:
@@ -181,11 +181,12 @@ class Run:
             return sample
         return 1, self.completions
 
-    def plot_response(self) -> AnyChart:
+    def plot_response(self) -> Drawn:
         """The distribution of the response time, reads and writes apart."""
         from headstack.report.run import response_chart
+        from headstack.report.vega import drawn
 
-        return response_chart(self)
+        return drawn(response_chart(self))
 
     def report(self, path: str | Path) -> None:
         """Write the run's page: one self-contained HTML file."""

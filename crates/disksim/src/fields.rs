@@ -21,7 +21,7 @@ impl<'a> Fields<'a> {
             if known.contains(&parameter.name.as_str()) {
                 continue;
             }
-            let message = format!("`{}` is no parameter of `{}`", parameter.name, block.kind);
+            let message = format!("`{}` is not a parameter of `{}`", parameter.name, block.kind);
             let problem = ImportError::at(&parameter.at, message);
             let problem = match nearest(&parameter.name, &known) {
                 Some(near) => problem.hint(format!("did you mean `{near}`?")),

@@ -281,7 +281,8 @@ fn pattern(row: &[Value; 3]) -> Result<Pattern, ImportError> {
     let column = |at: usize, low| whole(&format!("{PATTERNS}: {}", PATTERN[at]), &row[at], low, 1_000_000);
     let (low, high, slots) = (column(0, 0)?, column(1, 0)?, column(2, 1)?);
     if low > high || high >= slots {
-        let message = format!("sectors {low} to {high} are no sectors of a track of {slots}, counted from 0");
+        let message =
+            format!("sectors {low} to {high} are not sectors of a track of {slots}, counted from 0");
         return Err(ImportError::at(&row[0].at, message));
     }
     Ok(Pattern { low: low as u32, sectors: (high - low + 1) as u32, slots: slots as u32 })
@@ -370,7 +371,7 @@ fn entry(EntryRow { columns: row, head }: &EntryRow<'_>) -> Result<(Entry, u64),
     let (first, covered, length) = (blocks(0, 0)?, blocks(2, 1)?, blocks(4, 1)?);
     if !covered.is_multiple_of(length) {
         let message =
-            format!("{covered} LBNs covered are no whole number of instances of {length} LBNs each");
+            format!("{covered} LBNs covered are not a whole number of instances of {length} LBNs each");
         return Err(ImportError::at(&row[2].at, message));
     }
     // That many follow from the children.

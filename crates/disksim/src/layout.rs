@@ -75,7 +75,7 @@ pub(crate) fn layout(
         "dm_layout_g1" => first_generation(block, geometry, report),
         "dm_layout_g2" => second_generation(block, geometry, report),
         "dm_layout_g4" => fourth_generation(block, geometry, report),
-        other => Err(ImportError::at(&block.at, format!("`{other}` is no layout that can be read"))
+        other => Err(ImportError::at(&block.at, format!("`{other}` is not a layout that can be read"))
             .hint("known: dm_layout_g1, dm_layout_g2, dm_layout_g4")),
     }
 }

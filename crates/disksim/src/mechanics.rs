@@ -59,14 +59,14 @@ pub(crate) fn mechanical(
     report: &mut Report,
 ) -> Result<Mechanical, ImportError> {
     if block.kind != "dm_mech_g1" {
-        let message = format!("`{}` is no mechanical model that can be read", block.kind);
+        let message = format!("`{}` is not a mechanical model that can be read", block.kind);
         return Err(ImportError::at(&block.at, message).hint("known: dm_mech_g1"));
     }
     let fields = Fields::new(block, KNOWN, report)?;
     let rotation_rpm = fields.need_real(RPM)?;
     if !(60.0..=1_000_000.0).contains(&rotation_rpm) {
         let message =
-            format!("{rotation_rpm} rpm is no speed of a drive: between 60 and 1000000 is possible");
+            format!("{rotation_rpm} rpm is not a speed of a drive: between 60 and 1000000 is possible");
         return Err(ImportError::at(fields.at(RPM), message));
     }
     report.carried(RPM, "rotation_rpm");

@@ -75,9 +75,9 @@ fn of_writes(points: &[Line], at: &At, report: &mut Report) -> Option<Vec<[f64; 
     let writes: Option<Vec<_>> = points.iter().map(|line| Some([line.distance, line.write?])).collect();
     let reading = match (&writes, columns) {
         (None, _) => "not every line has a time of writes, so that the second column counts for all",
-        (Some(_), 3) => "the second is taken for the times of reads, the third for those of writes",
+        (Some(_), 3) => "the second is read as the times of reads, the third as those of writes",
         (Some(_), _) => {
-            "the second is taken for the times of reads, the third for those of writes; what follows is left out"
+            "the second is read as the times of reads, the third as those of writes; what follows is left out"
         }
     };
     report.warn(at, format!("has {columns} columns: {reading}"));
@@ -101,7 +101,7 @@ fn parse(line: &str, at: &At) -> Result<Line, ImportError> {
     }
     let write = number(columns.get(2));
     if let Some(time) = [time].into_iter().chain(write).find(|&time| time < 0.0) {
-        return Err(ImportError::at(at, format!("a seek of {time} ms cannot be")));
+        return Err(ImportError::at(at, format!("a seek of {time} ms is impossible")));
     }
     Ok(Line { distance, read: time, write, columns: columns.len() })
 }

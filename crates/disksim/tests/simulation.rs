@@ -355,7 +355,7 @@ fn the_devices_of_a_trace_become_options() {
 #[test]
 fn mistakes_in_the_wiring_have_a_place() {
     refused(&changed(HEAD, "as SMALL", "as SMALLER"), 13, &["no block called `SMALLER`"]);
-    refused(&changed(HEAD, "disk0 .. disk2", "disk0 .. disc2"), 13, &["is no range"]);
+    refused(&changed(HEAD, "disk0 .. disk2", "disk0 .. disc2"), 13, &["is not a range"]);
     refused(&changed(HEAD, "disksim_disk disk2 []", "disksim_disk disk7 []"), 16, &["no component `disk7`"]);
     refused(&changed(HEAD, "disksim_disk disk2 []", "disksim_disk bus2 []"), 16, &["is a `disksim_bus`"]);
     refused(&changed(HEAD, "as FREE", "as FREE\ninstantiate [ bus0 ] as FREE"), 11, &["twice"]);

@@ -79,7 +79,7 @@ impl ParameterTable {
                 let mut paths: Vec<&str> = all.iter().map(|(_, path)| path.as_str()).collect();
                 paths.dedup();
                 return Err(FitError::input(
-                    format!("`{word}` is no parameter that can be fitted in this drive"),
+                    format!("`{word}` is not a parameter that can be fitted in this drive"),
                     format!("known: {}", paths.join(", ")),
                 ));
             }

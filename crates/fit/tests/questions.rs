@@ -25,7 +25,7 @@ fn row<'a>(found: &'a Calibration, name: &str) -> &'a Row {
 }
 
 fn joint(row: &Row) -> (f64, f64) {
-    let Known::Number(known) = &row.known else { panic!("{} is no number", row.parameter.name()) };
+    let Known::Number(known) = &row.known else { panic!("{} is not a number", row.parameter.name()) };
     let end = |end: headstack_fit::End, open: f64| end.value().unwrap_or(open);
     (end(known.joint.low, f64::NEG_INFINITY), end(known.joint.high, f64::INFINITY))
 }

@@ -110,7 +110,7 @@ impl Builder<'_> {
             zones.push(zone);
         }
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
-        self.assumed("layout.order", "cylinder by cylinder, or as the least times between tracks showed");
+        self.assumed("layout.order", "cylinder by cylinder, or as the minimum times between tracks showed");
         LayoutSpec {
             head_angle_turns: Vec::new(),
             order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
@@ -172,7 +172,7 @@ impl Builder<'_> {
     /// The curve as a table. A seek that the command's processing hides takes nothing that can be seen.
     fn seek(&mut self) -> Option<SeekSpec> {
         let points = self.base_curve()?;
-        self.measured("seek", "probe seek-curve: least time over the distance less that on the same track");
+        self.measured("seek", "probe seek-curve: minimum time over the distance less that on the same track");
         let points = points.iter().map(|p| [p.cylinders as f64, p.ms.max(0.0)]).collect();
         Some(SeekSpec::Table { points })
     }
@@ -222,7 +222,7 @@ impl Builder<'_> {
         let hit = found.cache.as_ref().and_then(|cache| cache.hit_overhead_ms);
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
-        self.measured("controller", "probe switches: least time to a sector of the same track");
+        self.measured("controller", "probe switches: minimum time to a sector of the same track");
         for path in [
             "read_completion_ms",
             "write_completion_ms",

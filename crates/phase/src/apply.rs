@@ -17,8 +17,8 @@ impl PhaseFit {
         self.skip(&mut fitted);
         for fit in &self.zones {
             let changed = fitted.layout.zone.get_mut(fit.zone).map(|zone| set(zone, fit));
-            for (key, story) in changed.into_iter().flatten() {
-                self.explain(&mut fitted, &format!("layout.zone.{}.{key}", fit.zone), story);
+            for (key, origin) in changed.into_iter().flatten() {
+                self.explain(&mut fitted, &format!("layout.zone.{}.{key}", fit.zone), origin);
             }
         }
         fitted
@@ -42,33 +42,33 @@ impl PhaseFit {
         }
     }
 
-    fn explain(&self, spec: &mut DriveSpec, path: &str, story: &str) {
+    fn explain(&self, spec: &mut DriveSpec, path: &str, origin: &str) {
         let source = format!(
-            "fitted to {} measured instants ({story}); coherence of pairs {:.2}, {:.2} before",
+            "fitted to {} measured instants ({origin}); coherence of pairs {:.2}, {:.2} before",
             self.observations, self.coherence.fitted, self.coherence.file
         );
         spec.provenance.insert(path.to_owned(), Provenance { kind: ProvenanceKind::Fitted, source });
     }
 }
 
-/// Writes one zone's values; returns the keys that changed, and the story of each.
+/// Writes one zone's values; returns the keys that changed, and the origin of each.
 fn set(zone: &mut ZoneSpec, fit: &ZoneFit) -> Vec<(&'static str, &'static str)> {
     let slots = f64::from(zone.sectors_per_track.saturating_add(zone.spare_sectors_per_track));
     let mut changed = Vec::new();
     if is_new(&fit.track_skew) {
         zone.track_skew_sectors = fit.track_skew.turns * slots;
-        changed.push(("track_skew_sectors", story(fit.track_skew.source)));
+        changed.push(("track_skew_sectors", origin(fit.track_skew.source)));
     }
     // The lag from cylinder to cylinder is what was fitted, or kept: the cylinder skew moves with the track skew, too.
     if is_new(&fit.cylinder_skew) || is_new(&fit.track_skew) {
         zone.cylinder_skew_sectors = fit.cylinder_skew.turns * slots;
-        changed.push(("cylinder_skew_sectors", story(fit.cylinder_skew.source)));
+        changed.push(("cylinder_skew_sectors", origin(fit.cylinder_skew.source)));
     }
     if let (Some(skew), Some(spares)) = (&fit.range_skew, &mut zone.spares)
         && is_new(skew)
     {
         spares.range_skew_sectors = skew.turns * slots;
-        changed.push(("spares.range_skew_sectors", story(skew.source)));
+        changed.push(("spares.range_skew_sectors", origin(skew.source)));
     }
     if is_new(&fit.first_sector) {
         zone.first_sector_turns = fit.first_sector.turns;
@@ -81,7 +81,7 @@ fn is_new(estimate: &Estimate) -> bool {
     matches!(estimate.source, Source::Global | Source::Zone)
 }
 
-fn story(source: Source) -> &'static str {
+fn origin(source: Source) -> &'static str {
     match source {
         Source::Global => "one value in turns for all zones",
         Source::Zone => "the zone's own value",

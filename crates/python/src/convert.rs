@@ -68,7 +68,7 @@ pub(crate) fn operation(word: &str) -> Result<Op, Error> {
     match word {
         "read" => Ok(Op::Read),
         "write" => Ok(Op::Write),
-        _ => Err(Error::input(format!("`{word}` is no operation"), "use `read` or `write`")),
+        _ => Err(Error::input(format!("`{word}` is not an operation"), "use `read` or `write`")),
     }
 }
 

@@ -106,7 +106,7 @@ impl Drive {
         self.spec.sector_bytes
     }
 
-    /// Time of one turn at nominal speed, in ms.
+    /// Time of one revolution at nominal speed, in ms.
     #[getter]
     fn rotation_ms(&self) -> f64 {
         60_000.0 / self.spec.rotation_rpm

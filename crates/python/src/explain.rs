@@ -1,4 +1,4 @@
-//! `explain`: the story of a few requests on one drive.
+//! `explain`: the timeline of a few requests on one drive.
 
 use crate::convert::{operation, word};
 use crate::error::{Error, guarded};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 /// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
 /// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
-/// story is wanted.
+/// timeline is wanted.
 type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u16, Option<InstantNs>, bool);
 
-/// Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
+/// Serves requests one after the other on a system of one drive, and gives the timeline of those that are wanted.
 #[pyfunction]
 #[pyo3(signature = (system, requests, *, seed=Seed(1)))]
 pub(crate) fn explain<'py>(
@@ -28,11 +28,11 @@ pub(crate) fn explain<'py>(
     seed: Seed,
 ) -> PyResult<Vec<Typed<'py, results::Timeline>>> {
     let system = system.get();
-    let stories = guarded(py, || Teller::new(system, seed.0)?.tell(&requests))?;
-    stories.iter().map(|story| typed(py, story)).collect()
+    let timelines = guarded(py, || Narrator::new(system, seed.0)?.timelines(&requests))?;
+    timelines.iter().map(|timeline| typed(py, timeline)).collect()
 }
 
-struct Teller {
+struct Narrator {
     model: Arc<DriveModel>,
     system: Arc<headstack_system::System>,
     actuators: Vec<Drive>,
@@ -41,19 +41,19 @@ struct Teller {
     now: Nanos,
 }
 
-impl Teller {
+impl Narrator {
     fn new(system: &System, seed: u64) -> Result<Self, Error> {
         let config = system.system.config();
         let (1, Some(model)) = (config.drives.len(), system.system.model(0)) else {
             return Err(Error::input(
-                format!("a story is about one drive, and {} has {}", config.name, config.drives.len()),
+                format!("a timeline is about one drive, and {} has {}", config.name, config.drives.len()),
                 "name the drive: its library name, or its drive file",
             ));
         };
         let (host, drive) = (system.system.sector_bytes(), model.sector_bytes());
         if host % drive != 0 {
             return Err(Error::Input(
-                format!("the host's sectors ({host} B) are no whole number of the drive's ({drive} B)"),
+                format!("the host's sectors ({host} B) are not a whole number of the drive's ({drive} B)"),
                 None,
             ));
         }
@@ -69,12 +69,12 @@ impl Teller {
         })
     }
 
-    fn tell(&mut self, requests: &[Wanted]) -> Result<Vec<Value>, Error> {
+    fn timelines(&mut self, requests: &[Wanted]) -> Result<Vec<Value>, Error> {
         let bus =
             self.system.config().buses.first().map(|bus| headstack_drive::command::BusTiming::new(&bus.spec));
         let bus = bus.unwrap_or_else(|| self.model.bus());
         let part = self.model.layout.capacity();
-        let mut stories = Vec::new();
+        let mut timelines = Vec::new();
         for (id, (at, op, lba, sectors, flags, measured_finish, wanted)) in requests.iter().enumerate() {
             let (lba, sectors) = (lba.0, sectors.0);
             let op = operation(op)?;
@@ -116,13 +116,13 @@ impl Teller {
             if *wanted {
                 let mut steps = steps;
                 steps.sort_by_key(|step| step.start);
-                stories.push(self.story(requests, id, arrival, start, &outcome, &steps));
+                timelines.push(self.timeline(requests, id, arrival, start, &outcome, &steps));
             }
         }
-        Ok(stories)
+        Ok(timelines)
     }
 
-    fn story(
+    fn timeline(
         &self,
         requests: &[Wanted],
         id: usize,

@@ -28,7 +28,7 @@ impl Fleet {
             let read = |text: &String| {
                 serde_json::from_str(text).map_err(|problem| {
                     Error::input(
-                        format!("this is no part of a fleet: {problem}"),
+                        format!("this is not a part of a fleet: {problem}"),
                         "give what `packed` returned",
                     )
                 })

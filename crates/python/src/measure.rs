@@ -206,14 +206,14 @@ pub(crate) fn measure(
     );
     let scope = scope(whole_device, file_mb, record_kib, repeats, scan_percent);
     let options = Options { probes, record, resume, scope };
-    let mut teller = Teller { progress, refusal: None };
+    let mut watcher = Watcher { progress, refusal: None };
     let measured = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &opening)?;
         Ok(at_once(|| {
-            headstack_measure::measure(device.as_mut(), &options, &mut |progress| teller.goes_on(progress))
+            headstack_measure::measure(device.as_mut(), &options, &mut |progress| watcher.goes_on(progress))
         })?)
     })?;
-    if let Some(Error::Python(error)) = teller.refusal.take()
+    if let Some(Error::Python(error)) = watcher.refusal.take()
         && !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
     {
         return Err(error);
@@ -222,12 +222,12 @@ pub(crate) fn measure(
 }
 
 /// Asks Python whether to go on: when a probe begins, and now and then (measuring tells no oftener).
-struct Teller {
+struct Watcher {
     progress: Option<Py<PyAny>>,
     refusal: Option<Error>,
 }
 
-impl Teller {
+impl Watcher {
     fn goes_on(&mut self, progress: &Progress) -> bool {
         match Python::attach(|py| self.ask(py, progress)) {
             Ok(goes_on) => goes_on,

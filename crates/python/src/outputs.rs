@@ -5,7 +5,7 @@ use headstack_trace::atomic_file;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// Writes a text file that is either complete or not there; what is no regular file (`/dev/null`, a pipe) is written
+/// Writes a text file that is either complete or not there; what is not a regular file (`/dev/null`, a pipe) is written
 /// through.
 #[pyfunction]
 pub(crate) fn write_whole(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {

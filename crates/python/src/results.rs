@@ -57,6 +57,6 @@ result_types! {
     "headstack.results.drives": DriveDescription, Provenance, SeekTimes, SkewWarning, ZoneFigures;
     "headstack.results.measurements": MeasurementSummary, PlannedProbe, ProbeEntry, RecordHead, ReplayScores, Stopped;
     "headstack.results.runs": FleetSummary, Plots, RunSummary, Timeline;
-    "headstack.results.traces": Analysis, Converted, Matching, TickHistogram, TraceInfo;
+    "headstack.results.traces": Analysis, Converted, Iostat, Matching, TickHistogram, TraceInfo;
     "headstack.results.validations": DemeritScore, Intervals, ValidationSummary;
 }

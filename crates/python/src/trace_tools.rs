@@ -27,7 +27,7 @@ fn options(trace: &Trace, strict: bool) -> OpenOptions {
     OpenOptions { tolerant: !strict, ..trace.chosen_part() }
 }
 
-/// Pairs the halves of a trace of ticks or the events of a block trace, and counts what stays alone.
+/// Pairs the events of a trace, and counts those that stay unpaired.
 #[pyfunction]
 #[pyo3(signature = (trace, *, strict=false))]
 pub(crate) fn match_trace<'py>(
@@ -152,7 +152,7 @@ pub(crate) fn make_trace(
 ) -> PyResult<u64> {
     guarded(py, || {
         let model: WorkloadModel = serde_json::from_str(model)
-            .map_err(|error| Error::Input(format!("this is no workload model: {error}"), None))?;
+            .map_err(|error| Error::Input(format!("this is not a workload model: {error}"), None))?;
         model.check()?;
         let format = format.map_or_else(|| OutputFormat::of(&out), OutputFormat::named)?;
         Ok(convert(&mut model.generate(requests.0, seed.0), model.sector_bytes, &out, format)?)
@@ -174,7 +174,7 @@ pub(crate) fn read_iostat(
     path: PathBuf,
     strict: bool,
     with_first: bool,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Typed<'_, results::Iostat>> {
     let value = guarded(py, || {
         let read = Iostat::of_file(&path, strict)?;
         let named = |values: &[Option<f64>]| -> Value {
@@ -199,7 +199,7 @@ pub(crate) fn read_iostat(
             "notes": notes(&read.notes),
         }))
     })?;
-    dict(py, &value)
+    typed(py, &value)
 }
 
 /// Adds the keys of one object to another.
@@ -265,8 +265,8 @@ fn ticks_value(summary: &MatchSummary) -> Value {
     };
     let orphan = |orphan: &Orphan| {
         let mut value = record(&orphan.record);
-        let half = if orphan.record.half == headstack_trace::tick::Half::Sent { "sent" } else { "received" };
-        extend(&mut value, json!({ "half": half, "record": orphan.number }));
+        let event = if orphan.record.half == headstack_trace::tick::Half::Sent { "sent" } else { "received" };
+        extend(&mut value, json!({ "event": event, "record": orphan.number }));
         value
     };
     json!({

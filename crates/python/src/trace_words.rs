@@ -43,7 +43,7 @@ pub(crate) fn unit_named(word: &str) -> Result<IologUnit, Error> {
     match word {
         "us" => Ok(IologUnit::Microseconds),
         "ms" => Ok(IologUnit::Milliseconds),
-        _ => Err(Error::input(format!("`{word}` is no unit of an iolog"), "use `us` or `ms`")),
+        _ => Err(Error::input(format!("`{word}` is not a unit of an iolog"), "use `us` or `ms`")),
     }
 }
 

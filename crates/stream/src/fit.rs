@@ -140,7 +140,7 @@ fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemErr
     }
     if let Some(row) = table.iter().find(|row| !(row.mb_per_s > 0.0 && row.mb_per_s < 1e6)) {
         return refused(
-            format!("a throughput of {} MB/s cannot be", row.mb_per_s),
+            format!("a throughput of {} MB/s is impossible", row.mb_per_s),
             "throughputs are above 0 and below 1000000 MB/s",
         );
     }

@@ -59,7 +59,8 @@ fn write(name: &str, workload: &str, requests: u64, file: &str) -> Result<()> {
     let system = system(name, &[])?;
     let (_, mut spec) = WorkloadSpec::load(workload, &[])?;
     spec.requests = Some(requests);
-    let mut open = spec.generate(&system.devices(), None, None)?.open.ok_or("a closed loop is no trace")?;
+    let mut open =
+        spec.generate(&system.devices(), None, None)?.open.ok_or("a closed loop is not a trace")?;
     convert(&mut open, system.sector_bytes(), Path::new(file), OutputFormat::Parquet)?;
     Ok(())
 }

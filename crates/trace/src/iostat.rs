@@ -248,7 +248,7 @@ impl Reader<'_> {
             let Some((place, factor)) = column else { continue };
             match number_of(cell) {
                 Some(value) => values[*place] = Some(value * factor),
-                None => return self.bad(number, format!("`{cell}` is no number of 0 or more")),
+                None => return self.bad(number, format!("`{cell}` is not a number of 0 or more")),
             }
         }
         let row = Row { report: self.read.reports - 1, device: first.to_owned(), values };
@@ -273,7 +273,7 @@ impl Reader<'_> {
     fn json(&mut self, text: &[u8]) -> Result<(), TraceError> {
         let unusable = |problem: String| {
             TraceError::unusable(
-                format!("`{}` is no JSON of iostat: {problem}", self.path.display()),
+                format!("`{}` is not JSON of iostat: {problem}", self.path.display()),
                 "write it with `iostat -x -o JSON 1 60 > FILE`, and let it come to its end".to_owned(),
             )
         };
@@ -379,7 +379,7 @@ mod tests {
     fn what_makes_no_sense() {
         let garbage = NEW.replace("sdb 0 0 0", "sdb 0 0 x");
         assert_eq!(read(&garbage, false).unwrap().notes.bad_records, 1);
-        assert!(read(&garbage, true).unwrap_err().to_string().contains("line 13: `x` is no number"));
+        assert!(read(&garbage, true).unwrap_err().to_string().contains("line 13: `x` is not a number"));
         let short = NEW.replace("sdb 0 0 0 0", "sdb");
         assert!(read(&short, true).unwrap_err().to_string().contains("11 columns below a heading of 15"));
         assert!(read("nothing\n", false).unwrap_err().to_string().contains("no extended report"));

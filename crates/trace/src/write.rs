@@ -59,7 +59,7 @@ impl OutputFormat {
         }
         Self::others().find(|other| *other == name).map(Self::Other).ok_or_else(|| {
             TraceError::unusable(
-                format!("`{name}` is no format that can be written"),
+                format!("`{name}` is not a format that can be written"),
                 format!("formats: parquet, csv, arrow, {}", Self::others().collect::<Vec<_>>().join(", ")),
             )
         })

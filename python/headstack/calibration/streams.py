@@ -195,5 +195,5 @@ def _row(path: str | Path, line: int, cells: dict[str, str], columns: dict[str, 
     file_mb, record_kib, rate = (number(column) * factor for column, factor in columns.values())
     repeats = number("repeats", absent="1")
     if not repeats.is_integer():
-        raise InputError(f"`{path}`, line {line}: {repeats} repeats are no whole number")
+        raise InputError(f"`{path}`, line {line}: {repeats} repeats are not a whole number")
     return (cells.get("op") or "", file_mb, record_kib, int(repeats), rate)

@@ -9,13 +9,14 @@ verdict says so.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import headstack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.results import drives
     from headstack.results.drives import ZoneFigures
 
 MIB = 1 << 20
@@ -103,19 +104,21 @@ class DeepCheck:
             for aim in self.missed
         )
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> drives.DeepCheck:
         """All of it as a JSON object."""
         return {
             "drive": self.drive,
             "name": self.name,
             "ok": not self.missed,
             "verdict": self.verdict,
-            "sequential": [asdict(row) | {"share": row.share} for row in self.sequential],
+            "sequential": [
+                cast("drives.SequentialRate", asdict(row) | {"share": row.share}) for row in self.sequential
+            ],
             "random_iops": self.random_iops,
             "longest_ms": self.longest_ms,
             "flush_s": self.flush_s,
             "skew_warnings": self.skews,
-            "aims": [asdict(aim) for aim in self.aims],
+            "aims": [cast("drives.DriveAim", asdict(aim)) for aim in self.aims],
         }
 
 

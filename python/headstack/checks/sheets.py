@@ -6,9 +6,12 @@ import tomllib
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack.checks.deep import MIB, Bench
+
+if TYPE_CHECKING:
+    from headstack.results.drives import SheetFigure
 
 WITHIN = {"MB/s": 0.02, "IOPS": 0.10, "ms": 0.05, "W": 0.05}
 """How near the model has to come, as a share of the published figure."""
@@ -52,9 +55,9 @@ class SheetRow:
         """Whether the model comes near enough; nothing where it has no such figure."""
         return None if self.difference is None else abs(self.difference) <= WITHIN[self.unit]
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> SheetFigure:
         """The row as a JSON object."""
-        return asdict(self) | {"difference": self.difference, "met": self.met}
+        return cast("SheetFigure", asdict(self) | {"difference": self.difference, "met": self.met})
 
 
 @cache

@@ -213,7 +213,7 @@ def _parts(split: str) -> tuple[float, int | None]:
         return float(split), None
     except ValueError:
         raise InputError(
-            f"--split `{split}` is no part of a trace", "`half`, a share as `0.3`, `k-fold` or `10-fold`"
+            f"--split `{split}` is not a part of a trace", "`half`, a share as `0.3`, `k-fold` or `10-fold`"
         ) from None
 
 
@@ -310,7 +310,7 @@ def _show_folds(folds: Mapping[str, Any]) -> None:
     )
 
 
-def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, dict[str, Any]]:
+def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, Mapping[str, Any]]:
     return (f", {kind}", scores[kind]) if kind else ("", scores)
 
 
@@ -320,7 +320,7 @@ def _value(value: Any) -> str:
     return written(value)
 
 
-def _range(row: dict[str, Any]) -> str:
+def _range(row: Mapping[str, Any]) -> str:
     if row["ci95"] is None:
         return "–"
     low, high = row["ci95"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from headstack import Drive
+    from headstack.results.drives import CheckedFile, ZoneFigures
 
 app = App(name="drives", help=VERBS["drives"][1], help_epilogue=examples("drives"))
 
@@ -97,7 +98,7 @@ def check(
         raise InputError(
             "no drive file was named", "headstack drives check FILE.toml; --deep without a name runs the whole library"
         )
-    results: list[dict[str, Any]] = []
+    results: list[CheckedFile] = []
     for source in drives or library_drives():
         try:
             drive = _named(source)
@@ -137,7 +138,7 @@ def _named(source: str) -> Drive:
     return Drive(source)
 
 
-def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *, json: bool) -> int:
+def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, json: bool) -> int:
     """Run the sound ones, as many at a time as there are cores."""
     import os
     from concurrent.futures import ThreadPoolExecutor
@@ -168,7 +169,7 @@ def _check_deep(sources: list[str], results: list[dict[str, Any]], code: int, *,
         text_columns=(0,),
     )
     output.table(
-        "Random requests of 4 KiB a second, longest responses, and time to write out a full cache",
+        "Random IOPS of 4 KiB, longest responses, and time to write out a full cache",
         ["drive", "read 1", "16", "write 1", "16", "uncached 1", "16", "longest read", "write", "flush"],
         [
             (
@@ -366,7 +367,7 @@ def _choices(toml: str) -> dict[str, Any]:
     return {"arms": file.get("arms", {}), "rules": rules}
 
 
-def _density(zone: dict[str, Any]) -> str:
+def _density(zone: ZoneFigures) -> str:
     """Sectors on a track: from the sparsest head to the densest, where they differ."""
     by_head = zone["sectors_per_track_by_head"]
     return f"{min(by_head):,}–{max(by_head):,}" if by_head else output.number(zone["sectors_per_track"])

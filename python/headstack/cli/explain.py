@@ -62,7 +62,7 @@ def explain(
     if report is not None:
         found.report(report)
     if json:
-        output.print_json({"system": found.system, "requests": found.stories})
+        output.print_json({"system": found.system, "requests": found.timelines})
     else:
         _show(found)
     if report is not None:
@@ -90,36 +90,36 @@ def _refuse_misplaced(
 
 
 def _show(found: Explanation) -> None:
-    from headstack.stories import summary_line, title
+    from headstack.timelines import summary_line, title
 
     number = output.number
-    for story in found.stories:
-        _note_difference(story)
+    for timeline in found.timelines:
+        _note_difference(timeline)
         output.table(
-            title(story),
+            title(timeline),
             ["step", "ms", "takes", "cylinder", "head", "angle", "what happens"],
             [
                 (
                     step["label"],
-                    number(step["start_ms"] - story["arrival_ms"], 3),
+                    number(step["start_ms"] - timeline["arrival_ms"], 3),
                     number(step["end_ms"] - step["start_ms"], 3),
                     number(step["cylinder"]),
                     str(step["head"]),
                     f"{step['start_turns']:.3f} → {step['end_turns']:.3f}",
                     step["note"],
                 )
-                for step in story["steps"]
+                for step in timeline["steps"]
             ],
             text_columns=(0, 6),
-            caption=summary_line(story),
+            caption=summary_line(timeline),
         )
 
 
-def _note_difference(story: Mapping[str, Any]) -> None:
+def _note_difference(timeline: Mapping[str, Any]) -> None:
     from headstack.explanation import SAME_MS
 
-    if abs(story.get("differs_ms", 0.0)) > SAME_MS:
+    if abs(timeline.get("differs_ms", 0.0)) > SAME_MS:
         output.warning(
-            f"this is not what happened to request {story['id']} in the run, but what would have happened had requests come one "
-            f"after the other: it finishes {story['differs_ms']:+.3f} ms from the record"
+            f"this is not what happened to request {timeline['id']} in the run, but what would have happened had requests come one "
+            f"after the other: it finishes {timeline['differs_ms']:+.3f} ms from the record"
         )

@@ -259,7 +259,7 @@ def _csv(rows: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[..., None] | None]:
-    """Show a bar on stderr while long work runs; nothing where stderr is no terminal.
+    """Show a bar on stderr while long work runs; nothing where stderr is not a terminal.
 
     The function handed out takes the number of requests done, the simulated time in seconds, and the total where that
     becomes known on the way. The bar appears after half a second, so that short work stays silent.

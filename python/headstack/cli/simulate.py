@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headstack import System, Trace, Workload
+    from headstack.results.runs import MeasuredByFio
 
 
 def simulate(
@@ -178,7 +179,7 @@ def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Work
     return Workload(workload)
 
 
-def _show_measured(summary: Mapping[str, Any], measured: list[dict[str, Any]]) -> None:
+def _show_measured(summary: Mapping[str, Any], measured: list[MeasuredByFio]) -> None:
     """Print what fio measured beside what the run came to."""
     if not measured:
         return
@@ -314,7 +315,7 @@ def _buffers(cache: Mapping[str, Any]) -> str:
         f"{number(cache[key])} {word}"
         for key, word in (
             ("written_by_sync", "by sync"),
-            ("written_by_dribble", "by trickle flush"),
+            ("written_by_trickle", "by trickle flush"),
             ("written_by_eviction", "to make room"),
             ("written_by_limit", "by the limit"),
             ("written_through", "through"),

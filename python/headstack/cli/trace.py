@@ -145,7 +145,7 @@ def _show(trace: Path, about: TraceInfo) -> None:
         ("devices", ", ".join(f"{_device(one['device'])} ({number(one['requests'])})" for one in about["devices"])),
     ]  # fmt: skip
     if about["records_skipped"]:
-        pairs.append(("skipped", f"{number(about['records_skipped'])} records that are no request"))
+        pairs.append(("skipped", f"{number(about['records_skipped'])} records that are not requests"))
     if about["max_outstanding"]:
         pairs.append(("outstanding", f"at most {number(about['max_outstanding'])} at a time"))
     output.facts(str(trace), pairs)

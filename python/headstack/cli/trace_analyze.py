@@ -169,7 +169,7 @@ def _quantised(about: Quantised) -> None:
     number = output.number
     rows = [
         (name, number(about["response_ms"][key], 3), number(about["seen_ms"][key], 3))
-        for name, key in (("mean", "mean"), ("median", "p50"), ("99 %", "p99"), ("deviation", "std"))
+        for name, key in (("mean", "mean"), ("median", "p50"), ("p99", "p99"), ("deviation", "std"))
     ]
     output.line()
     output.table(

@@ -30,7 +30,7 @@ def capture(
     from headstack._core import capture_trace
 
     if not 64 <= buffer_kib <= 4 << 20:
-        raise InputError(f"--buffer-kib {buffer_kib} is no size of a buffer", "64 to 4,194,304")
+        raise InputError(f"--buffer-kib {buffer_kib} is not a size of a buffer", "64 to 4,194,304")
     duration = None if for_ is None else seconds(for_, "--for")
     if sys.stderr.isatty():
         output.note(f"capturing {device}" + ("; Ctrl-C ends it" if duration is None else f" for {duration:g} s"))

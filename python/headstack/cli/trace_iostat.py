@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import RUN, Json, Strict
+
+if TYPE_CHECKING:
+    from headstack.results.traces import IostatDevice
 
 
 def iostat(
@@ -20,7 +23,7 @@ def iostat(
         Parameter(
             group=RUN,
             negative=(),
-            help="Count the first report, too: iostat ran with -y, so that it is no average since the system started.",
+            help="Count the first report, too: iostat ran with -y, so that it is not an average since the system started.",
         ),
     ] = False,
     json: Json = False,
@@ -54,7 +57,7 @@ def iostat(
     return 0
 
 
-def _line(each: dict[str, Any]) -> tuple[str, ...]:
+def _line(each: IostatDevice) -> tuple[str, ...]:
     mean = each["mean"]
     names = ("reads_per_s", "writes_per_s", "read_kib_per_s", "write_kib_per_s", "read_wait_ms", "write_wait_ms")
     values = {name: mean[name] for name in names}

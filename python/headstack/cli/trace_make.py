@@ -51,7 +51,7 @@ def make(
         try:
             fitted = js.loads(text)
         except ValueError as problem:
-            raise InputError(f"`{model}` is no workload model: {problem}") from None
+            raise InputError(f"`{model}` is not a workload model: {problem}") from None
     elif like is not None:
         fitted = fit_workload(how.open(like), strict=strict)
         text = js.dumps(fitted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,7 +12,7 @@ from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
 from headstack.report.losses import lost_words
 
 if TYPE_CHECKING:
-    from headstack.results.traces import Matching, TickHistogram
+    from headstack.results.traces import Matching, TickHistogram, TickRecord
 
 
 def match(
@@ -105,16 +105,16 @@ def _show_ticks(trace: Path, about: Matching) -> None:
         title = "Responses" if about["pairs"] <= len(rows) else f"The first {len(rows)} responses"
         output.table(title, ["device", "", "block", "ticks"], rows, text_columns=(0, 1))
     rows = [
-        (number(each["record"]), each["half"], _device(each), each["op"], number(each["block"]))
+        (number(each["record"]), each["event"], _device(each), each["op"], number(each["block"]))
         for each in about["orphan_records"][:20]
     ]
     if rows:
         output.line()
         title = "Unpaired" if about["orphans"] <= len(rows) else f"The first {len(rows)} unpaired"
-        output.table(title, ["record", "half", "device", "", "block"], rows, text_columns=(1, 2, 3))
+        output.table(title, ["record", "event", "device", "", "block"], rows, text_columns=(1, 2, 3))
 
 
-def _device(record: dict[str, Any]) -> str:
+def _device(record: TickRecord) -> str:
     major, minor = record["device"]
     return f"({major},{minor:#x})"
 

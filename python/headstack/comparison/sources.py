@@ -61,7 +61,7 @@ def _document(path: Path, time: str) -> Source:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
-        raise InputError(f"`{path}` is no JSON: {problem}") from None
+        raise InputError(f"`{path}` is not JSON: {problem}") from None
     if isinstance(document, dict) and "demerit_percent" in document:
         return Source(path.name, "validation", _scores(document))
     if isinstance(document, dict) and f"{time}_ms" in document and "phases_ms" in document:

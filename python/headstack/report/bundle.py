@@ -9,17 +9,17 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+VEGA_LITE = "6.4"
+"""The version that charts are written for."""
+
 
 @cache
 def bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, which `</script` does not end."""
-    import altair
-
-    vega_lite = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    kept = cache_folder() / f"vega-{vega_lite}-{version('vl-convert-python')}.js"
+    kept = cache_folder() / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
     script = _read(kept)
     if script is None:
-        script = _made(vega_lite)
+        script = _made()
         _keep(kept, script)
     return script
 
@@ -31,10 +31,10 @@ def cache_folder() -> Path:
     return home / "headstack"
 
 
-def _made(vega_lite: str) -> str:
+def _made() -> str:
     import vl_convert
 
-    script = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=vega_lite)
+    script = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     return script.replace("</script", "<\\/script")
 
 

@@ -9,6 +9,8 @@ from headstack.report.tables import number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.results.traces import Analysis, Bursts, Effect
+
 _WORDS = {
     "flush": "writes are flushed",
     "mixed": "writes come in bursts",
@@ -19,7 +21,7 @@ _WORDS = {
 }
 
 
-def sentence(about: Mapping[str, Any]) -> str:
+def sentence(about: Analysis) -> str:
     """The causes that were found, or that there are none, and what was compared."""
     effects = _effects(about)
     found = sorted((each for each in effects if each["found"]), key=lambda each: -each["times_as_long"])
@@ -44,7 +46,7 @@ def fleet_sentence(fleet: Mapping[str, Any]) -> str:
     return f"No device stands out: the {devices} devices differ no more than chance explains."
 
 
-def rows(about: Mapping[str, Any]) -> list[list[str]]:
+def rows(about: Analysis) -> list[list[str]]:
     """A row a candidate: occurrences, reads in them and around them, times as long with the interval, whether found."""
     return [
         [_WORDS[each["cause"]], number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
@@ -59,19 +61,19 @@ def rows(about: Mapping[str, Any]) -> list[list[str]]:
 COLUMNS = ["when", "occurrences", "reads then", "reads around", "times as long", "95 % interval", "more than chance"]
 
 
-def _effects(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _effects(about: Analysis) -> list[Effect]:
     return [*(about["bursts"]["effects"] if about["bursts"] else []), *about["effects"]]
 
 
-def _said(effect: dict[str, Any], bursts: dict[str, Any]) -> str:
-    period = bursts["flush_period_s"] if effect["cause"] == "flush" else None
+def _said(effect: Effect, bursts: Bursts | None) -> str:
+    period = bursts["flush_period_s"] if bursts and effect["cause"] == "flush" else None
     when = _WORDS[effect["cause"]] + (f" every {period:.3g} s" if period else "")
-    return f"{when[0].upper()}{when[1:]}; reads then take {_times(effect)} as long as reads around."
+    return f"When {when}, reads take {_times(effect)} as long as reads around."
 
 
-def _compared(effect: dict[str, Any]) -> str:
+def _compared(effect: Effect) -> str:
     return f"when {_WORDS[effect['cause']]}, reads take {_times(effect)} as long, which chance explains"
 
 
-def _times(effect: dict[str, Any]) -> str:
+def _times(effect: Effect) -> str:
     return f"{effect['times_as_long']:.2f} times ({effect['low']:.2f} to {effect['high']:.2f})"

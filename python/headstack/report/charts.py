@@ -1,18 +1,16 @@
-"""The charts. Each takes a table of completions as `headstack.report.tables` prepares it, and returns an Altair chart."""
+"""The charts. Each takes a table of completions as `headstack.report.tables` prepares it, and returns a chart."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
+from headstack.report import style, vega
+from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
 MARKS = 3000
 """At most so many points are drawn; a page stays small whatever the run."""
@@ -27,7 +25,7 @@ def cdf(
     *,
     clip: float | None = None,
     wide: str | None = None,
-) -> AnyChart:
+) -> Chart:
     """Cumulative distributions: for every time, the share of requests that took no longer.
 
     `clip` ends the time axis where so large a share of each curve's requests is complete; the curve called `wide` is
@@ -39,33 +37,33 @@ def cdf(
     return cdf_lines(points, colours, title, wide=wide)
 
 
-def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, wide: str | None = None) -> AnyChart:
+def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, wide: str | None = None) -> Chart:
     """Cumulative distributions of which points are known: `curve`, `ms` and `share` in percent."""
     low, high = points["ms"].min(), points["ms"].max()
     is_log = isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > 30
     labels = [label for label in colours if label in set(points["curve"])]
-    base = alt.Chart(points).encode(
-        x=alt.X(
+    base = Chart(points).encode(
+        x=vega.X(
             "ms:Q",
             title=title,
-            scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(tickCount=8, format="~r"),
+            scale=vega.Scale(type="log", nice=False) if is_log else vega.Scale(zero=False, nice=False),
+            axis=vega.Axis(tickCount=8, format="~r"),
         ),
-        y=alt.Y("share:Q", title="share of requests (%)", scale=alt.Scale(domain=[0, 100])),
-        color=alt.Color(
+        y=vega.Y("share:Q", title="share of requests (%)", scale=vega.Scale(domain=[0, 100])),
+        color=vega.Color(
             "curve:N",
             sort=labels,
-            scale=alt.Scale(domain=labels, range=[colours[label] for label in labels]),
-            legend=alt.Legend(labelLimit=360, columns=2 if sum(map(len, labels)) > 100 else 0),
+            scale=vega.Scale(domain=labels, range=[colours[label] for label in labels]),
+            legend=vega.Legend(labelLimit=360, columns=2 if sum(map(len, labels)) > 100 else 0),
         ),
         order="share:Q",
-        tooltip=["curve:N", alt.Tooltip("ms:Q", format=".3f"), alt.Tooltip("share:Q", title="%", format=".2f")],
+        tooltip=["curve:N", vega.Tooltip("ms:Q", format=".3f"), vega.Tooltip("share:Q", title="%", format=".2f")],
     )
-    lines = base.transform_filter(alt.datum.curve != wide).mark_line(interpolate="step-after")
     if wide is None:
-        return lines.properties(width="container", height=HEIGHT)
-    band = base.transform_filter(alt.datum.curve == wide).mark_line(interpolate="step-after", strokeWidth=7)
-    return alt.layer(band, lines, width="container", height=HEIGHT)
+        return base.mark("line", interpolate="step-after").properties(width="container", height=HEIGHT)
+    lines = base.filter({"not": vega.is_equal("curve", wide)}).mark("line", interpolate="step-after")
+    band = base.filter(vega.is_equal("curve", wide)).mark("line", interpolate="step-after", strokeWidth=7)
+    return vega.layer(band, lines, width="container", height=HEIGHT)
 
 
 def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFrame:
@@ -80,7 +78,7 @@ def _cdf_points(values: pl.Series, label: str, points: int = 400) -> pl.DataFram
     )
 
 
-def phases(means: Mapping[str, Mapping[str, Any]]) -> alt.Chart:
+def phases(means: Mapping[str, Mapping[str, Any]]) -> Chart:
     """Where the time went: mean phases, stacked, a bar for each kind of request."""
     names = list(style.PHASES)
     rows = [
@@ -90,37 +88,37 @@ def phases(means: Mapping[str, Mapping[str, Any]]) -> alt.Chart:
     ]
     used = [phase for phase in names if any(row["ms"] > 0 for row in rows if row["phase"] == phase)]
     return (
-        alt.Chart(pl.DataFrame([row for row in rows if row["phase"] in used]))
-        .mark_bar(height={"band": 0.7})
+        Chart(pl.DataFrame([row for row in rows if row["phase"] in used]))
+        .mark("bar", height={"band": 0.7})
         .encode(
-            x=alt.X("sum(ms):Q", title="mean time per request (ms)", axis=alt.Axis(tickCount=10)),
-            y=alt.Y("kind:N", title=None, sort=list(means), axis=alt.Axis(labelLimit=320)),
-            color=alt.Color(
+            x=vega.X("sum(ms):Q", title="mean time per request (ms)", axis=vega.Axis(tickCount=10)),
+            y=vega.Y("kind:N", title=None, sort=list(means), axis=vega.Axis(labelLimit=320)),
+            color=vega.Color(
                 "phase:N",
                 sort=used,
-                scale=alt.Scale(domain=used, range=[style.PHASES[phase] for phase in used]),
+                scale=vega.Scale(domain=used, range=[style.PHASES[phase] for phase in used]),
             ),
             order="order:O",
-            tooltip=["kind:N", "phase:N", alt.Tooltip("ms:Q", format=".3f")],
+            tooltip=["kind:N", "phase:N", vega.Tooltip("ms:Q", format=".3f")],
         )
         .properties(width="container", height=42 * len(means) + 10)
     )
 
 
-def over_time(table: pl.DataFrame) -> alt.Chart:
-    """Response against arrival: every request of a short run; median, 90 % and longest in windows of a long one."""
+def over_time(table: pl.DataFrame) -> Chart:
+    """Response against arrival: every request of a short run; median, p90 and longest in windows of a long one."""
     scale, unit = time_unit(table["arrival_s"])
-    x = alt.X("time:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False))
+    x = vega.X("time:Q", title=f"arrival ({unit})", scale=vega.Scale(nice=False))
     if len(table) <= MARKS:
         return (
-            alt.Chart(table.select(time=pl.col("arrival_s") / scale, ms="response_ms", op="op"))
-            .mark_circle(size=14, opacity=0.6)
+            Chart(table.select(time=pl.col("arrival_s") / scale, ms="response_ms", op="op"))
+            .mark("circle", size=14, opacity=0.6)
             .encode(x=x, y=_response_axis(table), color=op_colour(table), tooltip=["op:N", "time:Q", "ms:Q"])
             .properties(width="container", height=HEIGHT)
         )
     low = real(table["arrival_s"].min())
     width = (real(table["arrival_s"].max()) - low) / 250 or 1.0
-    names = {"median": pl.col("response_ms").median(), "90 %": pl.col("response_ms").quantile(0.9)}
+    names = {"median": pl.col("response_ms").median(), "p90": pl.col("response_ms").quantile(0.9)}
     names["longest"] = pl.col("response_ms").max()
     windows = (
         table.group_by(window=((pl.col("arrival_s") - low) / width).floor())
@@ -129,41 +127,41 @@ def over_time(table: pl.DataFrame) -> alt.Chart:
         .with_columns(time=(low + (pl.col("window") + 0.5) * width) / scale)
         .unpivot(list(names), index="time", variable_name="which", value_name="ms")
     )
-    colours = {"median": style.BLUE, "90 %": style.ORANGE, "longest": style.GREY}
+    colours = {"median": style.BLUE, "p90": style.ORANGE, "longest": style.GREY}
     return (
-        alt.Chart(windows)
-        .mark_line(strokeWidth=1.5)
+        Chart(windows)
+        .mark("line", strokeWidth=1.5)
         .encode(
             x=x,
             y=_response_axis(table),
-            color=alt.Color(
+            color=vega.Color(
                 "which:N",
                 sort=list(names),
-                scale=alt.Scale(domain=list(names), range=[colours[n] for n in names]),
+                scale=vega.Scale(domain=list(names), range=[colours[n] for n in names]),
             ),
-            tooltip=["which:N", alt.Tooltip("time:Q", format=".2f"), alt.Tooltip("ms:Q", format=".3f")],
+            tooltip=["which:N", vega.Tooltip("time:Q", format=".2f"), vega.Tooltip("ms:Q", format=".3f")],
         )
         .properties(width="container", height=HEIGHT)
     )
 
 
-def over_lba(table: pl.DataFrame) -> alt.Chart:
+def over_lba(table: pl.DataFrame) -> Chart:
     """Response against address, for a sample of the requests."""
     step = stride(len(table))
     sample = table.gather_every(step).select("lba", "op", ms="response_ms")
     return (
-        alt.Chart(sample)
-        .mark_circle(size=12, opacity=0.45)
+        Chart(sample)
+        .mark("circle", size=12, opacity=0.45)
         .encode(
-            x=alt.X(
+            x=vega.X(
                 "lba:Q",
                 title="first LBA",
-                scale=alt.Scale(nice=False),
-                axis=alt.Axis(format="~s", tickCount=8),
+                scale=vega.Scale(nice=False),
+                axis=vega.Axis(format="~s", tickCount=8),
             ),
             y=_response_axis(table),
             color=op_colour(table),
-            tooltip=["op:N", alt.Tooltip("lba:Q", format=","), alt.Tooltip("ms:Q", format=".3f")],
+            tooltip=["op:N", vega.Tooltip("lba:Q", format=","), vega.Tooltip("ms:Q", format=".3f")],
         )
         .properties(width="container", height=HEIGHT)
     )
@@ -174,44 +172,44 @@ def stride(count: int) -> int:
     return -(-count // MARKS) or 1
 
 
-def seek_curve(points: pl.DataFrame) -> alt.Chart:
+def seek_curve(points: pl.DataFrame) -> Chart:
     """Seek time against distance."""
     return (
-        alt.Chart(points)
-        .mark_line(color=style.BLUE)
+        Chart(points)
+        .mark("line", color=style.BLUE)
         .encode(
-            x=alt.X("cylinders:Q", title="distance (cylinders)", scale=alt.Scale(nice=False)),
-            y=alt.Y("ms:Q", title="seek time (ms)"),
+            x=vega.X("cylinders:Q", title="distance (cylinders)", scale=vega.Scale(nice=False)),
+            y=vega.Y("ms:Q", title="seek time (ms)"),
         )
         .properties(width="container", height=HEIGHT)
     )
 
 
-def timeline(steps: pl.DataFrame) -> alt.Chart:
+def timeline(steps: pl.DataFrame) -> Chart:
     """The steps of a few requests on one time axis, a row each; steps at the same time lie in lanes below each other."""
     steps = _in_lanes(steps)
     lanes = int(real(steps["lane"].max())) + 1
     rows = steps["row"].unique(maintain_order=True).to_list()
     names = [name for name in style.STEPS if name in set(steps["label"])]
     return (
-        alt.Chart(steps)
-        .mark_bar(height={"band": 0.85}, minBandSize=2)
+        Chart(steps)
+        .mark("bar", height={"band": 0.85}, minBandSize=2)
         .encode(
-            x=alt.X(
-                "start_ms:Q", title="ms after the first request's arrival", scale=alt.Scale(zero=False, nice=False)
+            x=vega.X(
+                "start_ms:Q", title="ms after the first request's arrival", scale=vega.Scale(zero=False, nice=False)
             ),
             x2="end_ms:Q",
-            y=alt.Y("row:N", title=None, sort=rows, axis=alt.Axis(labelLimit=260)),
-            yOffset=alt.YOffset("lane:O", sort=list(range(lanes))),
-            color=alt.Color(
+            y=vega.Y("row:N", title=None, sort=rows, axis=vega.Axis(labelLimit=260)),
+            yOffset=vega.YOffset("lane:O", sort=list(range(lanes))),
+            color=vega.Color(
                 "label:N",
                 sort=names,
-                scale=alt.Scale(domain=names, range=[style.STEPS[name] for name in names]),
+                scale=vega.Scale(domain=names, range=[style.STEPS[name] for name in names]),
             ),
             tooltip=[
                 "label:N",
-                alt.Tooltip("start_ms:Q", format=".3f"),
-                alt.Tooltip("end_ms:Q", format=".3f"),
+                vega.Tooltip("start_ms:Q", format=".3f"),
+                vega.Tooltip("end_ms:Q", format=".3f"),
                 "note:N",
             ],
         )
@@ -245,13 +243,13 @@ def time_unit(times: pl.Series) -> tuple[float, str]:
     return 1.0, "s"
 
 
-def _response_axis(table: pl.DataFrame) -> alt.Y:
+def _response_axis(table: pl.DataFrame) -> vega.Options:
     low, high = real(table["response_ms"].quantile(0.001)), real(table["response_ms"].max())
-    scale = alt.Scale(type="log", nice=False) if low > 0 and high / low > 50 else alt.Scale(zero=True)
-    return alt.Y("ms:Q", title="response (ms)", scale=scale, axis=alt.Axis(format="~r", tickCount=6))
+    scale = vega.Scale(type="log", nice=False) if low > 0 and high / low > 50 else vega.Scale(zero=True)
+    return vega.Y("ms:Q", title="response (ms)", scale=scale, axis=vega.Axis(format="~r", tickCount=6))
 
 
-def op_colour(table: pl.DataFrame) -> alt.Color:
+def op_colour(table: pl.DataFrame) -> vega.Options:
     """Reads and writes in their colours."""
     ops = [op for op in style.OPS if op in set(table["op"].unique())]
-    return alt.Color("op:N", sort=ops, scale=alt.Scale(domain=ops, range=[style.OPS[op] for op in ops]))
+    return vega.Color("op:N", sort=ops, scale=vega.Scale(domain=ops, range=[style.OPS[op] for op in ops]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headstack import __version__
 from headstack.costing_words import bill_rows, plural, price, system_name, system_rows
 from headstack.report.bars import ranges
 from headstack.report.page import Number, Page, Section
@@ -39,6 +40,7 @@ def cost_page(found: Cost) -> Page:
         [Number(plural(bill["actuators"], "actuator"), f"$ {price(bill)}") for bill in found.designs],
         sections,
         answer=_answer(found),
+        cite=[("tool", f"headstack {__version__}"), ("design", found.name), ("source", found.source)],
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
+from headstack.report import style, vega
+from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def lines(
     *,
     log: tuple[bool, bool] = (False, False),
     height: int = 320,
-) -> alt.Chart:
+) -> Chart:
     """A line with its points for each name; colours repeat with other dashes after eight names."""
     names = list(curves)
     points = pl.DataFrame(
@@ -34,32 +34,32 @@ def lines(
     )
     colours = [COLOURS[index % len(COLOURS)] for index in range(len(names))]
     # A row of the legend holds few enough for half a page.
-    legend = alt.Legend(columns=5, symbolType="stroke", symbolSize=300)
+    legend = vega.Legend(columns=5, symbolType="stroke", symbolSize=300)
     dashes = [DASHES[index // len(COLOURS) % len(DASHES)] for index in range(len(names))]
     return (
-        alt.Chart(points)
-        .mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=1.8)
+        Chart(points)
+        .mark("line", point=vega.Marks(size=18), strokeWidth=1.8)
         .encode(
             x=_x(x, is_log=log[0]),
             y=_y(y, is_log=log[1]),
-            color=alt.Color("curve:N", sort=names, scale=alt.Scale(domain=names, range=colours), legend=legend),
-            strokeDash=alt.StrokeDash(
-                "curve:N", sort=names, scale=alt.Scale(domain=names, range=dashes), legend=legend
+            color=vega.Color("curve:N", sort=names, scale=vega.Scale(domain=names, range=colours), legend=legend),
+            strokeDash=vega.StrokeDash(
+                "curve:N", sort=names, scale=vega.Scale(domain=names, range=dashes), legend=legend
             ),
             order="x:Q",
-            tooltip=["curve:N", alt.Tooltip("x:Q", format="~r"), alt.Tooltip("y:Q", format=".3f")],
+            tooltip=["curve:N", vega.Tooltip("x:Q", format="~r"), vega.Tooltip("y:Q", format=".3f")],
         )
         .properties(width="container", height=height)
     )
 
 
-def _scale(*, is_log: bool) -> alt.Scale:
-    return alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
+def _scale(*, is_log: bool) -> vega.Options:
+    return vega.Scale(type="log", nice=False) if is_log else vega.Scale(zero=False)
 
 
-def _x(title: str, *, is_log: bool) -> alt.X:
-    return alt.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~r", tickCount=8))
+def _x(title: str, *, is_log: bool) -> vega.Options:
+    return vega.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format="~r", tickCount=8))
 
 
-def _y(title: str, *, is_log: bool) -> alt.Y:
-    return alt.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=alt.Axis(format="~r", tickCount=6))
+def _y(title: str, *, is_log: bool) -> vega.Options:
+    return vega.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format="~r", tickCount=6))

@@ -8,7 +8,7 @@ from headstack import __version__
 from headstack.report import charts
 from headstack.report.page import Page, Section
 from headstack.report.tables import number
-from headstack.stories import summary_line, title
+from headstack.timelines import summary_line, title
 
 if TYPE_CHECKING:
     from headstack.explanation import Explanation
@@ -19,17 +19,17 @@ def explanation_page(explanation: Explanation) -> Page:
     import polars as pl
 
     # A run may have gone on for hours before: the axis begins with the first request that is shown.
-    origin = min((story["arrival_ms"] for story in explanation.stories), default=0.0)
+    origin = min((timeline["arrival_ms"] for timeline in explanation.timelines), default=0.0)
     steps = [
         {
-            "row": title(story),
+            "row": title(timeline),
             "label": step["label"],
             "start_ms": step["start_ms"] - origin,
             "end_ms": step["end_ms"] - origin,
             "note": step["note"],
         }
-        for story in explanation.stories
-        for step in sorted(story["steps"], key=lambda step: (step["start_ms"], step["end_ms"]))
+        for timeline in explanation.timelines
+        for step in sorted(timeline["steps"], key=lambda step: (step["start_ms"], step["end_ms"]))
     ]
     sections = []
     if steps:
@@ -42,8 +42,8 @@ def explanation_page(explanation: Explanation) -> Page:
         )
     sections += [
         Section(
-            title(story),
-            summary_line(story),
+            title(timeline),
+            summary_line(timeline),
             columns=[
                 "step",
                 "what happens",
@@ -65,11 +65,11 @@ def explanation_page(explanation: Explanation) -> Page:
                     number(step["head"]),
                     f"{step['start_turns']:.3f} → {step['end_turns']:.3f}",
                 ]
-                for step in story["steps"]
+                for step in timeline["steps"]
             ],
             text_columns=2,
         )
-        for story in explanation.stories
+        for timeline in explanation.timelines
     ]
     return Page(
         title=f"What {explanation.system} did",
@@ -83,11 +83,13 @@ def explanation_page(explanation: Explanation) -> Page:
 
 def _answer(explanation: Explanation) -> str:
     """How long the last request took, and what most of it went on."""
-    if not explanation.stories:
+    if not explanation.timelines:
         return ""
-    story = explanation.stories[-1]
-    times = cast("dict[str, float]", story["phases_ms"])
+    timeline = explanation.timelines[-1]
+    times = cast("dict[str, float]", timeline["phases_ms"])
     phase, time = max(times.items(), key=lambda each: each[1])
-    share = 100 * time / (story["response_ms"] or 1)
-    name = title(story)
-    return f"{name[:1].upper()}{name[1:]}: {story['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."
+    share = 100 * time / (timeline["response_ms"] or 1)
+    name = title(timeline)
+    return (
+        f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."
+    )

@@ -10,7 +10,7 @@ from headstack.report.tables import number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.results.measurements import ReplayScores
+    from headstack.results.measurements import BandwidthFit, ReplayScores
 
 NAMES = {
     "mtm_ms": "minimum time to media, writes",
@@ -49,7 +49,7 @@ def name(parameter: str) -> str:
     return parameter.replace("_", " ")
 
 
-def amount(parameter: dict[str, Any], *, most_digits: int = MOST_DIGITS) -> str:
+def amount(parameter: Mapping[str, Any], *, most_digits: int = MOST_DIGITS) -> str:
     """A value with the digits its uncertainty lets stand; where only bounds are known, these."""
     value, low, high = parameter["value"], parameter["lower"], parameter["upper"]
     if value is not None:
@@ -138,7 +138,7 @@ def bandwidth_rows(values: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def law_at(fit: dict[str, Any], place: float) -> float:
+def law_at(fit: BandwidthFit, place: float) -> float:
     """A fitted law at a place from 0, the start, to 1, the end, in MiB/s."""
     a, b = fit["coefficients"]
     if fit["law"] == "constant-density":

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headstack.measure import Measurement
+    from headstack.results.measurements import StreamPoint
 
 KEY_NUMBERS = (
     "rotation_ms",
@@ -67,7 +68,7 @@ def measurement_page(found: Measurement) -> Page:
             ("tool", f"headstack {__version__}; the record was made by {found.head['version']}"),
             ("device", found.device),
             ("probes", ", ".join(found.head["finished"]) or "none complete"),
-            ("written", found.head["writes"]),
+            ("written", found.head["writes"] or "nothing"),
         ],
     )
 
@@ -86,17 +87,31 @@ def values_html(found: Measurement) -> str:
 def _answer(values: Mapping[str, Any]) -> str:
     """What was found, in a sentence."""
     if values["rotating"] is False:
-        return "Nothing here turns: the device is no disk drive, or something before it hides that."
+        return "Nothing here turns: the device is not a disk drive, or something before it hides that."
     known = [
         ("rotation_ms", "one revolution takes {} ms", 3),
         ("sectors_per_track", "a track has {} sectors", 0),
         ("heads", "there are {} heads", 0),
     ]
     parts = [text.format(number(values[key], digits)) for key, text, digits in known if values.get(key) is not None]
-    if not parts:
-        return ""
-    text = ", ".join(parts)
+    if not parts and values["scan"] is not None:
+        parts = [values["scan"]["verdict"]]
+    if not parts and values["stream"] is not None:
+        parts = _fastest(values["stream"]["points"])
+    if not parts and values["bandwidth"] is not None:
+        parts = [f"{number(values['bandwidth']['outer_mib_per_s'])} MiB/s at the start of the device, "
+                 f"{number(values['bandwidth']['inner_mib_per_s'])} at its end"]  # fmt: skip
+    text = ", ".join(parts) or f"{number(values['samples'])} accesses tell no value"
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _fastest(points: list[StreamPoint]) -> list[str]:
+    """How fast streams came at best, writes and reads apart."""
+    best = {
+        mode: max((each["mb_per_s"] for each in points if each["mode"] == mode), default=None)
+        for mode in ("write", "read")
+    }
+    return [f"{mode}s stream at {number(rate)} MB/s at best" for mode, rate in best.items() if rate is not None]
 
 
 def _numbers(values: Mapping[str, Any]) -> list[Number]:
@@ -146,11 +161,13 @@ def _sawtooths(values: Mapping[str, Any]) -> list[Section]:
     sections = []
     for sawtooth in values["skippy"]:
         title, _ = SKIPPIES[sawtooth["probe"]]
-        text = "Each access is one step further than the one before; the disk turns meanwhile by what it always turns."
+        text = (
+            "Each access is one step further than the one before; meanwhile the disk turns by the same angle as always."
+        )
         dive = sawtooth["head_positioning_ms"]
         if dive is not None:
             text += (
-                f" Before the drop, switch points dive: the skew gives the head time, and no turn is lost. The width of the "
+                f" Before the drop, switch points dive: the skew gives the head time, and no revolution is lost. The width of the "
                 f"dive is the time the head needs, {dive:.3f} ms."
             )
         sections.append(Section(title, text=text, chart=skippy_chart(sawtooth)))
@@ -185,7 +202,7 @@ def _seeks(values: Mapping[str, Any], device: Mapping[str, Any]) -> list[Section
             )
         sections.append(Section("Seek curve", text=text, chart=seek_chart(seek), half=bool(seek["seeker"])))
     if seek["seeker"]:
-        text = "Least time from the start to each place, the minimum time to media taken off."
+        text = "Minimum time from the start to each place, the minimum time to media taken off."
         sections.append(Section("Seeker: seek time by distance in sectors", text=text, half=len(sections) == 1,
                                 chart=seeker_chart(seek["seeker"], device["sector_bytes"])))  # fmt: skip
     return sections
@@ -205,8 +222,9 @@ def _streams(values: Mapping[str, Any]) -> list[Section]:
 
 
 def _tables(values: Mapping[str, Any]) -> list[Section]:
-    sections = [
-        Section("Every value", columns=["value", "is", "± 95 %", "unit", "note"], rows=parameter_rows(values),
+    rows = parameter_rows(values)
+    sections = [] if not rows else [
+        Section("Every value", columns=["value", "is", "± 95 %", "unit", "note"], rows=rows,
                 text="≤ and … mark bounds: the device does not show the value itself.")
     ]  # fmt: skip
     if values["zones"]:
@@ -218,6 +236,6 @@ def _tables(values: Mapping[str, Any]) -> list[Section]:
     if values["random"]:
         rows = [[f"{load['mode']}s", str(load["depth"]), number(load["response_ms"]["mean"]), number(load["response_ms"]["p99"]), number(load["iops"], 1),
                  number(load["out_of_order_percent"], 1)] for load in values["random"]]  # fmt: skip
-        columns = ["of", "at a time", "mean (ms)", "p99 (ms)", "a second", "out of order (%)"]
+        columns = ["of", "at a time", "mean (ms)", "p99 (ms)", "IOPS", "out of order (%)"]
         sections.append(Section("Random accesses", columns=columns, rows=rows))
     return sections

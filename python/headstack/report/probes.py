@@ -5,17 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
+from headstack.report import style, vega
 from headstack.report.charts import HEIGHT
 from headstack.report.findings import METHODS, law_at
+from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headstack.report.charts import AnyChart
 
 KINDS = {"base": style.BLUE, "head": style.ORANGE, "cylinder": style.VERMILLION, "other": style.GREY}
 LEGEND = {"base": "same track", "head": "other head", "cylinder": "next cylinder", "other": "other"}
@@ -29,42 +28,53 @@ LAWS = {
 }
 
 
-def skippy_chart(sawtooth: Mapping[str, Any]) -> AnyChart:
+def skippy_chart(sawtooth: Mapping[str, Any]) -> Chart:
     """A sawtooth: its points by kind, the lines they lie on, the drop and what it tells."""
     end = sawtooth["sectors_per_track"]
     shown = [(step, ms, kind) for (step, ms), kind in _points(sawtooth) if step <= end]
     # One point that is late for other reasons must not press the others flat.
     top = 1.08 * max(ms for _, ms, kind in shown if kind != "other")
-    x = alt.X("step:Q", title="step (sectors)", scale=alt.Scale(domain=[0, end], nice=False))
-    y = alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(domain=[0, top], nice=False))
+    x = vega.X("step:Q", title="step (sectors)", scale=vega.Scale(domain=[0, end], nice=False))
+    y = vega.Y("ms:Q", title="latency (ms)", scale=vega.Scale(domain=[0, top], nice=False))
     kinds = [kind for kind in KINDS if any(kind == each for _, _, each in shown)]
-    colour = alt.Color(
+    colour = vega.Color(
         "kind:N",
         sort=[LEGEND[kind] for kind in kinds],
-        scale=alt.Scale(domain=[LEGEND[kind] for kind in kinds], range=[KINDS[kind] for kind in kinds]),
+        scale=vega.Scale(domain=[LEGEND[kind] for kind in kinds], range=[KINDS[kind] for kind in kinds]),
     )
     points = pl.DataFrame(
         {"step": [p[0] for p in shown], "ms": [p[1] for p in shown], "kind": [LEGEND[p[2]] for p in shown]}
     )
-    tooltip = ["kind:N", "step:Q", alt.Tooltip("ms:Q", format=".3f")]
-    marks = alt.Chart(points).mark_circle(size=18, opacity=0.9, clip=True)
+    tooltip = ["kind:N", "step:Q", vega.Tooltip("ms:Q", format=".3f")]
+    marks = Chart(points).mark("circle", size=18, opacity=0.9, clip=True)
+    lines = sawtooth_lines(sawtooth)
     ends = pl.DataFrame(
-        [
-            {"line": index, "step": step, "ms": ms, "label": line["label"] if place else ""}
-            for index, line in enumerate(sawtooth_lines(sawtooth))
-            for place, (step, ms) in enumerate(line["ends"])
-        ]
+        [{"line": index, "step": step, "ms": ms} for index, line in enumerate(lines) for step, ms in line["ends"]]
     )
-    lines = alt.Chart(ends).encode(x=x, y=y, detail="line:N")
+    labels = Chart(pl.DataFrame(_labels(lines, gap=0.05 * top), schema=["step", "ms", "label"], orient="row"))
     layers = [
-        lines.mark_line(strokeWidth=1, strokeDash=[4, 3], color="#777", clip=True),
+        Chart(ends)
+        .mark("line", strokeWidth=1, strokeDash=[4, 3], color="#777", clip=True)
+        .encode(x=x, y=y, detail="line:N"),
         marks.encode(x=x, y=y, color=colour, tooltip=tooltip),
-        lines.mark_text(align="left", dx=6, fontSize=11, color="#333", style="at-end").encode(text="label:N"),
+        labels.mark("text", align="left", dx=6, fontSize=11, color="#333", style="at-end").encode(
+            x=x, y=y, text="label:N"
+        ),
         *_drop(sawtooth, x, y),
     ]
-    return alt.layer(*layers).properties(
+    return vega.layer(*layers).properties(
         width="container", height=360, padding={"left": 5, "top": 5, "bottom": 5, "right": 170}
     )
+
+
+def _labels(lines: list[dict[str, Any]], gap: float) -> list[tuple[float, float, str]]:
+    """The labels at the ends of lines, from top to bottom, moved down where they would lie on one another."""
+    found: list[tuple[float, float, str]] = []
+    for line in sorted(lines, key=lambda line: -line["ends"][1][1]):
+        step, ms = line["ends"][1]
+        if line["label"]:
+            found.append((step, min(ms, found[-1][1] - gap) if found else ms, line["label"]))
+    return found
 
 
 def _points(sawtooth: Mapping[str, Any]) -> list[tuple[tuple[float, float], str]]:
@@ -97,7 +107,7 @@ def sawtooth_lines(sawtooth: Mapping[str, Any]) -> list[dict[str, Any]]:
     return lines
 
 
-def _drop(sawtooth: Mapping[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _drop(sawtooth: Mapping[str, Any], x: vega.Options, y: vega.Options) -> list[Chart]:
     """The drop of the base line, and what its ends tell; going backwards, it is a rise."""
     turn, backwards = sawtooth["rotation_ms"], sawtooth["probe"] == "skippy-backwards"
     # How long step 0 takes depends on what was before it.
@@ -107,7 +117,8 @@ def _drop(sawtooth: Mapping[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
         return []
     (before, high), (behind, low) = drop
     middle, text = (before + behind) / 2, f"a revolution: {turn:.3f} ms"
-    marks = [{"step": middle, "ms": (low + high) / 2, "text": text}]
+    # Going backwards, labels of lines lie half way up.
+    marks = [{"step": middle, "ms": low + (0.8 if backwards else 0.5) * (high - low), "text": text, "short": text}]
     if not backwards:
         least = sawtooth["mtm_ms"]
         marks.append(
@@ -115,22 +126,24 @@ def _drop(sawtooth: Mapping[str, Any], x: alt.X, y: alt.Y) -> list[alt.Chart]:
                 "step": behind,
                 "ms": 0.45 * low,
                 "text": f"(3) {low:.3f} ms: minimum time to media {least:.3f} and a sector",
+                "short": f"(3) {low:.3f} ms",
             }
         )
-        marks.append({"step": before, "ms": 1.04 * high, "text": "(2)"})
+        marks.append({"step": before, "ms": 1.04 * high, "text": "(2)", "short": "(2)"})
         first = sawtooth["points"][0][1]
         if abs(first / turn - 1) < 0.03:
-            marks.append({"step": 0, "ms": 0.93 * first, "text": f"(1) step 0: {first:.3f} ms"})
+            text = f"(1) step 0: {first:.3f} ms"
+            marks.append({"step": 0, "ms": 0.93 * first, "text": text, "short": text})
+    # Words beside a rule in the right half stand on its left.
+    side = {"align": "right", "dx": -8} if middle > sawtooth["sectors_per_track"] / 2 else {"align": "left", "dx": 8}
     rule = pl.DataFrame({"step": [middle], "ms": [low], "high": [high]})
     return [
-        alt.Chart(rule).mark_rule(color="#333", strokeWidth=1.5).encode(x=x, y=y, y2="high:Q"),
-        alt.Chart(pl.DataFrame(marks))
-        .mark_text(align="left", dx=8, fontSize=11, color="#333")
-        .encode(x=x, y=y, text="text:N"),
+        Chart(rule).mark("rule", color="#333", strokeWidth=1.5).encode(x=x, y=y, y2="high:Q"),
+        Chart(pl.DataFrame(marks)).mark("text", fontSize=11, color="#333", **side).encode(x=x, y=y, text="text:N"),
     ]
 
 
-def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> AnyChart:
+def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> Chart:
     """Bandwidth over the device, and the laws fitted to it."""
     places = [place["lba"] * sector_bytes / 1e9 for place in bandwidth["profile"]]
     speeds = [place["mib_per_s"] for place in bandwidth["profile"]]
@@ -146,30 +159,30 @@ def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> AnyChart
         label = f"{fit['law'].replace('-', ' ')}, {METHODS[fit['by']]}"
         labels[label] = colour
         rows += [{"gb": end * share / 50, "mib": law_at(fit, share / 50), "law": label} for share in range(51)]
-    x = alt.X("gb:Q", title="location (GB)", scale=alt.Scale(nice=False))
+    x = vega.X("gb:Q", title="location (GB)", scale=vega.Scale(nice=False))
     # A drive of one zone is a flat line, not a picture of the last digit.
     is_flat = max(speeds) < 1.02 * min(speeds)
-    y = alt.Y("mib:Q", title="bandwidth (MiB/s)", scale=alt.Scale(zero=is_flat))
-    curves = alt.Chart(pl.DataFrame(rows)).mark_line(strokeWidth=1.5).encode(
-        x=x, y=y, color=alt.Color("law:N", sort=list(labels), legend=alt.Legend(labelLimit=260, orient="top"), scale=alt.Scale(
+    y = vega.Y("mib:Q", title="bandwidth (MiB/s)", scale=vega.Scale(zero=is_flat))
+    curves = Chart(pl.DataFrame(rows)).mark("line", strokeWidth=1.5).encode(
+        x=x, y=y, color=vega.Color("law:N", sort=list(labels), legend=vega.Legend(labelLimit=260, orient="top"), scale=vega.Scale(
             domain=list(labels), range=list(labels.values()))))  # fmt: skip
     profile = pl.DataFrame({"gb": places, "mib": speeds})
-    measured = alt.Chart(profile).mark_circle(size=16, color="#333", opacity=0.8).encode(
-        x=x, y=y, tooltip=[alt.Tooltip("gb:Q", format=".3f"), alt.Tooltip("mib:Q", format=".3f")])  # fmt: skip
-    return alt.layer(curves, measured).properties(width="container", height=HEIGHT)
+    measured = Chart(profile).mark("circle", size=16, color="#333", opacity=0.8).encode(
+        x=x, y=y, tooltip=[vega.Tooltip("gb:Q", format=".3f"), vega.Tooltip("mib:Q", format=".3f")])  # fmt: skip
+    return vega.layer(curves, measured).properties(width="container", height=HEIGHT)
 
 
-def seek_chart(seek: Mapping[str, Any]) -> AnyChart:
+def seek_chart(seek: Mapping[str, Any]) -> Chart:
     """The seek curve: measured for writes and reads, and the two-piece law, on a square-root axis."""
-    x = alt.X("cylinders:Q", title="distance (cylinders; square-root axis)", scale=alt.Scale(type="sqrt", nice=False))
-    y = alt.Y("ms:Q", title="seek time (ms)")
+    x = vega.X("cylinders:Q", title="distance (cylinders; square-root axis)", scale=vega.Scale(type="sqrt", nice=False))
+    y = vega.Y("ms:Q", title="seek time (ms)")
     points = [
         {"cylinders": point["cylinders"], "ms": point["ms"], "op": op} for op in ("write", "read") for point in seek[op]
     ]
     ops = [op for op in style.OPS if seek[op]]
-    marks = alt.Chart(pl.DataFrame(points)).mark_circle(size=26, opacity=0.8).encode(
-        x=x, y=y, color=alt.Color("op:N", sort=ops, scale=alt.Scale(domain=ops, range=[style.OPS[op] for op in ops])),
-        tooltip=["op:N", "cylinders:Q", alt.Tooltip("ms:Q", format=".3f")])  # fmt: skip
+    marks = Chart(pl.DataFrame(points)).mark("circle", size=26, opacity=0.8).encode(
+        x=x, y=y, color=vega.Color("op:N", sort=ops, scale=vega.Scale(domain=ops, range=[style.OPS[op] for op in ops])),
+        tooltip=["op:N", "cylinders:Q", vega.Tooltip("ms:Q", format=".3f")])  # fmt: skip
     two = seek["two_piece"]
     if two is None:
         return marks.properties(width="container", height=HEIGHT)
@@ -177,10 +190,10 @@ def seek_chart(seek: Mapping[str, Any]) -> AnyChart:
     boundary, (a, b), (c, e) = two["boundary_cylinders"], two["short_ms"], two["long_ms"]
     curve = [{"cylinders": d, "ms": a + b * d**0.5, "piece": 0} for d in _between(1, boundary)]
     curve += [{"cylinders": d, "ms": c + e * d, "piece": 1} for d in _between(boundary, farthest)]
-    law = alt.Chart(pl.DataFrame(curve)).mark_line(strokeWidth=1, color="#777").encode(x=x, y=y, detail="piece:N")
+    law = Chart(pl.DataFrame(curve)).mark("line", strokeWidth=1, color="#777").encode(x=x, y=y, detail="piece:N")
     border = pl.DataFrame({"cylinders": [boundary], "text": [f"{boundary:,} cylinders"]})
-    rule = alt.Chart(border).mark_rule(strokeDash=[4, 3], color="#999").encode(x=x)
-    return alt.layer(rule, law, marks).properties(width="container", height=HEIGHT)
+    rule = Chart(border).mark("rule", strokeDash=[4, 3], color="#999").encode(x=x)
+    return vega.layer(rule, law, marks).properties(width="container", height=HEIGHT)
 
 
 def _between(low: float, high: float) -> list[float]:
@@ -189,18 +202,18 @@ def _between(low: float, high: float) -> list[float]:
     return [(ends[0] + (ends[1] - ends[0]) * part / 60) ** 2 for part in range(61)]
 
 
-def seeker_chart(points: Sequence[Mapping[str, Any]], sector_bytes: int) -> AnyChart:
+def seeker_chart(points: Sequence[Mapping[str, Any]], sector_bytes: int) -> Chart:
     """Seeker: seek time over distance in GB."""
     frame = pl.DataFrame(
         {"gb": [p["sectors"] * sector_bytes / 1e9 for p in points], "ms": [p["seek_ms"] for p in points]}
     )
     return (
-        alt.Chart(frame)
-        .mark_circle(size=20, color=style.BLUE)
+        Chart(frame)
+        .mark("circle", size=20, color=style.BLUE)
         .encode(
-            x=alt.X("gb:Q", title="distance (GB)", scale=alt.Scale(nice=False)),
-            y=alt.Y("ms:Q", title="seek time (ms)"),
-            tooltip=[alt.Tooltip("gb:Q", format=".3f"), alt.Tooltip("ms:Q", format=".3f")],
+            x=vega.X("gb:Q", title="distance (GB)", scale=vega.Scale(nice=False)),
+            y=vega.Y("ms:Q", title="seek time (ms)"),
+            tooltip=[vega.Tooltip("gb:Q", format=".3f"), vega.Tooltip("ms:Q", format=".3f")],
         )
         .properties(width="container", height=HEIGHT)
     )

@@ -7,16 +7,13 @@ hundredths of a ms and a whole revolution off in one request of fifty shows both
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-import altair as alt
 import polars as pl
 
-from headstack.report import charts, style
+from headstack.report import charts, style, vega
+from headstack.report.vega import Chart
 from headstack.residuals import GUESSES, OPS, worst
-
-if TYPE_CHECKING:
-    from headstack.report.charts import AnyChart
 
 EVEN, WORST = 1000, 200
 """A scatter has about so many requests at even steps, and so many of the largest errors."""
@@ -45,7 +42,7 @@ class Against:
     format: str = "~r"
 
 
-def boxes(frame: pl.DataFrame) -> AnyChart:
+def boxes(frame: pl.DataFrame) -> Chart:
     """The error by direction and the model's guess: median, quarters, 10 to 90 % and 1 to 99 %."""
     quantiles = {name: pl.col("error_ms").quantile(share, "linear") for name, share in _QUANTILES.items()}
     kinds = (
@@ -57,31 +54,31 @@ def boxes(frame: pl.DataFrame) -> AnyChart:
         )
     )
     low, high = charts.real(kinds["p1"].min()), charts.real(kinds["p99"].max())
-    base = alt.Chart(kinds).encode(
-        y=alt.Y("kind:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+    base = Chart(kinds).encode(
+        y=vega.Y("kind:N", title=None, sort=None, axis=vega.Axis(labelLimit=260)),
         color=charts.op_colour(frame),
-        tooltip=["kind:N", alt.Tooltip("requests:Q", format=",")]
-        + [alt.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in _QUANTILES],
+        tooltip=["kind:N", vega.Tooltip("requests:Q", format=",")]
+        + [vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in _QUANTILES],
     )
 
-    def span(start: str, end: str) -> alt.Chart:
-        axis = _error_axis(alt.X, start, low, high)
+    def span(start: str, end: str) -> Chart:
+        axis = _error_axis(vega.X, start, low, high)
         return base.encode(x=axis, x2=f"{end}:Q")
 
-    return alt.layer(
-        alt.Chart(kinds).mark_rule(color="#999").encode(x=alt.datum(0)),
-        span("p1", "p99").mark_rule(strokeWidth=1),
-        span("p10", "p90").mark_rule(strokeWidth=4, opacity=0.5),
-        span("p25", "p75").mark_bar(height=16),
-        base.encode(x=_error_axis(alt.X, "median", low, high), color=alt.value("black")).mark_tick(
-            thickness=2, height=22
+    return vega.layer(
+        Chart(kinds).mark("rule", color="#999").encode(x=vega.datum(0)),
+        span("p1", "p99").mark("rule", strokeWidth=1),
+        span("p10", "p90").mark("rule", strokeWidth=4, opacity=0.5),
+        span("p25", "p75").mark("bar", height=16),
+        base.encode(x=_error_axis(vega.X, "median", low, high), color=vega.value("black")).mark(
+            "tick", thickness=2, height=22
         ),
         width="container",
         height=36 * len(kinds) + 20,
     )
 
 
-def histogram(frame: pl.DataFrame, rotation_ms: float | None) -> AnyChart:
+def histogram(frame: pl.DataFrame, rotation_ms: float | None) -> Chart:
     """Error histogram; rules where it is one revolution."""
     low, high = (charts.real(frame["error_ms"].quantile(share)) for share in (0.001, 0.999))
     reach = 1.25 * rotation_ms if rotation_ms else max(-low, high, 0.1)
@@ -102,65 +99,65 @@ def histogram(frame: pl.DataFrame, rotation_ms: float | None) -> AnyChart:
         .select("op", "error_ms", "requests")
     )
     lines = (
-        alt.Chart(filled)
-        .mark_line(interpolate="step", strokeWidth=1.5)
+        Chart(filled)
+        .mark("line", interpolate="step", strokeWidth=1.5)
         .encode(
-            x=alt.X(
+            x=vega.X(
                 "error_ms:Q",
                 title="error, model − measured (ms)",
-                scale=alt.Scale(domain=[-reach, reach], nice=False),
-                axis=alt.Axis(tickCount=12),
+                scale=vega.Scale(domain=[-reach, reach], nice=False),
+                axis=vega.Axis(tickCount=12),
             ),
-            y=alt.Y(
+            y=vega.Y(
                 "requests:Q",
                 title="requests",
-                scale=alt.Scale(type="symlog", constant=1),
-                axis=alt.Axis(values=_powers(charts.real(filled["requests"].max())), format=",d"),
+                scale=vega.Scale(type="symlog", constant=1),
+                axis=vega.Axis(values=_powers(charts.real(filled["requests"].max())), format=",d"),
             ),
             color=charts.op_colour(frame),
-            tooltip=["op:N", alt.Tooltip("error_ms:Q", format=".2f"), alt.Tooltip("requests:Q", format=",")],
+            tooltip=["op:N", vega.Tooltip("error_ms:Q", format=".2f"), vega.Tooltip("requests:Q", format=",")],
         )
     )
     marks = [0.0] if rotation_ms is None else [-rotation_ms, 0.0, rotation_ms]
-    rules = alt.Chart(pl.DataFrame({"ms": marks})).mark_rule(color="#999", strokeDash=[4, 3]).encode(x="ms:Q")
-    return alt.layer(rules, lines, width="container", height=_SIZE)
+    rules = Chart(pl.DataFrame({"ms": marks})).mark("rule", color="#999", strokeDash=[4, 3]).encode(x="ms:Q")
+    return vega.layer(rules, lines, width="container", height=_SIZE)
 
 
-def against(frame: pl.DataFrame, what: Against) -> AnyChart:
+def against(frame: pl.DataFrame, what: Against) -> Chart:
     """The error against something: dots for some requests; median, and 10 to 90 % as a band, in bins."""
     table = frame.select("id", "op", "error_ms", x=pl.col(what.column) / what.unit)
     dots = table.gather_every(-(-len(table) // EVEN) or 1)
     dots = pl.concat([dots, worst(table, WORST)]).unique("id").sort("id")
     low, high = charts.real(dots["error_ms"].min()), charts.real(dots["error_ms"].max())
     x = _x_axis(table["x"], what)
-    y = _error_axis(alt.Y, "error_ms", low, high)
+    y = _error_axis(vega.Y, "error_ms", low, high)
     colour = charts.op_colour(frame)
     points = (
-        alt.Chart(dots.with_columns(pl.col("x", "error_ms").round_sig_figs(4)))
-        .mark_circle(size=9, opacity=0.35)
+        Chart(dots.with_columns(pl.col("x", "error_ms").round_sig_figs(4)))
+        .mark("circle", size=9, opacity=0.35)
         .encode(
             x=x,
             y=y,
             color=colour,
             tooltip=[
-                alt.Tooltip("id:Q", title="request", format="d"),
+                vega.Tooltip("id:Q", title="request", format="d"),
                 "op:N",
-                alt.Tooltip("x:Q", title=what.title, format=what.format),
-                alt.Tooltip("error_ms:Q", title="error (ms)", format=".3f"),
+                vega.Tooltip("x:Q", title=what.title, format=what.format),
+                vega.Tooltip("error_ms:Q", title="error (ms)", format=".3f"),
             ],
         )
     )
-    binned = alt.Chart(_bins(table, what.scale)).encode(x=x, color=colour)
-    band = binned.mark_area(opacity=0.22).encode(y=_error_axis(alt.Y, "p10", low, high), y2="p90:Q")
-    median = binned.mark_line(strokeWidth=2, point={"size": 16}).encode(
-        y=_error_axis(alt.Y, "median", low, high),
+    binned = Chart(_bins(table, what.scale)).encode(x=x, color=colour)
+    band = binned.mark("area", opacity=0.22).encode(y=_error_axis(vega.Y, "p10", low, high), y2="p90:Q")
+    median = binned.mark("line", strokeWidth=2, point={"size": 16}).encode(
+        y=_error_axis(vega.Y, "median", low, high),
         tooltip=[
             "op:N",
-            alt.Tooltip("requests:Q", format=","),
-            *(alt.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in ("p10", "median", "p90")),
+            vega.Tooltip("requests:Q", format=","),
+            *(vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in ("p10", "median", "p90")),
         ],
     )
-    return alt.layer(points, band, median, width="container", height=_SIZE)
+    return vega.layer(points, band, median, width="container", height=_SIZE)
 
 
 def _bins(table: pl.DataFrame, scale: str) -> pl.DataFrame:
@@ -187,19 +184,19 @@ def _bins(table: pl.DataFrame, scale: str) -> pl.DataFrame:
     )
 
 
-def _x_axis(values: pl.Series, what: Against) -> alt.X:
+def _x_axis(values: pl.Series, what: Against) -> vega.Options:
     if what.scale == "linear":
-        return alt.X(
+        return vega.X(
             "x:Q",
             title=what.title,
-            scale=alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(format=what.format, tickCount=6),
+            scale=vega.Scale(zero=False, nice=False),
+            axis=vega.Axis(format=what.format, tickCount=6),
         )
-    return alt.X(
+    return vega.X(
         "x:Q",
         title=what.title,
-        scale=alt.Scale(type="symlog", constant=1, zero=False, nice=False),
-        axis=alt.Axis(values=_powers(charts.real(values.max())), format=",d"),
+        scale=vega.Scale(type="symlog", constant=1, zero=False, nice=False),
+        axis=vega.Axis(values=_powers(charts.real(values.max())), format=",d"),
     )
 
 
@@ -216,12 +213,12 @@ def _error_axis(channel: Any, field: str, low: float, high: float) -> Any:
     return channel(
         f"{field}:Q",
         title="error, model − measured (ms)",
-        scale=alt.Scale(type="symlog", constant=LINEAR_MS, domain=[low, high], nice=False),
-        axis=alt.Axis(values=ticks, format=",.1~f"),
+        scale=vega.Scale(type="symlog", constant=LINEAR_MS, domain=[low, high], nice=False),
+        axis=vega.Axis(values=ticks, format=",.1~f"),
     )
 
 
-def error_cdf(curves: dict[str, pl.Series]) -> AnyChart:
+def error_cdf(curves: dict[str, pl.Series]) -> Chart:
     """Cumulative distributions of the size of the error."""
     # The axis is logarithmic, and some errors are 0.
     sizes = {name: errors.abs().clip(0.001) for name, errors in curves.items()}

@@ -10,12 +10,13 @@ from headstack.report import charts, residual_charts
 from headstack.report.page import Section
 from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES, number
-from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, TURN_TOLERANCE, class_words, where, worst
+from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, where, worst
 from headstack.validation import skipped_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.results.common import Turns
     from headstack.validation import Validation
 
 WORST = 20
@@ -49,8 +50,8 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
             number(group["measured_mean_ms"]),
             _signed(group["bias_ms"]),
             number(group["mae_ms"], 3),
-            _percent(group["turn_early_share"]),
-            _percent(group["turn_late_share"]),
+            _percent(group["revolutions_early_share"]),
+            _percent(group["revolutions_late_share"]),
             _percent(group["error_share"]),
         ]
         for group in groups[:CLASSES]
@@ -66,7 +67,7 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
         text += " Distances and the request before are left out: they are known for systems of one drive with one arm."
     if validation.rotation_ms is not None:
         text += (
-            f" Revolutions off: the error is within {100 * TURN_TOLERANCE:.0f} % of a revolution "
+            f" Revolutions off: the error is within {100 * REVOLUTION_TOLERANCE:.0f} % of a revolution "
             f"({validation.rotation_ms:.3f} ms) of one or several whole ones."
         )
     if len(groups) > CLASSES:
@@ -96,8 +97,8 @@ def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:
                 _signed(part["error_ms"].median()),
                 *(_percent(_share(size <= limit)) for limit in (0.1, 0.5)),
                 _percent(within_1_ms),
-                _percent(_share(part["turns_off"] < 0)),
-                _percent(_share(part["turns_off"] > 0)),
+                _percent(_share(part["revolutions_off"] < 0)),
+                _percent(_share(part["revolutions_off"] > 0)),
             ]
         )
     columns = [
@@ -178,17 +179,17 @@ def _worst(frame: pl.DataFrame) -> Section:
             number(row["measured_ms"]),
             number(row["model_ms"]),
             _signed(row["error_ms"], 2),
-            "–" if row["turns"] is None else _signed(row["turns"], 2),
+            "–" if row["revolutions"] is None else _signed(row["revolutions"], 2),
             *(number(row[f"{phase}_ms"]) for phase in PHASES),
         ]
         for row in worst(frame, WORST).to_dicts()
     ]
     columns = [
-        "number", "at (s)", "op", "LBA", "sectors", "seek (cyl.)", "guess", "measured", "model", "error", "turns", *PHASES,
+        "number", "at (s)", "op", "LBA", "sectors", "seek (cyl.)", "guess", "measured", "model", "error", "revolutions", *PHASES,
     ]  # fmt: skip
     return Section(
         f"The {len(rows)} worst requests",
-        "Times in ms; turns: the error in revolutions; then the phases in the model, which add up to its time and the wait "
+        "Times in ms; revolutions: the error in revolutions; then the phases in the model, which add up to its time and the wait "
         "in the driver before it (queue). `headstack explain` tells what the model did in one of them.",
         columns=columns,
         rows=rows,
@@ -258,7 +259,7 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     return Section(title, text, columns=columns, rows=rows)
 
 
-def _estimate(value: dict[str, Any] | None) -> str:
+def _estimate(value: Turns | None) -> str:
     return "–" if value is None else f"{value['turns']:.4f}, {value['from']}"
 
 

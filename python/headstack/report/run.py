@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from headstack.report.vega import Chart
     from headstack.run import Run
 
 
-def response_chart(run: Run) -> charts.AnyChart:
+def response_chart(run: Run) -> Chart:
     """The distribution of the response time, reads and writes apart."""
     _, table = run.sample
     return _response_cdf(completions_frame(table))
@@ -71,7 +72,7 @@ def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:
     ]
 
 
-def _response_cdf(frame: pl.DataFrame) -> charts.AnyChart:
+def _response_cdf(frame: pl.DataFrame) -> Chart:
     names = {"read": "reads", "write": "writes"}
     curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
     curves = {name: values for name, values in curves.items() if len(values)}

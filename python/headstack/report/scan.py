@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
+from headstack.report import style, vega
 from headstack.report.page import Section
 from headstack.report.tables import number
+from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
-    from headstack.report.charts import AnyChart
     from headstack.results.measurements import Scan, ScanPart, SmartAttribute
 
 COLUMNS = 50
@@ -20,7 +19,7 @@ COLUMNS = 50
 MARKS = {"unreadable": style.VERMILLION, "a long read": style.ORANGE}
 
 
-def scan_chart(scan: Scan) -> AnyChart:
+def scan_chart(scan: Scan) -> Chart:
     """The parts of the device, row by row from the first sector on: the darker, the faster; marked where a read failed or took long."""
     parts = scan["parts"]
     frame = pl.DataFrame(
@@ -34,25 +33,25 @@ def scan_chart(scan: Scan) -> AnyChart:
         },
         schema_overrides={"MB/s": pl.Float64},
     )
-    x = alt.X("column:O", axis=None)
-    y = alt.Y("row:O", axis=None)
+    x = vega.X("column:O", axis=None)
+    y = vega.Y("row:O", axis=None)
     tooltip = [
         "from sector:Q",
-        alt.Tooltip("MB/s:Q", format=".1f"),
-        alt.Tooltip("longest (ms):Q", format=".1f"),
+        vega.Tooltip("MB/s:Q", format=".1f"),
+        vega.Tooltip("longest (ms):Q", format=".1f"),
         "found:N",
     ]
-    base = alt.Chart(frame)
-    speed = alt.Color("MB/s:Q", scale=alt.Scale(scheme="blues", zero=False), title="MB/s")
-    cells = base.mark_rect().encode(x=x, y=y, color=speed, tooltip=tooltip)
+    base = Chart(frame)
+    speed = vega.Color("MB/s:Q", scale=vega.Scale(scheme="blues", zero=False), title="MB/s")
+    cells = base.mark("rect").encode(x=x, y=y, color=speed, tooltip=tooltip)
     marks = (
-        base.transform_filter("datum.found != ''")
-        .mark_square(size=60, opacity=1)
+        base.filter("datum.found != ''")
+        .mark("square", size=60, opacity=1)
         .encode(x=x, y=y, tooltip=tooltip,
-                fill=alt.Fill("found:N", title="", scale=alt.Scale(domain=list(MARKS), range=list(MARKS.values()))))
+                fill=vega.Fill("found:N", title="", scale=vega.Scale(domain=list(MARKS), range=list(MARKS.values()))))
     )  # fmt: skip
     layers = [cells, marks] if any(_found(part) for part in parts) else [cells]
-    return alt.layer(*layers).properties(height=240)
+    return vega.layer(*layers).properties(width="container", height=240)
 
 
 def _found(part: ScanPart) -> str:

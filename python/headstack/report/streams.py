@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
+from headstack.report import style, vega
 from headstack.report.curves import lines
 from headstack.report.page import Section
+from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.report.charts import AnyChart
+    from headstack.results.measurements import StreamPoint
 
 RECORD, RATE = "record (KiB)", "MB/s"
 
 
-def stream_chart(streams: Mapping[str, Any], mode: str) -> AnyChart:
+def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     """A line for each size of file, with 95 % intervals where files were repeated."""
     points = points_of(streams, mode)
     curves: dict[str, list[tuple[float, float]]] = {}
@@ -36,8 +36,8 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> AnyChart:
             "high": [point["mb_per_s"] + point["ci95_mb_per_s"] for point in known],
         }
     )
-    return alt.layer(
-        chart, alt.Chart(frame).mark_rule(color=style.GREY, opacity=0.7).encode(x="x:Q", y=alt.Y("low:Q"), y2="high:Q")
+    return vega.layer(
+        chart, Chart(frame).mark("rule", color=style.GREY, opacity=0.7).encode(x="x:Q", y=vega.Y("low:Q"), y2="high:Q")
     )
 
 
@@ -58,7 +58,7 @@ def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
     ]
 
 
-def _cell(point: dict[str, Any] | None) -> str:
+def _cell(point: StreamPoint | None) -> str:
     if point is None:
         return "×"
     return f"{point['mb_per_s']:.2f}" + ("*" if point["is_cached"] else "")
@@ -85,6 +85,6 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
     return sections
 
 
-def points_of(streams: Mapping[str, Any], mode: str) -> list[dict[str, Any]]:
+def points_of(streams: Mapping[str, Any], mode: str) -> list[StreamPoint]:
     """The points of reads or of writes."""
     return [point for point in streams["points"] if point["mode"] == mode]

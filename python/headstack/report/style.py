@@ -27,7 +27,7 @@ FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-seri
 CONFIG: dict[str, Any] = {
     "font": FONT,
     "background": "white",
-    "view": {"stroke": None},
+    "view": {"stroke": None, "continuousWidth": 300, "continuousHeight": 300},
     "axis": {
         "labelFontSize": 12,
         "titleFontSize": 12,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-import altair as alt
 import polars as pl
 
 from headstack.comparison.sweep import P99, WATTS, Front, SweepComparison
-from headstack.report import charts, style
+from headstack.report import charts, style, vega
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import PHASES
+from headstack.report.vega import Chart
 from headstack.sweeping import cells
 from headstack.sweeping.metrics import USD
 
@@ -125,27 +125,26 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
     frame = pl.DataFrame(rows)
     title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     scale = _scale(frame["p99"])
-    base = alt.Chart(frame).encode(
-        x=alt.X("cost:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=10, labelOverlap=True)),
+    base = Chart(frame).encode(
+        x=vega.X("cost:Q", title=title, scale=vega.Scale(zero=False), axis=vega.Axis(tickCount=10, labelOverlap=True)),
         tooltip=[
             "point:N",
-            alt.Tooltip("p99:Q", format=".4~g"),
-            alt.Tooltip("cost:Q", title=front.word, format=".4~g"),
+            vega.Tooltip("p99:Q", format=".4~g"),
+            vega.Tooltip("cost:Q", title=front.word, format=".4~g"),
         ],
     )
-    colour = alt.Color(
-        "place:N", scale=alt.Scale(domain=["on the front", "others"], range=[style.VERMILLION, style.PALE]),
+    colour = vega.Color(
+        "place:N", scale=vega.Scale(domain=["on the front", "others"], range=[style.VERMILLION, style.PALE]),
     )  # fmt: skip
-    y = alt.Y("p99:Q", title="p99 of the response (ms)", scale=scale)
-    line = base.transform_filter(alt.datum.place == "on the front").mark_line(
-        interpolate="step-after", color=style.VERMILLION, strokeWidth=1
+    y = vega.Y("p99:Q", title="p99 of the response (ms)", scale=scale)
+    line = base.filter(vega.is_equal("place", "on the front")).mark("line", interpolate="step-after", color=style.VERMILLION, strokeWidth=1
     ).encode(y=y, detail="load:N")  # fmt: skip
-    bars = base.mark_rule().encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour)
+    bars = base.mark("rule").encode(y=vega.Y("low:Q", scale=scale), y2="high:Q", color=colour)
     # Many dots are small and let others through, and the front lies on top.
     many = len(rows) > MANY
     dots = [
-        base.transform_filter(alt.datum.place == place)
-        .mark_circle(size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
+        base.filter(vega.is_equal("place", place))
+        .mark("circle", size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
         .encode(y=y, color=colour)
         for place in ("others", "on the front")
     ]
@@ -153,14 +152,14 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         f"p99 against {front.word}",
         f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
         f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
-        alt.layer(bars, dots[0], line, dots[1], width="container", height=charts.HEIGHT),
+        vega.layer(bars, dots[0], line, dots[1], width="container", height=charts.HEIGHT),
         half=half,
     )
 
 
-def _scale(values: pl.Series) -> alt.Scale:
+def _scale(values: pl.Series) -> vega.Options:
     low, high = charts.real(values.min()), charts.real(values.max())
-    return alt.Scale(type="log", nice=False) if low > 0 and high > 30 * low else alt.Scale(zero=False)
+    return vega.Scale(type="log", nice=False) if low > 0 and high > 30 * low else vega.Scale(zero=False)
 
 
 def _effects(comparison: SweepComparison) -> list[Section]:
@@ -180,7 +179,7 @@ def _effects(comparison: SweepComparison) -> list[Section]:
     ]
 
 
-def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> charts.AnyChart | None:
+def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> Chart | None:
     known = [(point, each.mean) for point in comparison.points if (each := point.estimate(metric)) is not None]
     if not known:
         return None
@@ -192,19 +191,19 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
         schema_overrides={"x": pl.Float64} if is_real else {"x": pl.String},
     )  # fmt: skip
     x = (
-        alt.X("x:Q", title=axis.name, scale=_scale(pl.Series([float(label) for label in labels])))
+        vega.X("x:Q", title=axis.name, scale=_scale(pl.Series([float(label) for label in labels])))
         if is_real
-        else alt.X("x:N", title=axis.name, sort=[str(label) for label in labels])
+        else vega.X("x:N", title=axis.name, sort=[str(label) for label in labels])
     )
-    y = alt.Y("value:Q", title=head, scale=_scale(frame["value"]))
+    y = vega.Y("value:Q", title=head, scale=_scale(frame["value"]))
     thin = frame.gather_every(charts.stride(len(frame)))
     size = 12 if len(thin) > MANY else 40
-    dots = alt.Chart(thin).mark_circle(size=size, opacity=0.5, color=style.BLUE).encode(
-        x=x, y=y, tooltip=["point:N", alt.Tooltip("value:Q", title=head, format=".4~g")]
+    dots = Chart(thin).mark("circle", size=size, opacity=0.5, color=style.BLUE).encode(
+        x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
     medians = frame.group_by("x", maintain_order=True).agg(pl.col("value").median())
-    line = alt.Chart(medians).mark_line(color=style.VERMILLION).encode(x=x, y=y)
-    return alt.layer(dots, line, width="container", height=charts.HEIGHT)
+    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y)
+    return vega.layer(dots, line, width="container", height=charts.HEIGHT)
 
 
 def _distributions(shown: list[PointResult], names: list[str]) -> Section:

@@ -8,27 +8,41 @@ from headstack.report import causes
 from headstack.report import trace_charts as charts
 from headstack.report.losses import lost_words
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import large, number, size, span
+from headstack.report.tables import duration, large, number, size, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from headstack.results.traces import Analysis, Bursts
 
-def trace_page(name: str, about: Mapping[str, Any]) -> Page:
+
+def trace_page(name: str, about: Analysis) -> Page:
     """The page: key numbers, notices of what is missing, the views."""
     notices = [*_notices(about)]
-    if about["response_ms"]:
-        notices.insert(0, causes.sentence(about))
-        if about["fleet"]:
-            notices.insert(1, causes.fleet_sentence(about["fleet"]))
+    if about["response_ms"] and about["fleet"]:
+        notices.insert(0, causes.fleet_sentence(about["fleet"]))
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,
         subtitle=f"{about['requests']:,} requests in {span(about['span_s'])}, read as {about['format']}",
+        answer=_answer(about),
         notices=notices,
         numbers=_numbers(about),
         sections=sections,
         cite=_cite(name, about),
+    )
+
+
+def _answer(about: Analysis) -> str:
+    """How long responses take and what makes them long; of a trace without completions how much it asks for."""
+    response = about["response_ms"]
+    if not response:
+        reads = 100 * about["reads"] / (about["requests"] or 1)
+        rate = f", {about['requests'] / about['span_s']:,.3g} IOPS" if about["span_s"] else ""
+        return f"{about['requests']:,} requests arrive in {span(about['span_s'])}{rate}, {reads:.0f} % of them reads."
+    return (
+        f"A response takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}. "
+        f"{causes.sentence(about)}"
     )
 
 
@@ -42,7 +56,7 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
         numbers += [
             Number("mean response", f"{response['mean']:.3g} ms", f"median {response['p50']:.3g} ms"),
             Number("p99", f"{response['p99']:.3g} ms", f"longest {response['max']:.3g} ms"),
-            Number("outstanding", f"{depth['mean']:.2f}", f"at most {depth['max']}"),
+            Number("queue depth at arrival", f"{depth['mean']:.2f}", f"maximum {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
         bursts = about["bursts"]
@@ -61,44 +75,42 @@ def _notices(about: Mapping[str, Any]) -> Iterable[str]:
         yield f"Lost: {'; '.join(lost)}."
     if about.get("orphans"):
         share = 100 * about["orphans"] / (about["orphans"] + about["pairs"])
-        yield f"{about['orphans']:,} halves of requests ({share:.2g} %) stayed without the other and are not shown."
+        yield f"{about['orphans']:,} unpaired events ({share:.2g} %) are not shown."
     if not about["response_ms"]:
         yield "The trace has no completions: there are no response times to show."
 
 
-def _sections(about: Mapping[str, Any]) -> Iterable[Section]:
+def _sections(about: Analysis) -> Iterable[Section]:
     if about["response_ms"]:
         yield Section(
-            "1 · How long responses took",
+            "How long responses took",
             "Responses by time, both axes logarithmic.",
             charts.by_time(about["by_response"], "response (ms)", "responses"),
         )
         yield Section(
-            "2 · By drive",
+            "By drive",
             "Box: the middle 50 %; line: median; whiskers: farthest within 1.5 times the box; dots: beyond.",
             charts.boxes(about["by_device"][:24]),
             half=True,
         )
-        yield Section(
-            "6 · By kind", "Reads and writes, flushes and discards.", charts.boxes(about["by_kind"]), half=True
-        )
-        yield Section("5 · By size", "Powers of two, each up to the next.", charts.boxes(about["by_size"]), half=True)
+        yield Section("By kind", "Reads and writes, flushes and discards.", charts.boxes(about["by_kind"]), half=True)
+        yield Section("By size", "Powers of two, each up to the next.", charts.boxes(about["by_size"]), half=True)
         if about["by_interface"]:
-            yield Section("4 · Block and raw device", "", charts.boxes(about["by_interface"]), half=True)
+            yield Section("Block and raw device", "", charts.boxes(about["by_interface"]), half=True)
         text = "Mean and longest response of the requests that begin in each part of the drive."
         for device in about["by_address"][:4]:
             yield Section(
-                f"3 · By address, drive {device['device']}",
+                f"By address, drive {device['device']}",
                 text,
                 charts.by_address(device["bins"], about["sector_bytes"]),
             )
         yield Section(
-            "7 · By start", "Mean and longest response over the time of arrival.", charts.by_start(about["by_start"])
+            "By start", "Mean and longest response over the time of arrival.", charts.by_start(about["by_start"])
         )
         yield Section("Responses over time", "Darker: more responses.", charts.heat(about["heat"]))
         yield Section(
-            "Requests outstanding",
-            "How many requests each arrival finds outstanding: mean and maximum.",
+            "Queue depth at arrival",
+            "Requests under way when another arrives: mean and maximum.",
             charts.depth(about["depth"]["over_time"]),
         )
     yield _causes(about)
@@ -132,7 +144,7 @@ def _load(about: Mapping[str, Any]) -> Iterable[Section]:
         )
 
 
-def _causes(about: Mapping[str, Any]) -> Section:
+def _causes(about: Analysis) -> Section:
     return Section(
         "What reads wait for",
         "Reads while it happens against reads shortly before and after: the ratio of geometric means, each occurrence counted "
@@ -142,7 +154,7 @@ def _causes(about: Mapping[str, Any]) -> Section:
     )
 
 
-def _bursts(bursts: dict[str, Any] | None) -> Iterable[Section]:
+def _bursts(bursts: Bursts | None) -> Iterable[Section]:
     if not bursts or not bursts["count"]:
         return
     inside, outside = bursts["reads_inside_ms"], bursts["reads_outside_ms"]
@@ -201,7 +213,7 @@ def _times(about: Mapping[str, Any]) -> Section:
     rows = [
         [name, number(times["count"]), *(number(times[key], 3) for key in columns)] for name, times in named if times
     ]
-    return Section("Times (ms)", columns=["", "n", "mean", "std", "50 %", "90 %", "99 %", "99.9 %", "max"], rows=rows)
+    return Section("Times (ms)", columns=["", "n", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], rows=rows)
 
 
 def _regions(about: Mapping[str, Any]) -> Section:
@@ -229,7 +241,7 @@ def _quantised(about: Mapping[str, Any]) -> Section:
     seen = about["quantised"]
     if not seen:
         return Section("")
-    names = (("mean", "mean"), ("median", "p50"), ("99 %", "p99"), ("standard deviation", "std"))
+    names = (("mean", "mean"), ("median", "p50"), ("p99", "p99"), ("standard deviation", "std"))
     rows = [[name, number(seen["response_ms"][key], 3), number(seen["seen_ms"][key], 3)] for name, key in names]
     text = (
         f"{100 * seen['at_0_ticks']:.1f} % of the responses would seem to take no time. The mean is not biased; the clock "

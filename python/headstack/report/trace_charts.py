@@ -1,20 +1,23 @@
-"""Charts of a trace's analysis; each takes a list out of `analyse_trace` and returns an Altair chart."""
+"""Charts of a trace's analysis; each takes a list out of `analyse_trace` and returns a chart."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from headstack.report import style
-from headstack.report.charts import HEIGHT, AnyChart, op_colour, time_unit
+from headstack.report import style, vega
+from headstack.report.charts import HEIGHT, op_colour, time_unit
+from headstack.report.vega import Chart
+
+if TYPE_CHECKING:
+    from headstack.results.traces import ArrivalBin, AxisBin, Cell, Group, TimeBin
 
 FEWEST = 0.7
 """Where a logarithmic axis of counts begins: a bin with one request still shows."""
 
 
-def by_time(bins: list[dict[str, Any]], title: str, counted: str) -> AnyChart | None:
+def by_time(bins: list[TimeBin], title: str, counted: str) -> Chart | None:
     """Times counted in bins of equal ratio, both axes logarithmic; what is below the lowest bin stands at its left."""
     filled = [{**each, "floor": FEWEST} for each in bins if each["count"]]
     if not filled:
@@ -24,24 +27,24 @@ def by_time(bins: list[dict[str, Any]], title: str, counted: str) -> AnyChart | 
     table = pl.DataFrame(filled)
     most = max(each["count"] for each in filled)
     return (
-        alt.Chart(table)
-        .mark_rect(color=style.BLUE)
+        Chart(table)
+        .mark("rect", color=style.BLUE)
         .encode(
-            x=alt.X(
+            x=vega.X(
                 "from_ms:Q",
                 title=title,
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(format="~r", tickCount=8),
+                scale=vega.Scale(type="log", nice=False),
+                axis=vega.Axis(format="~r", tickCount=8),
             ),
             x2="to_ms:Q",
-            y=alt.Y(
+            y=vega.Y(
                 "count:Q",
                 title=counted,
-                scale=alt.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]),
-                axis=alt.Axis(format="~s", tickCount=6),
+                scale=vega.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]),
+                axis=vega.Axis(format="~s", tickCount=6),
             ),
             y2="floor:Q",
-            tooltip=[alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g"), "count:Q"],
+            tooltip=[vega.Tooltip("from_ms:Q", format=".3g"), vega.Tooltip("to_ms:Q", format=".3g"), "count:Q"],
         )
         .properties(width="container", height=HEIGHT)
     )
@@ -50,7 +53,7 @@ def by_time(bins: list[dict[str, Any]], title: str, counted: str) -> AnyChart | 
 _BOX = ("low", "q1", "median", "q3", "high")
 
 
-def boxes(groups: list[dict[str, Any]]) -> AnyChart | None:
+def boxes(groups: list[Group]) -> Chart | None:
     """A box plot for each group."""
     names = [group["name"] for group in groups if group["response_ms"]]
     plots = [
@@ -68,26 +71,28 @@ def boxes(groups: list[dict[str, Any]]) -> AnyChart | None:
     dots = [{"name": plot["name"], "ms": max(ms, floor)} for plot in plots for ms in plot["shown"]]
     low = min(plot["low"] for plot in values)
     high = max([plot["high"] for plot in values] + [dot["ms"] for dot in dots])
-    scale = alt.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
-    axis = alt.Axis(format="~r", tickCount=5)
-    y = alt.Y("name:N", title=None, sort=names)
-    base = alt.Chart(pl.DataFrame(values)).encode(y=y)
-    x = alt.X("low:Q", title="response (ms)", scale=scale, axis=axis)
-    tips = [alt.Tooltip(f"{key}:Q", format=".3g") for key in _BOX]
+    scale = vega.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
+    axis = vega.Axis(format="~r", tickCount=5)
+    y = vega.Y("name:N", title=None, sort=names)
+    base = Chart(pl.DataFrame(values)).encode(y=y)
+    x = vega.X("low:Q", title="response (ms)", scale=scale, axis=axis)
+    tips = [vega.Tooltip(f"{key}:Q", format=".3g") for key in _BOX]
     layers: list[Any] = [
-        base.mark_rule(color=style.GREY).encode(x=x, x2="high:Q"),
-        base.mark_bar(color=style.SKY, height={"band": 0.6}).encode(
-            x=alt.X("q1:Q", scale=scale), x2="q3:Q", tooltip=["name:N", "n:Q", *tips]
+        base.mark("rule", color=style.GREY).encode(x=x, x2="high:Q"),
+        base.mark("bar", color=style.SKY, height={"band": 0.6}).encode(
+            x=vega.X("q1:Q", scale=scale), x2="q3:Q", tooltip=["name:N", "n:Q", *tips]
         ),
-        base.mark_tick(color=style.BLUE, thickness=3, height={"band": 0.6}).encode(x=alt.X("median:Q", scale=scale)),
+        base.mark("tick", color=style.BLUE, thickness=3, height={"band": 0.6}).encode(
+            x=vega.X("median:Q", scale=scale)
+        ),
     ]
     if dots:
-        points = alt.Chart(pl.DataFrame(dots)).mark_circle(size=14, color=style.VERMILLION, opacity=0.5)
-        layers.append(points.encode(x=alt.X("ms:Q", scale=scale), y=y))
-    return alt.layer(*layers, width="container", height=26 * len(names) + 24)
+        points = Chart(pl.DataFrame(dots)).mark("circle", size=14, color=style.VERMILLION, opacity=0.5)
+        layers.append(points.encode(x=vega.X("ms:Q", scale=scale), y=y))
+    return vega.layer(*layers, width="container", height=26 * len(names) + 24)
 
 
-def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None:
+def by_address(bins: list[AxisBin], sector_bytes: int) -> Chart | None:
     """Mean and longest response over the address."""
     rows = [{**each, "gib": (each["from"] + each["width"] / 2) * sector_bytes / 2**30} for each in bins]
     if not rows:
@@ -95,19 +100,19 @@ def by_address(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None
     return _mean_and_most(rows, "gib", "address (GiB)", "response (ms)")
 
 
-def by_start(bins: list[dict[str, Any]]) -> AnyChart | None:
+def by_start(bins: list[AxisBin]) -> Chart | None:
     """Mean and longest response over the arrival."""
     rows, title = _on_time(bins)
     return _mean_and_most(rows, "time", title, "response (ms)") if rows else None
 
 
-def depth(bins: list[dict[str, Any]]) -> AnyChart | None:
-    """Mean and largest number outstanding over time."""
+def depth(bins: list[AxisBin]) -> Chart | None:
+    """Mean and largest queue depth over time."""
     rows, title = _on_time(bins)
-    return _mean_and_most(rows, "time", title, "outstanding", log=False) if rows else None
+    return _mean_and_most(rows, "time", title, "queue depth", log=False) if rows else None
 
 
-def arrivals(bins: list[dict[str, Any]]) -> AnyChart | None:
+def arrivals(bins: list[ArrivalBin]) -> Chart | None:
     """Reads and writes per second over time."""
     if not bins:
         return None
@@ -126,19 +131,19 @@ def arrivals(bins: list[dict[str, Any]]) -> AnyChart | None:
     ]
     table = pl.DataFrame(rows)
     return (
-        alt.Chart(table)
-        .mark_line(strokeWidth=1.2)
+        Chart(table)
+        .mark("line", strokeWidth=1.2)
         .encode(
-            x=alt.X("time:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False)),
-            y=alt.Y("per_s:Q", title="requests per s", axis=alt.Axis(format="~s", tickCount=6)),
+            x=vega.X("time:Q", title=f"arrival ({unit})", scale=vega.Scale(nice=False)),
+            y=vega.Y("per_s:Q", title="requests per s", axis=vega.Axis(format="~s", tickCount=6)),
             color=op_colour(table),
-            tooltip=["op:N", "requests:Q", alt.Tooltip("per_s:Q", format=".4g")],
+            tooltip=["op:N", "requests:Q", vega.Tooltip("per_s:Q", format=".4g")],
         )
         .properties(width="container", height=HEIGHT)
     )
 
 
-def sizes(groups: list[dict[str, Any]]) -> AnyChart | None:
+def sizes(groups: list[Group]) -> Chart | None:
     """Reads and writes by size."""
     names = [group["name"] for group in groups]
     rows = [
@@ -151,19 +156,19 @@ def sizes(groups: list[dict[str, Any]]) -> AnyChart | None:
         return None
     table = pl.DataFrame(rows)
     return (
-        alt.Chart(table)
-        .mark_bar(height={"band": 0.7})
+        Chart(table)
+        .mark("bar", height={"band": 0.7})
         .encode(
-            y=alt.Y("size:N", title=None, sort=names),
-            x=alt.X("requests:Q", title="requests", axis=alt.Axis(format="~s", tickCount=5)),
+            y=vega.Y("size:N", title=None, sort=names),
+            x=vega.X("requests:Q", title="requests", axis=vega.Axis(format="~s", tickCount=5)),
             color=op_colour(table),
-            tooltip=["size:N", "op:N", alt.Tooltip("requests:Q", format=",")],
+            tooltip=["size:N", "op:N", vega.Tooltip("requests:Q", format=",")],
         )
         .properties(width="container", height=22 * len(names) + 24)
     )
 
 
-def places(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None:
+def places(bins: list[AxisBin], sector_bytes: int) -> Chart | None:
     """How many requests begin in each part of a drive."""
     if not bins:
         return None
@@ -178,52 +183,52 @@ def places(bins: list[dict[str, Any]], sector_bytes: int) -> AnyChart | None:
     most = max(each["count"] for each in bins)
     log = most > 50 * min(each["count"] for each in bins)
     scale = (
-        alt.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]) if log else alt.Scale(domain=[0, 1.05 * most])
+        vega.Scale(type="log", nice=False, domain=[FEWEST, 1.3 * most]) if log else vega.Scale(domain=[0, 1.05 * most])
     )
     return (
-        alt.Chart(table.with_columns(floor=FEWEST if log else 0.0))
-        .mark_rect(color=style.BLUE)
+        Chart(table.with_columns(floor=FEWEST if log else 0.0))
+        .mark("rect", color=style.BLUE)
         .encode(
-            x=alt.X("from:Q", title="address (GiB)", scale=alt.Scale(nice=False), axis=alt.Axis(format="~r")),
+            x=vega.X("from:Q", title="address (GiB)", scale=vega.Scale(nice=False), axis=vega.Axis(format="~r")),
             x2="to:Q",
-            y=alt.Y("requests:Q", title="requests", scale=scale, axis=alt.Axis(format="~s", tickCount=6)),
+            y=vega.Y("requests:Q", title="requests", scale=scale, axis=vega.Axis(format="~s", tickCount=6)),
             y2="floor:Q",
-            tooltip=[alt.Tooltip("from:Q", format=".4g", title="from (GiB)"), alt.Tooltip("requests:Q", format=",")],
+            tooltip=[vega.Tooltip("from:Q", format=".4g", title="from (GiB)"), vega.Tooltip("requests:Q", format=",")],
         )
         .properties(width="container", height=HEIGHT)
     )
 
 
-def heat(cells: list[dict[str, Any]]) -> alt.Chart:
+def heat(cells: list[Cell]) -> Chart:
     """Responses over time, counted in cells."""
     table = pl.DataFrame(cells)
     scale, unit = time_unit(table["from"] / 1e9)
     table = table.with_columns(begin=pl.col("from") / 1e9 / scale, end=(pl.col("from") + pl.col("width")) / 1e9 / scale)
     return (
-        alt.Chart(table)
-        .mark_rect()
+        Chart(table)
+        .mark("rect")
         .encode(
-            x=alt.X("begin:Q", title=f"arrival ({unit})", scale=alt.Scale(nice=False)),
+            x=vega.X("begin:Q", title=f"arrival ({unit})", scale=vega.Scale(nice=False)),
             x2="end:Q",
-            y=alt.Y(
+            y=vega.Y(
                 "from_ms:Q",
                 title="response (ms)",
-                scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(format="~r", tickCount=6),
+                scale=vega.Scale(type="log", nice=False),
+                axis=vega.Axis(format="~r", tickCount=6),
             ),
             y2="to_ms:Q",
-            color=alt.Color(
+            color=vega.Color(
                 "count:Q",
-                scale=alt.Scale(type="log", scheme="blues"),
-                legend=alt.Legend(title="responses", orient="right"),
+                scale=vega.Scale(type="log", scheme="blues"),
+                legend=vega.Legend(title="responses", orient="right"),
             ),
-            tooltip=["count:Q", alt.Tooltip("from_ms:Q", format=".3g"), alt.Tooltip("to_ms:Q", format=".3g")],
+            tooltip=["count:Q", vega.Tooltip("from_ms:Q", format=".3g"), vega.Tooltip("to_ms:Q", format=".3g")],
         )
         .properties(width="container", height=HEIGHT)
     )
 
 
-def _on_time(bins: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+def _on_time(bins: list[AxisBin]) -> tuple[list[dict[str, Any]], str]:
     if not bins:
         return [], ""
     seconds = pl.Series([each["from"] / 1e9 for each in bins])
@@ -232,20 +237,20 @@ def _on_time(bins: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     return rows, f"arrival ({unit})"
 
 
-def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True) -> AnyChart:
+def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: str, *, log: bool = True) -> Chart:
     lines = [
         {x: row[x], "which": which, "value": row[key], "count": row["count"]}
         for row in rows
-        for which, key in (("mean", "mean"), ("most", "max"))
+        for which, key in (("mean", "mean"), ("maximum", "max"))
         if row[key] is not None and (row[key] > 0 or not log)
     ]
     table = pl.DataFrame(lines, infer_schema_length=None)
     values = [line["value"] for line in lines]
     log = log and bool(values) and max(values) > 50 * min(values)
-    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
-    axis = alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(nice=False))
-    y = alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(format="~r", tickCount=6))
-    colour = alt.Color("which:N", scale=alt.Scale(domain=["mean", "most"], range=[style.BLUE, style.PALE]))
-    tips = ["which:N", alt.Tooltip("value:Q", format=".3g"), "count:Q"]
-    dots = alt.Chart(table).mark_circle(size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
-    return alt.layer(dots, width="container", height=HEIGHT)
+    scale = vega.Scale(type="log", nice=False) if log else vega.Scale(zero=True)
+    axis = vega.X(f"{x}:Q", title=x_title, scale=vega.Scale(nice=False))
+    y = vega.Y("value:Q", title=y_title, scale=scale, axis=vega.Axis(format="~r", tickCount=6))
+    colour = vega.Color("which:N", scale=vega.Scale(domain=["mean", "maximum"], range=[style.BLUE, style.PALE]))
+    tips = ["which:N", vega.Tooltip("value:Q", format=".3g"), "count:Q"]
+    dots = Chart(table).mark("circle", size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
+    return vega.layer(dots, width="container", height=HEIGHT)

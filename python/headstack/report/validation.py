@@ -148,7 +148,7 @@ def _fitted(validation: Validation) -> str:
     parts = []
     if count:
         own = sum(trace in source for source in validation.fitted_sources)
-        parts.append(f"{count} of the drive's values were fitted to measured times")
+        parts.append(f"{count} of the drive's values {'was' if count == 1 else 'were'} fitted to measured times")
         if own:
             parts[-1] += f", {own} of them to parts of this very trace"
     if "phase" in summary:

@@ -37,7 +37,7 @@ class ComparisonSummary(TypedDict):
     first: str
     answer: str
     compared: list[Compared]
-    failed: list[Any]
+    failed: list[str]
     """The limits that are broken, and by which."""
     time: NotRequired[str | None]
     points: NotRequired[int]

@@ -137,7 +137,36 @@ class CheckedFile(TypedDict):
     name: NotRequired[str]
     shares: NotRequired[Shares]
     warnings: NotRequired[list[str]]
-    skews: NotRequired[list[Any]]
+    skews: NotRequired[list[SkewWarning]]
+
+
+class SequentialRate(TypedDict):
+    """Sequential work at one place of a drive."""
+
+    place: str
+    """`outer`, `middle` or `inner`."""
+    op: str
+    zone: int
+    geometry_mb_per_s: float
+    """What the media give, or the bus and the command overhead if they are slower."""
+    mb_per_s: float
+    lost_per_track: float
+    """Revolutions beyond what geometry asks for."""
+    cause: str
+    share: float
+    """Of what the geometry allows."""
+
+
+class DriveAim(TypedDict):
+    """A bound that a drive of the description meets."""
+
+    id: str
+    what: str
+    value: float
+    aim: float
+    unit: str
+    met: bool
+    cause: str
 
 
 class DeepCheck(TypedDict):
@@ -147,12 +176,12 @@ class DeepCheck(TypedDict):
     name: str
     ok: bool
     verdict: str
-    sequential: list[dict[str, Any]]
+    sequential: list[SequentialRate]
     random_iops: dict[str, Figure]
     longest_ms: dict[str, Figure]
     flush_s: Figure
-    skew_warnings: list[Any]
-    aims: list[dict[str, Any]]
+    skew_warnings: list[str]
+    aims: list[DriveAim]
 
 
 class CheckOutput(TypedDict):
@@ -163,10 +192,31 @@ class CheckOutput(TypedDict):
     missed: NotRequired[int]
 
 
+class SheetFigure(TypedDict):
+    """A published figure, and the model's."""
+
+    drive: str
+    sheet: str
+    what: str
+    published: float
+    model: Figure
+    unit: str
+    kind: str
+    """`read` in the data sheet, or `remembered`: not checked against it."""
+    source: str
+    is_input: bool
+    """The drive file was made so that the figure comes out."""
+    note: str
+    difference: Figure
+    """The model's figure less the published one, as a share of that."""
+    met: bool | None
+    """Whether the model comes near enough; null where it has no such figure."""
+
+
 class SheetOutput(TypedDict):
     """What `drives sheet --json` prints: data sheets beside the model."""
 
-    rows: list[dict[str, Any]]
+    rows: list[SheetFigure]
 
 
 class Carried(TypedDict):

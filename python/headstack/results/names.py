@@ -12,6 +12,13 @@ _OLD = re.compile(
 )
 # Tables of times, whose unit the name did not say.
 _TABLES = frozenset(("response", "service", "wait", "inter_arrival", "reads_inside", "reads_outside", "lateness"))
+# Keys that have another word now.
+_WORDS = {
+    "written_by_dribble": "written_by_trickle",
+    "turn_early_share": "revolutions_early_share",
+    "turn_late_share": "revolutions_late_share",
+    "half": "event",
+}
 # What a statistic is called now.
 _NOW = {"median": "p50", "longest": "max"}
 
@@ -42,6 +49,8 @@ class Result(dict[str, Any]):
 
 def renamed(table: dict[str, Any], key: str) -> tuple[str, ...] | None:
     """Where in a table the value is that a key of the version before stood for; `None` if there was no such key."""
+    if (now := _WORDS.get(key)) in table:
+        return (str(now),)
     if key in _TABLES and f"{key}_ms" in table:
         return (f"{key}_ms",)
     if not (old := _OLD.fullmatch(str(key))):

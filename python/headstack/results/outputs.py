@@ -35,8 +35,10 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "study": ("comparisons:StudyOutput", "comparisons:AllStudiesOutput"),
     "study list": ("comparisons:StudiesOutput",),
 }
-VERSIONS = dict.fromkeys(OUTPUTS, 1) | dict.fromkeys(
-    ("trace info", "trace analyze", "simulate", "fleet", "explore", "measure"), 2
+VERSIONS = (
+    dict.fromkeys(OUTPUTS, 1)
+    | dict.fromkeys(("trace info", "trace match", "fleet", "explore", "measure", "validate"), 2)
+    | dict.fromkeys(("trace analyze", "simulate"), 3)
 )
 """A version goes up where a key is removed, renamed, or changes its meaning; a new key leaves it as it is."""
 

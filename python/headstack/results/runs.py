@@ -64,7 +64,7 @@ class BufferCacheCounts(TypedDict):
     shared_fetches: int
     dirtied: int
     written_by_sync: int
-    written_by_dribble: int
+    written_by_trickle: int
     written_by_eviction: int
     written_by_limit: int
     written_through: int
@@ -119,6 +119,7 @@ class MeasuredByFio(TypedDict):
 
     job: str
     op: str
+    requests: int
     iops: float
     mib_per_s: float
     response_ms: FioTimes
@@ -343,7 +344,7 @@ class Timeline(TypedDict):
     queued_in_host_ms: NotRequired[float]
     """From its arrival in the run to `arrival_ms`, when the drive got it."""
     differs_ms: NotRequired[float]
-    """How much later than in the run's record it finishes; 0 where the story is that of the run."""
+    """How much later than in the run's record it finishes; 0 where the timeline is that of the run."""
 
 
 class ExplainOutput(TypedDict):

@@ -172,6 +172,55 @@ else:
     AnyTicks = TickHistogram | None
 
 
+class TickRecord(TypedDict):
+    """One record of a trace of ticks."""
+
+    device: list[int]
+    """Major and minor number."""
+    blocks: int
+    op: str
+    block: int
+    tick: int
+
+
+class TickPair(TickRecord):
+    """A request that was sent and received; the record is that of the sending."""
+
+    ticks: int
+    """From sending to receiving."""
+
+
+class UnpairedTick(TickRecord):
+    """A record whose counterpart is missing."""
+
+    event: str
+    """`sent` or `received`."""
+    record: int
+    """Which record of the trace, from 1."""
+
+
+class EventCount(TypedDict):
+    """How many events of a kind there are, and of how many bytes."""
+
+    reads: int
+    writes: int
+    read_bytes: int
+    write_bytes: int
+
+
+class EventCounts(TypedDict):
+    """The events of a block trace, by kind."""
+
+    entries: int
+    by_action: dict[str, int]
+    """By blktrace's letter."""
+    queued: EventCount
+    dispatched: EventCount
+    requeued: EventCount
+    completed: EventCount
+    merged: EventCount
+
+
 class Paired(TypedDict, total=False):
     """How events became requests: ticks, or events of a block trace."""
 
@@ -179,8 +228,8 @@ class Paired(TypedDict, total=False):
     orphan_responses: int
     orphan_requests: int
     off_slice: int
-    ticks: list[dict[str, Any]]
-    orphan_records: list[Any]
+    ticks: list[TickPair]
+    orphan_records: list[UnpairedTick]
     histogram: AnyTicks
     orphan_dispatches: int
     orphan_completions: int
@@ -194,7 +243,7 @@ class Paired(TypedDict, total=False):
     requeues: int
     partial_completions: int
     double_flush_completions: int
-    events: dict[str, Any]
+    events: EventCounts
     btt: dict[str, LayerTimes]
     btt_overhead_percent: dict[str, float]
     loss: Loss | None
@@ -458,15 +507,61 @@ class AnalyzeOutput(Analysis):
     trace: str
 
 
-class IostatOutput(TypedDict):
+class IostatFields(TypedDict):
+    """What `iostat -x` says of a device; null where the file has no such column, or nothing waited."""
+
+    reads_per_s: Figure
+    writes_per_s: Figure
+    discards_per_s: Figure
+    flushes_per_s: Figure
+    read_kib_per_s: Figure
+    write_kib_per_s: Figure
+    discard_kib_per_s: Figure
+    read_merges_per_s: Figure
+    write_merges_per_s: Figure
+    discard_merges_per_s: Figure
+    read_wait_ms: Figure
+    write_wait_ms: Figure
+    discard_wait_ms: Figure
+    flush_wait_ms: Figure
+    wait_ms: Figure
+    queue_mean: Figure
+    utilisation_percent: Figure
+
+
+class IostatReport(IostatFields):
+    """One report on one device."""
+
+    report: int
+    device: str
+
+
+class IostatDevice(TypedDict):
+    """All reports on one device."""
+
+    device: str
+    reports: int
+    mean: IostatFields
+    """Means over the reports; waits are weighted by their rates."""
+    most: IostatFields
+    queue_by_little: Figure
+    """What Little's law makes of rates and waits, to be held against `queue_mean`."""
+
+
+class Iostat(TypedDict):
+    """The reports of a file."""
+
+    reports: int
+    first_left_out: bool
+    devices: list[IostatDevice]
+    rows: list[IostatReport]
+    notes: Notes
+
+
+class IostatOutput(Iostat):
     """What `trace iostat --json` prints."""
 
     iostat: str
-    reports: int
-    first_left_out: bool
-    devices: list[dict[str, Any]]
-    rows: list[dict[str, Any]]
-    notes: Notes
 
 
 class CaptureOutput(TypedDict):

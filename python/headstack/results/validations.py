@@ -29,8 +29,8 @@ class ResidualClass(TypedDict):
     bias_ms: float
     mae_ms: float
     error_share: float
-    turn_early_share: Figure
-    turn_late_share: Figure
+    revolutions_early_share: Figure
+    revolutions_late_share: Figure
 
 
 class OverSeeds(TypedDict):

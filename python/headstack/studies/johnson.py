@@ -271,12 +271,12 @@ def _policy_table(hosts: dict[str, list[Host]]) -> Section:
             cell([host.cache["longest_dirty_s"] for host in runs], 1),
         ])  # fmt: skip
     columns = [
-        "policy", "reads: mean (ms)", "standard deviation", "median", "95 %", "99 %", "writes: mean (ms)", "writes",
+        "policy", "reads: mean (ms)", "standard deviation", "median", "p95", "p99", "writes: mean (ms)", "writes",
         "longest dirty (s)",
     ]  # fmt: skip
     text = (
         f"{len(SEEDS)} seeds of {SPAN_S:.0f} s, the first {WARMUP_S:.0f} s left out of the reads; means with 95 % intervals "
-        "(Student). Dribbling: every second the 5 least recently written dirty buffers. Reads first: in the driver, no read "
+        "(Student). Trickle flush (the paper's dribbling): every second the 5 least recently written dirty buffers. Reads first: in the driver, no read "
         "ahead of an older write to the same block. Dirty: from the first write to a buffer to its being on the drive."
     )
     return Section("Policies: read response before and after", text, columns=columns, rows=rows)

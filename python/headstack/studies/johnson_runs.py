@@ -29,13 +29,13 @@ SLICE_BLOCKS = 55_692
 ILIST_BLOCKS = 1_024
 NS_PER_TICK = 1e9 / 60
 
-DRIBBLE = (("host.buffer_cache.dribble_every_s", "1.0"), ("host.buffer_cache.dribble_blocks", "5"))
+TRICKLE = (("host.buffer_cache.trickle_every_s", "1.0"), ("host.buffer_cache.trickle_blocks", "5"))
 READS_FIRST = (("host.scheduler", "fcfs+reads-first"),)
 POLICIES: dict[str, tuple[tuple[str, str], ...]] = {
     "as it was": (),
-    "dribbling": DRIBBLE,
+    "trickle flush": TRICKLE,
     "reads first": READS_FIRST,
-    "dribbling, reads first": DRIBBLE + READS_FIRST,
+    "trickle flush, reads first": TRICKLE + READS_FIRST,
 }
 
 

@@ -22,7 +22,7 @@ def rows(measured: dict[str, Measurement]) -> list[Row]:
 
 
 def _dives() -> list[Row]:
-    """Downward spikes before the drop: switches that pass beside the overhead lose no turn (R2.8)."""
+    """Downward spikes before the drop: switches that the overhead hides lose no revolution (R2.8)."""
     plain = measure.skippy("sim:mock-disk").found["skippy"][0]
     diving = measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS})
     dived = dict(diving.found["skippy"][0]["points"])

@@ -47,7 +47,7 @@ def rows(measured: dict[str, Measurement]) -> list[Row]:
         each = ", ".join(f"{name} {ratios[key]:.2f}" for name, ratios in tables.items())
         middle = median(ratios[key] for ratios in tables.values())
         note = f"zones as others read them from real drives, no law assumed: {each}"
-        found.append(_within(f"fit-tables-{key}", f"eight real zone tables, middle: {claim}", bounds, middle, note))
+        found.append(_within(f"fit-tables-{key}", f"eight real zone tables, median: {claim}", bounds, middle, note))
     return found
 
 

@@ -66,12 +66,12 @@ pub(super) fn expanded(names: &[Value], at: &At) -> Result<Vec<String>, ImportEr
     for name in names {
         let text = match &name.kind {
             Kind::Text(text) => text.clone(),
-            other => return Err(ImportError::at(&name.at, format!("{other} is no component's name"))),
+            other => return Err(ImportError::at(&name.at, format!("{other} is not a component's name"))),
         };
         match text.split_once("..") {
             None => all.push(text),
             Some((first, last)) => all.extend(range(first.trim(), last.trim()).ok_or_else(|| {
-                ImportError::at(at, format!("`{text}` is no range"))
+                ImportError::at(at, format!("`{text}` is not a range"))
                     .hint("a range is two names that differ in the number at their end: disk0 .. disk8")
             })?),
         }

@@ -41,7 +41,7 @@ pub(super) fn read<'a>(fields: &Fields<'a>, name: &str) -> Result<(Distribution,
         ("poisson", &[base, mean]) => Poisson(base, mean),
         ("twovalue", &[usual, other, probability]) => TwoValue(usual, other, probability),
         _ => {
-            let message = format!("`{name}` is no distribution");
+            let message = format!("`{name}` is not a distribution");
             return Err(ImportError::at(&value.at, message).hint(
                 "one of [uniform, low, high], [normal, mean, deviation], [exponential, base, mean], \
                  [poisson, base, mean], [twovalue, usual, other, probability]",

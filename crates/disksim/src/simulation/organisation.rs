@@ -99,7 +99,7 @@ fn one_after_the_other(disks: &[usize]) -> Array {
 fn disk_of(name: &str, built: &Built, instances: &Instances<'_>, at: &At) -> Result<usize, ImportError> {
     instances.find(name, at)?;
     built.disks.iter().position(|disk| disk.name == name).ok_or_else(|| {
-        ImportError::at(at, format!("`{name}` is no disk of the topology"))
+        ImportError::at(at, format!("`{name}` is not a disk of the topology"))
             .hint("name disks that hang on a bus")
     })
 }

@@ -241,7 +241,7 @@ fn write_settle_by_distance(points: &[[f64; 2]], findings: &mut Findings) {
     }
     for &[distance, ms] in points {
         if !(distance >= 0.0 && distance.fract() == 0.0 && distance <= f64::from(u32::MAX)) {
-            findings.add(path, format!("{distance} is no distance in cylinders"));
+            findings.add(path, format!("{distance} is not a distance in cylinders"));
         }
         findings.range(path, ms, -100.0, 1e4);
     }

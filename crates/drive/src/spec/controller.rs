@@ -117,7 +117,7 @@ pub struct OverheadsByHistory {
     pub write_hit_ms: [f64; 2],
     /// Other writes.
     pub write_miss_ms: [f64; 2],
-    /// From picking up a read to the start of its seek, where the rest of the overhead passes beside it (reads to where
+    /// From picking up a read to the start of its seek, where the rest of the overhead overlaps it (reads to where
     /// the arm is already still wait for all of it); absent: as for any command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_seek_after_ms: Option<[f64; 2]>,

@@ -15,7 +15,7 @@ pub enum SpecError {
         message: String,
     },
     /// The values contradict physics or each other: everything that was found.
-    #[error("{name}: {} of the drive's values cannot be\n{}", problems.len(), list(problems))]
+    #[error("{name}: {}\n{}", count(problems), list(problems))]
     Physics {
         /// The file, or the library name.
         name: String,
@@ -32,6 +32,13 @@ pub enum SpecError {
         /// Why.
         reason: String,
     },
+}
+
+fn count(problems: &[SpecProblem]) -> String {
+    match problems.len() {
+        1 => "1 value of the drive is impossible".to_owned(),
+        several => format!("{several} values of the drive are impossible"),
+    }
 }
 
 fn list(problems: &[SpecProblem]) -> String {

@@ -75,7 +75,7 @@ impl Row {
 /// "at read|write lba sectors [mark]".
 fn step(id: u64, text: &str) -> (At, Command) {
     let parts: Vec<&str> = text.split(' ').collect();
-    let ms = |text: &str| Nanos::from_ms(text.parse().unwrap_or_else(|_| panic!("`{text}` is no time")));
+    let ms = |text: &str| Nanos::from_ms(text.parse().unwrap_or_else(|_| panic!("`{text}` is not a time")));
     let at =
         parts[0].strip_prefix('+').map_or_else(|| At::Instant(ms(parts[0])), |gap| At::AfterTheLast(ms(gap)));
     let op = match parts[1] {
@@ -87,7 +87,7 @@ fn step(id: u64, text: &str) -> (At, Command) {
         None => RequestFlags::default(),
         Some(&"forced") => RequestFlags::FORCE_MEDIA,
         Some(&"head-of-queue") => RequestFlags::HEAD_OF_QUEUE,
-        Some(other) => panic!("`{other}` is no mark"),
+        Some(other) => panic!("`{other}` is not a mark"),
     };
     let (lba, sectors) = (Lba(parts[2].parse().unwrap()), parts[3].parse().unwrap());
     (at, Command { id, op, lba, sectors, flags })

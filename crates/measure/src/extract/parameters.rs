@@ -64,14 +64,14 @@ impl Parameters<'_> {
         let mut all: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
         all.sort_unstable_by(f64::total_cmp);
         let (name, method) = if writes {
-            ("write_latency_ms", "middle of writes of one sector, after random pauses")
+            ("write_latency_ms", "median of writes of one sector, after random pauses")
         } else {
-            ("read_latency_ms", "middle of reads of one sector, in many places")
+            ("read_latency_ms", "median of reads of one sector, in many places")
         };
         let error = 1.96 * 1.2533 * spread(&all) / (all.len() as f64).sqrt();
         let mut latency = seen(name, "ms", median(&all), Some(error), method);
         latency.note = format!(
-            "nine of ten take between {:.4} and {:.4} ms",
+            "90 % take between {:.4} and {:.4} ms",
             all[all.len() / 20],
             all[all.len() - 1 - all.len() / 20]
         );
@@ -102,7 +102,7 @@ impl Parameters<'_> {
         if let Some(heads) = heads {
             let method = match self.known.changes() {
                 Changes::CylinderOnly | Changes::Alike => {
-                    "least times from track to track: where cylinders change"
+                    "minimum times from track to track: where cylinders change"
                 }
                 _ => "tracks between changes of the rarer skew",
             };
@@ -152,7 +152,7 @@ impl Parameters<'_> {
     fn times(&self, all: &mut Vec<Parameter>) {
         let turn_ms = self.known.spindle.map_or(0.0, |spindle| spindle.ms(1.0));
         let per_turn = self.found.zones.first().map_or(f64::INFINITY, |zone| zone.sectors_per_turn);
-        let method = "least time to a sector of the same track, its transfer taken off";
+        let method = "minimum time to a sector of the same track, its transfer taken off";
         for (name, ways) in [("mtm_ms", &self.times.write), ("mtm_read_ms", &self.times.read)] {
             if let Some(same) = ways.same {
                 all.push(seen(name, "ms", same.ms, Some(same.ci95_ms()), method));
@@ -294,17 +294,17 @@ impl Parameters<'_> {
 
     fn controller(&self, all: &mut Vec<Parameter>) {
         if let Some(ms) = self.found.seek.write_minus_read_ms {
-            let method = "seeks before writes less seeks before reads, middle over the distances";
+            let method = "seeks before writes less seeks before reads, median over the distances";
             all.push(seen("write_settle_difference_ms", "ms", ms, None, method));
         }
         if let Some(ms) = self.found.seek.inward_extra_ms {
-            let method = "seeks inwards less the mean of both ways, middle over the distances";
+            let method = "seeks inwards less the mean of both ways, median over the distances";
             all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
         }
         let points =
             if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
         if let (Some(first), Some(last)) = (points.first(), points.last()) {
-            let method = "least time over the distance less that on the same track";
+            let method = "minimum time over the distance less that on the same track";
             all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
             all.push(seen("seek_longest_ms", "ms", last.ms, Some(last.ci95_ms), method));
         }
@@ -353,11 +353,11 @@ fn switch(
     let (same, other) = (same?, other?);
     let ms = other.ms - same.ms;
     let error = f64::hypot(same.ci95_ms(), other.ci95_ms());
-    let method = "least time to the other track less that on the same track";
+    let method = "minimum time to the other track less that on the same track";
     let resolution = (2.0 * error).max(0.002);
     if ms > resolution {
         let mut value = seen(name, "ms", ms, Some(error), method);
-        "settle included, and less what passes beside the command's processing".clone_into(&mut value.note);
+        "settle included, less the time overlapped with command processing".clone_into(&mut value.note);
         return Some(value);
     }
     Some(Parameter {

@@ -50,7 +50,7 @@ pub struct Seeks {
     pub write: Vec<SeekPoint>,
     /// Reads: the mean of both ways.
     pub read: Vec<SeekPoint>,
-    /// By how much inward seeks take longer than the mean of both ways (middle over the distances), in ms.
+    /// By how much inward seeks take longer than the mean of both ways (median over the distances), in ms.
     pub inward_extra_ms: Option<f64>,
     /// By how much a seek before a write takes longer than one before a read, in ms.
     pub write_minus_read_ms: Option<f64>,

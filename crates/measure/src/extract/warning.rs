@@ -37,7 +37,7 @@ impl fmt::Display for WriteCase {
             Self::BehindWrite => "behind a write of the sector before",
             Self::BehindRead => "behind a read",
             Self::HereAndThere => "here and there",
-            Self::TwoPlaces => "two places by turns",
+            Self::TwoPlaces => "two places in alternation",
         })
     }
 }

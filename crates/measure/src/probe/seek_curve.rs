@@ -15,7 +15,7 @@ use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_IN
 
 pub(super) static SEEK_CURVE: Probe = Probe {
     name: ProbeName::SeekCurve,
-    about: "least time over each distance, inwards and outwards, for reads and writes",
+    about: "minimum time over each distance, inwards and outwards, for reads and writes",
     needs: &[ProbeName::ZoneTracks, ProbeName::Switches],
     writes: Writing::WhereAllowed,
     on_formula: false,

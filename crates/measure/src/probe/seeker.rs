@@ -8,7 +8,7 @@ use crate::record::{ProbeName, Role};
 
 pub(super) static SEEKER: Probe = Probe {
     name: ProbeName::Seeker,
-    about: "writes at the start and elsewhere by turns (Seeker)",
+    about: "writes alternately at the start and elsewhere (Seeker)",
     needs: &[ProbeName::Tracks],
     writes: Writing::Always,
     on_formula: false,

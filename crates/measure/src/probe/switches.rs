@@ -12,7 +12,7 @@ use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
 
 pub(super) static SWITCHES: Probe = Probe {
     name: ProbeName::Switches,
-    about: "least time to the next sector, track and cylinder",
+    about: "minimum time to the next sector, track and cylinder",
     needs: &[ProbeName::Tracks],
     writes: Writing::WhereAllowed,
     on_formula: false,

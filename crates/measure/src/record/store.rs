@@ -162,7 +162,7 @@ pub fn read(path: &Path) -> Result<Record, MeasureError> {
 
 fn not_a_record(path: &Path, reason: &str) -> MeasureError {
     let hint = "name a record: the Parquet file that `headstack measure DEVICE --record F.parquet` wrote";
-    problem(path, &format!("this is no record of a measurement: {reason}"), Some(hint))
+    problem(path, &format!("this is not a record of a measurement: {reason}"), Some(hint))
 }
 
 /// Whether a file begins with the letters that all Parquet files begin with.
@@ -178,7 +178,7 @@ fn read_journal(part: &Path) -> Result<Record, MeasureError> {
     let file = File::open(part).map_err(|error| broken(&error))?;
     let reader = StreamReader::try_new(BufReader::new(file), None).map_err(|error| broken(&error))?;
     let schema = Arc::clone(&reader.schema());
-    let head = schema.metadata().get(KEY).ok_or_else(|| broken(&"it is no record"))?;
+    let head = schema.metadata().get(KEY).ok_or_else(|| broken(&"it is not a record"))?;
     let head: RecordHead = serde_json::from_str(head).map_err(|error| broken(&error))?;
     let mut record = Record { head, samples: Vec::new() };
     // The last batch may be cut off: what comes before it counts.

@@ -21,8 +21,8 @@ blocks = 64
 block_kib = 4
 cluster_blocks = 4
 sync_every_s = 2.0
-dribble_every_s = 0.3
-dribble_blocks = 3
+trickle_every_s = 0.3
+trickle_blocks = 3
 copy_us_per_kib = 10.0
 [bus.one]
 rate_mb_per_s = 5.0
@@ -107,7 +107,7 @@ fn check(requests: &[Request], kept: &Keep, summary: &Summary, block_sectors: u6
     };
     let written = [
         (Origin::Sync, cache.written_by_sync),
-        (Origin::Dribble, cache.written_by_dribble),
+        (Origin::Trickle, cache.written_by_trickle),
         (Origin::Eviction, cache.written_by_eviction),
         (Origin::Limit, cache.written_by_limit),
         (Origin::Through, cache.written_through),
@@ -143,7 +143,7 @@ proptest! {
         let mut set = vec![("host.buffer_cache.blocks", blocks), ("host.scheduler", scheduler)];
         let text = if policy == "write-through" {
             set.push(("host.buffer_cache.write_policy", "write-through"));
-            let timed = ["sync_every_s", "dribble_every_s", "dribble_blocks"];
+            let timed = ["sync_every_s", "trickle_every_s", "trickle_blocks"];
             TWO_DRIVES.lines().filter(|line| !timed.iter().any(|key| line.starts_with(key))).fold(
                 String::new(), |text, line| text + line + "\n")
         } else {
@@ -168,7 +168,7 @@ proptest! {
         for one in &mut requests {
             one.flags = RequestFlags::RAW;
         }
-        let text = TWO_DRIVES.lines().filter(|line| !line.starts_with("sync") && !line.starts_with("dribble"));
+        let text = TWO_DRIVES.lines().filter(|line| !line.starts_with("sync") && !line.starts_with("trickle"));
         let with = text.fold(String::new(), |text, line| text + line + "\n");
         let keys = ["[host.buffer_cache]", "blocks", "block_kib", "cluster", "copy"];
         let lines = with.lines().filter(|line| !keys.iter().any(|key| line.starts_with(key)));
@@ -184,7 +184,7 @@ proptest! {
 
 #[test]
 fn hits_take_the_copy_and_misses_the_drive_too() {
-    let system = system(&TWO_DRIVES.replace("dribble_every_s = 0.3\ndribble_blocks = 3\n", ""), &[]);
+    let system = system(&TWO_DRIVES.replace("trickle_every_s = 0.3\ntrickle_blocks = 3\n", ""), &[]);
     let requests = [
         request(0.0, Op::Read, 0, 800, 8),
         request(100.0, Op::Read, 0, 804, 2),
@@ -218,7 +218,7 @@ fn a_sync_writes_everything_at_once_in_its_order() {
         [("lru", [40, 8, 0, 24]), ("buffer", [24, 40, 8, 0]), ("address", [0, 8, 24, 40])]
     {
         let set = [("host.buffer_cache.sync_order", order), ("host.buffer_cache.cluster_blocks", "1")];
-        let text = TWO_DRIVES.replace("dribble_every_s = 0.3\ndribble_blocks = 3\n", "");
+        let text = TWO_DRIVES.replace("trickle_every_s = 0.3\ntrickle_blocks = 3\n", "");
         let system = system(&text, &set);
         let mut requests: Vec<Request> = [24_u64, 40, 8, 0, 24]
             .iter()
@@ -239,7 +239,7 @@ fn a_sync_writes_everything_at_once_in_its_order() {
 }
 
 #[test]
-fn dribbles_and_limits_write_the_least_recently_written() {
+fn trickle_flushes_and_limits_write_the_least_recently_written() {
     let text = TWO_DRIVES.replace("sync_every_s = 2.0\n", "");
     let writes = |count: u64| -> Vec<Request> {
         (0..count).map(|at| request(at as f64, Op::Write, 0, 8 * (at * 7 % 11), 8)).collect()
@@ -261,8 +261,8 @@ fn dribbles_and_limits_write_the_least_recently_written() {
         found.sort_unstable();
         found.into_iter().map(|(_, lba)| lba).collect::<Vec<_>>()
     };
-    assert_eq!(lbas(&kept, Origin::Dribble), [56, 24, 80]);
-    let text = text.replace("dribble_every_s = 0.3\ndribble_blocks = 3\n", "dirty_limit_blocks = 3\n");
+    assert_eq!(lbas(&kept, Origin::Trickle), [56, 24, 80]);
+    let text = text.replace("trickle_every_s = 0.3\ntrickle_blocks = 3\n", "dirty_limit_blocks = 3\n");
     let (kept, summary) = go(&system(&text, &[]), &writes(5), &RunOptions::default());
     check(&writes(5), &kept, &summary, 8);
     assert_eq!(lbas(&kept, Origin::Limit), [0, 56]);
@@ -348,7 +348,7 @@ fn what_cannot_be_is_said() {
         ("blocks = 64", "blocks = 0", "host.buffer_cache.blocks"),
         ("block_kib = 4", "block_kib = 0.3", "host.buffer_cache.block_kib"),
         ("sync_every_s = 2.0", "sync_every_s = 0.0", "host.buffer_cache.sync_every_s"),
-        ("dribble_blocks = 3", "", "host.buffer_cache.dribble_blocks"),
+        ("trickle_blocks = 3", "", "host.buffer_cache.trickle_blocks"),
         ("cluster_blocks = 4", "cluster_blocks = 0", "host.buffer_cache.cluster_blocks"),
         ("blocks = 64", "blocks = 64\nwrite_policy = \"write-through\"", "host.buffer_cache.sync_every_s"),
         ("copy_us_per_kib = 10.0", "copy_us_per_kib = -1", "host.buffer_cache.copy_us_per_kib"),

@@ -26,12 +26,13 @@ pub struct BufferCacheSpec {
     /// In which order a sync hands the blocks to the driver.
     #[serde(default)]
     pub sync_order: SyncOrder,
-    /// Time from one dribble, which writes the `dribble_blocks` least recently written dirty blocks, to the next, in s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dribble_every_s: Option<f64>,
-    /// How many blocks a dribble writes at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dribble_blocks: Option<u32>,
+    /// Time from one trickle flush (dribbling) to the next, in s: each writes the `trickle_blocks` least recently written dirty
+    /// blocks.
+    #[serde(default, alias = "dribble_every_s", skip_serializing_if = "Option::is_none")]
+    pub trickle_every_s: Option<f64>,
+    /// How many blocks a trickle flush writes at most.
+    #[serde(default, alias = "dribble_blocks", skip_serializing_if = "Option::is_none")]
+    pub trickle_blocks: Option<u32>,
     /// As soon as more blocks than this are dirty, the least recently written are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty_limit_blocks: Option<u32>,
@@ -97,7 +98,7 @@ impl BufferCacheSpec {
             add("cluster_blocks", format!("{} is not between 1 and 65536", self.cluster_blocks));
         }
         for (key, interval) in
-            [("sync_every_s", self.sync_every_s), ("dribble_every_s", self.dribble_every_s)]
+            [("sync_every_s", self.sync_every_s), ("trickle_every_s", self.trickle_every_s)]
         {
             if let Some(interval) = interval
                 && !(0.001..=1e6).contains(&interval)
@@ -105,11 +106,11 @@ impl BufferCacheSpec {
                 add(key, format!("{interval} is not between 0.001 and 1000000"));
             }
         }
-        if self.dribble_every_s.is_some() != self.dribble_blocks.is_some() {
-            add("dribble_blocks", "`dribble_every_s` and `dribble_blocks` belong together".to_owned());
+        if self.trickle_every_s.is_some() != self.trickle_blocks.is_some() {
+            add("trickle_blocks", "`trickle_every_s` and `trickle_blocks` belong together".to_owned());
         }
-        if self.dribble_blocks == Some(0) {
-            add("dribble_blocks", "must be at least 1".to_owned());
+        if self.trickle_blocks == Some(0) {
+            add("trickle_blocks", "must be at least 1".to_owned());
         }
         if !(0.0..=1e6).contains(&self.copy_us_per_kib) {
             add("copy_us_per_kib", format!("{} is not between 0 and 1000000", self.copy_us_per_kib));
@@ -117,7 +118,7 @@ impl BufferCacheSpec {
         if self.write_policy == CacheWritePolicy::WriteThrough {
             let idle = [
                 ("sync_every_s", self.sync_every_s.is_some()),
-                ("dribble_every_s", self.dribble_every_s.is_some()),
+                ("trickle_every_s", self.trickle_every_s.is_some()),
                 ("dirty_limit_blocks", self.dirty_limit_blocks.is_some()),
             ];
             for (key, _) in idle.iter().filter(|(_, is_given)| *is_given) {

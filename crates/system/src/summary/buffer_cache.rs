@@ -35,8 +35,8 @@ pub struct BufferCacheSummary {
     pub dirtied: u64,
     /// Written by a sync.
     pub written_by_sync: u64,
-    /// Written by a dribble.
-    pub written_by_dribble: u64,
+    /// Written by a trickle flush.
+    pub written_by_trickle: u64,
     /// Written to make room.
     pub written_by_eviction: u64,
     /// Written because too many were dirty.
@@ -76,7 +76,7 @@ impl BufferCacheSummary {
             shared_fetches: counts.shared_fetches,
             dirtied: counts.dirtied,
             written_by_sync: written(Origin::Sync),
-            written_by_dribble: written(Origin::Dribble),
+            written_by_trickle: written(Origin::Trickle),
             written_by_eviction: written(Origin::Eviction),
             written_by_limit: written(Origin::Limit),
             written_through: written(Origin::Through),

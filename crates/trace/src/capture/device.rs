@@ -25,7 +25,7 @@ impl BlockDevice {
         })?;
         if !about.file_type().is_block_device() {
             return Err(TraceError::unusable(
-                format!("`{}` is no block device", path.display()),
+                format!("`{}` is not a block device", path.display()),
                 "name a disk, such as /dev/sda; `lsblk` lists them".into(),
             ));
         }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn what_is_no_disk_is_refused() {
         let error = BlockDevice::of(Path::new("/dev/null")).unwrap_err();
-        assert!(error.to_string().contains("`/dev/null` is no block device"));
+        assert!(error.to_string().contains("`/dev/null` is not a block device"));
         assert!(BlockDevice::of(Path::new("/dev/does-not-exist")).is_err());
     }
 }

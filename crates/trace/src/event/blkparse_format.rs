@@ -57,7 +57,7 @@ impl Parser {
                 }
                 other => {
                     let shown = other.map_or("%".into(), |byte| format!("%{}", char::from(byte)));
-                    return Err(unusable(format!("`{shown}` is no field of blkparse's formats")));
+                    return Err(unusable(format!("`{shown}` is not a field of blkparse's formats")));
                 }
             }
         }
@@ -199,7 +199,7 @@ mod tests {
     fn a_format_without_what_is_needed_is_refused() {
         let error = |format: &str| Parser::new(format).err().unwrap().to_string();
         assert!(error("%T.%t %a %d %S").contains("no %n or %N"));
-        assert!(error("%q").contains("`%q` is no field"));
-        assert!(error("%T %").contains("`%` is no field"));
+        assert!(error("%q").contains("`%q` is not a field"));
+        assert!(error("%T %").contains("`%` is not a field"));
     }
 }

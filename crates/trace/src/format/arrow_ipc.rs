@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
 pub(super) fn table(input: Input, options: &OpenOptions, all: bool) -> Result<Table, TraceError> {
     let path = input.path().clone();
     let unreadable = |problem: String| TraceError::Unusable {
-        problem: format!("`{}` is no readable Arrow IPC file: {problem}", path.display()),
+        problem: format!("`{}` is not a readable Arrow IPC file: {problem}", path.display()),
         hint: None,
     };
     let mut file = BufReader::new(input.into_file()?);

@@ -278,7 +278,7 @@ impl BatchDecoder {
             Some(Ok(size)) if size > 0 => Some(size),
             Some(_) => {
                 let problem = format!(
-                    "`{table}` states a sector size (`{SECTOR_BYTES_KEY}` in its metadata) that is no positive number"
+                    "`{table}` states a sector size (`{SECTOR_BYTES_KEY}` in its metadata) that is not a positive number"
                 );
                 return Err(TraceError::Unusable { problem, hint: None });
             }

@@ -96,7 +96,7 @@ fn latencies_or_rates(input: &Input) -> Option<(String, String)> {
             value as f64 / 1e6,
             value as f64 / 1024.0
         ),
-        "if these are latencies, say --format fio-latency; the others are no traces".into(),
+        "if these are latencies, say --format fio-latency; the others are not traces".into(),
     ))
 }
 

@@ -26,7 +26,7 @@ pub(super) fn table(input: Input, options: &OpenOptions, all: bool) -> Result<Ta
     let path = input.path().clone();
     let file = input.into_file()?;
     let unreadable = |problem: String| TraceError::Unusable {
-        problem: format!("`{}` is no readable Parquet file: {problem}", path.display()),
+        problem: format!("`{}` is not a readable Parquet file: {problem}", path.display()),
         hint: None,
     };
     let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(unreadable)?;

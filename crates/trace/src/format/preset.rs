@@ -105,7 +105,7 @@ pub(crate) fn expanded(options: &OpenOptions) -> Result<OpenOptions, TraceError>
     }
     let separator = preset.separator.map(u8::try_from).transpose().map_err(|_| {
         TraceError::unusable(
-            format!("format {name}: the separator is no ASCII character"),
+            format!("format {name}: the separator is not an ASCII character"),
             "a comma, a blank, …".into(),
         )
     })?;

@@ -312,8 +312,8 @@ pub fn match_file(path: &Path, options: &OpenOptions) -> Result<(MatchSummary, N
     let shown = path.display();
     let Some(mut ios) = ios(input, options, &format) else {
         return Err(TraceError::unusable(
-            format!("`{shown}` is a {format} trace, whose halves need no pairing by ticks"),
-            format!("formats of halves: {}, {}", TEXT.name, GATHERED.name),
+            format!("`{shown}` is a {format} trace, whose events need no pairing by ticks"),
+            format!("formats of unpaired events: {}, {}", TEXT.name, GATHERED.name),
         ));
     };
     let mut batch = Vec::new();

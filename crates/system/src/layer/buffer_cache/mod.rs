@@ -14,7 +14,7 @@ use cache::{BufferCache, Effect as Wish};
 
 /// The periodic writes.
 const SYNC: u32 = 0;
-const DRIBBLE: u32 = 1;
+const TRICKLE: u32 = 1;
 
 /// A buffer cache, and whose its calls are.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct BufferCacheLayer {
     /// Sectors of each volume.
     volumes: Vec<u64>,
     sync_every: Option<Nanos>,
-    dribble_every: Option<Nanos>,
+    trickle_every: Option<Nanos>,
     copy_ns_per_sector: f64,
 }
 
@@ -40,7 +40,7 @@ impl BufferCacheLayer {
             wishes: Vec::new(),
             volumes,
             sync_every: spec.sync_every_s.map(Nanos::from_s),
-            dribble_every: spec.dribble_every_s.map(Nanos::from_s),
+            trickle_every: spec.trickle_every_s.map(Nanos::from_s),
             copy_ns_per_sector: spec.copy_us_per_kib * f64::from(sector_bytes) * 1e3 / 1024.0,
         })
     }
@@ -98,13 +98,13 @@ impl BufferCacheLayer {
     }
 
     fn every(&self, tag: u32) -> Option<Nanos> {
-        if tag == SYNC { self.sync_every } else { self.dribble_every }
+        if tag == SYNC { self.sync_every } else { self.trickle_every }
     }
 }
 
 impl Layer for BufferCacheLayer {
     fn start(&mut self, effects: &mut Vec<Effect>) {
-        for tag in [SYNC, DRIBBLE] {
+        for tag in [SYNC, TRICKLE] {
             effects.extend(self.every(tag).map(|at| Effect::TimerAt { at, tag }));
         }
     }
@@ -131,7 +131,7 @@ impl Layer for BufferCacheLayer {
         if tag == SYNC {
             self.cache.sync(&mut self.wishes);
         } else {
-            self.cache.dribble(&mut self.wishes);
+            self.cache.trickle(&mut self.wishes);
         }
         self.follow(effects);
         let next = self.every(tag).map(|every| now.saturating_add(every));

@@ -30,7 +30,7 @@ pub enum Origin {
     /// The periodic write of all dirty blocks.
     Sync,
     /// The periodic write of a few.
-    Dribble,
+    Trickle,
     /// Room was needed.
     Eviction,
     /// More were dirty than may be.
@@ -39,7 +39,7 @@ pub enum Origin {
 
 impl Origin {
     /// The words of the record, in the order of the variants.
-    pub const WORDS: [&str; 7] = ["fetch", "raw", "through", "sync", "dribble", "eviction", "limit"];
+    pub const WORDS: [&str; 7] = ["fetch", "raw", "through", "sync", "trickle", "eviction", "limit"];
     const COUNT: usize = Self::WORDS.len();
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct BufferCache {
     cluster: u32,
     writes_through: bool,
     sync_order: SyncOrder,
-    dribble_blocks: usize,
+    trickle_blocks: usize,
     dirty_limit: usize,
     buffers: Buffers,
     transfers: Slab<Transfer>,
@@ -138,7 +138,7 @@ impl BufferCache {
             cluster: spec.cluster_blocks,
             writes_through: spec.write_policy == CacheWritePolicy::WriteThrough,
             sync_order: spec.sync_order,
-            dribble_blocks: spec.dribble_blocks.map_or(0, |blocks| blocks as usize),
+            trickle_blocks: spec.trickle_blocks.map_or(0, |blocks| blocks as usize),
             dirty_limit: spec.dirty_limit_blocks.map_or(usize::MAX, |blocks| blocks as usize),
             buffers: Buffers::new(spec.blocks as usize),
             transfers: Slab::default(),
@@ -224,9 +224,9 @@ impl BufferCache {
     }
 
     /// The least recently written blocks are to be written.
-    pub(crate) fn dribble(&mut self, effects: &mut Vec<Effect>) {
-        let slots: Vec<usize> = self.buffers.least_recently_written().take(self.dribble_blocks).collect();
-        self.start_writes(&slots, Origin::Dribble, effects);
+    pub(crate) fn trickle(&mut self, effects: &mut Vec<Effect>) {
+        let slots: Vec<usize> = self.buffers.least_recently_written().take(self.trickle_blocks).collect();
+        self.start_writes(&slots, Origin::Trickle, effects);
     }
 
     /// A call goes on block by block until it is through or must wait for room; `has_room` if it is its turn for that.

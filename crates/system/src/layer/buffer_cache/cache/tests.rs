@@ -16,8 +16,8 @@ fn spec(blocks: u32) -> BufferCacheSpec {
         write_policy: CacheWritePolicy::WriteBack,
         sync_every_s: None,
         sync_order: SyncOrder::Lru,
-        dribble_every_s: None,
-        dribble_blocks: Some(2),
+        trickle_every_s: None,
+        trickle_blocks: Some(2),
         dirty_limit_blocks: None,
         copy_us_per_kib: 0.0,
     }
@@ -36,7 +36,7 @@ enum Step {
     /// One of the transfers under way ends.
     Complete(usize),
     Sync,
-    Dribble,
+    Trickle,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -53,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => call,
         10 => any::<usize>().prop_map(Step::Complete),
         1 => Just(Step::Sync),
-        1 => Just(Step::Dribble),
+        1 => Just(Step::Trickle),
     ];
     prop::collection::vec(step, 1..160)
 }
@@ -125,9 +125,9 @@ impl Pair {
                 self.cache.sync(&mut self.effects);
                 self.twin.sync();
             }
-            Step::Dribble => {
-                self.cache.dribble(&mut self.effects);
-                self.twin.dribble();
+            Step::Trickle => {
+                self.cache.trickle(&mut self.effects);
+                self.twin.trickle();
             }
         }
         self.compare();

@@ -123,10 +123,10 @@ impl Twin {
         self.put_out(&blocks.iter().map(|block| block.key).collect::<Vec<_>>(), Origin::Sync);
     }
 
-    pub(super) fn dribble(&mut self) {
-        let most = self.spec.dribble_blocks.unwrap_or(0) as usize;
+    pub(super) fn trickle(&mut self) {
+        let most = self.spec.trickle_blocks.unwrap_or(0) as usize;
         let keys: Vec<Key> = self.by_write().into_iter().take(most).collect();
-        self.put_out(&keys, Origin::Dribble);
+        self.put_out(&keys, Origin::Trickle);
     }
 
     fn idle_dirty(&self) -> Vec<Block> {

@@ -1,0 +1,32 @@
+"""A request's timeline in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def title(timeline: Mapping[str, Any]) -> str:
+    """Name a request."""
+    which = f"request {timeline['id']}: " if "id" in timeline else ""
+    return f"{which}{timeline['op']} {timeline['sectors']} sectors at {timeline['lba']:,}"
+
+
+def summary_line(timeline: Mapping[str, Any]) -> str:
+    """Tell in a line how long a request took, where it went and what the cache did."""
+    phases = ", ".join(f"{name} {time:.2f}" for name, time in timeline["phases_ms"].items() if time > 0)
+    place = timeline["place"]
+    words = {
+        "hit": "from the cache",
+        "partial-hit": "in part from the cache",
+        "reported-early": "reported early",
+    }
+    cache = f"; {words[timeline['cache']]}" if timeline["cache"] in words else ""
+    queued = timeline.get("queued_in_host_ms", 0.0)
+    host = f"; before, {queued:,.3f} ms in the host's queue" if queued > 0 else ""
+    return (
+        f"{timeline['response_ms']:.3f} ms ({phases}) to cylinder {place['cylinder']:,}, head {place['head']}, "
+        f"sector {place['sector']}{cache}{host}"
+    )
