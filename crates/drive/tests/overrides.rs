@@ -28,6 +28,7 @@ fn paths_reach_list_elements_and_say_what_they_miss() {
         ("rotation_rmp", "7200", "unknown field `rotation_rmp`"),
         ("rotation_rpm", "fast", "invalid type"),
         ("rotation_rpm", "-5", "is not between"),
+        ("rotation_rpm", "1e308", "`rotation_rpm`: 1e308 is not between 60 and 1000000"),
         ("seek.constant.time_ms", "3", "it is `linear` here, of `constant`, `linear`, `two-piece`"),
     ] {
         let message = set(&[(path, value)]).unwrap_err().to_string();

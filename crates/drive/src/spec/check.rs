@@ -34,6 +34,8 @@ impl Findings {
     /// `value` must be a finite number within the bounds.
     pub(super) fn range(&mut self, path: &str, value: f64, low: f64, high: f64) {
         if !(value >= low && value <= high) {
+            // A number of hundreds of digits says less than its power of ten.
+            let value = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
             self.add(path, format!("{value} is not between {low} and {high}"));
         }
     }
