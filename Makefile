@@ -75,7 +75,7 @@ $(STAMPS)/venv:
 
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
-	$(call say,Building the core: 3 to 6 minutes from scratch on two cores)
+	$(call say,Building the core: about 8 minutes from scratch on two cores)
 	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
