@@ -103,7 +103,7 @@ install: $(STAMPS)/install
 
 .PHONY: demo
 demo: $(STAMPS)/install
-	$(call say,A wheel for other machines: about 1 minute)
+	$(call say,A wheel for other machines: some seconds)
 	@$(MAKE) --no-print-directory wheel
 	$(call say,The main job: about 10 seconds)
 	@$(BIN)/python examples/demo.py $(if $(DATA),--data $(DATA))
