@@ -75,7 +75,7 @@ $(STAMPS)/venv:
 
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
-	$(call say,Building the core: 3 to 6 minutes from scratch on two cores)
+	$(call say,Building the core: about 8 minutes from scratch on two cores)
 	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
@@ -103,7 +103,7 @@ install: $(STAMPS)/install
 
 .PHONY: demo
 demo: $(STAMPS)/install
-	$(call say,A wheel for other machines: about 1 minute)
+	$(call say,A wheel for other machines: some seconds)
 	@$(MAKE) --no-print-directory wheel
 	$(call say,The main job: about 10 seconds)
 	@$(BIN)/python examples/demo.py $(if $(DATA),--data $(DATA))

@@ -246,3 +246,17 @@ def test_tables_are_taken_by_pandas_as_they_are() -> None:
     assert frame["op"].tolist() == expected["op"].to_list()
     assert frame["finish_ns"].dtype == "int64"
     assert len(frame) == len(run.completions) == 300
+
+
+def test_words_of_the_version_before_still_answer() -> None:
+    found = headstack.explain("mock-disk", [1_000, 1_001])
+    with pytest.warns(FutureWarning, match="`stories` is now `timelines`"):
+        assert found.stories == found.timelines
+    old = {"host.buffer_cache.dribble_every_s": 1.0, "host.buffer_cache.dribble_blocks": 5}
+    now = {name.replace("dribble", "trickle"): value for name, value in old.items()}
+    hashes = {headstack.System("uda50-ra81", overrides=overrides).config_hash for overrides in (old, now)}
+    assert len(hashes) == 1
+    run = headstack.simulate("uda50-ra81", headstack.Workload("time-shared"), limit=100, overrides=now)
+    cache: dict[str, Any] = dict(run.summary)["buffer_cache"]
+    with pytest.warns(FutureWarning, match="is now `written_by_trickle`"):
+        assert cache["written_by_dribble"] == cache["written_by_trickle"]

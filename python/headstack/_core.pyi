@@ -763,7 +763,7 @@ def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model
 
 def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex | None, bool]], *, seed: SupportsIndex = ...) -> list[Timeline]:
     """
-    Serves requests one after the other on a system of one drive, and tells the story of those that are wanted.
+    Serves requests one after the other on a system of one drive, and gives the timeline of those that are wanted.
     """
 
 def fit_workload(trace: Trace, *, strict: bool = False) -> dict:
