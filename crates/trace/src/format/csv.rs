@@ -27,7 +27,7 @@ use crate::format::preset::TableWords;
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
-use crate::text::{LineParser, Lines, TextDecoder, direction, sectors_of, trim};
+use crate::text::{LineParser, Lines, TextDecoder, direction, find, sectors_of, trim};
 use crate::{Op, OpenOptions, Request, RequestFlags, TraceError};
 
 pub(super) static FORMAT: Format = Format {
@@ -390,10 +390,10 @@ impl<'a> Iterator for Cells<'a> {
             && let Some(close) = memchr::memchr(b'"', &rest[1..])
         {
             let after = &rest[close + 2..];
-            self.rest = after.iter().position(|&byte| byte == self.separator).map(|at| &after[at + 1..]);
+            self.rest = find(self.separator, after).map(|at| &after[at + 1..]);
             return Some(trim(&rest[1..=close]));
         }
-        let end = rest.iter().position(|&byte| byte == self.separator);
+        let end = find(self.separator, rest);
         self.rest = end.map(|end| &rest[end + 1..]);
         if self.separator == b' ' {
             // Several blanks are one.
