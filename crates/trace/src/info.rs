@@ -174,7 +174,9 @@ struct Survey {
     devices: BTreeMap<u32, DeviceSurvey>,
     sizes: BTreeMap<u32, u64>,
     footprint: Intervals,
+    /// The earliest arrival, the latest, and the one before.
     first: Option<Nanos>,
+    latest: Nanos,
     last: Nanos,
     unordered: bool,
     sectors: [u128; 2],
@@ -205,7 +207,8 @@ impl Survey {
             self.unordered |= request.arrival < self.last;
             self.inter_arrival.push(request.arrival.saturating_sub(self.last));
         }
-        self.first = self.first.or(Some(request.arrival));
+        self.first = Some(self.first.unwrap_or(Nanos::MAX).min(request.arrival));
+        self.latest = self.latest.max(request.arrival);
         self.last = request.arrival;
         self.sectors[usize::from(request.op == Op::Write)] += u128::from(request.sectors);
         self.smallest = Some(self.smallest.unwrap_or(u32::MAX).min(request.sectors));
@@ -236,7 +239,7 @@ impl Survey {
         let requests: u64 = self.devices.values().map(|device| device.requests).sum();
         let reads = self.devices.values().map(|device| device.reads).sum();
         let sequential: u64 = self.devices.values().map(|device| device.sequential).sum();
-        let span_s = self.last.saturating_sub(self.first.unwrap_or_default()).as_s();
+        let span_s = self.latest.saturating_sub(self.first.unwrap_or_default()).as_s();
         let bytes = |sectors: u128| u64::try_from(sectors * u128::from(sector_bytes)).unwrap_or(u64::MAX);
         let [read, written] = self.sectors;
         let (footprints, grid) = self.footprint.into_totals();
@@ -404,6 +407,13 @@ mod tests {
             (info.devices[1].device, info.devices[1].footprint_sectors, info.devices[1].max_in_service),
             (5, 10, 1)
         );
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_leaves_the_span() {
+        let requests = vec![request(7_200_000, Op::Read, 0, 8, 0), request(1000, Op::Read, 8, 8, 0)];
+        let info = TraceInfo::of_source(&mut InMemory::new(requests), 512).unwrap();
+        assert_eq!((info.first_arrival_s, info.span_s, info.in_order), (1.0, 7199.0, false));
     }
 
     #[test]

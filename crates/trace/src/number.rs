@@ -111,11 +111,37 @@ const POWERS: [u64; 20] = {
 pub(crate) fn digits(field: &[u8]) -> (u64, usize) {
     let mut value = 0_u64;
     let mut used = 0;
+    while let Some(chunk) = field[used..].first_chunk() {
+        let (part, count) = digits_of_eight(*chunk);
+        value = value.wrapping_mul(POWERS[count]).wrapping_add(part);
+        used += count;
+        if count < 8 {
+            return (value, used);
+        }
+    }
     while let Some(digit) = field.get(used).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
         used += 1;
     }
     (value, used)
+}
+
+/// [`digits`] of eight bytes, all looked at together.
+#[inline]
+fn digits_of_eight(bytes: [u8; 8]) -> (u64, usize) {
+    const ALL: u64 = 0x0101_0101_0101_0101;
+    // A digit becomes its value; what is above 9 sets the highest bit of its byte. Carries reach later bytes only.
+    let values = u64::from_le_bytes(bytes) ^ (ALL * 0x30);
+    let others = (values.wrapping_add(ALL * 0x76) | values) & (ALL * 0x80);
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Zeros in front, then pairs of digits, fours, and all eight.
+    let one = values << (64 - 8 * count);
+    let two = one.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let four = two.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
+    (four.wrapping_mul(10_000 << 32 | 1) >> 32, count)
 }
 
 /// Exponents, very many digits, and everything that is wrong.
@@ -207,6 +233,16 @@ mod tests {
             let unit = 10_u128.pow(fraction.len() as u32);
             let expected = (digits * 10_u128.pow(decimals) * 2 + unit) / (2 * unit);
             prop_assert_eq!(u128::from(fixed(text.as_bytes(), decimals, "n").unwrap()), expected);
+        }
+
+        /// The naive twin: one byte after the other.
+        #[test]
+        fn leading_digits_are_those_before_another_byte(text in "[0-9]{0,30}[ ./:,0-9A-z]{0,12}") {
+            let used = text.bytes().take_while(u8::is_ascii_digit).count();
+            let value = text.bytes().take(used).fold(0_u64, |value, byte| {
+                value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'))
+            });
+            prop_assert_eq!(digits(text.as_bytes()), (value, used));
         }
 
         #[test]

@@ -27,7 +27,7 @@ use crate::format::preset::TableWords;
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
-use crate::text::{LineParser, Lines, TextDecoder, direction, sectors_of, trim};
+use crate::text::{LineParser, Lines, TextDecoder, direction, find, sectors_of, trim};
 use crate::{Op, OpenOptions, Request, RequestFlags, TraceError};
 
 pub(super) static FORMAT: Format = Format {
@@ -387,13 +387,12 @@ impl<'a> Iterator for Cells<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
         if rest.first() == Some(&b'"')
-            && let Some(close) = memchr::memchr(b'"', &rest[1..])
+            && let Some((cell, rest)) = quoted(rest, self.separator)
         {
-            let after = &rest[close + 2..];
-            self.rest = after.iter().position(|&byte| byte == self.separator).map(|at| &after[at + 1..]);
-            return Some(trim(&rest[1..=close]));
+            self.rest = rest;
+            return Some(cell);
         }
-        let end = rest.iter().position(|&byte| byte == self.separator);
+        let end = find(self.separator, rest);
         self.rest = end.map(|end| &rest[end + 1..]);
         if self.separator == b' ' {
             // Several blanks are one.
@@ -401,6 +400,19 @@ impl<'a> Iterator for Cells<'a> {
         }
         Some(trim(&rest[..end.unwrap_or(rest.len())]))
     }
+}
+
+/// The cell in quotes that `line` begins with, and what follows its separator. Two quotes in it stand for one; where something
+/// else follows the closing one, the cell is all of it, which is no number and no word.
+fn quoted(line: &[u8], separator: u8) -> Option<(&[u8], Option<&[u8]>)> {
+    let mut close = 1 + memchr::memchr(b'"', &line[1..])?;
+    while line.get(close + 1) == Some(&b'"') {
+        close += 2 + memchr::memchr(b'"', &line[close + 2..])?;
+    }
+    let end = find(separator, &line[close + 1..]).map(|at| close + 1 + at);
+    let beyond = &line[close + 1..end.unwrap_or(line.len())];
+    let cell = if trim(beyond).is_empty() { &line[1..close] } else { &line[..close + 1 + beyond.len()] };
+    Some((trim(cell), end.map(|end| &line[end + 1..])))
 }
 
 #[cfg(test)]
@@ -429,6 +441,20 @@ mod tests {
         let (start, finish) = (Nanos(1_000_001_000), Nanos(1_002_000_000));
         assert_eq!(requests[0], Request { start, finish, flags: RequestFlags(9), ..first });
         assert_eq!(requests[1], Request::new(Nanos(2_000_000_000), Op::Write, Lba(2), 1));
+    }
+
+    #[test]
+    fn quotes_hold_separators_and_quotes_and_nothing_follows_them() {
+        let head = "arrival_ms,name,lba,sectors,op\n";
+        let requests = read_text(None, &format!("{head}1,\"say \"\"a, b\"\" twice\",\"7\" ,8,R\n")).unwrap();
+        assert_eq!(requests, [Request::new(Nanos(1_000_000), Op::Read, Lba(7), 8)]);
+        for cell in ["\"1\"\"6\"", "\"1\"6", "\"1"] {
+            let error = read_text(Some("csv"), &format!("{head}1,x,{cell},8,R\n")).unwrap_err().to_string();
+            assert!(
+                error.contains("line 2: `lba` is `") && error.ends_with("not a whole number"),
+                "{cell}: {error}"
+            );
+        }
     }
 
     #[test]
