@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from conftest import DATA, headstack, refused
@@ -67,6 +68,36 @@ def test_devices_are_chosen_by_name_and_listed_when_absent(events: Path, tmp_pat
     written = headstack("trace", "convert", events, tmp_path / "o.csv", "--device", "8,32", "--json").json()
     assert written["requests"] == 2
     assert "--device 8,16" in refused("simulate", "hp-97560", "--trace", events)
+    for words in (("trace", "convert", events, tmp_path / "none.csv"), ("simulate", "hp-97560", "--trace", events)):
+        assert "nothing of device 8,48" in refused(*words, "--device", "8,48")
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_flushes_and_discards_of_a_trace_are_simulated(tmp_path: Path) -> None:
+    """A drive that keeps what it is told answers the flush when that is on the media; the read behind it waits."""
+    path, kept = tmp_path / "trace.txt", tmp_path / "trace.parquet"
+    path.write_text(
+        " db-9 [001] ..... 10.000000: block_rq_issue: 8,32 W 4096 () 800 + 8 [db]\n"
+        " db-9 [001] ..... 10.001000: block_rq_complete: 8,32 W () 800 + 8 [0]\n"
+        " db-9 [001] ..... 10.100000: block_rq_issue: 8,32 FF 0 () 0 + 0 [db]\n"
+        " db-9 [001] ..... 10.105000: block_rq_complete: 8,32 FF () 0 + 0 [0]\n"
+        " db-9 [001] ..... 11.000000: block_rq_issue: 8,32 D 65536 () 4096 + 128 [db]\n"
+        " db-9 [001] ..... 11.001000: block_rq_complete: 8,32 D () 4096 + 128 [0]\n"
+    )
+    headstack("trace", "convert", path, kept)
+    policy = "write_policy={write-back={size_kib=64, idle_before_destage_ms=50000}}"
+    rows = []
+    for trace in (path, kept):
+        out = tmp_path / f"{trace.stem}{trace.suffix}.run"
+        headstack(
+            "simulate", "hp-97560", "--trace", trace, "--device", "8,32", "--set", f"drive.*.{policy}", "--out", out
+        )
+        rows.append(pl.read_parquet(out).sort("id"))
+    assert rows[0].equals(rows[1])
+    assert rows[0].select("sectors", "flags").rows() == [(8, 0), (0, 32), (128, 512)]
+    # A seek, or some of a revolution, to what the drive held.
+    assert (rows[0]["finish_ns"] - rows[0]["arrival_ns"])[1] > 3e6
+    assert headstack("trace", "info", kept, "--json").json()["requests"] == 1
 
 
 def test_parts_are_chosen_before_events_are_paired(events: Path) -> None:

@@ -247,7 +247,9 @@ impl<'a> Feed<'a> {
     pub(crate) fn input(&self, system: &System, options: &RunOptions, poll: Poll) -> Result<Input, Error> {
         match self {
             Self::Trace(trace) => {
-                let source = trace.shaped(system.targets(), options.requests)?;
+                // A replay of one request after the other compares reads and writes with what was measured.
+                let commands = options.replay == Replay::Open;
+                let source = trace.with_commands(commands).shaped(system.targets(), options.requests)?;
                 Ok(Input::Source(Box::new(Polled::new(source, poll))))
             }
             Self::Workload(workload, seed) => {

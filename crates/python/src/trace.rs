@@ -340,14 +340,19 @@ impl Trace {
 
     /// How to read the chosen part of it, without what changes its requests.
     pub(crate) fn chosen_part(&self) -> OpenOptions {
+        let (from, to) = (self.shaping.start, self.shaping.end);
+        let options = self.of_devices();
+        OpenOptions { filter: Filter { from, to, ..options.filter }, ..options }
+    }
+
+    /// How to read what the shaping then chooses from: the chosen devices, of which one must be there.
+    pub(crate) fn of_devices(&self) -> OpenOptions {
         let devices = match &self.shaping.devices {
             Devices::Keep => Vec::new(),
             Devices::Only(device) => vec![*device],
             Devices::Map(pairs) => pairs.iter().map(|(from, _)| *from).collect(),
         };
-        let (from, to) = (self.shaping.start, self.shaping.end);
-        let filter = Filter { devices, from, to, ..self.options.filter.clone() };
-        OpenOptions { filter, ..self.options.clone() }
+        OpenOptions { filter: Filter { devices, ..self.options.filter.clone() }, ..self.options.clone() }
     }
 
     /// Whether its shaping chooses requests, and changes none.
@@ -387,9 +392,17 @@ impl Trace {
     /// The same trace with its gaps read in one of the two ways.
     pub(crate) fn read_as(&self, gap: Gap) -> Self {
         let options = OpenOptions { gap: Some(gap), ..self.options.clone() };
+        Self { gap_open: false, ..self.with_options(options) }
+    }
+
+    /// The same trace, with its flushes and discards or without.
+    pub(crate) fn with_commands(&self, commands: bool) -> Self {
+        self.with_options(OpenOptions { commands, ..self.options.clone() })
+    }
+
+    fn with_options(&self, options: OpenOptions) -> Self {
         Self {
             options,
-            gap_open: false,
             path: self.path.clone(),
             shaping: self.shaping.clone(),
             slices: self.slices.clone(),
@@ -404,7 +417,7 @@ impl Trace {
         targets: Vec<Target>,
         limit: Option<u64>,
     ) -> Result<Shaped<TraceReader>, TraceError> {
-        shape_file(&self.path, &self.options, Shaping { limit, ..self.shaping.clone() }, targets)
+        shape_file(&self.path, &self.of_devices(), Shaping { limit, ..self.shaping.clone() }, targets)
     }
 
     /// The same, fitted to devices that are all alike, whatever their numbers.
@@ -413,7 +426,7 @@ impl Trace {
         target: Target,
         limit: Option<u64>,
     ) -> Result<Shaped<TraceReader>, TraceError> {
-        let source = open(&self.path, &self.options)?;
+        let source = open(&self.path, &self.of_devices())?;
         let sector_bytes = source.sector_bytes();
         Shaped::alike(source, sector_bytes, Shaping { limit, ..self.shaping.clone() }, target)
     }

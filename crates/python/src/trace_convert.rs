@@ -83,7 +83,7 @@ fn requests(
     tolerant: bool,
     poll: Poll,
 ) -> Result<Written, Error> {
-    let reader = open(&trace.path, &OpenOptions { tolerant, ..trace.options.clone() })?;
+    let reader = open(&trace.path, &OpenOptions { tolerant, ..trace.of_devices() })?;
     let (lead, sector_bytes) = (reader.lead(), reader.sector_bytes());
     let mut shaping = trace.shaping().clone();
     if lead > Nanos::ZERO {

@@ -44,6 +44,8 @@ pub(crate) struct Volume {
     sectors: u64,
     /// The units that a flush goes to before the request itself; none where it goes the way of the request.
     flushed: Vec<usize>,
+    /// A unit that works from the beginning, where it has several; it answers flushes if none is flushed.
+    any: Option<usize>,
 }
 
 impl Volume {
@@ -69,10 +71,12 @@ impl Volume {
 
     /// Its layer in a new run.
     fn new_layer(&self) -> AnyLayer {
-        if self.flushed.is_empty() {
-            return AnyLayer::Volume(self.layer.clone());
+        match self.any {
+            Some(any) if !self.is_stateless() => {
+                AnyLayer::FlushFirst(Box::new(FlushFirst::new(self.layer.clone(), self.flushed.clone(), any)))
+            }
+            _ => AnyLayer::Volume(self.layer.clone()),
         }
-        AnyLayer::FlushFirst(Box::new(FlushFirst::new(self.layer.clone(), self.flushed.clone())))
     }
 }
 
@@ -124,7 +128,7 @@ impl System {
                 controller.and_then(|cache| cache.commands_per_drive).or(config.host.outstanding_per_drive);
             let mut drives = Vec::new();
             let first = units.len();
-            let mut flushed = Vec::new();
+            let (mut flushed, mut any) = (Vec::new(), None);
             for (place, &drive) in volume.drives.iter().chain(&volume.spares).enumerate() {
                 let model = &models[drive];
                 let actuators = model.actuators();
@@ -133,7 +137,9 @@ impl System {
                 let limit = outstanding.map_or(accepted, |limit| limit.min(accepted));
                 let part = |unit| UnitPart::new(unit, sectors, model.sector_bytes(), host_sector_bytes);
                 drives.push(UnitMap::new((units.len()..).take(actuators as usize).map(part).collect()));
-                if model.holds_writes() && !volume.options.failed_drives.contains(&place) {
+                let works = !volume.options.failed_drives.contains(&place);
+                any = any.or(works.then_some(units.len()));
+                if model.holds_writes() && works {
                     flushed.extend((units.len()..).take(actuators as usize));
                 }
                 let bus = config.drives[drive].bus;
@@ -176,8 +182,9 @@ impl System {
             }
             if units.len() - first == 1 {
                 flushed.clear();
+                any = None;
             }
-            volumes.push(Volume { name: volume.name.clone(), layer, sectors, flushed });
+            volumes.push(Volume { name: volume.name.clone(), layer, sectors, flushed, any });
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
@@ -331,10 +338,16 @@ impl System {
         {
             return Ok(());
         }
-        Err(self.refusal(id, request))
+        self.check_rare(id, request)
     }
 
+    /// As [`System::check`], of what is mostly refused.
     #[cold]
+    fn check_rare(&self, id: u64, request: &Request) -> Result<(), SystemError> {
+        let is_known = (request.device as usize) < self.addressed;
+        if is_known && request.is_flush_alone() { Ok(()) } else { Err(self.refusal(id, request)) }
+    }
+
     fn refusal(&self, id: u64, request: &Request) -> SystemError {
         let (problem, hint) = match self.addressed().get(request.device as usize) {
             None => (

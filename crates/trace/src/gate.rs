@@ -40,6 +40,8 @@ pub(crate) struct Gate {
     last: Nanos,
     sorting: bool,
     skip_empty: bool,
+    /// A flush alone is let through; it is passed over otherwise.
+    takes_flushes: bool,
     skipped: u64,
     tolerant: bool,
     notes: Notes,
@@ -107,6 +109,7 @@ impl Gate {
             last: Nanos::ZERO,
             sorting,
             skip_empty,
+            takes_flushes: false,
             skipped: 0,
             tolerant: false,
             notes: Notes::default(),
@@ -117,6 +120,11 @@ impl Gate {
     /// first arrival of a clock that is not the trace's own becomes one hour.
     pub(crate) fn tolerant(self) -> Self {
         Self { tolerant: true, skip_empty: true, ..self }
+    }
+
+    /// The same, but a flush alone goes through.
+    pub(crate) fn with_flushes(self) -> Self {
+        Self { takes_flushes: true, ..self }
     }
 
     /// What was taken off every instant so far.
@@ -163,34 +171,34 @@ impl Gate {
     pub(crate) fn admit(
         &mut self,
         batch: &mut Vec<Request>,
-        request: Request,
+        mut request: Request,
         place: Place,
     ) -> Result<(), TraceError> {
-        match self.check(request, place) {
-            Ok(Some(request)) => batch.push(request),
-            Ok(None) => {}
+        match self.check(&mut request, place) {
+            Ok(true) => batch.push(request),
+            Ok(false) => {}
             Err(error) => self.note(error)?,
         }
         Ok(())
     }
 
-    /// The request on the gate's clock, if it is to be delivered.
+    /// Puts the request on the gate's clock; whether it is to be delivered.
     #[inline]
-    fn check(&mut self, mut request: Request, place: Place) -> Result<Option<Request>, TraceError> {
-        if request.sectors == 0 {
-            return self.empty(place).map(|()| None);
+    fn check(&mut self, request: &mut Request, place: Place) -> Result<bool, TraceError> {
+        if request.sectors == 0 && !self.takes_empty(request, place)? {
+            return Ok(false);
         }
         if request.lba.0.checked_add(u64::from(request.sectors)).is_none() {
-            return Err(self.error(place, beyond_64_bits(&request)));
+            return Err(self.error(place, beyond_64_bits(request)));
         }
         let handed_over = if request.start == Nanos::MAX { request.arrival } else { request.start };
         if handed_over < request.arrival || request.finish < handed_over {
-            return Err(self.error(place, out_of_sequence(&request)));
+            return Err(self.error(place, out_of_sequence(request)));
         }
         if !self.sorting {
             if request.arrival < self.last {
                 if !self.tolerant {
-                    return Err(self.descending(place, &request));
+                    return Err(self.descending(place, request));
                 }
                 self.notes.out_of_order += 1;
             }
@@ -202,19 +210,19 @@ impl Gate {
                 let slack = if self.tolerant { SLACK } else { Nanos::ZERO };
                 let zero = request.arrival.saturating_sub(slack);
                 self.clock = Clock::Since(zero);
-                rebase(&mut request, zero);
+                rebase(request, zero);
             }
             Clock::Since(zero) if request.arrival < zero => {
                 return Err(
                     self.error(place, Problem("the request arrives over an hour before the first".into()))
                 );
             }
-            Clock::Since(zero) => rebase(&mut request, zero),
+            Clock::Since(zero) => rebase(request, zero),
         }
         if !self.sorting && request.arrival > LAST_INSTANT {
-            return Err(self.error(place, too_late(&request)));
+            return Err(self.error(place, too_late(request)));
         }
-        Ok(Some(request))
+        Ok(true)
     }
 
     /// Lets a whole batch through, if there is nothing to find fault with or to change in any request; otherwise nothing
@@ -246,11 +254,16 @@ impl Gate {
         TraceError::Record { path: self.path.to_path_buf(), place: place.to_string(), problem, hint: None }
     }
 
+    /// Whether a request without sectors is let through, where it is no error.
     #[cold]
-    fn empty(&mut self, place: Place) -> Result<(), TraceError> {
-        if self.skip_empty {
+    fn takes_empty(&mut self, request: &Request, place: Place) -> Result<bool, TraceError> {
+        let is_flush = request.is_flush_alone();
+        if is_flush && self.takes_flushes {
+            return Ok(true);
+        }
+        if is_flush || self.skip_empty {
             self.skipped += 1;
-            return Ok(());
+            return Ok(false);
         }
         Err(self.hinted(
             place,

@@ -1,6 +1,6 @@
 //! An I/O with all a trace may know of it: the request, and who asked, what kind it was and when it passed each layer.
 
-use headstack_units::Nanos;
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::{Notes, Request, TraceError};
 
@@ -59,6 +59,22 @@ impl Io {
             raw: false,
             response_known: true,
         }
+    }
+
+    /// What a drive is asked to do, as a request: besides reads and writes a flush, of no sectors, and a discard.
+    pub(crate) fn command(&self) -> Option<Request> {
+        let request = self.request;
+        let marked = |flag| Request { op: Op::Write, flags: request.flags.with(flag), ..request };
+        match self.kind {
+            // One that is not marked is part of a write.
+            Kind::Flush if request.flags.contains(RequestFlags::FLUSH) => {
+                Some(Request { lba: Lba(0), sectors: 0, op: Op::Write, ..request })
+            }
+            Kind::Discard => Some(marked(RequestFlags::DISCARD)),
+            Kind::Data => Some(request),
+            Kind::Flush | Kind::Other => None,
+        }
+        .filter(|command| command.sectors > 0 || self.kind == Kind::Flush)
     }
 
     /// Counts its instants from `zero`, which is not after its arrival.

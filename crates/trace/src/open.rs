@@ -49,6 +49,9 @@ pub struct OpenOptions {
     pub blkparse_format: Option<String>,
     /// For traces of events: what is made of halves where events are missing.
     pub pairing: event::PairingRule,
+    /// Flushes (requests of no sectors, marked so) and discards come as well, where the trace knows them; they are passed over
+    /// otherwise.
+    pub commands: bool,
     /// The part of the trace to look at.
     pub filter: Filter,
     /// For tick traces: where the slices lie; blocks become those of the drive, and devices drives.
@@ -119,7 +122,8 @@ impl OpenOptions {
 pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceError> {
     let options = &expanded(options)?;
     if event::open::is_set(path) {
-        let decoder = IoDecoder::new(event::open::paired(event::open_events(path, options)?, options));
+        let decoder = event::open::paired(event::open_events(path, options)?, options);
+        let decoder = IoDecoder::new(decoder, options.commands);
         let format = event::open::BLKTRACE.name;
         options.check(format)?;
         return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));
@@ -192,6 +196,7 @@ impl TraceReader {
         let chooses = !options.filter.is_open() && !event::is_event_trace(format);
         let chosen = chooses.then(|| Chosen::new(&options.filter, zero));
         let gate = Gate::new(path.clone(), rebase, options.sort, options.skip_zero_length);
+        let gate = if options.commands { gate.with_flushes() } else { gate };
         Self {
             gate: if options.tolerant { gate.tolerant() } else { gate },
             path,

@@ -44,6 +44,12 @@ impl Request {
         }
     }
 
+    /// Whether it is a flush alone: it moves no data.
+    #[inline]
+    pub fn is_flush_alone(&self) -> bool {
+        self.sectors == 0 && self.flags.contains(RequestFlags::FLUSH)
+    }
+
     /// The measured service time (device time, without the driver's queue), where the trace has it.
     pub fn measured_service(&self) -> Option<Nanos> {
         match (self.start.present(), self.finish.present()) {

@@ -179,6 +179,10 @@ impl<S: RequestSource> Shaped<S> {
             }
             for &request in &self.batch {
                 let Some(mut request) = self.selection.choose(request)? else { continue };
+                if request.is_flush_alone() {
+                    batch.push(request);
+                    continue;
+                }
                 let target = self.selection.target(request.device).unwrap_or(NOWHERE);
                 let fit = self.selection.shaping.fit;
                 let lba = address::fit(
@@ -226,7 +230,7 @@ pub fn survey(
             break;
         }
         for &request in &batch {
-            if let Some(request) = selection.choose(request)? {
+            if let Some(request) = selection.choose(request)?.filter(|request| !request.is_flush_alone()) {
                 let extent = extents.0.entry(request.device).or_default();
                 extent.include(request.lba.0, request.sectors);
             }
@@ -328,7 +332,7 @@ impl Selection {
     }
 
     /// The request as the system would see it, with an address not yet fitted; `None` if it is left out.
-    fn choose(&mut self, mut request: Request) -> Result<Option<Request>, TraceError> {
+    fn choose(&mut self, request: Request) -> Result<Option<Request>, TraceError> {
         if self.done {
             return Ok(None);
         }
@@ -345,16 +349,24 @@ impl Selection {
         };
         let Some(device) = device.filter(|_| request.arrival >= start) else { return Ok(None) };
         let Some(target) = self.target(device) else { return Err(self.no_such_device(device)) };
+        if request.is_flush_alone() {
+            return self.keep(Request { device, ..request }, start).map(Some);
+        }
         let placed = address::convert(request.lba.0, request.sectors, self.sector_bytes, target.sector_bytes)
             .and_then(|(lba, sectors)| {
                 Ok((address::move_by(lba, self.shaping.lba_scale, self.shaping.lba_offset)?, sectors))
             });
         let (lba, sectors) =
             placed.map_err(|unplaced| self.beyond(&Request { device, ..request }, unplaced))?;
+        self.keep(Request { lba: Lba(lba), sectors, device, ..request }, start).map(Some)
+    }
+
+    /// A request that is let through, when the shaping wants it.
+    fn keep(&mut self, mut request: Request, start: Nanos) -> Result<Request, TraceError> {
         self.retime(&mut request, start)?;
         self.kept += 1;
         self.done = self.shaping.limit == Some(self.kept);
-        Ok(Some(Request { lba: Lba(lba), sectors, device, ..request }))
+        Ok(request)
     }
 
     /// Moves the request's instants to where the shaping wants the arrival.

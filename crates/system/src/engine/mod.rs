@@ -254,7 +254,7 @@ impl Engine {
         self.in_flight += 1;
         match self.cache() {
             None => self.issue(id, request, Sender::Host { user }),
-            Some(_) if request.flags.has_any(AROUND_CACHE) => {
+            Some(_) if request.flags.has_any(AROUND_CACHE) || request.sectors == 0 => {
                 let driver_id = self.new_driver_id();
                 self.issue(id, request, Sender::Raw { user, driver_id });
             }

@@ -1,25 +1,28 @@
 //! A flush of a volume of several units: first the caches of all of them, whichever the request itself goes to.
 
-use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use headstack_units::{Nanos, RequestFlags};
 
-use super::{AnyVolume, Below, Call, Completed, Effect, Layer, Piece, Repair, Target};
+use super::{AnyVolume, Below, Call, Completed, Effect, Layer, Repair};
 
 /// Names the flushes among the sub-requests of a request; volumes count theirs from 0.
 const FLUSH: usize = usize::MAX;
 
 /// A volume, some units of which have caches that hold what they have acknowledged. A request marked as a flush begins when
-/// all of them have been flushed, and goes on without the mark.
+/// all of them have been flushed, and goes on without the mark; a flush alone is complete then. Where no unit has such a
+/// cache, a flush alone goes to one of them.
 #[derive(Clone, Debug)]
 pub(crate) struct FlushFirst {
     volume: AnyVolume,
     /// The units that are flushed.
     units: Vec<usize>,
+    /// The unit that answers a flush alone where none of them is.
+    any: usize,
     waiting: Vec<Call>,
 }
 
 impl FlushFirst {
-    pub(crate) fn new(volume: AnyVolume, units: Vec<usize>) -> Self {
-        Self { volume, units, waiting: Vec::new() }
+    pub(crate) fn new(volume: AnyVolume, units: Vec<usize>, any: usize) -> Self {
+        Self { volume, units, any, waiting: Vec::new() }
     }
 
     /// As [`super::Volume::repair`].
@@ -34,18 +37,15 @@ impl Layer for FlushFirst {
     }
 
     fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
-        if !call.flags.contains(RequestFlags::FLUSH) {
+        let units = match self.units.as_slice() {
+            [] if call.sectors == 0 => std::slice::from_ref(&self.any),
+            units => units,
+        };
+        if !call.flags.contains(RequestFlags::FLUSH) || units.is_empty() {
             return self.volume.call(now, call, below, effects);
         }
         self.waiting.push(*call);
-        let flags = RequestFlags::FLUSH.with(RequestFlags::ORDERED);
-        let piece = Piece { op: Op::Write, lba: Lba(0), sectors: 0, flags, background: false };
-        effects.extend(self.units.iter().map(|&unit| Effect::Send {
-            call: Some(call.number),
-            tag: FLUSH,
-            to: Target::Unit(unit),
-            piece,
-        }));
+        effects.extend(units.iter().map(|&unit| call.flush(unit, FLUSH)));
     }
 
     fn completed(&mut self, now: Nanos, child: &Completed, below: &dyn Below, effects: &mut Vec<Effect>) {
@@ -55,6 +55,9 @@ impl Layer for FlushFirst {
         let number = child.call.filter(|_| child.left == 0);
         let Some(index) = self.waiting.iter().position(|call| Some(call.number) == number) else { return };
         let call = self.waiting.remove(index);
+        if call.sectors == 0 {
+            return effects.extend(child.done_with_all());
+        }
         let call = Call { flags: call.flags.without(RequestFlags::FLUSH), ..call };
         self.volume.call(now, &call, below, effects);
     }

@@ -77,6 +77,13 @@ impl Call {
         }
     }
 
+    /// A flush of one unit. It neither overtakes what waits nor is overtaken.
+    pub(crate) fn flush(&self, unit: usize, tag: usize) -> Effect {
+        let flags = RequestFlags::FLUSH.with(RequestFlags::ORDERED);
+        let piece = Piece { op: Op::Write, lba: Lba(0), sectors: 0, flags, background: false };
+        Effect::Send { call: Some(self.number), tag, to: Target::Unit(unit), piece }
+    }
+
     /// The same of sectors of one drive of an array; how many commands that takes.
     pub(crate) fn send_span(&self, drives: &[UnitMap], span: Span, effects: &mut Vec<Effect>) -> u32 {
         self.send_tagged(drives, span, 0, effects)
@@ -333,6 +340,10 @@ macro_rules! volumes {
 
             #[inline]
             fn call(&mut self, now: Nanos, call: &Call, below: &dyn Below, effects: &mut Vec<Effect>) {
+                if call.sectors == 0 {
+                    // Of a volume with caches in several units, `FlushFirst` takes care.
+                    return effects.push(call.flush(self.unit_of(Lba(0)), 0));
+                }
                 match self { $($(#[$attribute])* Self::$volume(volume) => volume.call(now, call, below, effects),)+ }
             }
 

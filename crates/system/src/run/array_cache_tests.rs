@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use headstack_trace::{InMemory, Op, Request};
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, RequestFlags};
 use proptest::prelude::*;
 
 use super::*;
@@ -72,6 +72,18 @@ fn request(at_ms: f64, op: Op, lba: u64, sectors: u32) -> Request {
 
 fn commands(summary: &Summary) -> u64 {
     summary.drives.iter().map(|drive| drive.commands).sum()
+}
+
+#[test]
+fn a_flush_alone_ends_in_the_controller() {
+    for text in [MEMORY, DEVICE] {
+        let write = Request::new(Nanos(0), Op::Write, Lba(8), 4);
+        let flush = Request::new(Nanos(900_000_000), Op::Write, Lba(0), 0);
+        let flush = Request { flags: RequestFlags::FLUSH, ..flush };
+        let (rows, summary) = go(&system(text, &[]), &[write, flush]);
+        assert_eq!((rows.len(), summary.requests), (2, 2));
+        assert_eq!((rows[1].id, rows[1].finish), (1, flush.arrival));
+    }
 }
 
 #[test]

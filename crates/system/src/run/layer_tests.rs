@@ -131,33 +131,61 @@ fn a_mirror_halves_the_reads_of_each_drive_and_doubles_no_write_s_time() {
     assert_eq!(times(&mirrored.rows), times(&alone.rows));
 }
 
-/// Two drives that keep what they are told until they are flushed, and requests that are far apart: writes, of which the last
-/// is a flush.
-fn flushed(level: &str) -> (Vec<CompletionRow>, Keep) {
+/// Drives that keep what they are told until they are flushed, and requests that are far apart: writes, of which the last
+/// is a flush, with data or alone.
+fn flushed(level: &str, alone: bool) -> (Vec<CompletionRow>, Keep) {
     let policy = "{ write-back = { size_kib = 64.0, idle_before_destage_ms = 50000.0 } }";
-    let system = system_with(level, 2, "", &[("drive.*.write_policy", policy)]);
+    let drives = if level == "single" { 1 } else { 2 };
+    let system = system_with(level, drives, "", &[("drive.*.write_policy", policy)]);
     let mut requests = requests(Op::Write, 8, 12);
     // A read, after which the drives hold back for a while; all writes but the last lie on the first drive.
     requests[0].op = Op::Read;
     let (half, last) = (system.model(0).unwrap().capacity_sectors(), requests.len() - 1);
     requests[last].lba = Lba(if level == "mirror" { 100 } else { half + 100 });
     requests[last].flags = RequestFlags::FLUSH;
+    if alone {
+        (requests[last].lba, requests[last].sectors) = (Lba(0), 0);
+    }
     let (kept, _) = go(&system, &requests, &RunOptions::default());
     (kept.rows.clone(), kept)
 }
 
 #[test]
 fn a_flush_of_an_array_waits_for_all_of_its_drives() {
-    for level in ["concatenation", "mirror"] {
-        let (rows, kept) = flushed(level);
+    for (level, alone) in [
+        ("concatenation", false),
+        ("mirror", false),
+        ("single", true),
+        ("concatenation", true),
+        ("mirror", true),
+    ] {
+        let (rows, kept) = flushed(level, alone);
         let flush = rows.last().unwrap();
         let drives = if level == "mirror" { 2 } else { 1 };
         let during = |work: &&Background| work.start < flush.finish && work.finish > flush.arrival;
         let before: Vec<_> = kept.background.iter().map(|row| &row.work).filter(during).collect();
         assert_eq!(before.len(), 10 * drives, "{level}: {before:?}");
         let last = before.iter().map(|work| work.finish).max().unwrap();
-        assert!(flush.finish > last && flush.phases.other > Nanos::ZERO, "{level}: {flush:?}");
+        // Alone, it takes no time of its own but the drive's overhead of completing a write, which is none here.
+        let took = flush.finish - last;
+        assert!(flush.phases.other > Nanos::ZERO && (took > Nanos::ZERO) != alone, "{level}: {flush:?}");
         assert_eq!(flush.phases.total(), flush.response());
+    }
+}
+
+#[test]
+fn a_flush_alone_of_any_volume_is_complete_where_nothing_waits() {
+    let mut all = requests(Op::Write, 8, 3);
+    all[0] = Request { sectors: 0, flags: RequestFlags::FLUSH, ..all[0] };
+    for (level, drives) in [("single", 1), ("raid-0", 2), ("mirror", 2), ("raid-5", 3), ("raid-10", 4)] {
+        for options in [RunOptions::default(), RunOptions { event_path: true, ..RunOptions::default() }] {
+            let (kept, summary) = go(&system(level, drives, ""), &all, &options);
+            assert_eq!((kept.rows.len(), summary.requests), (3, 3), "{level}");
+            let row = &kept.rows[0];
+            // The drive's controller answers; neither arm nor bus is needed.
+            assert_eq!(row.id, 0, "{level}");
+            assert_eq!(row.phases.overhead, row.response(), "{level}: {row:?}");
+        }
     }
 }
 

@@ -72,8 +72,13 @@ fn requests(drafts: &[Draft], system: &System) -> Vec<Request> {
             let op = if is_write { Op::Write } else { Op::Read };
             let mut request = Request::new(Nanos(arrival), op, Lba(lba), sectors);
             request.device = device as u32;
-            if is_forced {
-                request.flags = RequestFlags::FORCE_MEDIA;
+            match (is_forced, sectors % 3) {
+                (true, 0) => {
+                    let flush = Request { op: Op::Write, lba: Lba(0), sectors: 0, ..request };
+                    request = Request { flags: RequestFlags::FLUSH, ..flush };
+                }
+                (true, _) => request.flags = RequestFlags::FORCE_MEDIA,
+                (false, _) => {}
             }
             request
         })

@@ -45,7 +45,7 @@ pub(crate) static LTTNG: Format = Format {
 };
 
 fn decoder(input: Input, format: &Format, options: &OpenOptions) -> format::Opened {
-    Ok(Box::new(IoDecoder::new(paired(events(input, format, options)?, options))))
+    Ok(Box::new(IoDecoder::new(paired(events(input, format, options)?, options), options.commands)))
 }
 
 /// The I/Os of a stream of events: of those that the options choose.

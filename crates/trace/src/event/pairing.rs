@@ -9,7 +9,8 @@
 //!   size, else to the latest: an older one lost its completion. One of less than the whole leaves the rest dispatched, and
 //!   the I/O ends with the last part.
 //! - **A requeue** takes the dispatch back; the next dispatch of that place goes on with its history.
-//! - **A flush** (no data, no place) is answered in order of dispatch. The kernel completes a flush twice, for the device
+//! - **A flush** (no data, no place) is answered in order of dispatch. It is marked as one unless, where queueing is traced,
+//!   nobody queued it: the kernel sends it before or after a write that is marked itself. The kernel completes a flush twice, for the device
 //!   and for the one who asked: the second is counted and nothing else.
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
 //!   dispatch. Otherwise it is an orphan.
@@ -40,7 +41,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_units::{Lba, Nanos};
 
 use super::{Action, Event, Marks};
-use crate::{Io, Kind, Request};
+use crate::{Io, Kind, Request, RequestFlags};
 pub use counts::PairingCounts;
 use losses::Losses;
 pub use losses::Survey;
@@ -292,9 +293,14 @@ impl Pairing {
         if event.bytes == 0 {
             self.losses.flushes.begin();
             self.supersede_flushes(event.device);
-            if let Some((queued, pid)) = self.queued_flushes.remove(&event.device) {
+            let asked = self.queued_flushes.remove(&event.device);
+            if let Some((queued, pid)) = asked {
                 io.request.arrival = queued.min(event.time);
                 io.pid = pid;
+            }
+            // One that nobody queued belongs to a write, which is marked itself.
+            if kind == Kind::Flush && (asked.is_some() || !self.queueing.contains(event.device)) {
+                io.request.flags = RequestFlags::FLUSH;
             }
         } else if let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) {
             io.request.arrival = piece.queued.min(event.time);

@@ -23,7 +23,7 @@ use crate::format::columns_io::kinds;
 use crate::gate::{Gate, Place};
 use crate::number::Problem;
 use crate::text::direction;
-use crate::{Kind, Op, OpenOptions, Request, RequestFlags, TraceError};
+use crate::{Io, Kind, Op, OpenOptions, Request, RequestFlags, TraceError};
 
 /// The key of the file metadata that states the sector size.
 pub(crate) const SECTOR_BYTES_KEY: &str = "sector_bytes";
@@ -188,8 +188,20 @@ fn operations(batch: &RecordBatch) -> Result<Vec<Op>, Flaw> {
                 return Err("column `op` has a dictionary without values".to_owned().into());
             }
             let words = words(dictionary.values())?;
-            let keys = dictionary.normalized_keys().into_iter().enumerate();
-            keys.map(|(row, key)| words[key].ok_or_else(|| unknown_word(row))).collect()
+            let keyed = |(row, key): (usize, Option<usize>)| {
+                key.and_then(|key| *words.get(key)?).ok_or_else(|| unknown_word(row))
+            };
+            // As headstack writes it; there are no nulls, as was looked at above.
+            if let Some(keys) = dictionary.keys().as_primitive_opt::<Int8Type>() {
+                return keys
+                    .values()
+                    .iter()
+                    .map(|&key| usize::try_from(key).ok())
+                    .enumerate()
+                    .map(keyed)
+                    .collect();
+            }
+            dictionary.normalized_keys().into_iter().map(Some).enumerate().map(keyed).collect()
         }
         DataType::Boolean => {
             let reads = column.as_boolean();
@@ -247,6 +259,8 @@ pub(crate) struct BatchDecoder {
     rows: u64,
     /// Rows that are no read or write.
     others: u64,
+    /// Flushes and discards are wanted, too.
+    commands: bool,
     scratch: Vec<Request>,
 }
 
@@ -284,7 +298,14 @@ impl BatchDecoder {
             }
         };
         let sector_bytes = options.agreed_sector_bytes(path, stated)?.unwrap_or(512);
-        Ok(Self { batches, sector_bytes, rows: 0, others: 0, scratch: Vec::new() })
+        Ok(Self {
+            batches,
+            sector_bytes,
+            rows: 0,
+            others: 0,
+            commands: options.commands,
+            scratch: Vec::new(),
+        })
     }
 }
 
@@ -316,7 +337,13 @@ impl Decoder for BatchDecoder {
             }
             if let Some(kinds) = kinds(&rows).map_err(|problem| gate.error(place(None), Problem(problem)))? {
                 let (before, mut kinds) = (batch.len(), kinds.into_iter());
-                batch.retain(|_| kinds.next() == Some(Kind::Data));
+                batch.retain_mut(|request| {
+                    let kind = kinds.next().unwrap_or_default();
+                    let command = Io { kind, ..Io::new(*request) }.command();
+                    let wanted = command.filter(|_| self.commands || kind == Kind::Data);
+                    *request = wanted.unwrap_or(*request);
+                    wanted.is_some()
+                });
                 self.others += (before - batch.len()) as u64;
             }
             if gate.admit_all(batch) {

@@ -1,4 +1,5 @@
-//! Requests out of a stream of I/Os: the reads and writes with data; the others are counted as skipped.
+//! Requests out of a stream of I/Os: the reads and writes with data and, where they are wanted, flushes and discards; the
+//! others are counted as skipped.
 
 use crate::gate::{Gate, Notes, Place};
 use crate::{Io, IoSource, Kind, Request, TraceError};
@@ -9,11 +10,13 @@ pub(crate) struct IoDecoder<S> {
     batch: Vec<Io>,
     row: u64,
     skipped: u64,
+    /// Flushes and discards are wanted, too.
+    commands: bool,
 }
 
 impl<S: IoSource> IoDecoder<S> {
-    pub(crate) fn new(source: S) -> Self {
-        Self { source, batch: Vec::new(), row: 0, skipped: 0 }
+    pub(crate) fn new(source: S, commands: bool) -> Self {
+        Self { source, batch: Vec::new(), row: 0, skipped: 0, commands }
     }
 }
 
@@ -42,10 +45,9 @@ impl<S: IoSource> crate::format::Decoder for IoDecoder<S> {
             }
             for io in &self.batch {
                 self.row += 1;
-                if io.kind == Kind::Data && io.request.sectors > 0 {
-                    gate.admit(batch, io.request, Place::Row(self.row))?;
-                } else {
-                    self.skipped += 1;
+                match io.command().filter(|_| self.commands || io.kind == Kind::Data) {
+                    Some(request) => gate.admit(batch, request, Place::Row(self.row))?,
+                    None => self.skipped += 1,
                 }
             }
         }

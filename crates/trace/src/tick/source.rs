@@ -53,7 +53,7 @@ enum Encoding {
 }
 
 fn requests(input: Input, options: &OpenOptions, encoding: Encoding) -> Box<dyn Decoder> {
-    Box::new(IoDecoder::new(open_ios(input, options, encoding)))
+    Box::new(IoDecoder::new(open_ios(input, options, encoding), false))
 }
 
 fn open_ios(input: Input, options: &OpenOptions, encoding: Encoding) -> TickIos {

@@ -109,6 +109,28 @@ fn a_part_completed_leaves_the_rest_at_the_device() {
 }
 
 #[test]
+fn a_flush_that_nobody_queued_belongs_to_a_write() {
+    let (ios, _) = pair(&[
+        event(5, Issue, 0, 0, "FN"),
+        event(6, Complete, 0, 0, "FN"),
+        event(10, Queue, 100, 8, "FWFS"),
+        event(20, Issue, 0, 0, "FN"),
+        event(30, Complete, 0, 0, "FN"),
+        event(40, Issue, 100, 8, "WFS"),
+        event(50, Complete, 100, 8, "WFS"),
+        event(60, Queue, 0, 0, "FN"),
+        event(61, Issue, 0, 0, "FN"),
+        event(70, Complete, 0, 0, "FN"),
+    ]);
+    let asked: Vec<_> =
+        ios.iter().map(|io| (io.request.arrival.0, io.request.flags.contains(RequestFlags::FLUSH))).collect();
+    // Before anything was queued nobody can tell.
+    assert_eq!(asked, [(5, true), (10, true), (20, false), (60, true)]);
+    let commands: Vec<_> = ios.iter().filter_map(Io::command).map(|request| request.sectors).collect();
+    assert_eq!(commands, [0, 8, 0]);
+}
+
+#[test]
 fn a_flush_completes_twice_and_is_counted_once() {
     let (ios, counts) = pair(&[
         event(5, Queue, 0, 0, "FWS"),
