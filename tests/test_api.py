@@ -257,6 +257,6 @@ def test_words_of_the_version_before_still_answer() -> None:
     hashes = {headstack.System("uda50-ra81", overrides=overrides).config_hash for overrides in (old, now)}
     assert len(hashes) == 1
     run = headstack.simulate("uda50-ra81", headstack.Workload("time-shared"), limit=100, overrides=now)
-    cache: dict[str, Any] = dict(run.summary)["buffer_cache"]
+    cache: Any = dict(run.summary)["buffer_cache"]
     with pytest.warns(FutureWarning, match="is now `written_by_trickle`"):
         assert cache["written_by_dribble"] == cache["written_by_trickle"]

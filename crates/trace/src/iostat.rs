@@ -384,6 +384,6 @@ mod tests {
         assert!(read(&short, true).unwrap_err().to_string().contains("11 columns below a heading of 15"));
         assert!(read("nothing\n", false).unwrap_err().to_string().contains("no extended report"));
         assert!(read("Device tps kB_read/s\nsda 1 2\n", false).unwrap_err().to_string().contains("%util"));
-        assert!(read("{\"sysstat\": {", false).unwrap_err().to_string().contains("no JSON of iostat"));
+        assert!(read("{\"sysstat\": {", false).unwrap_err().to_string().contains("is not JSON of iostat"));
     }
 }
