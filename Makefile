@@ -75,7 +75,7 @@ $(STAMPS)/venv:
 
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
-	$(call say,Building the core: about 8 minutes from scratch on two cores)
+	$(call say,Building the core: 6 to 7 minutes from scratch on two cores)
 	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
@@ -299,7 +299,7 @@ wheel: $(STAMPS)/install
 # The core built anew, and both wheels compared byte by byte.
 .PHONY: reproduce
 reproduce: wheel
-	$(call say,The same wheel once more$(comma) from scratch: 3 to 6 minutes)
+	$(call say,The same wheel once more: 2 to 3 minutes)
 	@rm -rf target/reproduce && mkdir -p target/reproduce && cp dist/*.whl target/reproduce/
 	@cargo clean --quiet --release --workspace
 	@$(MAKE) --no-print-directory wheel

@@ -327,7 +327,7 @@ fn seek_files_of_other_forms_are_read() {
     assert_eq!(drive.spec.seek, SeekSpec::Table { points: vec![[1.0, 1.0], [5.0, 0.5]] });
     let told = |text: &str| drive.report.warnings.iter().any(|w| w.message.contains(text));
     assert!(told("3 columns") && told("1 of 2 seek times are below") && told("0.500 ms at 5 cylinders"));
-    assert!(told("the third for those of writes"));
+    assert!(told("the third as those of writes"));
     files.write("small.seek", &SEEK.replace("4, 2.0", "14, 2.0"));
     let sorted = files.import_leniently().unwrap().spec.seek;
     assert_eq!(sorted, SeekSpec::Table { points: vec![[1.0, 1.0], [9.0, 3.0], [14.0, 2.0]] });

@@ -268,7 +268,7 @@ fn trees_that_cannot_be() {
     refuses(
         |lists| lists.nodes[0][0][2] = 61,
         "0, 0, 61",
-        &["61 LBNs covered", "no whole number", "20 LBNs"],
+        &["61 LBNs covered", "not a whole number", "20 LBNs"],
     );
     refuses(|lists| lists.nodes[0][1][0] = 61, "61, 2", &["begins at LBN 61", "cover 60"]);
     refuses(|lists| lists.nodes[0][1][7] = 2, "60, 2", &["track pattern 2", "2 patterns and 3 nodes"]);

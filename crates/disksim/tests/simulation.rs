@@ -168,7 +168,7 @@ fn every_distribution_has_its_law() {
     refused(
         &changed(&text, "[ exponential, 0.0, 25.0 ]", "[ gamma, 1.0 ]"),
         24,
-        &["no distribution", "twovalue"],
+        &["not a distribution", "twovalue"],
     );
     refused(
         &changed(&text, "[ exponential, 0.0, 25.0 ]", "[ poisson, 5.0, 4.0 ]"),
