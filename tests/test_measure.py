@@ -385,7 +385,7 @@ def test_what_is_no_record_is_told_in_words(tmp_path: Path, name: str, content: 
     (tmp_path / name).write_bytes(content)
     message = refused("measure", "--from", tmp_path / name)
     assert name in message
-    assert "no record of a measurement" in message
+    assert "not a record of a measurement" in message
     assert says in message
     assert "hint: name a record" in message
     assert "Parquet error" not in message

@@ -403,7 +403,7 @@ impl<'a> Iterator for Cells<'a> {
 }
 
 /// The cell in quotes that `line` begins with, and what follows its separator. Two quotes in it stand for one; where something
-/// else follows the closing one, the cell is all of it, which is no number and no word.
+/// else follows the closing one, the cell is all of it, which is neither a number nor a word.
 fn quoted(line: &[u8], separator: u8) -> Option<(&[u8], Option<&[u8]>)> {
     let mut close = 1 + memchr::memchr(b'"', &line[1..])?;
     while line.get(close + 1) == Some(&b'"') {
