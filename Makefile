@@ -21,6 +21,8 @@ export PIP_REQUIRE_VIRTUALENV := 1
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 # The versions that were tested together; `make lock` brings them up to date.
 export PIP_CONSTRAINT := $(CURDIR)/python.lock
+# Property tests draw the same cases each time, so that a change is judged by what it changes; `make search` draws others.
+export PROPTEST_RNG_SEED ?= 1
 # Where pip finds the build backend.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -47,6 +49,7 @@ help:
 	@echo 'make test      build, then all tests: Rust, Python, examples'
 	@echo 'make test-docs run every command that the documents show'
 	@echo 'make test-faults  end commands in the middle, many times, and look at what is left'
+	@echo 'make search    property tests with other cases, again and again'
 	@echo 'make planted   leave out each physical rule of the drive, and see that a test notices'
 	@echo 'make mutants   change the code in many small ways, and see that a test notices'
 	@echo 'make lint      formatting, clippy, ruff, types, and the stubs against the compiled core'
@@ -133,6 +136,18 @@ test-rust-slow:
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 4 minutes)
 	@$(BIN)/python -m pytest -n 2 -m 'not guest and not faults and not docs'
+
+# Property tests of all crates with cases by chance, ROUNDS times. What fails is kept in the crate's
+# *.proptest-regressions, where each later run tries it first: mend it, and keep the line.
+.PHONY: search
+ROUNDS ?= 10
+search:
+	$(call say,Property tests with other cases: $(ROUNDS) rounds)
+	@for round in $$(seq $(ROUNDS)); do \
+	  seed=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' '); echo "round $$round of $(ROUNDS): PROPTEST_RNG_SEED=$$seed"; \
+	  PROPTEST_RNG_SEED=$$seed cargo test --quiet --locked --no-fail-fast $(RUST_TESTS) >target/search.log 2>&1 \
+	    || { grep -E '^(test result: F|    [a-z_:]+$$|cc |error)' target/search.log; tail -60 target/search.log; exit 1; }; \
+	done; echo "search: $(ROUNDS) rounds, nothing found"
 
 # Every command that the documents, the examples and `--help` show, as it stands.
 .PHONY: test-docs

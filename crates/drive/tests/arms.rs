@@ -144,6 +144,20 @@ fn arms_at_the_same_angle_gain_by_the_seek_alone() {
     assert!((rotation(&one) - 5.0).abs() < 0.1, "{} ms", rotation(&one));
 }
 
+/// Between cylinders that lie under heads that stand still an arm takes its seek all the same, if it serves after those did.
+#[test]
+fn an_arm_seeks_under_heads_that_stand_still() {
+    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_turns = 0.357 }]";
+    let mut drive = drive_with(&format!("count = 1, angles_turns = [0.356], {fixed}"), "");
+    // Sector 64 of track 69, cylinder 17, comes under the heads that stand still at 0.24 + 0.357 turns, far sooner than the arm.
+    let still = serve(&mut drive, ms(5.9), command(0, Op::Read, 6964, 1));
+    assert_eq!((still.phases.seek, still.finish), (Nanos::ZERO, ms(5.97 + 0.1) + Nanos(1_000)));
+    // Sector 41 of track 25, cylinder 6, at 0.51 turns: the arm is there 0.001 turns before them, 2 + 5 × 0.1 ms of it seeking.
+    let arm = serve(&mut drive, still.finish, command(1, Op::Read, 2541, 1));
+    assert_eq!(arm.finish, ms(8.66 + 0.1) + Nanos(1_000));
+    assert!(near(arm.phases.seek, 2.5), "{arm:?}");
+}
+
 /// What carries heads of the naive drive.
 #[derive(Clone, Copy, Debug)]
 enum On {
@@ -313,7 +327,7 @@ fn near(found: Nanos, expected_ms: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// The naive twin: each command is served by the head that its first sector reaches first, worked out in floating point, over one
     /// sector or several tracks.
@@ -422,7 +436,7 @@ fn outcomes(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// With one channel no two transfers pass at the same time, and arms move while others transfer; with a channel for each
     /// arm, transfers overlap, too.

@@ -181,6 +181,11 @@ impl Mechanism {
         Media { model, epoch: self.spindle.present_epoch(), still: self.still(model) }
     }
 
+    /// The same disk under the heads that are at work now.
+    pub(crate) fn under_heads<'a>(&self, media: &Media<'a>) -> Media<'a> {
+        Media { still: self.still(media.model), ..*media }
+    }
+
     /// The heads at work, if they stand still.
     #[inline]
     fn still(&self, model: &DriveModel) -> Option<Still> {

@@ -50,11 +50,16 @@ impl Approach {
         let (from, not_before) = media.model.arm_start(op, history.after(), continues, at, decoded);
         let from = from + held;
         let mut retries = 0;
+        let under_heads;
+        let mut media = media;
         if !media.model.is_plain {
             // A copy: what is lent out lies in memory, and would also where it is not lent.
             let target = *target;
             parts.take_arm(media, (&target, op, sectors), at, from);
             retries = parts.mechanism.draw_retries(media.model, op);
+            // Other heads may be at work now.
+            under_heads = parts.mechanism.under_heads(media);
+            media = &under_heads;
         }
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
         let mut seek = media.seek(claim.arm, target, op);

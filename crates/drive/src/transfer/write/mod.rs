@@ -142,7 +142,12 @@ impl Write {
         let approach = Approach::new(parts, media, goal, lead, (at, held), at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end, appends);
-        let goal = if model.scales_rotation() { Edges::of(media, lba, end).first(media) } else { target };
+        let goal = if model.scales_rotation() {
+            let media = parts.mechanism.under_heads(media);
+            Edges::of(&media, lba, end).first(&media)
+        } else {
+            target
+        };
         let drawn = approach.rotate(parts, media, at, (goal, Op::Write));
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
