@@ -107,3 +107,32 @@ fn a_busy_host_does_not_halve_the_revolution() {
         );
     }
 }
+
+/// A quiet drive of so many rpm of which one completion in 200 is seen late by 300 ms on average.
+fn rarely_very_late(at: &mut synthetic::At<'_>, rpm: f64) -> f64 {
+    let revolution_ms = 60_000.0 / rpm;
+    let angle_ms = at.lba as f64 * 0.618_034 % 1.0 * revolution_ms;
+    let ready_ms = at.now_ms + 0.4 + 8.0 * at.distance.sqrt();
+    let ahead_ms = (angle_ms - ready_ms).rem_euclid(revolution_ms);
+    let late_ms = if at.chance(0.005) { at.exponential(300.0) } else { 0.0 };
+    ready_ms + ahead_ms - at.now_ms + late_ms
+}
+
+#[test]
+fn a_few_very_late_completions_do_not_stop_the_disk() {
+    let kinds: [(f64, Behaviour); 2] =
+        [(4_002.0, |at| rarely_very_late(at, 4_002.0)), (15_000.0, |at| rarely_very_late(at, 15_000.0))];
+    let mut wrong = Vec::new();
+    for (rpm, behaviour) in kinds {
+        for seed in 0..34 {
+            let mut device = Synthetic::new(behaviour, seed, seed % 2 == 0);
+            let only = Options { probes: vec!["rotation".to_owned()], ..Options::default() };
+            let record = measure(&mut device, &only, &mut |_| true).unwrap().record;
+            let found = extract(&record).unwrap().value("rotation_ms");
+            if !found.is_some_and(|ms| (ms * rpm / 60_000.0 - 1.0).abs() < 1e-5) {
+                wrong.push(format!("{rpm} rpm, seed {seed}: {:.6} ms is true, found {found:?}", 60_000.0 / rpm));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of 68:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -7,6 +7,7 @@ use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How far the host's view of a simulated device is from the truth.
@@ -113,8 +114,15 @@ impl SimulatedDevice {
         unreachable!("a submitted request completes")
     }
 
-    /// What the host sees of a completion.
+    /// What the host sees of a completion, which it waits for.
     fn seen(&mut self, start: Nanos, end: Nanos) -> Window {
+        let seen = self.seen_at(start, end);
+        self.now = self.now.max(end).max(seen);
+        Window { start, end: seen }
+    }
+
+    /// When the host sees a completion.
+    fn seen_at(&mut self, start: Nanos, end: Nanos) -> Nanos {
         let noise = self.noise;
         let mut seen = end;
         if noise.relative > 0.0 {
@@ -126,8 +134,7 @@ impl SimulatedDevice {
             let late = -noise.outlier_ms * (1.0 - self.random.random::<f64>()).ln();
             seen += Nanos::from_ms(late);
         }
-        self.now = self.now.max(end).max(seen);
-        Window { start, end: seen }
+        seen
     }
 }
 
@@ -156,27 +163,33 @@ impl Device for SimulatedDevice {
     fn queued(&mut self, accesses: &[Access], depth: u32) -> Result<Vec<Window>, MeasureError> {
         self.stepper.advance(self.now);
         let mut windows = vec![Window { start: Nanos::ZERO, end: Nanos::ZERO }; accesses.len()];
-        let mut places: std::collections::BTreeMap<u64, usize> = std::collections::BTreeMap::new();
+        let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+        // Complete, and when the host will see it.
+        let mut unseen: BTreeSet<(Nanos, usize)> = BTreeSet::new();
         let mut next = 0;
         loop {
-            while next < accesses.len() && places.len() < depth.max(1) as usize {
+            while next < accesses.len() && places.len() + unseen.len() < depth.max(1) as usize {
                 let request = self.request(accesses[next])?;
                 windows[next].start = self.now;
                 places.insert(self.stepper.submit(request)?, next);
                 next += 1;
             }
-            if places.is_empty() {
+            if places.is_empty() && unseen.is_empty() {
                 return Ok(windows);
             }
-            let Some(event) = self.stepper.next_event() else {
+            let seen = unseen.first().map(|&(seen, _)| seen);
+            let Some(event) = self.stepper.next_event().into_iter().chain(seen).min() else {
                 unreachable!("a submitted request completes")
             };
             self.now = self.now.max(event);
             for row in self.stepper.advance(self.now) {
                 if let Some(place) = places.remove(&row.id) {
-                    windows[place].end = row.finish;
+                    windows[place].end = self.seen_at(windows[place].start, row.finish);
+                    unseen.insert((windows[place].end, place));
                 }
             }
+            let now = self.now;
+            unseen.retain(|&(seen, _)| seen > now);
         }
     }
 

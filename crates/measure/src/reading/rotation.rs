@@ -109,7 +109,7 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     }
     let every = short(differences(&all));
     // Exact before it is doubled: twice an error would be too much for the lines.
-    let shorter = refine(&all, coarse_period(&few(&at_first), most_ns)?).period;
+    let shorter = refine(&all, by_differences(&at_first, coarse_period(&few(&at_first), most_ns)?)).period;
     let Refined { period, ci95, noise, late_share } = refine(&all, longest(shorter, &every, most_ns));
     let verdict = if agreeing(&every, period) < AGREEING {
         Verdict::Scattered
@@ -190,6 +190,25 @@ fn coarse_period(differences: &[f64], most_ns: f64) -> Option<f64> {
     // The peak itself lies at or just before that.
     let around = &scores[place.saturating_sub(24)..=place];
     around.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(period, _)| period)
+}
+
+/// A better period from one near it, by short differences alone. A completion that is very late leaves a gap of many turns, which a
+/// line through it would miscount with a period that is not known as well as this.
+fn by_differences(differences: &[f64], coarse: f64) -> f64 {
+    let mut period = coarse;
+    for _ in 0..4 {
+        let turns: Vec<(f64, f64)> =
+            differences.iter().map(|&difference| ((difference / period).round(), difference)).collect();
+        let misses: Vec<f64> = turns.iter().map(|(turns, difference)| difference - turns * period).collect();
+        let limit = (4.0 * spread(&misses)).max(1_500.0);
+        let used = turns.iter().zip(&misses).filter(|(_, miss)| miss.abs() <= limit).map(|(pair, _)| pair);
+        let (along, across) =
+            used.fold((0.0, 0.0), |(along, across), (n, d)| (along + n * d, across + n * n));
+        if across > 0.0 {
+            period = along / across;
+        }
+    }
+    period
 }
 
 /// A period by lines through completions, its 95 % confidence, and the spread of the completions around the lines, in ns; and
