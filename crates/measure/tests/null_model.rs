@@ -130,7 +130,10 @@ fn a_few_very_late_completions_do_not_stop_the_disk() {
             let record = measure(&mut device, &only, &mut |_| true).unwrap().record;
             let found = extract(&record).unwrap().value("rotation_ms");
             if !found.is_some_and(|ms| (ms * rpm / 60_000.0 - 1.0).abs() < 1e-5) {
-                wrong.push(format!("{rpm} rpm, seed {seed}: {:.6} ms is true, found {found:?}", 60_000.0 / rpm));
+                wrong.push(format!(
+                    "{rpm} rpm, seed {seed}: {:.6} ms is true, found {found:?}",
+                    60_000.0 / rpm
+                ));
             }
         }
     }
