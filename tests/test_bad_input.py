@@ -223,3 +223,20 @@ def test_a_directory_without_permission(tmp_path: Path) -> None:
         )
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("verb", ["info", "analyze", "convert", "match", "make", "join"])
+def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("arrival_ms,lba,sectors,op,response_ms\nx,0,8,R,1\ny,8,8,R,1\n")
+    out = tmp_path / "out.parquet"
+    more = {
+        "convert": (bad, out),
+        "make": (out, "--like", bad),
+        "join": (out, bad, bad, "--clocks", "same"),
+        "analyze": (bad, "--report", tmp_path / "page.html"),
+    }
+    message = refused("trace", verb, *more.get(verb, (bad,)))
+    if verb != "match":
+        assert "line 2: `arrival` is `x`: not a number" in message
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from conftest import headstack, refused
+from headstack import simulate
 from headstack.errors import InputError
 from headstack.fio import results, toml_of_job
 
@@ -38,7 +41,8 @@ def test_words_become_a_stream(tmp_path: Path) -> None:
               "size=1g", "offset=1m", "runtime=2m", "thinktime=500us", "fsync=10")  # fmt: skip
     assert one["read_fraction"] == 0.7
     assert one["size"] == {"weighted_kib": [[4.0, 60.0], [64.0, 40.0]]}
-    assert (one["users"], one["think"], one["end_s"]) == (16, {"constant_ms": 0.5}, 120.0)
+    # Before it thinks, fio waits for what is under way: each clone has one at a time.
+    assert (one["users"], one["think"], one["end_s"]) == (2, {"constant_ms": 0.5}, 120.0)
     assert one["range_lba"] == [2048, 2048 + (1 << 21) - 1]
     assert (one["flush_fraction"], one["align_kib"]) == (0.1, 4.0)
     one = job(tmp_path, "rw=read", "bs=1m", "number_ios=50")
@@ -49,6 +53,34 @@ def test_words_become_a_stream(tmp_path: Path) -> None:
     assert job(tmp_path, "rw=randread", "rate=4m", "bs=8k", "rate_process=poisson")["inter_arrival"] == {
         "exponential_ms": 1000 / 512
     }
+
+
+@pytest.mark.parametrize(
+    ("lines", "iops"),
+    [
+        # Of fio 3.33: 34.3, 26.0, 65.6 and 24.7 a second.
+        (["bssplit=4k/50:64k/50", "rate=1m"], 1024 / 34),
+        (["bssplit=16k/50:48k/50", "rate_iops=50"], 25.0),
+        (["bsrange=8k-24k", "rate=1m"], 64.0),
+        (["bsrange=8k-24k", "rate_iops=50"], 25.0),
+    ],
+)
+def test_a_rate_of_several_sizes_is_one_of_bytes(tmp_path: Path, lines: list[str], iops: float) -> None:
+    assert job(tmp_path, "rw=randread", *lines)["inter_arrival"] == {"constant_ms": pytest.approx(1000 / iops)}
+
+
+def test_sizes_of_a_range_are_its_multiples_each_as_often(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[j]\ndirect=1\nrw=randread\nsize=100m\nbsrange=8k-24k\nnumber_ios=3000\n")
+    about = simulate("hp-97560", path).completions
+    found = Counter(pl.DataFrame(about)["sectors"].to_list())
+    assert sorted(found) == [16, 32, 48]
+    assert min(found.values()) > 900
+
+
+def test_bytes_to_move_are_counted_in_requests_of_the_mean_size(tmp_path: Path) -> None:
+    for sizes, requests in (("bs=64k", 16), ("bssplit=4k/50:12k/50", 128), ("bsrange=8k-24k", 64)):
+        assert job(tmp_path, "rw=randread", "io_size=1m", sizes)["requests"] == requests
 
 
 def test_a_clone_with_a_rate_is_a_stream_of_its_own(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import DATA, data_file, headstack, refused
+from headstack.report import causes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,6 +224,34 @@ def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:
     sentence = "Device 3 stands out"
     assert sentence in headstack("trace", "analyze", trace).out
     assert sentence in page.read_text()
+
+
+def test_what_flushes_of_one_device_do_is_found_among_others(tmp_path: Path) -> None:
+    random = Random(3)
+    rows = []
+    for device in range(20):
+        at = 0.0
+        while (at := at + random.expovariate(20.0)) < 60:
+            read = random.random() < 0.6
+            slow = 3.0 if device == 7 and read and at % 5 < 1 else 1.0
+            rows.append((at, "R" if read else "W", 8.0 * slow * random.lognormvariate(0, 0.5), device))
+    rows += [(5.0 * k, "W", 1000.0 - 30 * max(write - 1, 0), 7) for k in range(12) for write in range(30)]
+    trace = tmp_path / "fleet.csv"
+    lines = [f"{at:.9f},{op},{ms:.6f},0,8,{device}\n" for at, op, ms, device in sorted(rows)]
+    trace.write_text("arrival_s,op,response_ms,lba,sectors,device\n" + "".join(lines))
+    bursts = headstack("trace", "analyze", trace, "--json").json()["bursts"]
+    assert (bursts["count"], bursts["flushes"]) == (12, 12)
+    effect = bursts["effects"][0]
+    assert effect["low"] < 3 < effect["high"]
+    assert "When writes are flushed every 5 s, reads take " in headstack("trace", "analyze", trace).out
+
+
+def test_what_delays_no_read_is_not_laid_to_chance() -> None:
+    effect = {"cause": "queue", "occurrences": 30, "times_as_long": 0.89, "low": 0.86, "high": 0.93, "found": False}
+    about: Any = {"bursts": None, "effects": [effect]}
+    assert causes.sentence(about).endswith("reads take 0.89 times (0.86 to 0.93) as long, which delays none.")
+    effect["high"] = 1.02
+    assert causes.sentence(about).endswith("which chance explains.")
 
 
 def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:

@@ -103,6 +103,8 @@ class _Job:
 
     def __init__(self, path: Path, name: str, keys: dict[str, str], *, alone: bool) -> None:
         self.path, self.name, self.keys = path, name, keys
+        # Bytes of the smallest request, and of one on average.
+        self.smallest = self.mean = 4096.0
         for key, value in keys.items():
             if key not in _NO_MATTER | _MORE:
                 raise self.problem(key, value, "no workload can say this", "leave it out")
@@ -158,7 +160,10 @@ class _Job:
         if rate is not None:
             each = [f"inter_arrival.{rate}"]
             return self._clones(clones, [*lines, *each])
-        thinking = f"think.constant_ms = {self._thinktime_ms()}"
+        think_ms = self._thinktime_ms()
+        # fio waits for all that is under way before it thinks: with thought after each, one is under way at a time.
+        depth = 1 if think_ms else depth
+        thinking = f"think.constant_ms = {think_ms}"
         return self._clones(1, [*lines, f"users = {depth * clones}", thinking])
 
     def _clones(self, count: int, lines: list[str]) -> list[str]:
@@ -202,8 +207,12 @@ class _Job:
             left = max(100.0 - sum(share for _, share in sizes), 0.0)
             open_ends = sum(1 for _, share in sizes if not share)
             weighted = [[size / 1024, share or left / open_ends] for size, share in sizes]
-            smallest = min(size for size, _ in sizes)
-            return [f"size.weighted_kib = {weighted}", f"align_kib = {(align or smallest) / 1024}"]
+            self.smallest = min(size for size, _ in sizes)
+            total = sum(share for _, share in weighted)
+            if not total or self.smallest < 1:
+                raise self.problem("bssplit", split, "is not SIZE/PERCENT:…", "bssplit=4k/60:64k/40")
+            self.mean = 1024 * sum(size * share for size, share in weighted) / total
+            return [f"size.weighted_kib = {weighted}", f"align_kib = {(align or self.smallest) / 1024}"]
         for key in ("bsrange", "blocksize_range"):
             if key in self.keys:
                 low, _, high = self.keys[key].partition("-")
@@ -211,8 +220,14 @@ class _Job:
                     ends = [_size(low) / 1024, _size(high) / 1024]
                 except (ValueError, KeyError):
                     raise self.problem(key, self.keys[key], "is not SIZE-SIZE", "bsrange=4k-64k") from None
+                if not 0 < ends[0] <= ends[1]:
+                    raise self.problem(key, self.keys[key], "is not SIZE-SIZE", "bsrange=4k-64k")
+                # Multiples of the smallest, each as often: sizes are rounded up to them.
+                most = ends[1] // ends[0]
+                self.smallest = 1024 * ends[0]
+                self.mean = self.smallest * (1 + most) / 2
                 return [
-                    f"size.uniform_kib = {ends}",
+                    f"size.uniform_kib = {[0.0, most * ends[0]]}",
                     f"size_step_kib = {ends[0]}",
                     f"align_kib = {(align or _size(low)) / 1024}",
                 ]
@@ -226,6 +241,7 @@ class _Job:
         size = self.value("bs", _size) or 0.0
         if size < 1:
             raise self.problem("bs", word, "is not a size", "bs=4k")
+        self.smallest = self.mean = size
         return [f"size.fixed_kib = {size / 1024}", f"align_kib = {(align or size) / 1024}"]
 
     def _place(self) -> list[str]:
@@ -281,17 +297,20 @@ class _Job:
         if seconds:
             return [f"end_s = {seconds + (self.value('startdelay', _seconds) or 0.0)}"]
         requests = self.whole("number_ios", 0)
-        if not requests and "io_size" in self.keys and "bssplit" not in self.keys:
-            requests = int(self.value("io_size", _size) or 0) // int(self.value("bs", _size) or 4096)
+        if not requests and "io_size" in self.keys:
+            requests = int((self.value("io_size", _size) or 0.0) / self.mean)
         return [f"requests = {requests * clones}"] if requests else []
 
     def _rate(self) -> str | None:
-        """Arrivals at a rate, whatever the drive does: the law of the times between them."""
+        """Arrivals at a rate, whatever the drive does: the law of the times between them.
+
+        fio keeps a rate of bytes. For `rate_iops` it is that of the smallest size, so that there are fewer of several sizes.
+        """
         iops = self.value("rate_iops", _count)
-        if iops is None and "rate" in self.keys:
-            iops = (self.value("rate", _size) or 0.0) / (self.value("bs", _size) or 4096.0)
-        if iops is None:
+        rate = self.value("rate", _size) if iops is None else iops * self.smallest
+        if rate is None:
             return None
+        iops = rate / self.mean
         if iops <= 0:
             raise self.problem("rate", self.keys.get("rate", "0"), "is not a rate", "rate_iops=100")
         if self.keys.get("rate_process", "linear") == "poisson":

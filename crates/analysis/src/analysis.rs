@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::arrivals::{ArrivalBin, Arrivals};
 use crate::bursts::{BurstFinder, Bursts};
 use crate::causes::CauseFinder;
-use crate::depth::Outstanding;
+use crate::depth::{Outstanding, OutstandingByDevice};
 use crate::effect::Effect;
 use crate::fleet::{Fleet, fleet};
 use crate::groups::{GroupSummary, Groups};
@@ -218,6 +218,7 @@ struct Recorder {
     start: Timeline,
     heat: HeatMap,
     outstanding: Outstanding,
+    by_device: OutstandingByDevice,
     depths: Timeline,
     depth_sum: u64,
     depth_max: u64,
@@ -253,6 +254,7 @@ impl Recorder {
             start: Timeline::new(),
             heat: HeatMap::default(),
             outstanding: Outstanding::default(),
+            by_device: OutstandingByDevice::default(),
             depths: Timeline::new(),
             depth_sum: 0,
             depth_max: 0,
@@ -286,7 +288,8 @@ impl Recorder {
         }
         self.bursts.push(io);
         let outstanding = self.outstanding.at(request.arrival);
-        self.causes.push(io, outstanding);
+        let on_device = self.by_device.at(request.device, request.arrival, &mut self.outstanding);
+        self.causes.push(io, on_device);
         if io.kind != Kind::Data {
             return;
         }
@@ -333,6 +336,7 @@ impl Recorder {
         self.start.record(request.arrival.0, response);
         self.heat.record(request.arrival.0, response);
         self.outstanding.add(request.finish);
+        self.by_device.add(request.device, request.finish);
         self.depth_sum += found;
         self.depth_max = self.depth_max.max(found + 1);
         self.depth_idle += u64::from(found == 0);

@@ -1,17 +1,19 @@
 //! Bursts of writes, and what they do to reads.
 //!
-//! A burst begins with the write that comes when at most [`LOW`] writes are outstanding and ends when it is so again; it
+//! A burst begins with the write that comes when at most [`LOW`] writes of its device are outstanding and ends when it is so again; it
 //! counts if at least [`HIGH`] were outstanding at a time between. A burst is a *flush*, the trace of a `sync` or of a cache
 //! written back, if at least four fifths of what arrived until the most were outstanding are writes, and nobody waited for
 //! most of its writes, where the trace says who waits. Reads in bursts are compared with those around them: see
 //! [`crate::effect`].
+
+use std::collections::BTreeMap;
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
 use crate::depth::Outstanding;
-use crate::effect::{Effect, Matched};
+use crate::effect::{Effect, Logs, Matched, effects, of_device};
 use crate::times::{MeanAndMax, Times, TimesSummary};
 
 /// A burst is over when so few writes are outstanding.
@@ -21,6 +23,9 @@ pub const HIGH: u64 = 8;
 
 /// How many bursts are kept, the largest.
 const KEPT: usize = 50;
+
+/// Reads that wait to be told whether they come in a burst; with more, what began is none, and begins anew.
+const HELD: usize = 4096;
 
 /// One burst.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -78,45 +83,65 @@ struct Current {
     reads: u64,
     read_sum: u128,
     read_max: Nanos,
+    logs: Logs,
 }
 
-/// Finds bursts in I/Os in order of arrival.
+impl Current {
+    fn read(&mut self, response: Nanos) {
+        self.reads += 1;
+        self.read_sum += u128::from(response.0);
+        self.read_max = self.read_max.max(response);
+        self.logs.push(response);
+    }
+}
+
+/// The writes of a device, and the reads in them.
+#[derive(Debug, Default)]
+struct Device {
+    writes: Outstanding,
+    current: Option<Current>,
+    last_flush: Option<Nanos>,
+    matched: Matched<2>,
+    /// Arrival and response of the reads in the current burst, not yet known to be one.
+    held: Vec<(Nanos, Nanos)>,
+}
+
+/// Finds bursts in I/Os in order of arrival, those of each device.
 #[derive(Debug)]
 pub(crate) struct BurstFinder {
     sector_bytes: u64,
-    writes: Outstanding,
-    current: Option<Current>,
+    devices: BTreeMap<u32, Device>,
+    sums: Sums,
+}
+
+/// What all devices' bursts come to.
+#[derive(Debug)]
+struct Sums {
     found: Vec<Burst>,
     count: u64,
     flushes: u64,
-    last_flush: Option<Nanos>,
     periods: Times,
     all_writes: u64,
     burst_writes: u64,
     inside: Times,
     outside: Times,
-    matched: Matched<2>,
-    /// Arrival and response of the reads in the current burst, not yet known to be one.
-    held: Vec<(Nanos, Nanos)>,
 }
 
 impl BurstFinder {
     pub(crate) fn new(sector_bytes: u32) -> Self {
         Self {
             sector_bytes: u64::from(sector_bytes),
-            writes: Outstanding::default(),
-            current: None,
-            found: Vec::new(),
-            count: 0,
-            flushes: 0,
-            last_flush: None,
-            periods: Times::of_group(),
-            all_writes: 0,
-            burst_writes: 0,
-            inside: Times::default(),
-            outside: Times::default(),
-            matched: Matched::default(),
-            held: Vec::new(),
+            devices: BTreeMap::new(),
+            sums: Sums {
+                found: Vec::new(),
+                count: 0,
+                flushes: 0,
+                periods: Times::of_group(),
+                all_writes: 0,
+                burst_writes: 0,
+                inside: Times::default(),
+                outside: Times::default(),
+            },
         }
     }
 
@@ -126,69 +151,112 @@ impl BurstFinder {
             return;
         }
         let Some(response) = io.response() else { return };
+        if let Some(device) = of_device(&mut self.devices, io.request.device) {
+            device.push(io, response, self.sector_bytes, &mut self.sums);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Bursts {
+        let Self { mut sums, .. } = self;
+        let mut differences = Vec::new();
+        for mut device in self.devices.into_values() {
+            let end = device.writes.falls_to(LOW as usize);
+            device.close(end, &mut sums);
+            differences.push(device.matched.finish());
+        }
+        sums.keep_largest();
+        sums.found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        Bursts {
+            count: sums.count,
+            flushes: sums.flushes,
+            share_of_writes: sums.burst_writes as f64 / sums.all_writes.max(1) as f64,
+            flush_period_s: sums.periods.summary().map(|periods| periods.p50_ms / 1000.0),
+            reads_inside: sums.inside.summary(),
+            reads_outside: sums.outside.summary(),
+            effects: effects(differences.into_iter(), ["flush", "mixed"]),
+            largest: sums.found,
+        }
+    }
+}
+
+impl Device {
+    fn push(&mut self, io: &Io, response: Nanos, sector_bytes: u64, sums: &mut Sums) {
         let (now, finish) = (io.request.arrival, io.request.finish);
         let over = self.writes.over_at(now, LOW as usize);
         let outstanding = self.writes.at(now);
         // One that only begins has not grown beyond the end of one.
         let grown = self.current.as_ref().is_some_and(|current| current.peak > LOW || outstanding == 0);
         if let Some(end) = over.filter(|_| grown) {
-            self.close(end);
+            self.close(end, sums);
         }
-        if io.request.op == Op::Write {
-            self.all_writes += 1;
-            self.writes.add(finish);
-            let current = self.current.get_or_insert_with(|| Current { start: now, ..Current::default() });
-            current.writes += 1;
-            current.waited_for += u64::from(io.sync);
-            current.bytes += u64::from(io.request.sectors) * self.sector_bytes;
-            if outstanding >= current.peak {
-                current.peak = outstanding + 1;
-                current.at_peak = (current.writes, current.reads);
+        if io.request.op == Op::Read {
+            return self.read(now, response, sums);
+        }
+        sums.all_writes += 1;
+        self.writes.add(finish);
+        let current = self.current.get_or_insert_with(|| Current { start: now, ..Current::default() });
+        current.writes += 1;
+        current.waited_for += u64::from(io.sync);
+        current.bytes += u64::from(io.request.sectors) * sector_bytes;
+        if outstanding >= current.peak {
+            current.peak = outstanding + 1;
+            current.at_peak = (current.writes, current.reads + self.held.len() as u64);
+            if current.peak >= HIGH {
+                for (_, response) in self.held.drain(..) {
+                    sums.inside.record(response);
+                    current.read(response);
+                }
             }
-        } else {
-            self.read(now, response);
         }
     }
 
-    fn read(&mut self, arrival: Nanos, response: Nanos) {
-        let Some(current) = &mut self.current else { return self.read_outside(arrival, response) };
-        self.held.push((arrival, response));
-        current.reads += 1;
-        current.read_sum += u128::from(response.0);
-        current.read_max = current.read_max.max(response);
+    fn read(&mut self, arrival: Nanos, response: Nanos, sums: &mut Sums) {
+        match &mut self.current {
+            None => self.read_outside(arrival, response, sums),
+            Some(current) if current.peak >= HIGH => {
+                sums.inside.record(response);
+                current.read(response);
+            }
+            Some(current) => {
+                self.held.push((arrival, response));
+                if self.held.len() == HELD {
+                    *current = Current { start: arrival, peak: current.peak, ..Current::default() };
+                    self.release(sums);
+                }
+            }
+        }
     }
 
-    fn read_outside(&mut self, arrival: Nanos, response: Nanos) {
-        self.outside.record(response);
+    fn read_outside(&mut self, arrival: Nanos, response: Nanos, sums: &mut Sums) {
+        sums.outside.record(response);
         self.matched.outside(arrival, response);
     }
 
-    fn close(&mut self, end: Nanos) {
+    /// The reads that were held came in no burst.
+    fn release(&mut self, sums: &mut Sums) {
+        for (arrival, response) in std::mem::take(&mut self.held) {
+            self.read_outside(arrival, response, sums);
+        }
+    }
+
+    fn close(&mut self, end: Nanos, sums: &mut Sums) {
         let Some(current) = self.current.take() else { return };
-        let held = std::mem::take(&mut self.held);
         if current.peak < HIGH {
-            for (arrival, response) in held {
-                self.read_outside(arrival, response);
-            }
-            return;
+            return self.release(sums);
         }
-        let inside: Vec<Nanos> = held.into_iter().map(|(_, response)| response).collect();
-        for response in &inside {
-            self.inside.record(*response);
-        }
-        self.count += 1;
-        self.burst_writes += current.writes;
+        sums.count += 1;
+        sums.burst_writes += current.writes;
         let (writes, reads) = current.at_peak;
         let mostly_writes = writes >= 4 * reads;
         let flush = mostly_writes && 2 * current.waited_for <= current.writes;
         if flush {
-            self.flushes += 1;
+            sums.flushes += 1;
             if let Some(last) = self.last_flush.replace(current.start) {
-                self.periods.record(current.start.saturating_sub(last));
+                sums.periods.record(current.start.saturating_sub(last));
             }
         }
-        self.matched.occurrence(usize::from(!flush), current.start, end, &inside);
-        self.found.push(Burst {
+        self.matched.occurrence(usize::from(!flush), current.start, end, current.logs);
+        sums.found.push(Burst {
             kind: if flush { "flush" } else { "mixed" },
             start_s: current.start.as_s(),
             length_ms: end.saturating_sub(current.start).as_ms(),
@@ -201,31 +269,16 @@ impl BurstFinder {
                 max: current.read_max.as_ms(),
             }),
         });
-        if self.found.len() >= 2 * KEPT {
-            self.keep_largest();
+        if sums.found.len() >= 2 * KEPT {
+            sums.keep_largest();
         }
     }
+}
 
+impl Sums {
     fn keep_largest(&mut self) {
         self.found.sort_by_key(|burst| std::cmp::Reverse(burst.writes));
         self.found.truncate(KEPT);
-    }
-
-    pub(crate) fn finish(mut self) -> Bursts {
-        let end = self.writes.falls_to(LOW as usize);
-        self.close(end);
-        self.keep_largest();
-        self.found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        Bursts {
-            count: self.count,
-            flushes: self.flushes,
-            share_of_writes: self.burst_writes as f64 / self.all_writes.max(1) as f64,
-            flush_period_s: self.periods.summary().map(|periods| periods.p50_ms / 1000.0),
-            reads_inside: self.inside.summary(),
-            reads_outside: self.outside.summary(),
-            effects: self.matched.finish(["flush", "mixed"]),
-            largest: self.found,
-        }
     }
 }
 
@@ -275,6 +328,13 @@ mod tests {
     /// Reads as a Poisson process whose responses vary, slowly over the hours too, and every five seconds a burst of thirty
     /// writes, in which reads take `times` as long.
     fn made(seed: u64, times: f64) -> Effect {
+        let bursts = found_beside(seed, times, 0);
+        assert_eq!((bursts.count, bursts.flushes), (60, 60));
+        bursts.effects[0].clone()
+    }
+
+    /// The same on the first of several devices; the others are always writing a little, and their reads take what they take.
+    fn found_beside(seed: u64, times: f64, others: u32) -> Bursts {
         use rand::{RngExt, SeedableRng};
         use rand_distr::{Distribution, Exp, LogNormal};
         let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
@@ -298,14 +358,46 @@ mod tests {
             let request = Request::new(Nanos::from_ms(now_ms), Op::Read, Lba(0), 8);
             ios.push(Io::new(Request { finish: Nanos::from_ms(now_ms + response), ..request }));
         }
+        for device in 1..=others {
+            for at in (0..300_000).step_by(40) {
+                let op = if at % 120 == 0 { Op::Read } else { Op::Write };
+                let length = random.random_range(1..50);
+                let mut other = io(at + u64::from(device), at + u64::from(device) + length, op);
+                other.request.device = device;
+                ios.push(other);
+            }
+        }
         ios.sort_by_key(|io| io.request.arrival);
         let mut finder = BurstFinder::new(512);
         for io in &ios {
             finder.push(io);
         }
+        finder.finish()
+    }
+
+    #[test]
+    fn bursts_of_one_device_are_found_among_others_that_write() {
+        let (alone, beside) = (found_beside(7, 3.0, 0), found_beside(7, 3.0, 19));
+        assert_eq!((beside.count, beside.flushes, beside.flush_period_s), (60, 60, Some(5.0)));
+        assert_eq!(beside.effects[0], alone.effects[0]);
+        assert!(beside.effects[0].found);
+    }
+
+    /// A device that is never without writes, and never has many, has no burst; its reads are not kept for ever.
+    #[test]
+    fn reads_beside_writes_without_end_are_let_go() {
+        let mut finder = BurstFinder::new(512);
+        for at in 0..50_000 {
+            finder.push(&io(at, at + 8, if at % 2 == 0 { Op::Write } else { Op::Read }));
+            assert!(finder.devices[&0].held.len() < HELD);
+        }
+        // One that comes later is found all the same.
+        for _ in 0..20 {
+            finder.push(&io(50_000, 50_400, Op::Write));
+        }
+        finder.push(&io(50_100, 50_110, Op::Read));
         let bursts = finder.finish();
-        assert_eq!((bursts.count, bursts.flushes), (60, 60));
-        bursts.effects[0].clone()
+        assert_eq!((bursts.count, bursts.reads_outside.unwrap().count), (1, 24_576));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What else may delay reads beside bursts of writes: cache flushes and discards while they last, a write just before, and
-//! others in the queue. Each is a difference against matched reads, with an interval: see [`crate::effect`].
+//! others in the queue, each on the read's own device. Each is a difference against matched reads, with an interval: see [`crate::effect`].
 
 use std::collections::{BTreeMap, VecDeque};
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 
-use crate::effect::{Contrast, Effect, Matched};
+use crate::effect::{Contrast, Effect, Logs, Matched, effects, of_device};
 
 /// At most so many flushes or discards are followed at a time.
 const OPEN: usize = 256;
@@ -17,22 +17,48 @@ struct Command {
     kind: usize,
     from: Nanos,
     to: Nanos,
-    reads: Vec<Nanos>,
+    reads: Logs,
 }
 
 /// Looks for them in I/Os in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct CauseFinder {
+    devices: BTreeMap<u32, Device>,
+}
+
+/// What happened on a device.
+#[derive(Debug, Default)]
+struct Device {
     commands: VecDeque<Command>,
     matched: Matched<2>,
     contrast: Contrast<2>,
-    /// Direction of the last request of each device.
-    wrote: BTreeMap<u32, bool>,
+    /// Direction of its last request.
+    wrote: Option<bool>,
 }
 
 impl CauseFinder {
-    /// Takes the next one, and how many requests it found outstanding.
+    /// Takes the next one, and how many requests it found outstanding on its device.
     pub(crate) fn push(&mut self, io: &Io, outstanding: u64) {
+        if let Some(device) = of_device(&mut self.devices, io.request.device) {
+            device.push(io, outstanding);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Effect> {
+        let (mut commands, mut contrasts) = (Vec::new(), Vec::new());
+        for mut device in self.devices.into_values() {
+            device.close(Nanos::MAX);
+            commands.push(device.matched.finish());
+            contrasts.push(device.contrast.finish());
+        }
+        let mut found = effects(commands.into_iter(), ["cache-flush", "discard"]);
+        found.extend(effects(contrasts.into_iter(), ["after-write", "queue"]));
+        found
+    }
+}
+
+impl Device {
+    fn push(&mut self, io: &Io, outstanding: u64) {
         let request = &io.request;
         match io.kind {
             Kind::Flush => self.begin(0, io),
@@ -40,7 +66,7 @@ impl CauseFinder {
             Kind::Other => {}
             Kind::Data => {
                 let write = request.op == Op::Write;
-                let before = self.wrote.insert(request.device, write);
+                let before = self.wrote.replace(write);
                 if let Some(response) = io.response().filter(|_| !write) {
                     self.read(request.arrival, response);
                     // Only where nothing waits does the request before show; in the queue, everything does.
@@ -59,7 +85,7 @@ impl CauseFinder {
                 kind,
                 from: io.request.arrival,
                 to: finish,
-                reads: Vec::new(),
+                reads: Logs::default(),
             });
         }
     }
@@ -80,27 +106,21 @@ impl CauseFinder {
         commands.retain(|command| {
             let over = command.to < now;
             if over {
-                matched.occurrence(command.kind, command.from, command.to, &command.reads);
+                matched.occurrence(command.kind, command.from, command.to, command.reads);
             }
             !over
         });
-    }
-
-    pub(crate) fn finish(mut self) -> Vec<Effect> {
-        self.close(Nanos::MAX);
-        let mut effects = self.matched.finish(["cache-flush", "discard"]);
-        effects.extend(self.contrast.finish(["after-write", "queue"]));
-        effects
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::depth::Outstanding;
     use headstack_trace::Request;
     use headstack_units::Lba;
     use rand::{RngExt, SeedableRng};
-    use rand_distr::{Distribution, LogNormal};
+    use rand_distr::{Distribution, Exp, LogNormal, Normal};
 
     /// 8,000 requests, a quarter writes, 40 flushes of 50 ms; reads take `times` as long in flushes, and `after` as long after
     /// writes.
@@ -135,6 +155,42 @@ mod tests {
     fn what_does_nothing_is_not_named() {
         let named = (0..200).filter(|&seed| found(seed, 1.0, 1.0).iter().any(|effect| effect.found)).count();
         assert!(named <= 10, "{named} of 200");
+    }
+
+    /// Reads whose responses rise and fall together over some `seconds`, and take `times` as long behind others; what more is
+    /// outstanding while they are slow did not make them so.
+    fn queue(seed: u64, seconds: f64, times: f64) -> Effect {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, one) = (Exp::new(16.0).unwrap(), Normal::new(0.0, 0.5).unwrap());
+        let (mut finder, mut outstanding) = (CauseFinder::default(), Outstanding::default());
+        let (mut at_s, mut level): (f64, f64) = (0.0, 0.0);
+        while at_s < 300.0 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_s += gap;
+            let kept = (-gap / seconds).exp();
+            level = kept * level + (1.0 - kept * kept).sqrt() * one.sample(&mut random);
+            let arrival = Nanos::from_ms(1000.0 * at_s);
+            let found = outstanding.at(arrival);
+            let behind = if found > 0 { times } else { 1.0 };
+            let ms = 6.0 * behind * (level + one.sample(&mut random)).exp();
+            let finish = arrival + Nanos::from_ms(ms);
+            outstanding.add(finish);
+            finder.push(&Io::new(Request { finish, ..Request::new(arrival, Op::Read, Lba(0), 8) }), found);
+        }
+        finder.finish().pop().unwrap()
+    }
+
+    #[test]
+    fn what_is_slow_for_a_while_is_not_laid_to_its_queue() {
+        let named = |seconds| (0..200).filter(|&seed| queue(seed, seconds, 1.0).found).count();
+        for seconds in [2.0, 10.0] {
+            assert!(named(seconds) <= 10, "{seconds} s: {} of 200", named(seconds));
+        }
+        let planted: Vec<Effect> = (0..200).map(|seed| queue(seed, 10.0, 1.5)).collect();
+        let named = planted.iter().filter(|effect| effect.found).count();
+        assert!(named >= 180, "{named} of 200");
+        let held = planted.iter().filter(|e| e.low.unwrap() <= 1.5 && 1.5 <= e.high.unwrap()).count();
+        assert!(held >= 180, "{held} of 200");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! How many requests are outstanding, found by each arrival.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use headstack_units::Nanos;
 
+use crate::effect::of_device;
+
 /// Requests that have arrived and not finished. Fed in order of arrival.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Outstanding {
     finishes: BinaryHeap<Reverse<Nanos>>,
 }
@@ -44,5 +46,54 @@ impl Outstanding {
         finishes.sort_unstable();
         let drained = finishes.len().saturating_sub(few);
         drained.checked_sub(1).map_or(Nanos::ZERO, |last| finishes[last])
+    }
+}
+
+/// The same of each device, where there are several.
+#[derive(Debug, Default)]
+pub(crate) struct OutstandingByDevice {
+    first: Option<u32>,
+    devices: BTreeMap<u32, Outstanding>,
+}
+
+impl OutstandingByDevice {
+    /// How many the device has outstanding at `now`, if all of them together have `all`: those of the only device so far.
+    pub(crate) fn at(&mut self, device: u32, now: Nanos, all: &mut Outstanding) -> u64 {
+        let first = *self.first.get_or_insert(device);
+        if self.devices.is_empty() {
+            if first == device {
+                return all.at(now);
+            }
+            self.devices.insert(first, all.clone());
+        }
+        of_device(&mut self.devices, device).map_or(0, |own| own.at(now))
+    }
+
+    /// Adds one that finishes then.
+    pub(crate) fn add(&mut self, device: u32, finish: Nanos) {
+        if !self.devices.is_empty()
+            && let Some(own) = of_device(&mut self.devices, device)
+        {
+            own.add(finish);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_device_has_outstanding_is_not_counted() {
+        let (mut all, mut own) = (Outstanding::default(), OutstandingByDevice::default());
+        let mut seen = Vec::new();
+        for (device, at, finish) in
+            [(3, 0, 50), (3, 10, 20), (5, 15, 40), (3, 30, 60), (5, 35, 70), (7, 36, 37)]
+        {
+            seen.push((own.at(device, Nanos(at), &mut all), all.at(Nanos(at))));
+            all.add(Nanos(finish));
+            own.add(device, Nanos(finish));
+        }
+        assert_eq!(seen, [(0, 0), (1, 1), (0, 2), (1, 2), (1, 3), (0, 4)]);
     }
 }

@@ -1,12 +1,12 @@
 //! What something did to reads: a difference against matched times without it, with an interval.
 //!
 //! Each occurrence is compared with its own surroundings: the mean logarithm of the responses in it, less that of the reads
-//! shortly before and after it. So neither a slow device nor a slow hour counts for the occurrence, and the reads of one
+//! shortly before and after it on the same device. So neither a slow device nor a slow hour counts for the occurrence, and the reads of one
 //! occurrence count as one observation, however many they are. Over the occurrences the differences have a mean and a
 //! Student interval; its exponential says how many times as long a read takes. An effect is *found* if the 99 % interval
 //! lies above 1, so that what does nothing is named once in two hundred.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use headstack_units::Nanos;
 use serde::Serialize;
@@ -14,6 +14,15 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// With fewer occurrences nothing is said.
 pub const FEWEST: u64 = 8;
+
+/// Devices of which causes are looked for: the first so many.
+const DEVICES: usize = 1024;
+
+/// What is kept of a device; `None` beyond so many.
+pub(crate) fn of_device<T: Default>(devices: &mut BTreeMap<u32, T>, device: u32) -> Option<&mut T> {
+    let room = devices.len() < DEVICES || devices.contains_key(&device);
+    room.then(|| devices.entry(device).or_default())
+}
 
 /// Reads before an occurrence that are remembered.
 const RECENT: usize = 512;
@@ -44,12 +53,17 @@ pub struct Effect {
 
 /// A mean of logarithms.
 #[derive(Clone, Copy, Debug, Default)]
-struct Logs {
+pub(crate) struct Logs {
     count: u64,
     sum: f64,
 }
 
 impl Logs {
+    /// Takes a response.
+    pub(crate) fn push(&mut self, response: Nanos) {
+        self.add(log(response));
+    }
+
     fn add(&mut self, log: f64) {
         self.count += 1;
         self.sum += log;
@@ -68,8 +82,9 @@ struct Pending {
     until: Nanos,
 }
 
+/// Sums over observations.
 #[derive(Clone, Copy, Debug, Default)]
-struct Differences {
+pub(crate) struct Differences {
     count: u64,
     reads: u64,
     reads_around: u64,
@@ -117,13 +132,9 @@ impl<const KINDS: usize> Matched<KINDS> {
     }
 
     /// An occurrence of `kind` with the responses of the reads in it.
-    pub(crate) fn occurrence(&mut self, kind: usize, from: Nanos, to: Nanos, inside: &[Nanos]) {
-        if inside.is_empty() {
+    pub(crate) fn occurrence(&mut self, kind: usize, from: Nanos, to: Nanos, inside: Logs) {
+        if inside.count == 0 {
             return;
-        }
-        let mut held = Logs::default();
-        for response in inside {
-            held.add(log(*response));
         }
         let reach = to.saturating_sub(from).max(REACH);
         let since = from.saturating_sub(reach);
@@ -131,7 +142,7 @@ impl<const KINDS: usize> Matched<KINDS> {
         for (_, log) in self.recent.iter().rev().take_while(|(arrival, _)| *arrival >= since) {
             around.add(*log);
         }
-        self.pending.push_back(Pending { kind, inside: held, around, until: to.saturating_add(reach) });
+        self.pending.push_back(Pending { kind, inside, around, until: to.saturating_add(reach) });
     }
 
     fn settle_first(&mut self) {
@@ -139,20 +150,34 @@ impl<const KINDS: usize> Matched<KINDS> {
         self.differences[pending.kind].add(pending.inside, pending.around);
     }
 
-    /// The effects, by kind.
-    pub(crate) fn finish(mut self, causes: [&'static str; KINDS]) -> Vec<Effect> {
+    /// What was found, by kind.
+    pub(crate) fn finish(mut self) -> [Differences; KINDS] {
         while !self.pending.is_empty() {
             self.settle_first();
         }
-        causes.into_iter().zip(&self.differences).map(|(cause, sums)| sums.effect(cause)).collect()
+        self.differences
     }
 }
 
-/// Reads in a window of a [`Contrast`].
-const WINDOW: u64 = 200;
+/// The effects, by kind, of what was found on each device.
+pub(crate) fn effects<const KINDS: usize>(
+    devices: impl Iterator<Item = [Differences; KINDS]>,
+    causes: [&'static str; KINDS],
+) -> Vec<Effect> {
+    let mut all = [Differences::default(); KINDS];
+    for device in devices {
+        for (sums, own) in all.iter_mut().zip(device) {
+            sums.merge(own);
+        }
+    }
+    causes.into_iter().zip(all).map(|(cause, sums)| sums.effect(cause)).collect()
+}
+
+/// Reads in a window of a [`Contrast`]: few, as what is slow for a while has more in its queue, which is not why it is slow.
+const WINDOW: u64 = 12;
 
 /// Each side of a window must hold so many.
-const FEWEST_READS: u64 = 5;
+const FEWEST_READS: u64 = 2;
 
 /// Compares reads of which something is true with the others of the same stretch of the trace: each stretch is one
 /// observation.
@@ -194,10 +219,10 @@ impl<const KINDS: usize> Contrast<KINDS> {
         }
     }
 
-    /// The effects, by kind.
-    pub(crate) fn finish(mut self, causes: [&'static str; KINDS]) -> Vec<Effect> {
+    /// What was found, by kind.
+    pub(crate) fn finish(mut self) -> [Differences; KINDS] {
         self.settle();
-        causes.into_iter().zip(&self.differences).map(|(cause, sums)| sums.effect(cause)).collect()
+        self.differences
     }
 }
 
@@ -211,6 +236,14 @@ impl Differences {
         self.reads_around += around.count;
         self.sum += difference;
         self.squares += difference * difference;
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.reads += other.reads;
+        self.reads_around += other.reads_around;
+        self.sum += other.sum;
+        self.squares += other.squares;
     }
 
     fn effect(&self, cause: &'static str) -> Effect {

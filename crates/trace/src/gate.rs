@@ -76,6 +76,17 @@ impl Notes {
         self.bad_records == 0 && self.out_of_order == 0
     }
 
+    /// The error of a trace of which nothing makes sense; `None` if nothing was bad.
+    #[cold]
+    pub(crate) fn nothing_sound(&self) -> Option<TraceError> {
+        let first = self.first.first()?;
+        let records = self.bad_records;
+        Some(TraceError::unusable(
+            format!("not one of {records} records makes sense; the first: {first}"),
+            "name the format with --format, or what the columns of a table hold with --columns".into(),
+        ))
+    }
+
     /// Adds what another reader passed over.
     pub fn merge(&mut self, other: &Self) {
         self.bad_records += other.bad_records;

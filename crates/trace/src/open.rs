@@ -181,6 +181,8 @@ pub struct TraceReader {
     rebase: bool,
     sorted: Option<std::vec::IntoIter<Request>>,
     suspected: Option<&'static str>,
+    /// Nothing that makes sense was read so far.
+    nothing_yet: bool,
     in_order: bool,
     /// What sorting took off every instant.
     sorted_zero: Nanos,
@@ -206,6 +208,8 @@ impl TraceReader {
             rebase,
             sorted: None,
             suspected: None,
+            // What does not pair is sound: such formats see for themselves.
+            nothing_yet: !event::is_event_trace(format) && !format.starts_with("tick-"),
             in_order: true,
             sorted_zero: Nanos::ZERO,
             delivery: Delivery::default(),
@@ -289,10 +293,22 @@ impl TraceReader {
 
     fn decode_any(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         let result = self.decoder.decode(batch, &mut self.gate);
-        if !batch.is_empty() && result.is_ok() {
-            self.suspected = None;
+        if !batch.is_empty() {
+            self.nothing_yet = false;
+            if result.is_ok() {
+                self.suspected = None;
+            }
         }
+        let result = result.and_then(|()| self.something_sound());
         result.map_err(|error| suspect(error, self.suspected.take()))
+    }
+
+    /// A tolerant reader leaves out what makes no sense, but not all there is: an error at the end of such a trace.
+    fn something_sound(&mut self) -> Result<(), TraceError> {
+        if !std::mem::take(&mut self.nothing_yet) || self.records_skipped() > 0 {
+            return Ok(());
+        }
+        self.notes().nothing_sound().map_or(Ok(()), Err)
     }
 
     /// Reads everything and orders it.

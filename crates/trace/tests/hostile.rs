@@ -5,7 +5,9 @@ use std::io::Write as _;
 use headstack_trace::event::blktrace::{Layout, push_record};
 use headstack_trace::event::write::events_of;
 use headstack_trace::tick::{Half, TickRecord};
-use headstack_trace::{FORMATS, Op, OpenOptions, OutputFormat, Request, RequestSource, convert, open};
+use headstack_trace::{
+    FORMATS, Filter, Op, OpenOptions, OutputFormat, Request, RequestSource, convert, open,
+};
 use headstack_units::{Lba, Nanos};
 use proptest::prelude::*;
 use tempfile::NamedTempFile;
@@ -270,6 +272,35 @@ fn empty_unknown_and_ambiguous() {
             .to_string()
             .contains("holds no files NAME.blktrace.N")
     );
+}
+
+/// A tolerant reader leaves out what makes no sense; where that is all there is, it is no empty trace but an error.
+#[test]
+fn a_trace_of_which_nothing_makes_sense_is_an_error() {
+    let table = "arrival_ms,lba,sectors,op\n";
+    let bad = [
+        ("csv", format!("{table}x,0,8,R\ny,8,8,R\n")),
+        ("spc", "0,zero,4096,w,1.0\n0,one,4096,w,2.0\n".to_owned()),
+        ("biosnoop", "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\nnow dd 7 sda R 0 4096 1.25\n".to_owned()),
+        ("ftrace", "dd-7 [000] 1.5: block_rq_issue: 8,0 ? 4096 () 0 + 8 [dd]\n".to_owned()),
+    ];
+    for (format, text) in bad {
+        for sort in [false, true] {
+            let tolerant =
+                OpenOptions { format: Some(format.into()), tolerant: true, sort, ..OpenOptions::default() };
+            let (requests, error) = read(text.as_bytes(), &tolerant);
+            assert_eq!(requests, [], "{format}");
+            let error = error.unwrap_or_else(|| panic!("{format}: no error"));
+            assert!(error.contains("makes sense; the first: "), "{format}: {error}");
+        }
+    }
+    // Nothing is no nonsense, and one sound record makes a trace, whatever is chosen of it.
+    let tolerant = OpenOptions { tolerant: true, ..OpenOptions::default() };
+    assert_eq!(read(table.as_bytes(), &tolerant), (vec![], None));
+    let one = format!("{table}x,0,8,R\n1,8,8,R\n");
+    assert_eq!(read(one.as_bytes(), &tolerant).0.len(), 1);
+    let filter = Filter { op: Some(Op::Write), ..Filter::default() };
+    assert_eq!(read(one.as_bytes(), &OpenOptions { filter, ..tolerant }), (vec![], None));
 }
 
 #[test]

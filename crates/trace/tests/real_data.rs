@@ -170,6 +170,10 @@ fn packed_tables_read_with_named_columns() {
     // Its operations are SCSI codes (28, 2a), which the generic table does not know.
     let error = TraceInfo::of_file(&path, &OpenOptions { columns, ..OpenOptions::default() }).unwrap_err();
     assert!(error.to_string().contains("line 2: `op` is `2a`"), "{error}");
+    // The preset does; its twin with finer stamps lasts as long.
+    let preset = OpenOptions { format: Some("cloudphysics".into()), ..OpenOptions::default() };
+    let (info, _) = read("traces/cloudphysics.csv.gz", &preset).unwrap();
+    assert_eq!((info.requests, info.reads, info.span_s), (113_872, 46_974, 7200.0));
 
     let columns = [
         ("Timestamp", "arrival_s"),

@@ -72,7 +72,8 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
 
 
 def _compared(effect: Effect) -> str:
-    return f"when {_WORDS[effect['cause']]}, reads take {_times(effect)} as long, which chance explains"
+    why = "which delays none" if effect["high"] < 1 else "which chance explains"
+    return f"when {_WORDS[effect['cause']]}, reads take {_times(effect)} as long, {why}"
 
 
 def _times(effect: Effect) -> str:

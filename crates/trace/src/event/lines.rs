@@ -59,13 +59,24 @@ pub(crate) struct TextEvents<P> {
     notes: Notes,
     last: Nanos,
     lost: u64,
+    /// Events were read, or there are none.
+    begun: bool,
 }
 
 impl<P: EventLineParser> TextEvents<P> {
     pub(crate) fn new(input: Input, parser: P, tolerant: bool) -> Self {
         let path = input.path().clone();
         let lines = Lines::new(input.into_buffer());
-        Self { path, lines, parser, tolerant, notes: Notes::default(), last: Nanos::ZERO, lost: 0 }
+        Self {
+            path,
+            lines,
+            parser,
+            tolerant,
+            notes: Notes::default(),
+            last: Nanos::ZERO,
+            lost: 0,
+            begun: false,
+        }
     }
 }
 
@@ -100,6 +111,11 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
                 }
             }
         }
+        // Text of which no line is an event, and not all are something else.
+        if batch.is_empty() && !std::mem::replace(&mut self.begun, true) {
+            return self.notes.nothing_sound().map_or(Ok(()), Err);
+        }
+        self.begun = true;
         Ok(())
     }
 

@@ -1,13 +1,13 @@
 //! biosnoop (bcc, bpftrace): one line a completion under a header that names the columns: `TIME(s) COMM PID DISK T SECTOR
 //! BYTES [QUE(ms)] LAT(ms)`. The time is that of the completion; the latency is the device's, and `QUE` the time in the
 //! queue before. Disks become devices, in the order of their appearance. iosnoop (perf-tools) names its columns otherwise:
-//! `[STARTs] ENDs COMM PID TYPE DEV BLOCK BYTES LATms`, with `-t` or `-ts`.
+//! `[STARTs] ENDs COMM PID TYPE DEV BLOCK BYTES LATms`, with `-t` or `-ts`, and says before and after them what it does.
 
 use headstack_units::{Lba, Nanos};
 
 use crate::format::completions::Completions;
 use crate::format::{Decoder, Format};
-use crate::input::Input;
+use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
 use crate::text::sectors_of;
 use crate::{Op, OpenOptions, Request, TraceError};
@@ -15,9 +15,17 @@ use crate::{Op, OpenOptions, Request, TraceError};
 pub(super) static FORMAT: Format = Format {
     name: "biosnoop",
     about: "biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms), a line a completion; or iosnoop -t",
-    sniff: |sample| sample.lines().next().is_some_and(|line| columns(line).is_some()),
+    sniff: |sample| header(sample).is_some(),
     open,
 };
+
+/// Lines above the header.
+const MOST_ABOVE: usize = 4;
+
+/// The columns that the header at the beginning names.
+fn header(sample: Sample<'_>) -> Option<Vec<Column>> {
+    sample.lines().take(MOST_ABOVE + 1).find_map(columns)
+}
 
 /// A line has at most so many words; the name of a command has 15 bytes.
 const MOST_CELLS: usize = 32;
@@ -61,28 +69,26 @@ fn columns(header: &[u8]) -> Option<Vec<Column>> {
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
     let path = input.path().clone();
-    let header = input.sample().lines().next().and_then(columns);
-    let columns = header.ok_or_else(|| {
+    let columns = header(input.sample()).ok_or_else(|| {
         TraceError::unusable(
             format!("`{}` does not begin with biosnoop's header", path.display()),
             "the columns TIME(s), T, SECTOR, BYTES and LAT(ms) are needed".into(),
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let mut parser = Parser { columns, disks: Vec::new(), headed: false };
-    Ok(Box::new(Completions::new(input, sector_bytes, move |line: &[u8]| parser.parse(line, sector_bytes))))
+    let mut parser = Parser { columns, disks: Vec::new() };
+    let lines = Completions::new(input, sector_bytes, move |line: &[u8]| parser.parse(line, sector_bytes));
+    Ok(Box::new(lines.below(|line| self::columns(line).is_some())?))
 }
 
 struct Parser {
     columns: Vec<Column>,
     disks: Vec<Vec<u8>>,
-    headed: bool,
 }
 
 impl Parser {
     fn parse(&mut self, line: &[u8], sector_bytes: u32) -> Result<Option<Request>, Problem> {
-        if !self.headed {
-            self.headed = true;
+        if line.starts_with(b"Ending tracing") {
             return Ok(None);
         }
         let mut cells = [&[][..]; MOST_CELLS];
@@ -150,7 +156,9 @@ mod tests {
         let text = "STARTs         ENDs           COMM         PID    TYPE DEV      BLOCK        BYTES     LATms\n\
             5982800.302061 5982800.302679 supervise    1809   W    202,1    17039600     4096       0.62\n\
             5982800.302423 5982800.302842 my tool      1809   RM   202,1    17039608     4096       0.42\n";
+        let around = format!("Tracing block I/O. Ctrl-C to end.\n{text}\nEnding tracing...\n");
         let requests = read_text(None, text).unwrap();
+        assert_eq!(read_text(None, &around).unwrap(), requests);
         let second = requests[1].arrival.0 - requests[0].arrival.0;
         assert_eq!(
             (requests.len(), requests[0].lba, requests[0].sectors, second),

@@ -34,6 +34,16 @@ impl<P: FnMut(&[u8]) -> Result<Option<Request>, Problem> + Send> Completions<P> 
         }
     }
 
+    /// The same, from below the line that is a header on.
+    pub(crate) fn below(mut self, is_header: impl Fn(&[u8]) -> bool) -> Result<Self, TraceError> {
+        while let Some((line, _)) = self.lines.next()? {
+            if is_header(line) {
+                break;
+            }
+        }
+        Ok(self)
+    }
+
     /// Reads one line into the window; false at the end.
     fn advance(&mut self, gate: &mut Gate) -> Result<bool, TraceError> {
         let Some((line, line_number)) = self.lines.next()? else { return Ok(false) };

@@ -146,8 +146,9 @@ pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
         [] => Err(TraceError::unusable(
             format!("`{path}` does not begin like a trace of any known format"),
             format!(
-                "name its format with --format ({}); a table with other column names reads with --format csv --column NAME=FIELD",
-                names(FORMATS)
+                "name its format with --format ({}, {}); what the columns of another table hold is said with --columns",
+                names(FORMATS),
+                preset::names()
             ),
         )),
         ref several => Err(TraceError::unusable(

@@ -207,7 +207,7 @@ mod tests {
         let text = "version,time,op,size,lbn\n1,5633898,2a,512,42\n1,5633998,28,1024,43\n";
         let cloudphysics = read("cloudphysics", text).unwrap();
         assert_eq!(cloudphysics[0], Request::new(Nanos(0), Op::Write, Lba(42), 1));
-        assert_eq!(cloudphysics[1], Request::new(Nanos(100_000), Op::Read, Lba(43), 2));
+        assert_eq!(cloudphysics[1], Request::new(Nanos(100_000_000_000), Op::Read, Lba(43), 2));
         let baleen = read("baleen", "b1 0 4096 5.5 1 p n u 0 1 h\nb2 8192 512 5.75 3 p n u 0 1 h\n").unwrap();
         assert_eq!(baleen[0], Request::new(Nanos(0), Op::Read, Lba(0), 8));
         let second_slot = (64 << 11) + 16;

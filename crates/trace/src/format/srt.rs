@@ -114,6 +114,15 @@ struct Records {
     skipped: u64,
 }
 
+impl Records {
+    /// The file ends in a record of `wanted` bytes.
+    fn cut_short(&mut self, wanted: usize, place: Place, gate: &mut Gate) -> Result<(), TraceError> {
+        let left = self.buffer.bytes().len();
+        self.buffer.take(left);
+        gate.problem(place, cut_short(wanted, left))
+    }
+}
+
 impl Decoder for Records {
     fn sector_bytes(&self) -> u32 {
         self.sector_bytes
@@ -131,7 +140,8 @@ impl Decoder for Records {
             self.number += 1;
             let place = Place::Byte { offset: self.buffer.offset(), record: self.number };
             if !self.buffer.ensure(SHORTEST)? {
-                return Err(gate.error(place, cut_short(SHORTEST, self.buffer.bytes().len())));
+                self.cut_short(SHORTEST, place, gate)?;
+                break;
             }
             let (size, kind) = (word(self.buffer.bytes(), 0) as usize, word(self.buffer.bytes(), 1) & 0xffff);
             let shortest = match kind {
@@ -145,7 +155,8 @@ impl Decoder for Records {
                 );
             }
             if !self.buffer.ensure(size)? {
-                return Err(gate.error(place, cut_short(size, self.buffer.bytes().len())));
+                self.cut_short(size, place, gate)?;
+                break;
             }
             match self.buffer.take(size).first_chunk() {
                 Some(record) if matches!(kind, 1 | 2 | 4) => {
@@ -265,6 +276,13 @@ mod tests {
             HEADER.len() + 56
         );
         assert!(error.contains(&place), "{error}");
+        assert!(batch.is_empty());
+        // A tolerant reader leaves it out, as in other formats.
+        let tolerant = OpenOptions { tolerant: true, ..OpenOptions::default() };
+        let mut reader = crate::open(file.path(), &tolerant).unwrap();
+        crate::RequestSource::next_batch(&mut reader, &mut batch).unwrap();
+        assert_eq!((batch.len(), reader.notes().bad_records), (1, 1));
+        crate::RequestSource::next_batch(&mut reader, &mut batch).unwrap();
         assert!(batch.is_empty());
     }
 
