@@ -123,8 +123,11 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         if (p99 := point.estimate(P99)) is not None and (cost := point.estimate(front.metric)) is not None
     ]
     frame = pl.DataFrame(rows)
-    title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     scale = _scale(frame["p99"])
+    # Of few runs an interval may reach below zero, which no time does, and of which there is no logarithm.
+    floor = frame["p99"].min() if scale.get("type") == "log" else 0.0
+    frame = frame.with_columns(low=pl.when(pl.col("low") > 0).then("low").otherwise(pl.lit(floor)))
+    title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     base = Chart(frame).encode(
         x=vega.X("cost:Q", title=title, scale=vega.Scale(zero=False), axis=vega.Axis(tickCount=10, labelOverlap=True)),
         tooltip=[
