@@ -89,7 +89,7 @@ def _paired(each: Difference, time: str) -> Section:
     return Section(
         f"Request by request: {each.name}",
         f"The change of the {time} time of the same request: {100 * slower / count:.1f} % take longer, "
-        f"{100 * faster / count:.1f} % less long, {100 * (count - slower - faster) / count:.1f} % as long.",
+        f"{100 * faster / count:.1f} % take less time, {100 * (count - slower - faster) / count:.1f} % take as long.",
         charts.cdf({each.name: pl.Series(change)}, {each.name: style.BLUE}, "change (ms)"),
         half=False,
     )
