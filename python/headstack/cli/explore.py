@@ -74,6 +74,7 @@ def explore(
 
 def _show(found: Exploration) -> None:
     from headstack.sweeping.cells import figure
+    from headstack.sweeping.metrics import USD
 
     axes = [axis.name for axis in found.comparison.sweep.definition.axes]
     rows = [
@@ -84,14 +85,18 @@ def _show(found: Exploration) -> None:
                 for value in (each["response_ms"]["p99"], each["response_ms"]["mean"], each["watts"], each["usd"])
             ),
             "yes" if each["holds"] else "no",
-            ", ".join({"usd": "dollars"}.get(metric, "watts") for metric, is_on in each["on_front"].items() if is_on)
+            ", ".join(
+                f"p99 and {'dollars' if metric == USD else 'watts'}"
+                for metric, is_on in each["on_front"].items()
+                if is_on
+            )
             or "–",
         ]
         for each in found.summary["candidates"]
     ]
     output.table(
         found.comparison.sweep.definition.summary,
-        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of p99 and"],
+        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of"],
         rows,
         text_columns=(*range(len(axes)), len(axes) + 4, len(axes) + 5),
     )
