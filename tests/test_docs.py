@@ -46,6 +46,28 @@ def test_every_block_says_what_it_is(document: Document) -> None:
             tomllib.loads(block.text)
 
 
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]+))?\)")
+
+
+def anchors(path: Path) -> set[str]:
+    """What the headings of a page are called in links."""
+    heads = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+def test_every_link_leads_somewhere() -> None:
+    wrong = []
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]):
+        for file, anchor in LINK.findall(path.read_text()):
+            target = path.parent / file if file else path
+            # What `make docs` generates need not be there.
+            if ":" in file or "/generated/" in str(target):
+                continue
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                wrong.append(f"{path.relative_to(ROOT)}: {file}#{anchor}")
+    assert not wrong
+
+
 def test_every_reason_to_leave_out_is_needed() -> None:
     commands = [each for document in DOCUMENTS for block in document.blocks for each in block.commands()]
     idle = [pattern for pattern in NOT_RUN if not any(re.search(pattern, command) for command in commands)]
