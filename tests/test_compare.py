@@ -64,6 +64,8 @@ def test_a_run_against_itself_is_the_same(runs: Path, tmp_path: Path) -> None:
     found = headstack.compare([runs / "a.parquet", again])
     assert found.answer() == "again is the same as a in all 6 values."
     assert all(metric.change == 0 for metric in found.differences[0].metrics.values())
+    # Nothing differs: no chance is in it.
+    assert "may be chance" not in run_cli("compare", runs / "a.parquet", again).out
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.8])
