@@ -223,3 +223,22 @@ def test_a_directory_without_permission(tmp_path: Path) -> None:
         )
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate",), "simulate needs SYSTEM"),
+        (("validate", "hp-97560"), "validate needs --trace"),
+        (("simulate", "hp-97560", "--requests"), "--requests needs a value"),
+        (("schedulers", "here"), "nothing is known to do with `here`"),
+        (("validate", "hp-97560", "--trace", "x", "--requests", "-2"), "--requests -2 leaves nothing to do"),
+        (("validate", "hp-97560", "--trace", "x", "--fit-share", "2"), "add `--phase-lock`"),
+        (("explore", "x", "--candidates", "y", "--threads", "-2"), "--threads -2 leaves nothing to do"),
+        (("measure", "hp-97560", "skippy"), "did you mean `sim:hp-97560`"),
+    ],
+)
+def test_what_is_missing_or_too_much_is_said_as_it_is_typed(words: tuple[str, ...], said: str) -> None:
+    message = refused(*words)
+    assert said in message
+    assert "internal error" not in message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
-from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions
+from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
 
@@ -50,6 +50,7 @@ def explore(
         check_report(report)
     if resume and out is None:
         raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
+    check_counts(requests=requests, threads=threads)
     with kept(out), output.progress("exploring", None) as progress:
         found = explored(
             how.open(trace),
