@@ -14,13 +14,16 @@ import pytest
 
 from conftest import ROOT
 from documents import LANGUAGES, Document, documents
+from headstack import schedulers
 from headstack.cli import command_line, output
+from headstack.studies import STUDIES
 from supplies import supply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DOCUMENTS = documents()
+NUMBERS = {15: "Fifteen", 16: "Sixteen", 17: "Seventeen", 18: "Eighteen", 19: "Nineteen", 20: "Twenty"}
 # What is not run, and why. Those of headstack are parsed all the same.
 NOT_RUN = {
     r"^sudo |/dev/sd|^iostat|^bpftrace": "needs a device, or root",
@@ -66,6 +69,14 @@ def test_every_link_leads_somewhere() -> None:
             if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
                 wrong.append(f"{path.relative_to(ROOT)}: {file}#{anchor}")
     assert not wrong
+
+
+def test_the_readme_counts_what_is_there() -> None:
+    text = (ROOT / "README.md").read_text()
+    algorithms = [each for each in schedulers() if not each["is_modifier"]]
+    assert f"**{NUMBERS[len(algorithms)]} scheduling algorithms**" in text
+    row = next(line for line in text.splitlines() if line.startswith("| a paper reproduced"))
+    assert [name for name in STUDIES if f"`{name}`" not in row.replace("headstack study ", "")] == []
 
 
 def test_every_reason_to_leave_out_is_needed() -> None:

@@ -120,7 +120,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
-EVERY_VERB = "Every verb takes --json, --csv and --plain (ASCII, no line is wrapped)."
+EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 
 def examples(verb: str) -> str:
