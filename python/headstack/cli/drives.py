@@ -160,8 +160,8 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             (
                 check.drive,
                 *(
-                    f"{row.mb_per_s:.3g} ({100 * row.share:.0f} %)"
-                    for row in sorted(check.sequential, key=lambda row: row.op)
+                    f"{row['mb_per_s']:.3g} ({100 * row['share']:.0f} %)"
+                    for row in sorted(check.sequential, key=lambda row: row["op"])
                 ),
             )
             for check in checks
