@@ -116,12 +116,15 @@ class StudyRow(TypedDict):
 
     id: str
     claim: str
-    paper: Figure
+    source: Figure
+    """What the source prints, or gives as an input."""
+    target: Figure
+    """An aim of ours."""
     ours: Figure
     unit: str
     tolerance: str
     verdict: str
-    """`holds`, `differs` or `not-testable`."""
+    """`reproduced` or `not reproduced`, `met` or `missed` of an aim, `input read back`, `not testable`."""
     note: str
     kind: str
     """`source`: the source prints the number; `aim`: it is an aim of ours; `input`: the model was given it."""
