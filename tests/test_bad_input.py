@@ -235,6 +235,7 @@ def test_a_directory_without_permission(tmp_path: Path) -> None:
         (("validate", "hp-97560", "--trace", "x", "--requests", "-2"), "--requests -2 leaves nothing to do"),
         (("validate", "hp-97560", "--trace", "x", "--fit-share", "2"), "add `--phase-lock`"),
         (("explore", "x", "--candidates", "y", "--threads", "-2"), "--threads -2 leaves nothing to do"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--save", "a.parquet"), "--out writes completions"),
         (("measure", "hp-97560", "skippy"), "did you mean `sim:hp-97560`"),
     ],
 )

@@ -108,6 +108,10 @@ def simulate(
             check_writable(path)
     if report is not None:
         check_report(report)
+    if save is not None and save.suffix == ".parquet":
+        raise InputError(
+            f"--save writes a drive file, and `{save}` is named like completions", "--out writes completions"
+        )
     built = System(system, overrides=model_overrides(set_, scheduler))
     source = _source(workload, trace, how)
     measured = [] if fio_json is None else results(fio_json)
