@@ -58,7 +58,7 @@ def test_a_study_page_answers_first_and_keeps_aims_apart() -> None:
     assert [row.word for row in ROWS] == ["reproduced", "not reproduced", "met", "input read back", "not testable"]
     # The sign before the verdict is there without colour, and in print nothing is cut off.
     assert '.not-reproduced::before, .missed::before { content: "✗ "; }' in page
-    assert ".scroll { overflow: visible; }" in page
+    assert ".scroll { overflow: visible; background: none; }" in page
 
 
 def test_a_study_finds_its_answer_in_our_numbers() -> None:
