@@ -150,12 +150,13 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         .mark("circle", size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
         .encode(y=y, color=colour)
         for place in ("others", "on the front")
+        if place in frame["place"]
     ]
     return Section(
         f"p99 against {front.word}",
         f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
         f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
-        vega.layer(bars, dots[0], line, dots[1], width="container", height=charts.HEIGHT),
+        vega.layer(bars, *dots[:-1], line, dots[-1], width="container", height=charts.HEIGHT),
         half=half,
     )
 
