@@ -240,3 +240,23 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
     if verb != "match":
         assert "line 2: `arrival` is `x`: not a number" in message
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate",), "simulate needs SYSTEM"),
+        (("validate", "hp-97560"), "validate needs --trace"),
+        (("simulate", "hp-97560", "--requests"), "--requests needs a value"),
+        (("schedulers", "here"), "nothing is known to do with `here`"),
+        (("validate", "hp-97560", "--trace", "x", "--requests", "-2"), "--requests -2 leaves nothing to do"),
+        (("validate", "hp-97560", "--trace", "x", "--fit-share", "2"), "add `--phase-lock`"),
+        (("explore", "x", "--candidates", "y", "--threads", "-2"), "--threads -2 leaves nothing to do"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--save", "a.parquet"), "--out writes completions"),
+        (("measure", "hp-97560", "skippy"), "did you mean `sim:hp-97560`"),
+    ],
+)
+def test_what_is_missing_or_too_much_is_said_as_it_is_typed(words: tuple[str, ...], said: str) -> None:
+    message = refused(*words)
+    assert said in message
+    assert "internal error" not in message

@@ -187,6 +187,16 @@ def test_the_page_shows_before_and_after_and_what_is_not_known(found: headstack.
         assert words in text, words
 
 
+def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Path) -> None:
+    page = tmp_path / "same.html"
+    words = ("calibrate", DRIVE, "--trace", measured, "--parameters", UNUSED, "--rounds", "1", "--report", page)
+    error = run(*words, "--json").json()["test"]["after"]["per_request"]["mae_percent"]
+    text = page.read_text()
+    assert "No parameter was changed: on requests that were not fitted" in text
+    assert f"the error of a single one stays {error:.2f} % of the mean" in text
+    assert "wrong before" not in text  # a head without rows
+
+
 def test_what_is_made_small_can_be_chosen(measured: Path) -> None:
     names = [*REAL, RIGHT]
     found = {

@@ -294,9 +294,11 @@ def test_validate_scores_a_part_of_a_trace() -> None:
 
 def test_a_study_without_its_data_says_so() -> None:
     rows = {row["id"]: row for row in headstack("study", "ruemmler-wilkes", "--json").json()["rows"]}
-    assert {"id", "claim", "kind", "paper", "ours", "unit", "tolerance", "verdict", "note"} == set(rows["fig4b-m1"])
-    assert rows["a1-sectors"]["verdict"] == "holds"
-    assert rows["fig4b-m1"]["verdict"] == "not-testable"
+    assert {"id", "claim", "kind", "source", "target", "ours", "unit", "tolerance", "verdict", "note"} == set(
+        rows["fig4b-m1"]
+    )
+    assert rows["a1-sectors"]["verdict"] == "reproduced"
+    assert rows["fig4b-m1"]["verdict"] == "not testable"
     assert "--data" in rows["fig4b-m1"]["note"]
     assert "ruemmler-wilkes" in headstack("study", "list").out
 

@@ -14,6 +14,7 @@ import headstack
 from conftest import headstack as run_cli
 from conftest import refused
 from headstack.comparison import Limit, resampling
+from headstack.comparison.result import Metric, _words
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def test_a_run_against_itself_is_the_same(runs: Path, tmp_path: Path) -> None:
     found = headstack.compare([runs / "a.parquet", again])
     assert found.answer() == "again is the same as a in all 6 values."
     assert all(metric.change == 0 for metric in found.differences[0].metrics.values())
+    # Nothing differs: no chance is in it.
+    assert "may be chance" not in run_cli("compare", runs / "a.parquet", again).out
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.8])
@@ -120,12 +123,29 @@ def test_a_unit_that_does_not_fit_is_refused() -> None:
         Limit.parse("p99 > 3s").is_broken(1.0, 2.0, "ms")
 
 
+def test_a_change_without_its_sign_is_explained() -> None:
+    with pytest.raises(InputError) as refusal:
+        Limit.parse("p99 > 5%").is_broken(1.0, 2.0, "ms")
+    assert "`p99 > +5%`" in (refusal.value.hint or "")
+
+
+def test_the_answer_has_no_more_digits_than_it_needs() -> None:
+    far, near = Metric(347.5723, 282.4738, "ms", None), Metric(15.80871, 15.80899, "ms", None)
+    assert _words(far).startswith("goes from 347.6 to 282.5 ms")
+    assert _words(near).startswith("goes from 15.8087 to 15.809 ms")
+    assert _words(Metric(1.0, 1.0, "ms", None)).startswith("goes from 1 to 1 ms")
+
+
 def test_a_broken_limit_ends_with_1(runs: Path) -> None:
     words = ("compare", runs / "faster.parquet", runs / "a.parquet")
     assert run_cli(*words).code == 0
     done = run_cli(*words, "--fail-if", "mean > +1%", "--json")
     assert done.code == 1
-    assert json.loads(done.out)["failed"] == ["mean > +1%: a"]
+    found = json.loads(done.out)
+    mean = found["compared"][0]["metrics"]["mean"]
+    # The limit, who broke it, and by how much.
+    assert found["failed"][0].startswith("mean > +1%: a, where mean goes from ")
+    assert f"({mean['change_percent']:+.3g} %)" in found["failed"][0]
     assert "limit broken: mean > +1%: a" in done.err
     assert run_cli(*words, "--fail-if", "mean > +900%").code == 0
 

@@ -14,13 +14,16 @@ import pytest
 
 from conftest import ROOT
 from documents import LANGUAGES, Document, documents
+from headstack import schedulers
 from headstack.cli import command_line, output
+from headstack.studies import STUDIES
 from supplies import supply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DOCUMENTS = documents()
+NUMBERS = {15: "Fifteen", 16: "Sixteen", 17: "Seventeen", 18: "Eighteen", 19: "Nineteen", 20: "Twenty"}
 # What is not run, and why. Those of headstack are parsed all the same.
 NOT_RUN = {
     r"^sudo |/dev/sd|^iostat|^bpftrace": "needs a device, or root",
@@ -44,6 +47,36 @@ def test_every_block_says_what_it_is(document: Document) -> None:
     for block in document.blocks:
         if block.language == "toml":
             tomllib.loads(block.text)
+
+
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]+))?\)")
+
+
+def anchors(path: Path) -> set[str]:
+    """What the headings of a page are called in links."""
+    heads = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+def test_every_link_leads_somewhere() -> None:
+    wrong = []
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]):
+        for file, anchor in LINK.findall(path.read_text()):
+            target = path.parent / file if file else path
+            # What `make docs` generates need not be there.
+            if ":" in file or "/generated/" in str(target):
+                continue
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                wrong.append(f"{path.relative_to(ROOT)}: {file}#{anchor}")
+    assert not wrong
+
+
+def test_the_readme_counts_what_is_there() -> None:
+    text = (ROOT / "README.md").read_text()
+    algorithms = [each for each in schedulers() if not each["is_modifier"]]
+    assert f"**{NUMBERS[len(algorithms)]} scheduling algorithms**" in text
+    row = next(line for line in text.splitlines() if line.startswith("| a paper reproduced"))
+    assert [name for name in STUDIES if f"`{name}`" not in row.replace("headstack study ", "")] == []
 
 
 def test_every_reason_to_leave_out_is_needed() -> None:

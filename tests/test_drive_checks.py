@@ -69,12 +69,12 @@ def test_rates_of_zones_follow_from_sectors_revolutions_and_skews() -> None:
 
 def test_revolutions_lost_to_a_short_skew_are_laid_to_the_skew(tmp_path: Path) -> None:
     found = deep_check(str(short_skews(tmp_path)))
-    outer = next(row for row in found.sequential if (row.place, row.op) == ("outer", "write"))
-    assert outer.cause.startswith("skews shorter than the switch")
-    assert outer.lost_per_track > 0.9
+    outer = next(row for row in found.sequential if (row["place"], row["op"]) == ("outer", "write"))
+    assert outer["cause"].startswith("skews shorter than the switch")
+    assert outer["lost_per_track"] > 0.9
     assert found.skews
-    read = next(row for row in found.sequential if (row.place, row.op) == ("outer", "read"))
-    assert read.share > 0.99
+    read = next(row for row in found.sequential if (row["place"], row["op"]) == ("outer", "read"))
+    assert read["share"] > 0.99
     assert "skews shorter than the switch" in found.verdict
 
 
@@ -96,7 +96,7 @@ def test_the_whole_library_meets_its_aims_but_for_what_is_known() -> None:
 
 def test_a_drive_without_a_write_cache_is_not_asked_for_one() -> None:
     found = deep_check("dec-rz26")
-    assert {aim.id for aim in found.aims} == {"sequential-read", "queue", "longest-read"}
+    assert {aim["id"] for aim in found.aims} == {"sequential-read", "queue", "longest-read"}
     assert "write_uncached_qd1" not in found.random_iops
 
 

@@ -77,6 +77,15 @@ def test_the_answer_has_three_sentences_that_agree_with_the_table(load: Path) ->
     assert f"quickest is {quickest['system']}, {quickest['scheduler']}" in sentences[2]
 
 
+def test_nothing_is_called_frugal_whose_watts_nobody_knows(load: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old.toml"
+    old.write_text('drives = ["cheetah-9lp"]\nschedulers = ["drive:sptf"]\n[[arrays]]\nlevel = "mirror"\ndrives = 3\n')
+    found = headstack.explore(load / "load.trace", old)
+    assert "The quickest of them is 3 × cheetah-9lp, mirror, drive:sptf" in found.answer()
+    assert "frugal" not in found.answer()
+    assert "None of them" not in found.answer()
+
+
 def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
     found = headstack.explore(load / "load.trace", load / "candidates.toml", p99_ms=0.5)
     assert found.holding == []

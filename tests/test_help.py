@@ -31,6 +31,20 @@ def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str
             assert example.startswith(f"headstack {verb}")
 
 
+def test_every_argument_is_explained_and_no_default_is_python(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for verb in verbs.EXAMPLES:
+        assert main([*verb.split(), "--help"]) == 0
+        text = capsys.readouterr().out
+        assert not re.findall(r"\[default:\s+(?:│\s+│\s+)?(?:\(\)|False|None)\]", text), verb
+        # Nothing but the names of an argument on its line.
+        assert not re.findall(r"^│ +(?:\* +)?[A-Z]+(?: --[a-z-]+)? +(?:\[required\] *)?│$", text, re.MULTILINE), verb
+    assert main(["calibrate", "--help"]) == 0
+    assert "[default: 3]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("example", [line for lines in verbs.EXAMPLES.values() for line in lines])
 def test_examples_are_commands(example: str) -> None:
     words = output.choose(shlex.split(example.partition(" > ~")[0])[1:])

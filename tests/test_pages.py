@@ -21,6 +21,7 @@ from headstack.report.explanation import explanation_page
 from headstack.report.measurement import measurement_page
 from headstack.report.run import run_page
 from headstack.report.study import row_cells, study_page
+from headstack.report.sweep import sweep_page
 from headstack.report.trace import trace_page
 from headstack.report.validation import validation_page
 from headstack.residuals import residual_frame
@@ -58,7 +59,7 @@ def test_a_study_page_answers_first_and_keeps_aims_apart() -> None:
     assert [row.word for row in ROWS] == ["reproduced", "not reproduced", "met", "input read back", "not testable"]
     # The sign before the verdict is there without colour, and in print nothing is cut off.
     assert '.not-reproduced::before, .missed::before { content: "✗ "; }' in page
-    assert ".scroll { overflow: visible; }" in page
+    assert ".scroll { overflow: visible; background: none; }" in page
 
 
 def test_a_study_finds_its_answer_in_our_numbers() -> None:
@@ -157,6 +158,25 @@ CUT = """<script>setTimeout(() => {
 }, 3000)</script>"""
 
 
+# So few runs of a heavy load and a light one that the interval of the first reaches below zero.
+GRID = """
+metrics = ["response_ms.p99", "power.average_w"]
+[base]
+system = "nearline-18tb"
+workload = "thesis-4ms"
+requests = 300
+[[axis]]
+path = "rotation_rpm"
+values = [5400, 7200]
+[[axis]]
+name = "gap"
+path = "workload.stream.0.inter_arrival.exponential_ms"
+values = [7.0, 200.0]
+[repeats]
+count = 2
+"""
+
+
 def every_page(folder: Path) -> dict[str, str]:
     """A page of each kind that draws charts."""
     rows = folder / "run-with-a-long-name.parquet"
@@ -167,8 +187,11 @@ def every_page(folder: Path) -> dict[str, str]:
     assert slower.summary["requests"] == 2000
     scan = headstack.measure.run("sim:hp-97560", ["scan"], scan_percent=1)
     streams = headstack.measure.run("sim:maxtor-maxline-plus-ii", ["stream"], file_mb=[30], repeats=2)
+    grid = folder / "grid.toml"
+    grid.write_text(GRID)
     return {
         "run": run_page(run).html(),
+        "sweep": sweep_page(headstack.sweep(grid, folder / "swept").compare()).html(),
         "explanation": explanation_page(headstack.explain_completion("hp-97560", rows, 1500)).html(),
         "validation": validation_page(headstack.validate("hp-97560", rows, ladder=True)).html(),
         "comparison": comparison_page(headstack.compare([rows, folder / "b.parquet"])).html(),

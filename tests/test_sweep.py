@@ -20,8 +20,10 @@ import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack.errors import InputError
+from headstack.report.sweep import sweep_page
 from headstack.sweeping import definition, folder, pareto, repeats
 from headstack.sweeping.executors.local import LocalExecutor
+from headstack.sweeping.result import PointResult
 
 BASE = '[base]\nsystem = "hp-97560"\nworkload = "thesis-4ms"\nrequests = 300\n'
 RPM = '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 5400, 7200]\n'
@@ -394,6 +396,28 @@ def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> No
         assert part in text
     assert len(text) < 5_000_000
     assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]
+
+
+def test_an_interval_below_zero_has_no_logarithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few runs an interval may reach below zero; a logarithmic axis would lose all its points."""
+    speeds = '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 7200]\n'
+    gap = '[[axis]]\npath = "workload.stream.0.inter_arrival.exponential_ms"\nvalues = [0.5, 200.0]\n'
+    text = BASE.replace("hp-97560", "nearline-18tb") + speeds + gap + "[repeats]\ncount = 2\n"
+    metrics = 'metrics = ["response_ms.p99", "power.average_w"]\n'
+    found = headstack.sweep(written(tmp_path, metrics + text), tmp_path / "out").compare()
+    estimate = PointResult.estimate
+
+    def unsure(point: PointResult, metric: str) -> repeats.Estimate | None:
+        known = estimate(point, metric)
+        return known and repeats.Estimate(known.mean, 1.2 * known.mean)
+
+    monkeypatch.setattr(PointResult, "estimate", unsure)
+    chart = next(section.chart for section in sweep_page(found).sections if section.title == "p99 against watts")
+    assert chart is not None
+    drawn = chart.to_dict()
+    assert '"type": "log"' in json.dumps(drawn)
+    (rows,) = drawn["datasets"].values()
+    assert all(row["low"] > 0 for row in rows)
 
 
 def page_of(place: Path, speeds: int) -> str:

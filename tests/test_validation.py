@@ -52,6 +52,6 @@ def test_a_wrong_geometry_shows_in_single_requests(path: str, value: str, worse:
 def test_the_study_differs_only_where_validation_says() -> None:
     data_file(TRACE)
     rows = headstack("study", "ruemmler-wilkes", "--data", DATA, "--json").json()["rows"]
-    differing = {row["id"] for row in rows if row["verdict"] != "holds"}
+    differing = {row["id"] for row in rows if row["verdict"] in {"not reproduced", "missed", "not testable"}}
     assert differing == {"table1-97560", "fig4d-m3-writes", "c2200a-retries"}
     assert len(rows) >= 40

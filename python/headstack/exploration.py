@@ -105,11 +105,15 @@ class Exploration:
         if not holding:
             best = min(points, key=lambda point: _cost(point, P99))
             return f"{first} The nearest is {best.label}: {_words(best)}. More drives, or quicker ones, are needed."
-        priced = any(point.estimate(USD) is not None for point in holding)
-        measure, word = (USD, "cheapest") if priced else (WATTS, "most frugal")
+        words = {USD: "cheapest", WATTS: "most frugal"}
+        known = (measure for measure in words if any(point.estimate(measure) is not None for point in holding))
+        measure = next(known, None)
+        if measure is None:
+            quickest = min(holding, key=lambda point: _cost(point, P99))
+            return f"{first} The quickest of them is {quickest.label}: {_words(quickest)}."
         least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99)))
         quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure)))
-        second = f"The {word} of them is {least.label}: {_words(least)}."
+        second = f"The {words[measure]} of them is {least.label}: {_words(least)}."
         if quickest is least:
             return f"{first} {second} None of them is quicker."
         return f"{first} {second} The quickest is {quickest.label}: {_words(quickest)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstack.checks.deep import Aim, DeepCheck, deep_check
+from headstack.checks.deep import DeepCheck, deep_check
 from headstack.checks.skews import skew_sentences
 
-__all__ = ["Aim", "DeepCheck", "deep_check", "skew_sentences"]
+__all__ = ["DeepCheck", "deep_check", "skew_sentences"]

@@ -8,8 +8,8 @@ verdict says so.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import headstack
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headstack.results import drives
-    from headstack.results.drives import ZoneFigures
+    from headstack.results.drives import DriveAim, SequentialRate, ZoneFigures
 
 MIB = 1 << 20
 # Sequential requests are as long as hosts of the drive's time make them: what fits a small buffer, and what a large one is for.
@@ -39,68 +39,35 @@ WRITE_CACHE_OFF = ("drive.*.write_cache.enabled", "false")
 
 
 @dataclass(frozen=True)
-class Sequential:
-    """Sequential work at one place."""
-
-    place: str
-    op: str
-    zone: int
-    geometry_mb_per_s: float
-    """What the media give, or the bus and the command overhead if they are slower."""
-    mb_per_s: float
-    lost_per_track: float
-    """Revolutions beyond what geometry asks for."""
-    cause: str
-
-    @property
-    def share(self) -> float:
-        """Of what the geometry allows."""
-        return self.mb_per_s / self.geometry_mb_per_s
-
-
-@dataclass(frozen=True)
-class Aim:
-    """A bound that a drive of the description meets."""
-
-    id: str
-    what: str
-    value: float
-    aim: float
-    unit: str
-    met: bool
-    cause: str = ""
-
-
-@dataclass(frozen=True)
 class DeepCheck:
     """What the runs of one drive came to."""
 
     drive: str
     name: str
-    sequential: list[Sequential]
+    sequential: list[SequentialRate]
     random_iops: dict[str, float]
     longest_ms: dict[str, float]
     flush_s: float
     skews: list[str] = field(default_factory=list)
-    aims: list[Aim] = field(default_factory=list)
+    aims: list[DriveAim] = field(default_factory=list)
 
     @property
-    def missed(self) -> list[Aim]:
+    def missed(self) -> list[DriveAim]:
         """The aims that the drive misses."""
-        return [aim for aim in self.aims if not aim.met]
+        return [aim for aim in self.aims if not aim["met"]]
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         if not self.missed:
-            share = min(row.share for row in self.sequential if row.op == "read")
+            share = min(row["share"] for row in self.sequential if row["op"] == "read")
             return (
                 f"meets all {len(self.aims)} aims: sequential reads at {100 * share:.0f} % of its geometry or better, "
                 f"{self.random_iops['read_qd1']:.0f} random reads a second at queue depth 1, {self.random_iops['read_qd16']:.0f} at 16"
             )
         return "misses " + "; ".join(
-            f"{aim.what}: {_amount(aim.value)} instead of {_amount(aim.aim)} {aim.unit}"
-            + (f" ({aim.cause})" if aim.cause else "")
+            f"{aim['what']}: {_amount(aim['value'])} instead of {_amount(aim['aim'])} {aim['unit']}"
+            + (f" ({aim['cause']})" if aim["cause"] else "")
             for aim in self.missed
         )
 
@@ -111,14 +78,12 @@ class DeepCheck:
             "name": self.name,
             "ok": not self.missed,
             "verdict": self.verdict,
-            "sequential": [
-                cast("drives.SequentialRate", asdict(row) | {"share": row.share}) for row in self.sequential
-            ],
+            "sequential": self.sequential,
             "random_iops": self.random_iops,
             "longest_ms": self.longest_ms,
             "flush_s": self.flush_s,
             "skew_warnings": self.skews,
-            "aims": [cast("drives.DriveAim", asdict(aim)) for aim in self.aims],
+            "aims": self.aims,
         }
 
 
@@ -221,7 +186,7 @@ class Bench:
         half = (self.zones[held[-1]]["first_lba"] + self.zones[held[-1]]["sectors"]) // 2
         return max(number for number in held if self.zones[number]["first_lba"] <= half)
 
-    def sequential(self, place: str, op: str) -> Sequential:
+    def sequential(self, place: str, op: str) -> SequentialRate:
         """Long requests one behind the other, at queue depth 1, after the write cache is full."""
         number = self.zone_at(place)
         zone = self.zones[number]
@@ -245,12 +210,11 @@ class Bench:
         geometry = min(zone["media_mb_per_s"], size / 1e6 / bus_s)
         seconds = size / (rate * 1e6) - size / (geometry * 1e6)
         lost = seconds / (self.model.rotation_ms / 1e3) * track_bytes / size
-        row = Sequential(place, op, number, geometry, rate, lost, "")
-        return (
-            row
-            if row.share >= SEQUENTIAL_SHARE
-            else Sequential(place, op, number, geometry, rate, lost, self._cause(op, zone, lost, size))
-        )
+        share = rate / geometry
+        return {
+            "place": place, "op": op, "zone": number, "geometry_mb_per_s": geometry, "mb_per_s": rate, "lost_per_track": lost,
+            "cause": "" if share >= SEQUENTIAL_SHARE else self._cause(op, zone, lost, size), "share": share,
+        }  # fmt: skip
 
     def _overhead_ms(self, op: str) -> float:
         """What a sequential command costs beside its data: while it is worked on, the bus rests."""
@@ -348,32 +312,33 @@ def _span_s(summary: Mapping[str, Any], requests: int) -> float:
     return requests / summary["iops"]
 
 
-def _aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+def _aims(found: DeepCheck, bench: Bench) -> list[DriveAim]:
     return [*_sequential_aims(found, bench), *_random_aims(found, bench), _wait_aim(found)]
 
 
-def _sequential_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+def _sequential_aims(found: DeepCheck, bench: Bench) -> list[DriveAim]:
     """Reads keep up with the geometry where the drive reads ahead, and writes with reads where a write cache takes them."""
     aims = []
     for op, applies in (("read", bench.reads_ahead), ("write", bench.caches_writes)):
-        rows = [row for row in found.sequential if row.op == op]
-        worst = min(rows, key=lambda row: row.share)
+        rows = [row for row in found.sequential if row["op"] == op]
+        worst = min(rows, key=lambda row: row["share"])
         if applies:
-            what = f"sequential {op}s of {bench.sequential_kib} KiB at the {worst.place} tracks, share of what media, bus and overhead allow"
-            aim = Aim(
-                f"sequential-{op}",
-                what,
-                worst.share,
-                SEQUENTIAL_SHARE,
-                "times",
-                worst.share >= SEQUENTIAL_SHARE,
-                worst.cause,
+            what = f"sequential {op}s of {bench.sequential_kib} KiB at the {worst['place']} tracks, share of what media, bus and overhead allow"
+            aims.append(
+                _aim(
+                    f"sequential-{op}",
+                    what,
+                    worst["share"],
+                    SEQUENTIAL_SHARE,
+                    "times",
+                    met=worst["share"] >= SEQUENTIAL_SHARE,
+                    cause=worst["cause"],
+                )
             )
-            aims.append(aim)
     return aims
 
 
-def _random_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
+def _random_aims(found: DeepCheck, bench: Bench) -> list[DriveAim]:
     """A deeper queue and a write cache never make a drive slower; a large write cache pays."""
     iops = found.random_iops
     # A tenth for chance: the two runs draw other rotations.
@@ -394,11 +359,15 @@ def _random_aims(found: DeepCheck, bench: Bench) -> list[Aim]:
     return aims
 
 
-def _wait_aim(found: DeepCheck) -> Aim:
+def _wait_aim(found: DeepCheck) -> DriveAim:
     longest = found.longest_ms["read"]
     what = "longest read of a mixed load at queue depth 4"
-    return Aim("longest-read", what, longest, LONG_WAIT_MS, "ms", longest <= LONG_WAIT_MS)
+    return _aim("longest-read", what, longest, LONG_WAIT_MS, "ms", met=longest <= LONG_WAIT_MS)
 
 
-def _at_least(id_: str, what: str, value: float, aim: float, unit: str) -> Aim:
-    return Aim(id_, what, value, aim, unit, value >= aim)
+def _aim(id_: str, what: str, value: float, aim: float, unit: str, *, met: bool, cause: str = "") -> DriveAim:
+    return {"id": id_, "what": what, "value": value, "aim": aim, "unit": unit, "met": met, "cause": cause}
+
+
+def _at_least(id_: str, what: str, value: float, aim: float, unit: str) -> DriveAim:
+    return _aim(id_, what, value, aim, unit, met=value >= aim)

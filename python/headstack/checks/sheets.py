@@ -114,7 +114,7 @@ def _explained(row: SheetRow, what: str) -> SheetRow:
 
 def _model(what: str, bench: Bench) -> float | None:
     if what in {"outer-rate", "inner-rate"}:
-        return bench.sequential(what.removesuffix("-rate"), "read").mb_per_s
+        return bench.sequential(what.removesuffix("-rate"), "read")["mb_per_s"]
     if what == "both-rate":
         return all_actuators_mb_per_s(bench)
     if what == "read-iops":

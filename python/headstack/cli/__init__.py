@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from headstack.cli import output, verbs
 
@@ -29,6 +29,12 @@ def _version() -> str:
     return f"headstack {__version__}"
 
 
+def _default(value: object) -> str:
+    """The default of an option, for its help: none is worth a word where leaving the option out says as much."""
+    # The parser leaves the words out for `None` alone, whatever its types say.
+    return cast("str", None if value is None or value is False or value == () else str(value))
+
+
 @cache
 def command_line() -> App:
     """The parser of the command line."""
@@ -42,7 +48,7 @@ def command_line() -> App:
         version_flags=["--version", "-V"],
         help_format="markdown",
         # No `--no-…` twins: an option is given or it is not.
-        default_parameter=Parameter(negative=()),
+        default_parameter=Parameter(negative=(), show_default=_default),
         suppress_keyboard_interrupt=False,
     )
     for name, (home, about) in verbs.VERBS.items():

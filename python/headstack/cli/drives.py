@@ -54,7 +54,7 @@ def list_(*, json: Json = False) -> int:
 
 @app.command(help_epilogue=examples("drives show"))
 def show(
-    drive: str,
+    drive: Annotated[str, Parameter(help="Library name, or a drive file.")],
     *,
     set_: Overrides = (),
     toml: Annotated[bool, Parameter(help="Print the drive file instead.")] = False,
@@ -79,7 +79,7 @@ def show(
 
 @app.command(help_epilogue=examples("drives check"))
 def check(
-    *drives: str,
+    *drives: Annotated[str, Parameter(help="Library names, or drive files.")],
     deep: Annotated[
         bool,
         Parameter(help="Run each drive, and hold it against its own geometry; without names: the whole library."),
@@ -160,8 +160,8 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             (
                 check.drive,
                 *(
-                    f"{row.mb_per_s:.3g} ({100 * row.share:.0f} %)"
-                    for row in sorted(check.sequential, key=lambda row: row.op)
+                    f"{row['mb_per_s']:.3g} ({100 * row['share']:.0f} %)"
+                    for row in sorted(check.sequential, key=lambda row: row["op"])
                 ),
             )
             for check in checks
@@ -195,7 +195,7 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
 
 @app.command(help_epilogue=examples("drives sheet"))
 def sheet(
-    *drives: str,
+    *drives: Annotated[str, Parameter(help="Library names; if none, all drives whose data sheets are known.")],
     markdown: Annotated[bool, Parameter(help="Print the table in Markdown.")] = False,
     json: Json = False,
 ) -> int:
@@ -224,7 +224,7 @@ def sheet(
 
 @app.command(name="import", help_epilogue=examples("drives import"))
 def import_(
-    *files: Path,
+    *files: Annotated[Path, Parameter(help="Files of DiskSim: `.diskspecs`, `.model`, `.parv`.")],
     out: Annotated[
         Path | None,
         Parameter(

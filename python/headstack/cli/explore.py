@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
-from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions
+from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
 
@@ -50,6 +50,7 @@ def explore(
         check_report(report)
     if resume and out is None:
         raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
+    check_counts(requests=requests, threads=threads)
     with kept(out), output.progress("exploring", None) as progress:
         found = explored(
             how.open(trace),
@@ -74,6 +75,7 @@ def explore(
 
 def _show(found: Exploration) -> None:
     from headstack.sweeping.cells import figure
+    from headstack.sweeping.metrics import USD
 
     axes = [axis.name for axis in found.comparison.sweep.definition.axes]
     rows = [
@@ -84,14 +86,18 @@ def _show(found: Exploration) -> None:
                 for value in (each["response_ms"]["p99"], each["response_ms"]["mean"], each["watts"], each["usd"])
             ),
             "yes" if each["holds"] else "no",
-            ", ".join({"usd": "dollars"}.get(metric, "watts") for metric, is_on in each["on_front"].items() if is_on)
+            ", ".join(
+                f"p99 and {'dollars' if metric == USD else 'watts'}"
+                for metric, is_on in each["on_front"].items()
+                if is_on
+            )
             or "–",
         ]
         for each in found.summary["candidates"]
     ]
     output.table(
         found.comparison.sweep.definition.summary,
-        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of p99 and"],
+        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of"],
         rows,
         text_columns=(*range(len(axes)), len(axes) + 4, len(axes) + 5),
     )

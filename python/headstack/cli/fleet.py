@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Dask, Json, Overrides, Scheduler, TraceOptions, model_overrides
+from headstack.cli.options import (
+    OUTPUT,
+    RUN,
+    Dask,
+    Json,
+    Overrides,
+    Scheduler,
+    TraceOptions,
+    check_counts,
+    model_overrides,
+)
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,9 +68,7 @@ def fleet(
     if out is not None:
         check_packages("--out", ("polars",))
         check_writable(out)
-    for option, value in (("--threads", threads), ("--requests", requests), ("--shares", shares), ("--worst", worst)):
-        if value is not None and value < 1:
-            raise InputError(f"{option} {value} leaves nothing to do", "give at least 1")
+    check_counts(threads=threads, requests=requests, shares=shares, worst=worst)
     if dask is not None and threads is not None:
         raise InputError("--threads and --dask each say where devices are served", "give one of them")
     if dask is None and shares is not None:

@@ -106,6 +106,7 @@ def measure(
     Ctrl-C keeps the record. Exit code 1: done in part, or `--save` wrote a drive that replays what was measured with a demerit
     over 5 %; 3: the device does not rotate.
     """
+    from headstack import library_drives
     from headstack.files import check_report, check_writable
 
     if list_:
@@ -127,6 +128,8 @@ def measure(
         raise InputError(
             "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
         )
+    if device in library_drives() and not Path(device).exists():
+        raise InputError(f"there is no device `{device}`", f"did you mean `sim:{device}`, the drive of the library?")
     is_simulated = device.startswith(("sim:", "mock:"))
     if is_simulated:
         _refuse({_option(name): value for name, value in consent.items()},

@@ -235,6 +235,13 @@ def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[st
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+def check_counts(**options: int | None) -> None:
+    """Refuse options that count something and leave nothing; they are named as in Python."""
+    for name, value in options.items():
+        if value is not None and value < 1:
+            raise InputError(f"--{name.replace('_', '-')} {value} leaves nothing to do", "give at least 1")
+
+
 def seconds(word: str, option: str) -> float:
     """Read a length of time: a number and, if not seconds, a unit."""
     number = word.rstrip("dhimns")

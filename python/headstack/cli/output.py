@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -73,10 +74,25 @@ def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:
 
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
-    message = " ".join(str(problem).split()).partition(" Available commands:")[0]
+    message = _in_our_words(problem, arguments).partition(" Available commands:")[0]
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
     return message.rstrip(".").replace('"', "`"), f"`headstack {' '.join([*chain, '--help'])}` lists the options"
+
+
+def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
+    message = " ".join(str(problem).split())
+    if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
+        return "nothing is known to do with " + extra[1].replace("'", "`")
+    absent = re.fullmatch(r'Command "(.*)" parameter "?(--[\w-]+)"? requires an argument\.?', message)
+    if absent is None:
+        return message
+    verb, option = absent.groups()
+    if option in arguments:
+        return f"{option} needs a value"
+    argument = getattr(problem, "argument", None)
+    is_positional = getattr(argument, "index", None) is not None
+    return f"{verb} needs {option.removeprefix('--').upper() if is_positional else option}"
 
 
 def defect(problem: BaseException) -> None:

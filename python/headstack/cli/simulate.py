@@ -16,6 +16,7 @@ from headstack.cli.options import (
     Replay,
     Scheduler,
     TraceOptions,
+    check_counts,
     model_overrides,
     seconds,
     warmup,
@@ -107,12 +108,15 @@ def simulate(
             check_writable(path)
     if report is not None:
         check_report(report)
+    if save is not None and save.suffix == ".parquet":
+        raise InputError(
+            f"--save writes a drive file, and `{save}` is named like completions", "--out writes completions"
+        )
     built = System(system, overrides=model_overrides(set_, scheduler))
     source = _source(workload, trace, how)
     measured = [] if fio_json is None else results(fio_json)
     saved = built.drive_toml() if save is not None else ""
-    if requests is not None and requests < 1:
-        raise InputError(f"--requests {requests} leaves nothing to do", "give at least 1")
+    check_counts(requests=requests)
     if threads is not None and threads < 1:
         raise InputError(f"--threads {threads}: a run needs a thread", "give at least 1, or leave it out for all cores")
     total = requests if workload is None else requests or getattr(source, "requests", None)

@@ -62,7 +62,7 @@ app.command(
 
 @app.command(help_epilogue=examples("trace info"))
 def info(
-    trace: Path,
+    trace: Annotated[Path, Parameter(help="The trace.")],
     *,
     how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
@@ -81,7 +81,7 @@ def info(
 
 @app.command(help_epilogue=examples("trace convert"))
 def convert(
-    trace: Path,
+    trace: Annotated[Path, Parameter(help="The trace.")],
     out: Annotated[
         Path,
         Parameter(help="What to write: a `.parquet`, `.csv` or `.arrow` file, or with `--as` another.", group=OUTPUT),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    trace: Path,
+    trace: Annotated[Path, Parameter(help="The trace.")],
     *,
     how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def iostat(
-    reports: Path,
+    reports: Annotated[Path, Parameter(help="What `iostat -x` printed.")],
     *,
     strict: Strict = False,
     with_first: Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def match(
-    trace: Path,
+    trace: Annotated[Path, Parameter(help="The trace.")],
     *,
     how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
     strict: Strict = False,
@@ -43,7 +43,7 @@ def match(
     return 0
 
 
-def ticks(histogram: Path, *, json: Json = False) -> int:
+def ticks(histogram: Annotated[Path, Parameter(help="Text with those lines.")], *, json: Json = False) -> int:
     """Read lines `N responses took T ticks.` and tell what they add up to."""
     from headstack._core import tick_histogram
 

@@ -17,6 +17,7 @@ from headstack.cli.options import (
     Replay,
     Scheduler,
     TraceOptions,
+    check_counts,
     model_overrides,
 )
 
@@ -48,8 +49,11 @@ def validate(
         ),
     ] = False,
     fit_share: Annotated[
-        float, Parameter(group=RUN, help="The share of the trace that `--phase-lock` fits; the rest is scored.")
-    ] = 0.5,
+        float | None,
+        Parameter(
+            group=RUN, help="The share of the trace that `--phase-lock` fits (0.5 if absent); the rest is scored."
+        ),
+    ] = None,
     requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,
     seed: Annotated[int | None, Parameter(group=RUN, help="Seed of everything random in the model.")] = None,
     scheduler: Scheduler = None,
@@ -72,6 +76,9 @@ def validate(
         check_report(report)
     if save is not None and not phase_lock:
         raise InputError("there is nothing to save: only `--phase-lock` fits the drive", "add `--phase-lock`")
+    if fit_share is not None and not phase_lock:
+        raise InputError("--fit-share is the share that `--phase-lock` fits", "add `--phase-lock`")
+    check_counts(requests=requests)
     built = System(system, overrides=model_overrides(set_, scheduler))
     with output.progress("replaying", requests) as progress:
         validation = validate(
@@ -81,7 +88,7 @@ def validate(
             seed=seed,
             limit=requests,
             ladder=ladder,
-            phase_lock=fit_share if phase_lock else False,
+            phase_lock=(0.5 if fit_share is None else fit_share) if phase_lock else False,
             note=output.note,
             progress=progress,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 VERBS: dict[str, tuple[str, str]] = {
     "drives": ("headstack.cli.drives:app", "The drive library; show, check and import drive files."),
-    "trace": ("headstack.cli.trace:app", "Describe a trace; convert, pair, analyse, capture and make traces."),
+    "trace": ("headstack.cli.trace:app", "Describe a trace; convert, join, match, analyze, capture and make traces."),
     "simulate": ("headstack.cli.simulate:simulate", "Run a workload or a trace on a drive or a system."),
     "validate": (
         "headstack.cli.validate:validate",
@@ -120,7 +120,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
-EVERY_VERB = "Every verb takes --json, --csv and --plain (ASCII, no line is wrapped)."
+EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 
 def examples(verb: str) -> str:

@@ -59,5 +59,10 @@ class Limit:
                 else change
             )
         if self.unit not in ("", "%" if self.is_change else unit, unit):
-            raise InputError(f"--fail-if `{self.text}`: {self.metric} is in {unit or 'no unit'}", "leave the unit out")
+            hint = (
+                f"a change has its sign: `{self.metric} {'>' if self.is_upper else '<'} {self.bound:+g}%`"
+                if self.unit == "%"
+                else "leave the unit out"
+            )
+            raise InputError(f"--fail-if `{self.text}`: {self.metric} is in {unit or 'no unit'}", hint)
         return value > self.bound if self.is_upper else value < self.bound

@@ -11,6 +11,7 @@ from headstack.comparison import resampling
 from headstack.comparison.limits import Limit
 from headstack.comparison.sources import Source, Value, read
 from headstack.errors import InputError
+from headstack.sweeping.cells import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,7 +69,7 @@ def compare(
 def broken_limits(limits: Sequence[Limit], differences: Sequence[Difference]) -> list[str]:
     """The limits that are broken, and by which."""
     return [
-        f"{limit.text}: {difference.name}"
+        f"{limit.text}: {difference.name}, where {limit.metric} {_words(difference.metrics[limit.metric])}"
         for limit in limits
         for difference in differences
         if _is_broken(limit, difference)
@@ -238,9 +239,16 @@ def _sentence(first: str, each: Difference) -> str:
     return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
 
 
+def _figures(first: float, second: float) -> tuple[str, str]:
+    """Both numbers with four digits that count, or as many more as tell them apart."""
+    digits = next((digits for digits in range(4, 10) if figure(first, digits) != figure(second, digits)), 4)
+    return figure(first, digits), figure(second, digits)
+
+
 def _words(metric: Metric) -> str:
     unit = f" {metric.unit}" if metric.unit else ""
-    text = f"goes from {metric.first:,.6g} to {metric.second:,.6g}{unit}"
+    first, second = _figures(metric.first, metric.second)
+    text = f"goes from {first} to {second}{unit}"
     if metric.change_percent is not None and metric.unit != "%":
         text += f" ({metric.change_percent:+.3g} %)"
     if metric.is_clear is False:

@@ -35,7 +35,7 @@ def calibration_page(found: Calibration) -> Page:
     return Page(
         title=f"{summary['system']} fitted to {summary['workload']}",
         subtitle=f"{split['train_requests']:,} measured requests fitted, {scored}; phase-locked",
-        answer=_answer(summary),
+        answer=_answer(found),
         numbers=[
             Number("error per request", f"{number(after['per_request']['mae_percent'])} %",
                    f"{number(before['per_request']['mae_percent'])} % before"),
@@ -65,8 +65,13 @@ def calibration_page(found: Calibration) -> Page:
     )  # fmt: skip
 
 
-def _answer(summary: Mapping[str, Any]) -> str:
-    test = summary["test"]
+def _answer(found: Calibration) -> str:
+    test = found.summary["test"]
+    if not found.changed:
+        return (
+            f"No parameter was changed: on requests that were not fitted the error of a single one stays "
+            f"{number(test['before']['per_request']['mae_percent'])} % of the mean."
+        )
     before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
     worst = [
         f"{kind} {unit}"
@@ -172,10 +177,10 @@ def _changed(found: Calibration) -> Section:
         "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that "
         "fit about as well as the fitted one, the others free to make up for them."
     )
+    if not rows:
+        return Section("What each parameter is worth", "No parameter was changed.")
     columns = ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"]
-    return Section(
-        "What each parameter is worth", text if rows else "No parameter was changed.", columns=columns, rows=rows
-    )
+    return Section("What each parameter is worth", text, columns=columns, rows=rows)
 
 
 def interval(row: Mapping[str, Any]) -> str:
@@ -195,7 +200,7 @@ def _unknown(summary: Mapping[str, Any]) -> Section:
         if row["name"] in names or row["path"] in names
     ]
     text = "Left as they were." if listed else "The fitted part bounds every parameter."
-    columns = ["parameter", "value", "fits about as well", "why"]
+    columns = ["parameter", "value", "fits about as well", "why"] if listed else []
     return Section("What the trace cannot tell", text, columns=columns, rows=listed)
 
 

@@ -52,6 +52,8 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
     percent = metric.change_percent
     interval = "–" if metric.ci95 is None else f"{metric.ci95[0]:+,.3f} to {metric.ci95[1]:+,.3f}"
     clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
+    if metric.ci95 is not None and not any(metric.ci95):
+        clear = "the same"
     return (
         name, _value(metric.first), _value(metric.second), metric.unit,
         f"{metric.change:+,.3f}" if metric.change else "0",
@@ -89,7 +91,7 @@ def _paired(each: Difference, time: str) -> Section:
     return Section(
         f"Request by request: {each.name}",
         f"The change of the {time} time of the same request: {100 * slower / count:.1f} % take longer, "
-        f"{100 * faster / count:.1f} % less long, {100 * (count - slower - faster) / count:.1f} % as long.",
+        f"{100 * faster / count:.1f} % take less time, {100 * (count - slower - faster) / count:.1f} % take as long.",
         charts.cdf({each.name: pl.Series(change)}, {each.name: style.BLUE}, "change (ms)"),
         half=False,
     )

@@ -73,7 +73,8 @@ def explanation_page(explanation: Explanation) -> Page:
     ]
     return Page(
         title=f"What {explanation.system} did",
-        subtitle=f"Requests served one after the other, on one clock; 0 ms is {number(origin, 3)} ms after the start",
+        subtitle="Requests served one after the other, on one clock"
+        + (f"; 0 ms is {number(origin, 3)} ms after the start" if origin else ""),
         answer=_answer(explanation),
         numbers=[],
         sections=sections,

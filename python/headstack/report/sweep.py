@@ -123,8 +123,11 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         if (p99 := point.estimate(P99)) is not None and (cost := point.estimate(front.metric)) is not None
     ]
     frame = pl.DataFrame(rows)
-    title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     scale = _scale(frame["p99"])
+    # Of few runs an interval may reach below zero, which no time does, and of which there is no logarithm.
+    floor = frame["p99"].min() if scale.get("type") == "log" else 0.0
+    frame = frame.with_columns(low=pl.when(pl.col("low") > 0).then("low").otherwise(pl.lit(floor)))
+    title = "price of the drives (USD)" if front.metric == USD else f"{front.word} ({cells.unit(front.metric)})"
     base = Chart(frame).encode(
         x=vega.X("cost:Q", title=title, scale=vega.Scale(zero=False), axis=vega.Axis(tickCount=10, labelOverlap=True)),
         tooltip=[
@@ -147,12 +150,13 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         .mark("circle", size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
         .encode(y=y, color=colour)
         for place in ("others", "on the front")
+        if place in frame["place"]
     ]
     return Section(
         f"p99 against {front.word}",
         f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
         f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
-        vega.layer(bars, dots[0], line, dots[1], width="container", height=charts.HEIGHT),
+        vega.layer(bars, *dots[:-1], line, dots[-1], width="container", height=charts.HEIGHT),
         half=half,
     )
 

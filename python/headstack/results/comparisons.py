@@ -29,6 +29,14 @@ class Compared(TypedDict):
     repeats_paired: NotRequired[int]
 
 
+class FrontSummary(TypedDict):
+    """The points that no other one under the same load beats in both p99 and another metric."""
+
+    against: str
+    points: list[dict[str, Any]]
+    """`point`, `values`, and the two metrics by name."""
+
+
 class ComparisonSummary(TypedDict):
     """Things of a kind side by side."""
 
@@ -42,7 +50,7 @@ class ComparisonSummary(TypedDict):
     time: NotRequired[str | None]
     points: NotRequired[int]
     loads: NotRequired[int]
-    fronts: NotRequired[list[dict[str, Any]]]
+    fronts: NotRequired[list[FrontSummary]]
 
 
 class MeanAndInterval(TypedDict):
@@ -116,12 +124,15 @@ class StudyRow(TypedDict):
 
     id: str
     claim: str
-    paper: Figure
+    source: Figure
+    """What the source prints, or gives as an input."""
+    target: Figure
+    """An aim of ours."""
     ours: Figure
     unit: str
     tolerance: str
     verdict: str
-    """`holds`, `differs` or `not-testable`."""
+    """`reproduced` or `not reproduced`, `met` or `missed` of an aim, `input read back`, `not testable`."""
     note: str
     kind: str
     """`source`: the source prints the number; `aim`: it is an aim of ours; `input`: the model was given it."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from headstack.report.page import Section
@@ -44,6 +44,15 @@ class Row:
         words = ("met", "missed") if self.kind == "aim" else ("reproduced", "not reproduced")
         return words[self.verdict == "differs"]
 
+    def json(self) -> StudyRow:
+        """The row as a JSON object: what the source prints apart from what is an aim of ours."""
+        is_aim = self.kind == "aim"
+        return {
+            "id": self.id, "claim": self.claim, "source": None if is_aim else self.paper,
+            "target": self.paper if is_aim else None, "ours": self.ours, "unit": self.unit, "tolerance": self.tolerance,
+            "verdict": self.word, "note": self.note, "kind": self.kind,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class StudyResult:
@@ -76,7 +85,7 @@ class StudyResult:
             "title": self.title,
             "paper": self.paper,
             "answer": self.answer(),
-            "rows": [cast("StudyRow", asdict(row)) for row in self.rows],
+            "rows": [row.json() for row in self.rows],
         }
 
     def count(self, verdict: Verdict) -> int:

@@ -282,7 +282,7 @@ def _sequential_writes() -> list[Row]:
     rows = []
     for kib in SEQUENTIAL_KIB:
         sized = Bench(CACHE_DRIVE, sequential_kib=kib)
-        write, read = (sized.sequential("outer", op).mb_per_s for op in ("write", "read"))
+        write, read = (sized.sequential("outer", op)["mb_per_s"] for op in ("write", "read"))
         claim = f"18 TB, sequential writes of {kib} KiB against reads, write cache on"
         rows.append(at_least(f"write-sequential-{kib}", claim, 0.95, write / read, "times", note="own aim"))
     return rows
@@ -329,7 +329,7 @@ def _synchronous_writes(bench: Bench) -> Row:
 
 def _actuators() -> tuple[list[Row], list[Section]]:
     bench = Bench(DUAL_DRIVE)
-    both, one = all_actuators_mb_per_s(bench), bench.sequential("outer", "read").mb_per_s
+    both, one = all_actuators_mb_per_s(bench), bench.sequential("outer", "read")["mb_per_s"]
     halves = [_random_32(bench, percent) for percent in (100, 50)]
     rows = [
         about("dual-sequential", "two actuators against one, sequential reads", 1.95, both / one, "times", within=0.05,
