@@ -247,11 +247,49 @@ def test_what_flushes_of_one_device_do_is_found_among_others(tmp_path: Path) -> 
 
 
 def test_what_delays_no_read_is_not_laid_to_chance() -> None:
-    effect = {"cause": "queue", "occurrences": 30, "times_as_long": 0.89, "low": 0.86, "high": 0.93, "found": False}
+    effect = {
+        "cause": "queue",
+        "name": None,
+        "occurrences": 30,
+        "times_as_long": 0.89,
+        "low": 0.86,
+        "high": 0.93,
+        "found": False,
+    }
     about: Any = {"bursts": None, "effects": [effect]}
     assert causes.sentence(about).endswith("reads take 0.89 times (0.86 to 0.93) as long, which delays none.")
     effect["high"] = 1.02
     assert causes.sentence(about).endswith("which chance explains.")
+
+
+def served(path: Path, slow_region: float, pause_ms: float) -> Path:
+    """Write a trace of one server: reads of 2 % of the requests' region are slower, every 5 s it stands still."""
+    random, at, free, next_pause = Random(4), 0.0, 0.0, 2_000.0
+    rows = ["arrival_ms,lba,sectors,op,response_ms"]
+    for _ in range(8_000):
+        at += random.expovariate(0.08)
+        slow = random.random() < 0.02
+        lba = 604_000_000 + random.randrange(4_000_000) if slow else random.randrange(500_000_000)
+        begin = max(at, free)
+        while pause_ms and begin >= next_pause:
+            begin, next_pause = max(begin, next_pause + pause_ms), next_pause + 5_000
+        free = begin + random.lognormvariate(1, 0.6) * (slow_region if slow else 1)
+        rows.append(f"{at:.3f},{lba},8,R,{free - at:.3f}")
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_a_slow_region_and_a_device_that_pauses_are_named(tmp_path: Path) -> None:
+    said = {}
+    for name, region, pause_ms in [("region", 6, 0), ("pause", 1, 350), ("neither", 1, 0)]:
+        trace = served(tmp_path / f"{name}.csv", region, pause_ms)
+        said[name] = " ".join(headstack("trace", "analyze", trace).out.split())
+    assert "Reads of LBA 60" in said["region"]
+    assert "times the device completes nothing for" in said["pause"]
+    assert "every 5.0 s" in said["pause"]
+    for cause, name in [("Reads of LBA", "pause"), ("completes nothing", "region")]:
+        assert cause not in said[name]
+        assert cause not in said["neither"]
 
 
 def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:

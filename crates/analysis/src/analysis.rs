@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::arrivals::{ArrivalBin, Arrivals};
 use crate::bursts::{BurstFinder, Bursts};
 use crate::causes::CauseFinder;
+use crate::company::Company;
 use crate::depth::{Outstanding, OutstandingByDevice};
 use crate::effect::Effect;
 use crate::fleet::{Fleet, fleet};
@@ -19,6 +20,7 @@ use crate::groups::{GroupSummary, Groups};
 use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
 use crate::order::Ordered;
+use crate::pauses::PauseFinder;
 use crate::runs::{RunFinder, Runs};
 use crate::times::{MeanAndMax, Times, TimesSummary};
 
@@ -225,6 +227,9 @@ struct Recorder {
     depth_idle: u64,
     bursts: BurstFinder,
     causes: CauseFinder,
+    company: Company,
+    pauses: PauseFinder,
+    process_names: BTreeMap<u32, String>,
     runs: RunFinder,
     processes: Groups,
     quantiser: Option<Quantiser>,
@@ -261,6 +266,9 @@ impl Recorder {
             depth_idle: 0,
             bursts: BurstFinder::new(sector_bytes),
             causes: CauseFinder::default(),
+            company: Company::default(),
+            pauses: PauseFinder::default(),
+            process_names: options.processes.clone(),
             runs: RunFinder::default(),
             processes: Groups::default(),
             quantiser: options.ticks_per_s.map(Quantiser::new),
@@ -290,6 +298,9 @@ impl Recorder {
         let outstanding = self.outstanding.at(request.arrival);
         let on_device = self.by_device.at(request.device, request.arrival, &mut self.outstanding);
         self.causes.push(io, on_device);
+        self.pauses.push(io);
+        let names = &self.process_names;
+        self.company.push(io, |pid| names.get(&pid).cloned().unwrap_or_else(|| format!("process {pid}")));
         if io.kind != Kind::Data {
             return;
         }
@@ -407,7 +418,14 @@ impl Recorder {
                 over_time: bins(&self.depths, true),
             },
             bursts: (responses > 0).then(|| self.bursts.finish()),
-            effects: if responses > 0 { self.causes.finish() } else { Vec::new() },
+            effects: if responses > 0 {
+                let mut effects = self.causes.finish();
+                effects.extend(self.company.finish(name));
+                effects.extend(self.pauses.finish(name));
+                effects
+            } else {
+                Vec::new()
+            },
             runs: self.runs.finish(),
             by_process,
             quantised: self.quantiser.and_then(Quantiser::finish),

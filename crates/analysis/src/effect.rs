@@ -35,6 +35,8 @@ const REACH: Nanos = Nanos(500_000_000);
 pub struct Effect {
     /// What it is that may delay them.
     pub cause: &'static str,
+    /// The region or the process that it is, where it is one of many.
+    pub name: Option<String>,
     /// Occurrences with reads in them and around them.
     pub occurrences: u64,
     /// Reads in these.
@@ -51,6 +53,23 @@ pub struct Effect {
     pub found: bool,
 }
 
+impl Effect {
+    /// Of this cause nothing is known but how often it was there.
+    pub(crate) fn unknown(cause: &'static str, occurrences: u64) -> Self {
+        Self {
+            cause,
+            name: None,
+            occurrences,
+            reads: 0,
+            reads_around: 0,
+            times_as_long: None,
+            low: None,
+            high: None,
+            found: false,
+        }
+    }
+}
+
 /// A mean of logarithms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Logs {
@@ -64,13 +83,32 @@ impl Logs {
         self.add(log(response));
     }
 
-    fn add(&mut self, log: f64) {
+    /// Takes the logarithm of one.
+    pub(crate) fn add(&mut self, log: f64) {
         self.count += 1;
         self.sum += log;
     }
 
+    /// Those that are not among these.
+    pub(crate) fn without(self, these: Self) -> Self {
+        Self { count: self.count - these.count, sum: self.sum - these.sum }
+    }
+
+    /// How many were taken.
+    pub(crate) fn count(self) -> u64 {
+        self.count
+    }
+
     fn mean(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+impl FromIterator<f64> for Logs {
+    fn from_iter<I: IntoIterator<Item = f64>>(logs: I) -> Self {
+        let mut all = Self::default();
+        logs.into_iter().for_each(|log| all.add(log));
+        all
     }
 }
 
@@ -111,7 +149,7 @@ impl<const KINDS: usize> Default for Matched<KINDS> {
 }
 
 /// The logarithm that is averaged; what takes no time on the trace's clock takes a nanosecond.
-fn log(response: Nanos) -> f64 {
+pub(crate) fn log(response: Nanos) -> f64 {
     (response.0.max(1) as f64).ln()
 }
 
@@ -228,7 +266,7 @@ impl<const KINDS: usize> Contrast<KINDS> {
 
 impl Differences {
     /// One observation.
-    fn add(&mut self, inside: Logs, around: Logs) {
+    pub(crate) fn add(&mut self, inside: Logs, around: Logs) {
         let (Some(within), Some(without)) = (inside.mean(), around.mean()) else { return };
         let difference = within - without;
         self.count += 1;
@@ -238,7 +276,8 @@ impl Differences {
         self.squares += difference * difference;
     }
 
-    fn merge(&mut self, other: Self) {
+    /// Takes those of another place along.
+    pub(crate) fn merge(&mut self, other: Self) {
         self.count += other.count;
         self.reads += other.reads;
         self.reads_around += other.reads_around;
@@ -246,29 +285,45 @@ impl Differences {
         self.squares += other.squares;
     }
 
-    fn effect(&self, cause: &'static str) -> Effect {
-        let unknown = Effect {
-            cause,
-            occurrences: self.count,
-            reads: self.reads,
-            reads_around: self.reads_around,
-            times_as_long: None,
-            low: None,
-            high: None,
-            found: false,
-        };
+    /// Observations.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// By how many of its standard errors the mean lies above 0.
+    pub(crate) fn clarity(&self) -> f64 {
+        let (mean, error) = self.mean_and_error();
+        if error > 0.0 { mean / error } else { 0.0 }
+    }
+
+    fn mean_and_error(&self) -> (f64, f64) {
         let n = self.count as f64;
-        let student = StudentsT::new(0.0, 1.0, n - 1.0);
-        let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
         let mean = self.sum / n;
         let variance = ((self.squares - n * mean * mean) / (n - 1.0)).max(0.0);
-        let error = (variance / n).sqrt();
+        (mean, (variance / n).sqrt())
+    }
+
+    fn effect(&self, cause: &'static str) -> Effect {
+        self.effect_of_many(cause, 1, 1.0)
+    }
+
+    /// One of so many that are asked; it is found if it surely makes reads take more than `least` times as long.
+    pub(crate) fn effect_of_many(&self, cause: &'static str, asked: usize, least: f64) -> Effect {
+        let unknown = Effect {
+            reads: self.reads,
+            reads_around: self.reads_around,
+            ..Effect::unknown(cause, self.count)
+        };
+        let student = StudentsT::new(0.0, 1.0, self.count as f64 - 1.0);
+        let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
+        let (mean, error) = self.mean_and_error();
         let half = student.inverse_cdf(0.975) * error;
+        let sure = student.inverse_cdf(1.0 - 0.005 / asked.max(1) as f64) * error;
         Effect {
             times_as_long: Some(mean.exp()),
             low: Some((mean - half).exp()),
             high: Some((mean + half).exp()),
-            found: mean - student.inverse_cdf(0.995) * error > 0.0,
+            found: mean - sure > least.ln(),
             ..unknown
         }
     }

@@ -28,7 +28,9 @@ pub mod times;
 
 mod analysis;
 mod causes;
+mod company;
 mod depth;
 mod groups;
+mod pauses;
 
 pub use analysis::{Analysis, AnalysisOptions, analyse};

@@ -18,13 +18,19 @@ _WORDS = {
     "discard": "sectors are discarded",
     "after-write": "a write came just before, and nothing waits",
     "queue": "others are in the queue",
+    "slow-region": "{} is read",
+    "process": "{} has requests outstanding",
+    "pause": "{}",
 }
 
 
 def sentence(about: Analysis) -> str:
     """The causes that were found, or that there are none, and what was compared."""
     effects = _effects(about)
-    found = sorted((each for each in effects if each["found"]), key=lambda each: -each["times_as_long"])
+    # A device that pauses comes first: while it does, requests of all kinds pile up.
+    found = sorted(
+        (each for each in effects if each["found"]), key=lambda each: -(each["times_as_long"] or float("inf"))
+    )
     if found:
         return " ".join(_said(each, about["bursts"]) for each in found)
     compared = [each for each in effects if each["times_as_long"] is not None]
@@ -49,7 +55,7 @@ def fleet_sentence(fleet: Mapping[str, Any]) -> str:
 def rows(about: Analysis) -> list[list[str]]:
     """A row a candidate: occurrences, reads in them and around them, times as long with the interval, whether found."""
     return [
-        [_WORDS[each["cause"]], number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
+        [_when(each), number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
          *(["–", "–"] if each["times_as_long"] is None else
            [f"{each['times_as_long']:.2f}", f"{each['low']:.2f} … {each['high']:.2f}"]),
          "yes" if each["found"] else "no"]
@@ -67,13 +73,27 @@ def _effects(about: Analysis) -> list[Effect]:
 
 def _said(effect: Effect, bursts: Bursts | None) -> str:
     period = bursts["flush_period_s"] if bursts and effect["cause"] == "flush" else None
-    when = _WORDS[effect["cause"]] + (f" every {period:.3g} s" if period else "")
+    if effect["cause"] == "pause":
+        return f"{effect['occurrences']:,} times {effect['name']}, while two requests or more wait."
+    if effect["cause"] == "slow-region":
+        return f"Reads of {effect['name']} take {_times(effect)} as long as like reads elsewhere at that time."
+    when = _when(effect) + (f" every {period:.3g} s" if period else "")
+    if effect["cause"] == "process":
+        return f"When {when}, others' reads take {_times(effect)} as long as beside other processes."
     return f"When {when}, reads take {_times(effect)} as long as reads around."
 
 
+def _when(effect: Effect) -> str:
+    return _WORDS[effect["cause"]].format(effect["name"])
+
+
 def _compared(effect: Effect) -> str:
+    if effect["cause"] == "slow-region":
+        return "no region is much slower than like reads elsewhere"
+    if effect["cause"] == "process":
+        return "no process delays others much more than the rest do"
     why = "which delays none" if effect["high"] < 1 else "which chance explains"
-    return f"when {_WORDS[effect['cause']]}, reads take {_times(effect)} as long, {why}"
+    return f"when {_when(effect)}, reads take {_times(effect)} as long, {why}"
 
 
 def _times(effect: Effect) -> str:

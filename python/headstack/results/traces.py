@@ -332,6 +332,8 @@ class Effect(TypedDict):
     """How many times as long reads take while something happens, with its 95 % interval."""
 
     cause: str
+    name: str | None
+    """The region or the process that it is, where it is one of many."""
     occurrences: int
     reads: int
     reads_around: int

@@ -1,0 +1,117 @@
+use super::*;
+use headstack_trace::Request;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, Exp, LogNormal};
+
+/// What makes reads of a made trace slow.
+#[derive(Clone, Copy, Default)]
+struct Planted {
+    /// Times as long from sector 2^26 to 2^26 + 2^23, of 2^30.
+    region: f64,
+    /// Times as long for reads that arrive while process 7 has a request outstanding.
+    beside: f64,
+}
+
+const NOTHING: Planted = Planted { region: 1.0, beside: 1.0 };
+
+/// 20,000 requests of three processes over 2^30 sectors; process 7 writes for half a second every two.
+fn found(seed: u64, planted: Planted) -> Vec<Effect> {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+    let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(1.0, 0.7).unwrap());
+    let mut company = Company::default();
+    let (mut at_ms, mut busy_to): (f64, f64) = (0.0, 0.0);
+    for _ in 0..20_000 {
+        let gap: f64 = gaps.sample(&mut random);
+        at_ms += gap;
+        let works = at_ms % 2_000.0 < 500.0 && random.random_range(0..2) == 0;
+        let slow = random.random_range(0..50) == 0;
+        let lba = if slow {
+            (1 << 26) + random.random_range(0..1_u64 << 23)
+        } else {
+            random.random_range(0..1 << 30)
+        };
+        let region = (1_u64 << 26..(1 << 26) + (1 << 23)).contains(&lba);
+        let mut ms: f64 = law.sample(&mut random);
+        ms *= if region { planted.region } else { 1.0 };
+        ms *= if !works && at_ms < busy_to { planted.beside } else { 1.0 };
+        let arrival = Nanos::from_ms(at_ms);
+        let op = if works { Op::Write } else { Op::Read };
+        let finish = arrival + Nanos::from_ms(ms);
+        if works {
+            busy_to = busy_to.max(finish.as_ms());
+        }
+        let pid = if works { 7 } else { 1 + random.random_range(0..2) };
+        let request = Request { finish, ..Request::new(arrival, op, Lba(lba), 8) };
+        company.push(&Io { pid, ..Io::new(request) }, |pid| format!("process {pid}"));
+    }
+    company.finish(|device| device.to_string())
+}
+
+fn of<'a>(effects: &'a [Effect], cause: &str) -> impl Iterator<Item = &'a Effect> {
+    effects.iter().filter(move |effect| effect.cause == cause && effect.found)
+}
+
+#[test]
+fn what_does_nothing_is_not_named() {
+    let runs: Vec<Vec<Effect>> = (0..200).map(|seed| found(seed, NOTHING)).collect();
+    for cause in ["slow-region", "process"] {
+        let named = runs.iter().filter(|effects| of(effects, cause).next().is_some()).count();
+        assert!(named <= 10, "{cause}: {named} of 200");
+    }
+    // What was asked is told all the same.
+    assert!(runs.iter().flatten().any(|effect| effect.cause == "slow-region" && !effect.found));
+}
+
+#[test]
+fn a_slow_region_is_named_with_its_place_and_size() {
+    let runs: Vec<Vec<Effect>> =
+        (200..400).map(|seed| found(seed, Planted { region: 3.0, ..NOTHING })).collect();
+    let named: Vec<&Effect> = runs.iter().filter_map(|effects| of(effects, "slow-region").next()).collect();
+    assert!(named.len() >= 180, "{} of 200", named.len());
+    let right = |effect: &&&Effect| effect.name.as_deref() == Some("LBA 67108864 to 75497471");
+    let there = named.iter().filter(right).count();
+    assert!(there >= 180, "{there} of 200 in the right place");
+    let held = named.iter().filter(right).filter(|e| e.low.unwrap() <= 3.0 && 3.0 <= e.high.unwrap()).count();
+    assert!(held >= 180, "{held} of 200 hold 3");
+    let beside = runs.iter().filter(|effects| of(effects, "process").next().is_some()).count();
+    assert!(beside <= 10, "{beside} of 200 name a process");
+}
+
+#[test]
+fn a_process_that_delays_others_is_named() {
+    let runs: Vec<Vec<Effect>> =
+        (400..600).map(|seed| found(seed, Planted { beside: 2.0, ..NOTHING })).collect();
+    let named: Vec<&Effect> = runs.iter().filter_map(|effects| of(effects, "process").next()).collect();
+    let right: Vec<_> = named.iter().filter(|e| e.name.as_deref() == Some("process 7")).collect();
+    assert!(right.len() >= 180, "{} of 200", right.len());
+    let held = right.iter().filter(|e| e.low.unwrap() <= 2.0 && 2.0 <= e.high.unwrap()).count();
+    assert!(held >= 180, "{held} of 200 hold 2");
+    let regions = runs.iter().filter(|effects| of(effects, "slow-region").next().is_some()).count();
+    assert!(regions <= 10, "{regions} of 200 name a region");
+}
+
+/// Long reads take longer than short ones, and what is not read ahead longer than what is: their region is not why.
+#[test]
+fn what_is_read_otherwise_is_not_slow() {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+    let law = LogNormal::new(0.0, 0.5).unwrap();
+    let mut company = Company::default();
+    let mut stream = 1 << 28;
+    for k in 0..20_000_u64 {
+        let noise: f64 = law.sample(&mut random);
+        let (lba, sectors, ms) = match random.random_range(0..3) {
+            0 => (random.random_range(0..1 << 20), 1024, 20.0),
+            1 => {
+                stream += 8;
+                (stream - 8, 8, 0.2)
+            }
+            _ => ((1 << 29) + random.random_range(0..1 << 22), 8, 6.0),
+        };
+        let arrival = Nanos(k * 30_000_000);
+        let request = Request::new(arrival, Op::Read, Lba(lba), sectors);
+        let finish = arrival + Nanos::from_ms(ms * noise);
+        company.push(&Io::new(Request { finish, ..request }), |_| String::new());
+    }
+    let effects = company.finish(|device| device.to_string());
+    assert_eq!(of(&effects, "slow-region").next(), None);
+}

@@ -1,0 +1,201 @@
+//! A device that pauses: requests wait, and for long not one is completed.
+//!
+//! The times between completions while at least two requests wait are what its service gives; the longest of them are pauses only
+//! if that does not explain them. Their logarithms are held against a normal law drawn through their median and their 95th
+//! percentile: a pause is so long that in traces of this length it would come once in two hundred.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use headstack_trace::Io;
+use headstack_units::Nanos;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::effect::{Effect, of_device};
+
+/// Shorter ones are no pause to those who wait.
+const SHORTEST: Nanos = Nanos(100_000_000);
+
+/// With fewer the device is not said to pause.
+const FEWEST: usize = 3;
+
+/// With fewer times between completions their law is not known.
+const FEWEST_GAPS: u64 = 200;
+
+/// At most so many of the longest are remembered.
+const LONGEST: usize = 256;
+
+/// Steps to an octave in which times are counted.
+const STEPS: f64 = 16.0;
+
+/// Intervals between pauses differ by less than this share of them: there is a period.
+const EVEN: f64 = 0.1;
+
+/// Looks for pauses in I/Os in order of arrival.
+#[derive(Debug, Default)]
+pub(crate) struct PauseFinder {
+    devices: BTreeMap<u32, Device>,
+}
+
+#[derive(Debug, Default)]
+struct Device {
+    finishes: BinaryHeap<Reverse<Nanos>>,
+    /// Since when nothing was completed although something waits.
+    since: Nanos,
+    gaps: u64,
+    by_step: Vec<u32>,
+    /// The longest, and when they ended.
+    longest: BinaryHeap<Reverse<(Nanos, Nanos)>>,
+}
+
+impl PauseFinder {
+    pub(crate) fn push(&mut self, io: &Io) {
+        let Some(finish) = io.request.finish.present().filter(|_| io.response_known) else { return };
+        if let Some(device) = of_device(&mut self.devices, io.request.device) {
+            device.complete_until(io.request.arrival);
+            if device.finishes.is_empty() {
+                device.since = io.request.arrival;
+            }
+            device.finishes.push(Reverse(finish));
+        }
+    }
+
+    /// The device that pauses most often, if one does; `device` names it where there are several.
+    pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<Effect> {
+        let several = self.devices.len() > 1;
+        let found = self.devices.into_iter().map(|(number, found)| (number, found.pauses()));
+        let (number, pauses) = found.max_by_key(|(number, pauses)| (pauses.len(), Reverse(*number)))?;
+        if pauses.len() < FEWEST {
+            return None;
+        }
+        let lengths = || pauses.iter().map(|(length, _)| length.as_ms());
+        let (shortest, longest) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
+        let of = if several { format!("device {}", device(number)) } else { "the device".to_owned() };
+        let period = period_s(&pauses).map_or(String::new(), |every| format!(", every {every:.1} s"));
+        Some(Effect {
+            name: Some(format!("{of} completes nothing for {shortest:.0} to {longest:.0} ms{period}")),
+            found: true,
+            ..Effect::unknown("pause", pauses.len() as u64)
+        })
+    }
+}
+
+/// The time from pause to pause, if it is always the same.
+fn period_s(pauses: &[(Nanos, Nanos)]) -> Option<f64> {
+    let mut ends: Vec<f64> = pauses.iter().map(|(_, end)| end.as_s()).collect();
+    ends.sort_unstable_by(f64::total_cmp);
+    let intervals: Vec<f64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mean = intervals.iter().sum::<f64>() / intervals.len() as f64;
+    let is_even = intervals.iter().all(|interval| (interval / mean - 1.0).abs() < EVEN);
+    (intervals.len() >= FEWEST && is_even).then_some(mean)
+}
+
+impl Device {
+    fn complete_until(&mut self, now: Nanos) {
+        while let Some(&Reverse(finish)) = self.finishes.peek().filter(|next| next.0 <= now) {
+            let waiting = self.finishes.len();
+            self.finishes.pop();
+            let gap = finish.saturating_sub(self.since);
+            self.since = finish;
+            if waiting < 2 {
+                continue;
+            }
+            self.gaps += 1;
+            let step = step_of(gap);
+            if self.by_step.len() <= step {
+                self.by_step.resize(step + 1, 0);
+            }
+            self.by_step[step] = self.by_step[step].saturating_add(1);
+            if gap >= SHORTEST {
+                self.longest.push(Reverse((gap, finish)));
+                if self.longest.len() > LONGEST {
+                    self.longest.pop();
+                }
+            }
+        }
+    }
+
+    /// Length and end of each.
+    fn pauses(mut self) -> Vec<(Nanos, Nanos)> {
+        self.complete_until(Nanos::MAX);
+        let Some(limit) = self.limit() else { return Vec::new() };
+        let longest = self.longest.into_iter().map(|Reverse(pause)| pause);
+        longest.filter(|&(length, _)| step_of(length) as f64 > limit).collect()
+    }
+
+    /// What service explains, in steps.
+    fn limit(&self) -> Option<f64> {
+        if self.gaps < FEWEST_GAPS {
+            return None;
+        }
+        let quantile = |share: f64| {
+            let mut left = (share * self.gaps as f64) as u64;
+            let reaches = |&count: &u32| {
+                let over = u64::from(count) > left;
+                left = left.saturating_sub(u64::from(count));
+                over
+            };
+            self.by_step.iter().position(reaches).unwrap_or(0) as f64
+        };
+        let law = Normal::standard();
+        let (middle, high) = (quantile(0.5), quantile(0.95));
+        // Half a step more: times within one are not told apart.
+        let spread = (high - middle + 0.5) / law.inverse_cdf(0.95);
+        Some(middle + spread * law.inverse_cdf(1.0 - 0.005 / self.gaps as f64))
+    }
+}
+
+/// Its place on a logarithmic scale.
+fn step_of(gap: Nanos) -> usize {
+    (STEPS * (gap.0.max(1) as f64).log2()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_trace::Request;
+    use headstack_units::{Lba, Op};
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::{Distribution, Exp, LogNormal};
+
+    /// 10,000 reads that a server takes one by one, with service times of this spread; `pause_ms` it stands still every 10 s.
+    fn found(seed: u64, spread: f64, pause_ms: f64) -> Option<Effect> {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(1.2, spread).unwrap());
+        let (mut at_ms, mut free_ms, mut next_ms): (f64, f64, f64) =
+            (0.0, 0.0, 10_000.0 * random.random::<f64>());
+        let mut finder = PauseFinder::default();
+        for _ in 0..10_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            let ms: f64 = law.sample(&mut random);
+            let mut begin = at_ms.max(free_ms);
+            while begin >= next_ms {
+                begin = begin.max(next_ms + pause_ms);
+                next_ms += 10_000.0;
+            }
+            free_ms = begin + ms;
+            let arrival = Nanos::from_ms(at_ms);
+            let request = Request::new(arrival, Op::Read, Lba(0), 8);
+            finder.push(&Io::new(Request { finish: Nanos::from_ms(free_ms), ..request }));
+        }
+        finder.finish(|device| device.to_string())
+    }
+
+    #[test]
+    fn service_that_varies_is_no_pause() {
+        for spread in [0.3, 0.6, 1.0] {
+            let named = (0..200).filter(|&seed| found(seed, spread, 0.0).is_some()).count();
+            assert!(named <= 10, "spread {spread}: {named} of 200");
+        }
+    }
+
+    #[test]
+    fn a_device_that_pauses_is_named_with_length_and_period() {
+        let runs: Vec<Option<Effect>> = (0..200).map(|seed| found(seed, 0.6, 400.0)).collect();
+        let named: Vec<&str> = runs.iter().flatten().filter_map(|effect| effect.name.as_deref()).collect();
+        assert!(named.len() >= 180, "{} of 200", named.len());
+        let periodic = named.iter().filter(|name| name.contains("every 10.0 s")).count();
+        assert!(periodic >= 150, "{periodic} of 200: {:?}", &named[..5]);
+    }
+}
