@@ -67,7 +67,9 @@ struct Device {
     ends: [u64; STREAMS],
     seen: usize,
     outstanding: BinaryHeap<Reverse<(Nanos, u8)>>,
+    /// How many requests each process has outstanding, and a bit for each that has some.
     at_work: [u32; PROCESSES],
+    busy: u32,
     regions: Option<Regions>,
     beside: Vec<Differences>,
 }
@@ -153,15 +155,18 @@ impl Device {
         while let Some(&Reverse((_, done))) =
             self.outstanding.peek().filter(|next| next.0.0 <= request.arrival)
         {
-            self.at_work[usize::from(done)] -= 1;
             self.outstanding.pop();
+            self.at_work[usize::from(done)] -= 1;
+            if self.at_work[usize::from(done)] == 0 {
+                self.busy &= !(1 << done);
+            }
         }
         let in_stream = self.ends.contains(&request.lba.0);
         self.ends[self.seen % STREAMS] = request.lba.0.saturating_add(u64::from(request.sectors));
         self.seen += 1;
         if let Some(response) = io.response().filter(|_| request.op == Op::Read) {
-            let beside = self.at_work.iter().enumerate().map(|(at, &count)| u32::from(count > 0) << at).sum();
             let class = 2 * request.sectors.max(1).ilog2() + u32::from(in_stream);
+            let beside = self.busy;
             self.stretch.push(Read { lba: request.lba, class, log: log(response), process, beside });
             if self.stretch.len() == STRETCH {
                 self.settle();
@@ -169,6 +174,7 @@ impl Device {
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
             self.at_work[usize::from(process)] += 1;
+            self.busy |= 1 << process;
             self.outstanding.push(Reverse((finish, process)));
         }
     }
@@ -223,7 +229,10 @@ impl Regions {
         }
         for like in stretch.chunk_by(|one, next| one.class == next.class) {
             let all: Logs = like.iter().map(|read| read.log).collect();
-            for (size, found) in (self.size..).zip(&mut self.levels) {
+            let (Some(first), Some(last)) = (like.first(), like.last()) else { continue };
+            // In one region all together, they are in one of each larger size, too.
+            let tells_apart = |size: &u32| first.lba.0 >> size != last.lba.0 >> size;
+            for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
                 let region = |read: &Read| read.lba.0 >> size;
                 for there in like.chunk_by(|one, next| region(one) == region(next)) {
                     let those: Logs = there.iter().map(|read| read.log).collect();
