@@ -23,6 +23,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -243,15 +244,26 @@ def try_all(crate: str, mutants: list[Mutant], end: float, *, again: bool) -> Re
         if binary.run(0, 600)[0] != "missed":
             raise SystemExit(f"without a mutant the tests `{binary.name}` of {crate} should pass")
         patience[binary.name] = 20 + 5 * (time.monotonic() - began)
+    untried = []
     for mutant in mutants:
         if mutant.number in copy.unviable | copy.without_switch:
             results.note(mutant, "unviable" if mutant.number in copy.unviable else "no switch")
-        elif time.monotonic() < end and results.of.get(mutant.name) in ((None, "missed") if again else (None,)):
-            first = ROOMS[mutant.room].first
-            asked = [(binary, only) for only in ([first, ""] if first else [""]) for binary in tests]
-            outcomes = (binary.run(mutant.number, patience[binary.name], only)[0] for binary, only in asked)
-            outcome = next((outcome for outcome in outcomes if outcome != "missed"), "missed")
-            results.note(mutant, outcome)
+        elif results.of.get(mutant.name) in ((None, "missed") if again else (None,)):
+            untried.append(mutant)
+
+    def try_one(mutant: Mutant) -> tuple[Mutant, str]:
+        if time.monotonic() >= end:
+            return mutant, ""
+        first = ROOMS[mutant.room].first
+        asked = [(binary, only) for only in ([first, ""] if first else [""]) for binary in tests]
+        outcomes = (binary.run(mutant.number, patience[binary.name], only)[0] for binary, only in asked)
+        return mutant, next((outcome for outcome in outcomes if outcome != "missed"), "missed")
+
+    # Each test has a thread of its own, and each processor a mutant.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for mutant, outcome in pool.map(try_one, untried):
+            if outcome:
+                results.note(mutant, outcome)
             if outcome == "missed":
                 print(f"no test notices: {mutant.name}", flush=True)
     return results
