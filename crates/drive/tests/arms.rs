@@ -498,6 +498,45 @@ fn designs_that_may_do_more_at_a_time_take_less() {
     assert!(channels.0.windows(2).any(|pair| pair[1].0 < pair[0].1), "no two transfers overlapped");
 }
 
+/// It begins when all arms are free: one that serves a long read, too, while the other served last.
+#[test]
+fn a_recalibration_waits_for_every_arm() {
+    let mut drive = drive(&format!(
+        "arms = {{ count = 2, design = \"multi-channel\" }}\n\
+         recalibration = {{ mode = \"by-drive\", interval_s = 1.0, duration_ms = 500.0 }}\n\
+         controller = {{ queue_depth = 8 }}\n{FAST_BUS}\n"
+    ));
+    let bus = drive.model().bus();
+    let arrivals = [
+        (ms(900.0), command(0, Op::Read, 0, 10_000)),
+        (ms(905.0), command(1, Op::Read, 30_000, 1)),
+        (ms(1200.0), command(2, Op::Read, 30_500, 1)),
+    ];
+    let (outcomes, _) = run_events(&mut drive, &bus, &arrivals);
+    let finish = |id: u64| outcomes.iter().find(|outcome| outcome.id == id).unwrap().finish.as_ms();
+    // 100 tracks take a second at least.
+    assert!(finish(0) > 1900.0, "{} ms", finish(0));
+    let over = finish(2) - finish(0) - 500.0;
+    assert!((0.1..20.0).contains(&over), "{over} ms after it");
+}
+
+/// Heads that stand still go on beyond their cylinders by an arm. They have not moved for that: the next command within takes no
+/// seek.
+#[test]
+fn heads_that_stand_still_are_where_they_were() {
+    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_turns = 0.25 }]";
+    let mut drive = drive_with(&format!("count = 1, angles_turns = [0.0], {fixed}"), "");
+    // From the last track of cylinder 22 into cylinder 23, by heads over which 0.25 turns are sooner.
+    let (last, at) = (23 * 400 - 50, ms(1_000.0));
+    let beyond = serve(&mut drive, at, command(0, Op::Read, last, 100));
+    assert_eq!(beyond.phases.seek, ms(2.0), "a switch of cylinders and no seek: {beyond:?}");
+    // They see cylinder 5 begin at 0.75 turns, and cylinder 20 at 0.25.
+    for (id, lba, at) in [(1, 5 * 400, ms(1_206.0)), (2, 20 * 400, ms(1_401.0))] {
+        let within = serve(&mut drive, at, command(id, Op::Read, lba, 1));
+        assert_eq!(within.phases.seek, Nanos::ZERO, "{within:?}");
+    }
+}
+
 /// While a drive recalibrates, none of its arms serves, wherever the sector is.
 #[test]
 fn a_recalibration_holds_every_arm() {
