@@ -4,6 +4,7 @@
 mod common;
 
 use common::{FAST_BUS, command, drive, ms, run_events, serve};
+use headstack_drive::Drive;
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_units::{Nanos, Op};
@@ -115,6 +116,20 @@ fn the_arms_time_is_told_by_what_it_worked_for() {
     assert_eq!(destage, background[0].finish - background[0].start);
     let times = Work::ALL.map(|work| drive.busy_times().of(work));
     assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
+}
+
+/// A host that recalibrates does so when the interval has passed, and counts the next one from there.
+#[test]
+fn a_host_recalibrates_when_it_is_time() {
+    let text = |mode: &str| {
+        format!("{FAST_BUS}\nrecalibration = {{ mode = \"{mode}\", interval_s = 1.0, duration_ms = 100.0 }}")
+    };
+    assert!(!drive(&text("by-drive")).wants_recalibration(ms(5_000.0)));
+    let mut drive = drive(&text("by-host"));
+    let due = |drive: &Drive, at: f64| drive.wants_recalibration(ms(at));
+    assert_eq!((due(&drive, 999.9), due(&drive, 1_000.0)), (false, true));
+    drive.recalibrate(ms(1_500.0));
+    assert_eq!((due(&drive, 2_499.9), due(&drive, 2_500.0)), (false, true));
 }
 
 #[test]

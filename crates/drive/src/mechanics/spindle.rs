@@ -332,7 +332,7 @@ fn deviation(seed: u64, interval: u64) -> f64 {
 }
 
 /// A number from the standard normal distribution (Box & Muller 1958) that depends on nothing but seed and counter.
-fn normal(seed: u64, counter: u64) -> f64 {
+pub(super) fn normal(seed: u64, counter: u64) -> f64 {
     let uniform = |seed| ((hash(seed, counter) >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
     let (radius, turn): (f64, f64) = (uniform(seed), uniform(seed.rotate_left(32)));
     (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * turn).cos()

@@ -1,5 +1,6 @@
 //! Angles and instants over a year of simulated time.
 
+use super::super::spindle::normal;
 use super::super::{Epoch, Spindle};
 use crate::layout::Layout;
 use crate::spec::{LayoutSpec, Order, SpindleSpec, ZoneSpec};
@@ -360,5 +361,16 @@ proptest! {
             prop_assert!(target != before && (target - before).0 <= (at_end - before).0, "sector {lba}");
             now = end;
         }
+    }
+}
+
+#[test]
+fn wandering_follows_the_normal_law() {
+    const COUNT: u64 = 200_000;
+    let moment = |power: i32| (0..COUNT).map(|n| normal(7, n).powi(power)).sum::<f64>() / COUNT as f64;
+    // Three standard errors of each moment: 1, 2, 15 − 0 and 105 − 9 over the count.
+    for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
+        let error = 3.0 * f64::sqrt(variance / COUNT as f64);
+        assert!((moment(power) - expected).abs() < error, "moment {power}: {}", moment(power));
     }
 }
