@@ -52,7 +52,8 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
     percent = metric.change_percent
     interval = "–" if metric.ci95 is None else f"{metric.ci95[0]:+,.3f} to {metric.ci95[1]:+,.3f}"
     clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
-    if metric.ci95 is not None and not any(metric.ci95):
+    # Sums in another order leave a trace behind the last digit.
+    if metric.ci95 is not None and max(map(abs, metric.ci95)) < 1e-9 * max(1.0, abs(metric.first)):
         clear = "the same"
     return (
         name, _value(metric.first), _value(metric.second), metric.unit,
