@@ -12,13 +12,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_trace::{Io, Kind};
 use headstack_units::{Lba, Nanos, Op};
 
-use crate::effect::{Differences, Effect, FEWEST, Logs, log, of_device};
-
-/// Reads compared with each other: few, as in [`crate::effect::Contrast`].
-const STRETCH: usize = 12;
-
-/// So many others at least.
-const FEWEST_OTHERS: u64 = 2;
+use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, WINDOW, log, of_device};
 
 /// At most so many processes are told apart: the first ones.
 const PROCESSES: usize = 32;
@@ -168,7 +162,7 @@ impl Device {
             let class = 2 * request.sectors.max(1).ilog2() + u32::from(in_stream);
             let beside = self.busy;
             self.stretch.push(Read { lba: request.lba, class, log: log(response), process, beside });
-            if self.stretch.len() == STRETCH {
+            if self.stretch.len() == WINDOW {
                 self.settle();
             }
         }
@@ -194,7 +188,7 @@ impl Device {
                 sides[(read.beside >> process & 1) as usize].add(read.log);
             }
             let [others, those] = sides;
-            if others.count() >= FEWEST_OTHERS && those.count() >= FEWEST_OTHERS {
+            if others.count() >= FEWEST_READS && those.count() >= FEWEST_READS {
                 if beside.len() <= usize::from(process) {
                     beside.resize(usize::from(process) + 1, Differences::default());
                 }
@@ -237,7 +231,7 @@ impl Regions {
                 for there in like.chunk_by(|one, next| region(one) == region(next)) {
                     let those: Logs = there.iter().map(|read| read.log).collect();
                     let others = all.without(those);
-                    if others.count() < FEWEST_OTHERS {
+                    if others.count() < FEWEST_READS {
                         continue;
                     }
                     let at = region(&there[0]) as usize;

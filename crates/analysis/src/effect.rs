@@ -211,17 +211,17 @@ pub(crate) fn effects<const KINDS: usize>(
     causes.into_iter().zip(all).map(|(cause, sums)| sums.effect(cause)).collect()
 }
 
-/// Reads in a window of a [`Contrast`]: few, as what is slow for a while has more in its queue, which is not why it is slow.
-const WINDOW: u64 = 12;
+/// Reads in a window, as of a [`Contrast`]: few, as what is slow for a while has more in its queue, which is not why it is slow.
+pub(crate) const WINDOW: usize = 12;
 
 /// Each side of a window must hold so many.
-const FEWEST_READS: u64 = 2;
+pub(crate) const FEWEST_READS: u64 = 2;
 
 /// Compares reads of which something is true with the others of the same stretch of the trace: each stretch is one
 /// observation.
 #[derive(Debug)]
 pub(crate) struct Contrast<const KINDS: usize> {
-    reads: u64,
+    reads: usize,
     /// The others, and those of which it is true.
     sides: [[Logs; 2]; KINDS],
     differences: [Differences; KINDS],
