@@ -129,7 +129,7 @@ def measure(
             "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
         )
     if device in library_drives() and not Path(device).exists():
-        raise InputError(f"there is no device `{device}`", f"did you mean `sim:{device}`, the drive of the library?")
+        raise InputError(f"there is no device `{device}`", f"did you mean `sim:{device}`, which simulates it?")
     is_simulated = device.startswith(("sim:", "mock:"))
     if is_simulated:
         _refuse({_option(name): value for name, value in consent.items()},
