@@ -297,6 +297,7 @@ docs: $(STAMPS)/docs
 	$(call say,Documentation: about 1 minute)
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@$(BIN)/python docs/built.py docs/_build/html
 	@echo "$(CURDIR)/docs/_build/html/index.html"
 
 # Where packagers and `cp -r dist/share/* ~/.local/share` expect them.

@@ -1,5 +1,10 @@
 """Sphinx configuration."""
 
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
 from headstack import __version__
 
 project = "headstack"
@@ -18,4 +23,21 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 
 html_theme = "furo"
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["formulas.css"]
 html_title = f"headstack {version}"
+
+
+def _mathml(display: str) -> Any:
+    """A visitor that writes a formula as MathML, which browsers draw without a script from elsewhere."""
+
+    def visit(writer: Any, node: nodes.Node) -> None:
+        writer.body.append(convert(node.astext(), display=display))
+        raise nodes.SkipNode
+
+    return visit
+
+
+def setup(app: Any) -> None:
+    app.add_html_math_renderer("mathml", (_mathml("inline"), None), (_mathml("block"), None))
