@@ -46,9 +46,10 @@ def test_words_become_a_stream(tmp_path: Path) -> None:
     assert one["range_lba"] == [2048, 2048 + (1 << 21) - 1]
     assert (one["flush_fraction"], one["align_kib"]) == (0.1, 4.0)
     one = job(tmp_path, "rw=read", "bs=1m", "number_ios=50")
-    assert (one["sequential_fraction"], one["users"], one["requests"]) == (1.0, 1, 50)
+    assert (one["sequential_fraction"], one["run_start"], one["users"], one["requests"]) == (1.0, "first", 1, 50)
     # An engine that does one at a time has a depth of one.
-    assert job(tmp_path, "rw=randread", "iodepth=32")["users"] == 1
+    assert job(tmp_path, "rw=randread", "iodepth=32")["queue_depth"] == 1
+    assert job(tmp_path, "rw=randread", "iodepth=32", "ioengine=libaio")["queue_depth"] == 32
     assert job(tmp_path, "rw=randwrite", "rate_iops=200")["inter_arrival"] == {"constant_ms": 5.0}
     assert job(tmp_path, "rw=randread", "rate=4m", "bs=8k", "rate_process=poisson")["inter_arrival"] == {
         "exponential_ms": 1000 / 512
@@ -91,18 +92,108 @@ def test_a_clone_with_a_rate_is_a_stream_of_its_own(tmp_path: Path) -> None:
 def test_zones_are_used_as_often_as_their_shares_say(tmp_path: Path) -> None:
     ranges = job(tmp_path, "rw=randread", "random_distribution=zoned:50/10:30/20:20/70")["ranges_percent"]
     assert ranges == [[0.0, 10.0]] * 5 + [[10.0, 30.0]] * 3 + [[30.0, 100.0]] * 2
+    # Of the part that the job uses.
+    half = job(tmp_path, "rw=randread", "offset=50%", "size=20%", "random_distribution=zoned:50/10:50/90")
+    assert half["ranges_percent"] == [[50.0, 52.0], [52.0, 70.0]]
+    sizes = job(tmp_path, "rw=randread", "offset=1m", "size=8m", "random_distribution=zoned_abs:25/1m:75/4m")
+    assert sizes["ranges_lba"] == [[2048, 4095]] + [[4096, 12287]] * 3
+
+
+def lbas(tmp_path: Path, *lines: str) -> list[int]:
+    """Where the requests of a job begin, in the order of issue."""
+    path = tmp_path / "job.fio"
+    path.write_text("\n".join(["[j]", "direct=1", "ioengine=libaio", *lines]) + "\n")
+    about = pl.DataFrame(simulate("hp-97560", path).completions).sort("id")
+    return about["lba"].to_list()
+
+
+def test_a_sequential_job_reads_from_its_beginning_at_any_depth(tmp_path: Path) -> None:
+    size = ("size=256k", "offset=1m", "bs=4k")
+    assert lbas(tmp_path, "rw=read", *size) == list(range(2048, 2560, 8))
+    assert lbas(tmp_path, "rw=read", "iodepth=16", *size) == list(range(2048, 2560, 8))
+    # By time alone it begins again.
+    again = lbas(tmp_path, "rw=read", "iodepth=4", "time_based", "runtime=5", *size)
+    assert again[:65] == [*range(2048, 2560, 8), 2048]
+    # Clones read the same file, each for itself; with an offset each, they read parts of it.
+    assert sorted(lbas(tmp_path, "rw=read", "numjobs=2", *size)) == sorted([*range(2048, 2560, 8)] * 2)
+    parts = lbas(tmp_path, "rw=read", "numjobs=2", "offset_increment=256k", *size)
+    assert sorted(parts) == list(range(2048, 3072, 8))
+
+
+def test_reads_and_writes_of_a_mixed_sequential_job_go_on_each_for_themselves(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[j]\ndirect=1\nrw=rw\nrwmixread=60\nsize=1m\nbs=4k\n")
+    about = pl.DataFrame(simulate("hp-97560", path).completions).sort("id")
+    assert 100 < about.filter(pl.col("op") == "read").height < 200
+    for op in ("read", "write"):
+        found = about.filter(pl.col("op") == op)["lba"].to_list()
+        assert found == list(range(0, 8 * len(found), 8))
+
+
+def test_zones_and_distances_leave_parts_out(tmp_path: Path) -> None:
+    zones = ("rw=read", "bs=4k", "zonemode=strided", "zonesize=8k", "zonerange=16k", "zoneskip=48k")
+    # fio 3.33 with the same keys and `write_iolog`: 0, 4096, 65536, 69632, 131072, …
+    assert lbas(tmp_path, *zones, "size=1m", "number_ios=6") == [0, 8, 128, 136, 256, 264]
+    assert lbas(tmp_path, "rw=read:60k", "bs=4k", "size=1m", "number_ios=3") == [0, 128, 256]
+    within = lbas(tmp_path, *zones[1:], "rw=randread", "size=1m", "number_ios=64")
+    assert {lba // 128 for lba in within} == set(range(16))
+    assert all(lba % 128 < 32 for lba in within)
+
+
+def test_popular_blocks_are_asked_for_as_often_as_the_law_says(tmp_path: Path) -> None:
+    def top(share: float, *lines: str) -> float:
+        found = Counter(lbas(tmp_path, "rw=randread", "bs=4k", "size=4000k", "io_size=80m", *lines))
+        return sum(count for _, count in found.most_common(int(1000 * share))) / sum(found.values())
+
+    harmonic = sum(1 / n for n in range(1, 1001))
+    assert top(0.01, "random_distribution=zipf:1.0") == pytest.approx(
+        sum(1 / n for n in range(1, 11)) / harmonic, abs=0.02
+    )
+    assert top(0.2, "random_distribution=pareto:0.2") == pytest.approx(0.8, abs=0.02)
+    # Of a normal distribution 68 % lie within one standard deviation on either side.
+    assert top(0.1, "random_distribution=normal:5") == pytest.approx(0.68, abs=0.03)
+    center = tomllib.loads(toml_of_job(tmp_path / "job.fio"))["stream"][0]
+    assert center["popularity"] == {"normal_percent": 5.0}
+    assert job(tmp_path, "rw=randread", "random_distribution=zipf:1.2:0.25")["popularity"] == {
+        "zipf": 1.2,
+        "center_percent": 25,
+    }
+
+
+def test_a_random_job_may_be_sequential_in_part(tmp_path: Path) -> None:
+    assert job(tmp_path, "rw=randread", "percentage_random=70")["sequential_fraction"] == pytest.approx(0.3)
+    # fio looks at it in random jobs only.
+    assert job(tmp_path, "rw=read", "percentage_random=70")["sequential_fraction"] == 1.0
+
+
+def test_a_job_ends_when_its_bytes_are_moved_or_its_time_is_over(tmp_path: Path) -> None:
+    one = job(tmp_path, "rw=randread", "size=1m", "runtime=10")
+    assert (one["requests"], one["end_s"]) == (256, 10.0)
+    one = job(tmp_path, "rw=randread", "size=1m", "runtime=10", "time_based")
+    assert ("requests" in one, one["end_s"]) == (False, 10.0)
+    assert job(tmp_path, "rw=randread", "size=1m", "number_ios=7")["requests"] == 7
 
 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
         (["rw=trim"], "rw=trim: no workload can say this"),
-        (["rw=randread", "random_distribution=zipf:1.2"], "only `random` and `zoned`"),
+        (["rw=randread", "random_distribution=zipf"], "is not zipf:NUMBER"),
+        (["rw=randread", "random_distribution=cauchy:2"], "no workload can say this"),
+        (
+            ["rw=randread", "random_distribution=zipf:1.2", "zonemode=strided", "zonesize=1m"],
+            "popular blocks within zones",
+        ),
+        (["rw=randread:8"], "runs of so many requests"),
+        (["rw=rw:64k"], "of one direction"),
+        (["rw=read:-64k"], "only a distance upwards"),
+        (["rw=randread", "zonemode=strided"], "needs a `zonesize`"),
+        (["rw=read", "numjobs=3", "offset_increment=50%"], "clone 2 begins beyond the end"),
+        (["rw=read", "offset=1g"], "bytes beside percent"),
         (["rw=randread", "verify=crc32c"], "verify=crc32c: no workload can say this"),
-        (["rw=read", "iodepth=4", "ioengine=libaio"], "one sequential stream with several requests"),
         (["rw=randread", "bs=4k,8k"], "reads and writes of different sizes"),
         (["rw=randread", "bs=four"], "is not a value of this key"),
-        (["rw=randread", "zonemode=zbd"], "only `none` is modelled"),
+        (["rw=randread", "zonemode=zbd"], "zonemode=zbd: no workload can say this"),
         (["rw=randread", "random_distribution=zoned:50/10"], "shares must add up to 100"),
         (["rw=randread", "direct=0"], "the page cache would answer"),
     ],

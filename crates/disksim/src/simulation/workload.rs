@@ -12,7 +12,7 @@ use crate::fields::{Fields, wrong};
 use crate::report::Report;
 use crate::tree::{Block, Item, Kind};
 use headstack_system::WorkloadSpec;
-use headstack_system::workload::{StreamSpec, TimeLaw};
+use headstack_system::workload::{RunStart, StreamSpec, TimeLaw};
 
 const BLOCK_KIB: f64 = 0.5;
 const REQUESTS: &str = "Number of I/O requests to generate";
@@ -113,6 +113,8 @@ fn generator_stream(
         end_s: None,
         read_fraction: probability("Probability of read access")?,
         sequential_fraction: probability("Probability of sequential access")?,
+        separate_directions: false,
+        run_start: RunStart::Anywhere,
         local_fraction,
         local_distance: None,
         local_shift: None,
@@ -123,6 +125,8 @@ fn generator_stream(
         range_lba: None,
         ranges_percent: Vec::new(),
         ranges_lba: Vec::new(),
+        popularity: None,
+        stride: None,
         raw: false,
         force_media_fraction: 0.0,
         flush_fraction: 0.0,
@@ -139,6 +143,7 @@ fn generator_stream(
         limited_fraction: 0.0,
         time_limit: None,
         users: None,
+        queue_depth: None,
     };
     if local_fraction > 0.0 {
         let (distances, at) = laws::read(&fields, "Local distances")?;

@@ -4,7 +4,9 @@ use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use super::law::Law;
-use super::{DeviceShape, SizeLaw, StreamSpec};
+use super::popularity::Popularity;
+use super::region::{Parts, Range, ranges_of};
+use super::{DeviceShape, RunStart, SizeLaw, StreamSpec};
 use crate::SystemError;
 use crate::random::Stream;
 
@@ -16,7 +18,13 @@ use crate::random::Stream;
 pub(crate) struct Addresses {
     devices: Vec<u32>,
     ranges: Vec<Range>,
-    /// Sectors in the smallest range.
+    /// The parts of the only range, where it is worked through part by part.
+    parts: Option<Parts>,
+    /// Which blocks of the only range are popular.
+    popularity: Option<Popularity>,
+    /// Runs of sequential requests begin at the beginning.
+    begins_first: bool,
+    /// Sectors in the smallest range or part.
     least_span: u64,
     is_raw: bool,
     align: u64,
@@ -41,7 +49,11 @@ pub(crate) struct Addresses {
     size_stream: Stream,
     op_stream: Stream,
     mark_stream: Stream,
-    last: Option<Last>,
+    /// Reads and writes go on each from their own last one.
+    is_separate: bool,
+    /// The last request; the last read and the last write, where these go on each for themselves.
+    last: [Option<Last>; 2],
+    last_place: Option<Place>,
 }
 
 /// Where a request lies, seen from the one before.
@@ -55,19 +67,10 @@ pub(crate) enum Place {
     Elsewhere,
 }
 
-/// A part of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    first: u64,
-    /// Its sectors.
-    span: u64,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Last {
     device: u32,
     range: Range,
-    kind: Place,
     offset: u64,
     end: u64,
     op: Op,
@@ -95,12 +98,22 @@ impl Addresses {
         let law =
             |law: Result<Law, String>| law.map_err(|problem| wrong(problem, "change the workload".into()));
         let stream = |part: &str| Stream::new(seed, &format!("{component}.{part}"));
+        let align = spec.align_kib.map_or(1, |align| ((align / sector_kib).round() as u64).max(1));
+        let parts = spec.stride.as_ref().map(|stride| Parts::new(stride, ranges[0], sector_kib));
+        let popularity = spec.popularity.as_ref();
+        let popularity = popularity.map(|law| Popularity::new(law, ranges[0].span.div_ceil(align), seed));
+        let least = ranges.iter().map(|range| range.span).min().unwrap_or(1);
         Ok(Self {
             devices: places,
-            least_span: ranges.iter().map(|range| range.span).min().unwrap_or(1),
+            least_span: parts.as_ref().map_or(least, Parts::span),
             ranges,
+            parts,
+            popularity: popularity
+                .transpose()
+                .map_err(|problem| wrong(problem, "change `popularity` in the workload".to_owned()))?,
+            begins_first: spec.run_start == RunStart::First,
             is_raw: spec.raw,
-            align: spec.align_kib.map_or(1, |align| ((align / sector_kib).round() as u64).max(1)),
+            align,
             sector_kib,
             read_fraction: spec.read_fraction,
             sequential: spec.sequential_fraction,
@@ -121,7 +134,9 @@ impl Addresses {
             size_stream: stream("size"),
             op_stream: stream("op"),
             mark_stream: stream("mark"),
-            last: None,
+            is_separate: spec.separate_directions,
+            last: [None; 2],
+            last_place: None,
         })
     }
 
@@ -132,22 +147,29 @@ impl Addresses {
         let sectors =
             ((kib / self.sector_kib).ceil() as u64).max(1).div_ceil(self.step).saturating_mul(self.step);
         let sectors = sectors.min(self.least_span.min(u64::from(u32::MAX)));
+        let part = self.part(sectors);
         let kind = self.address_stream.unit();
-        // A sequential request that would leave the range begins a run elsewhere.
-        let continued =
-            self.last.filter(|last| kind < self.sequential && last.end + sectors <= last.range.span);
         let is_read = self.op_stream.chance(self.read_fraction);
+        let whose = usize::from(self.is_separate && !is_read);
+        // A sequential request that would leave the range begins a run elsewhere.
+        let last = self.last[whose];
+        let continued = last.filter(|last| kind < self.sequential && last.end + sectors <= last.range.span);
         let is_forced = self.op_stream.chance(self.force_media);
-        let (device, range) = (self.device(), self.range());
-        let (kind, device, range, offset, op) = match (continued, self.last) {
+        let (device, range) = (self.device(), part.unwrap_or_else(|| self.range()));
+        let (kind, device, range, offset, op) = match (continued, last) {
             (Some(last), _) => (Place::Sequential, last.device, last.range, last.end, last.op),
             (None, Some(last)) if kind >= self.sequential && kind < self.sequential + self.local => {
                 let offset = self.near(last.range, last.offset, sectors);
                 (Place::Local, last.device, last.range, offset, direction(is_read))
             }
-            _ => (Place::Elsewhere, device, range, self.anywhere(range, sectors), direction(is_read)),
+            _ => {
+                let offset = self.anywhere(range, sectors);
+                let offset = if self.begins_first && kind < self.sequential { 0 } else { offset };
+                (Place::Elsewhere, device, range, offset, direction(is_read))
+            }
         };
-        self.last = Some(Last { device, range, kind, offset, end: offset + sectors, op });
+        self.last[whose] = Some(Last { device, range, offset, end: offset + sectors, op });
+        self.last_place = Some(kind);
         let mut request = Request::new(arrival, op, Lba(range.first + offset), sectors as u32);
         request.device = device;
         if is_forced && op == Op::Write {
@@ -174,7 +196,7 @@ impl Addresses {
 
     /// Where the last request lay.
     pub(crate) fn last_place(&self) -> Option<Place> {
-        self.last.map(|last| last.kind)
+        self.last_place
     }
 
     fn device(&mut self) -> u32 {
@@ -191,7 +213,20 @@ impl Addresses {
         }
     }
 
+    /// The part that the next request goes to; nothing goes on from one part into another.
+    fn part(&mut self, sectors: u64) -> Option<Range> {
+        let (part, is_new) = self.parts.as_mut()?.take(sectors);
+        if is_new {
+            self.last = [None; 2];
+        }
+        Some(part)
+    }
+
     fn anywhere(&mut self, range: Range, sectors: u64) -> u64 {
+        if let Some(popularity) = &self.popularity {
+            // The last block may be cut short, or too short for the request: it ends with the range then.
+            return (popularity.block(&mut self.address_stream) * self.align).min(range.span - sectors);
+        }
         let places = (range.span - sectors) / self.align + 1;
         self.address_stream.below(places) * self.align
     }
@@ -225,35 +260,6 @@ impl Addresses {
         let place = there.or_else(|| inside(offset.checked_add_signed(away.saturating_neg())));
         place.unwrap_or(offset.min(most)) / self.align * self.align
     }
-}
-
-/// The parts of its devices, the smallest of which is `shape`, that a stream goes to.
-fn ranges_of(spec: &StreamSpec, component: &str, shape: &DeviceShape) -> Result<Vec<Range>, SystemError> {
-    let at = |percent: f64| (shape.sectors as f64 * percent / 100.0) as u64;
-    let percent = spec.range_percent.iter().chain(&spec.ranges_percent);
-    let lba = spec.range_lba.iter().chain(&spec.ranges_lba);
-    let mut ranges: Vec<(u64, u64)> = percent
-        .map(|&[from, to]| (at(from), at(to).min(shape.sectors)))
-        .chain(lba.map(|&[first, last]| (first, last.saturating_add(1))))
-        .collect();
-    if ranges.is_empty() {
-        ranges.push((0, shape.sectors));
-    }
-    let range = |(first, end): (u64, u64)| {
-        if end > shape.sectors || first >= end {
-            return Err(SystemError::Options {
-                problem: format!(
-                    "the workload's {component} uses sectors {first} to {}, but {} has {}",
-                    end.saturating_sub(1),
-                    shape.name,
-                    shape.sectors
-                ),
-                hint: "give the range in percent (`range_percent`), or make it fit".to_owned(),
-            });
-        }
-        Ok(Range { first, span: end - first })
-    };
-    ranges.into_iter().map(range).collect()
 }
 
 /// The devices a stream goes to.

@@ -3,6 +3,7 @@
 use headstack_trace::Request;
 use headstack_units::Nanos;
 
+use super::addresses::Addresses;
 use super::user::User;
 use super::{DeviceShape, WorkloadSpec};
 use crate::SystemError;
@@ -25,6 +26,8 @@ pub enum Call {
 #[derive(Clone, Debug)]
 pub struct ClosedLoop {
     users: Vec<User>,
+    /// What the users ask for; those that keep several requests under way stand here once.
+    addresses: Vec<Addresses>,
     /// What each closed stream may still issue.
     streams_left: Vec<u64>,
     left: u64,
@@ -38,19 +41,25 @@ impl ClosedLoop {
         seed: u64,
         limit: u64,
     ) -> Result<Option<Self>, SystemError> {
-        let mut users = Vec::new();
+        let (mut users, mut addresses) = (Vec::new(), Vec::new());
         let mut streams_left = Vec::new();
         for (index, stream) in spec.stream.iter().enumerate().filter(|(_, stream)| stream.think.is_some()) {
             for number in 0..stream.users.unwrap_or(1) {
                 let component = format!("{}.user.{number}", stream.component(index));
-                users.push(User::new(stream, streams_left.len(), &component, devices, seed)?);
+                let (of_stream, of_user) = (streams_left.len(), addresses.len());
+                addresses.push(Addresses::new(stream, &component, devices, seed)?);
+                users.push(User::new(stream, of_stream, of_user, &component, seed)?);
+                for other in 1..stream.queue_depth.unwrap_or(1) {
+                    users.push(User::new(stream, of_stream, of_user, &format!("{component}.{other}"), seed)?);
+                }
             }
             streams_left.push(stream.requests.unwrap_or(u64::MAX));
         }
-        Ok((!users.is_empty()).then_some(Self { users, streams_left, left: limit }))
+        Ok((!users.is_empty()).then_some(Self { users, addresses, streams_left, left: limit }))
     }
 
-    /// How many users there are, counted over all closed streams from 0.
+    /// How many users there are, counted over all closed streams from 0; one that keeps several requests under way counts
+    /// as so many.
     pub fn users(&self) -> u32 {
         self.users.len() as u32
     }
@@ -92,7 +101,7 @@ impl ClosedLoop {
     fn plan(&mut self, user: u32, now: Nanos) {
         let user = &mut self.users[user as usize];
         let stream_left = &mut self.streams_left[user.stream];
-        if user.plan(now, self.left > 0 && *stream_left > 0) {
+        if user.plan(now, self.left > 0 && *stream_left > 0, &mut self.addresses[user.addresses]) {
             self.left -= 1;
             *stream_left -= 1;
         }

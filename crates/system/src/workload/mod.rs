@@ -11,6 +11,10 @@ mod closed;
 mod file;
 mod law;
 mod open;
+mod popularity;
+#[cfg(test)]
+mod program_tests;
+mod region;
 mod shift;
 mod spec;
 #[cfg(test)]
@@ -20,8 +24,10 @@ mod user;
 pub use closed::{Call, ClosedLoop};
 pub use law::{CountLaw, SizeLaw, TimeLaw, TimeSampler};
 pub use open::OpenWorkload;
+pub use popularity::PopularitySpec;
+pub use region::StrideSpec;
 pub use shift::ShiftLaw;
-pub use spec::{BurstSpec, StreamSpec, WorkloadSpec};
+pub use spec::{BurstSpec, RunStart, StreamSpec, WorkloadSpec};
 
 /// The longest run there is: 100 years. Instants are 64-bit counts of nanoseconds, and arithmetic with them needs room.
 pub const LATEST: Nanos = Nanos(100 * 31_557_600 * 1_000_000_000);

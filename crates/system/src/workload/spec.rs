@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::law::{CountLaw, SizeLaw, TimeLaw, lasts};
+use super::popularity::PopularitySpec;
+use super::region::StrideSpec;
 use super::shift::ShiftLaw;
 
 /// A workload, as in its file.
@@ -48,11 +50,19 @@ pub struct StreamSpec {
     /// It issues nothing after this, in s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_s: Option<f64>,
-    /// Share of reads among requests that are not sequential (those repeat the direction of the one before).
+    /// Share of reads among requests that are not sequential (those repeat the direction of the one before,
+    /// unless `separate_directions`).
     pub read_fraction: f64,
     /// Share of requests that begin where the one before ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sequential_fraction: f64,
+    /// Reads go on where the last read ended, and writes where the last write did; the direction of each is drawn. Absent:
+    /// all go on where the one before ended.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub separate_directions: bool,
+    /// Where a sequential request begins that has nothing to go on from: the first one, and one that would leave its range.
+    #[serde(default, skip_serializing_if = "RunStart::is_anywhere")]
+    pub run_start: RunStart,
     /// Share of requests that lie `local_distance` away from the one before, up or down.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub local_fraction: f64,
@@ -83,6 +93,13 @@ pub struct StreamSpec {
     /// others stay in that of the one before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranges_lba: Vec<[u64; 2]>,
+    /// Some blocks (of `align_kib`) of its range are asked for more often than others, by requests that are neither
+    /// sequential nor local; absent: all as often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub popularity: Option<PopularitySpec>,
+    /// It works through its range part by part, and from the end begins again; sequential requests begin anew in each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<StrideSpec>,
     /// Share of writes that must not be reported complete before they are on the media.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub force_media_fraction: f64,
@@ -133,6 +150,28 @@ pub struct StreamSpec {
     /// Closed stream: how many users (1 if absent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
+    /// Closed stream: how many requests each user keeps under way (1 if absent). A user has one place: its next
+    /// sequential request goes on where the last one ended that it asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+}
+
+/// Where a run of sequential requests begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStart {
+    /// Anywhere in its range.
+    #[default]
+    Anywhere,
+    /// At the beginning of its range, as a program that reads a file.
+    First,
+}
+
+impl RunStart {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_anywhere(&self) -> bool {
+        *self == Self::Anywhere
+    }
 }
 
 /// Requests that come together.
@@ -151,6 +190,9 @@ pub struct BurstSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_ms: Option<f64>,
 }
+
+/// Most requests that the users of a stream may keep under way.
+const MOST_UNDER_WAY: u64 = 1 << 20;
 
 fn one() -> u64 {
     1
@@ -257,6 +299,20 @@ impl StreamSpec {
         if let [first, second, ..] = given[..] {
             add(second, format!("give `{first}` or `{second}`, not both"));
         }
+        let one = "goes with one range, not with several".to_owned();
+        let is_many = !self.ranges_percent.is_empty() || !self.ranges_lba.is_empty();
+        for (key, problems) in [
+            ("popularity", self.popularity.as_ref().map(PopularitySpec::problems)),
+            ("stride", self.stride.as_ref().map(StrideSpec::problems)),
+        ] {
+            if is_many && problems.is_some() {
+                add(key, one.clone());
+            }
+            problems.into_iter().flatten().for_each(|(key, problem)| add(key, problem));
+        }
+        if self.popularity.is_some() && self.stride.is_some() {
+            add("stride", "give `popularity` or `stride`, not both".to_owned());
+        }
         for (key, [from, to]) in self
             .range_percent
             .iter()
@@ -335,6 +391,7 @@ impl StreamSpec {
             found.push(("users", "only closed streams (with `think`) have users".to_owned()));
         }
         let of_users = [
+            ("queue_depth", self.queue_depth.is_some()),
             ("sequential_think", self.sequential_think.is_some()),
             ("local_think", self.local_think.is_some()),
             ("waits_fraction", self.waits_fraction.is_some()),
@@ -354,8 +411,15 @@ impl StreamSpec {
             let all = "waits_fraction (1 if absent) and limited_fraction together are more than all";
             found.push(("limited_fraction", all.to_owned()));
         }
-        if self.users == Some(0) {
-            found.push(("users", "must be at least 1".to_owned()));
+        for (key, count) in [("users", self.users), ("queue_depth", self.queue_depth)] {
+            if count == Some(0) {
+                found.push((key, "must be at least 1".to_owned()));
+            }
+        }
+        let under_way = u64::from(self.users.unwrap_or(1)) * u64::from(self.queue_depth.unwrap_or(1));
+        if under_way > MOST_UNDER_WAY {
+            let much = format!("{under_way} requests under way are more than {MOST_UNDER_WAY}");
+            found.push((if self.queue_depth.is_some() { "queue_depth" } else { "users" }, much));
         }
         if let Some(burst) = &self.burst {
             if burst.every_s.is_some() == burst.every.is_some() {

@@ -5,7 +5,7 @@ use headstack_units::{Nanos, RequestFlags};
 
 use super::addresses::{Addresses, Place};
 use super::law::Law;
-use super::{DeviceShape, LATEST, StreamSpec, TimeLaw, later};
+use super::{LATEST, StreamSpec, TimeLaw, later};
 use crate::SystemError;
 use crate::random::Stream;
 
@@ -27,7 +27,8 @@ enum Wait {
 pub(super) struct User {
     /// Its stream, counted over the closed ones.
     pub(super) stream: usize,
-    addresses: Addresses,
+    /// Which addresses it asks for, counted over all closed streams.
+    pub(super) addresses: usize,
     think: Law,
     sequential_think: Option<Law>,
     local_think: Option<Law>,
@@ -55,8 +56,8 @@ impl User {
     pub(super) fn new(
         spec: &StreamSpec,
         stream: usize,
+        addresses: usize,
         component: &str,
-        devices: &[DeviceShape],
         seed: u64,
     ) -> Result<Self, SystemError> {
         let law = |law: &Option<TimeLaw>| {
@@ -66,7 +67,7 @@ impl User {
         let none = Law::Constant(0.0);
         Ok(Self {
             stream,
-            addresses: Addresses::new(spec, component, devices, seed)?,
+            addresses,
             think: law(&spec.think)?.unwrap_or(none.clone()),
             sequential_think: law(&spec.sequential_think)?,
             local_think: law(&spec.local_think)?,
@@ -87,7 +88,7 @@ impl User {
 
     /// Draws the next request and the time before it, if there is to be one and the user has not planned it yet; true
     /// if it was drawn now.
-    pub(super) fn plan(&mut self, now: Nanos, may_ask: bool) -> bool {
+    pub(super) fn plan(&mut self, now: Nanos, may_ask: bool, addresses: &mut Addresses) -> bool {
         if self.is_over || self.next.is_some() {
             return false;
         }
@@ -95,8 +96,8 @@ impl User {
             self.is_over = true;
             return false;
         }
-        let mut request = self.addresses.next(now);
-        let law = match self.addresses.last_place() {
+        let mut request = addresses.next(now);
+        let law = match addresses.last_place() {
             Some(Place::Sequential) => self.sequential_think.as_ref(),
             Some(Place::Local) => self.local_think.as_ref(),
             _ => None,

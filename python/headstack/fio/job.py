@@ -1,27 +1,28 @@
-"""fio's job files as workloads, and its JSON beside a run.
+"""fio's job files as workloads.
 
-A job becomes a stream: `rw`, `rwmixread`, `bs`, `bssplit`, `bsrange`, `blockalign`, `offset`, `size`, `io_size`, `number_ios`,
-`runtime`, `startdelay`, `iodepth`, `numjobs`, `thinktime`, `rate`, `rate_iops`, `rate_process`, `random_distribution` (`random`
-and `zoned`), `percentage_random`, `zonemode=none`, `randseed`, `direct=1`, and `fsync` or `fdatasync` as flushes. What cannot be
-said as a workload is refused by name. Keys that say how fio itself works (`ioengine`, logs, verification of nothing) change
-nothing here, but that engines which do one I/O at a time have a depth of 1, as in fio.
+A job becomes a stream: `rw` (with a distance after a colon for sequential ones), `rwmixread`, `bs`, `bssplit`, `bsrange`,
+`blockalign`, `offset`, `offset_increment`, `size`, `io_size`, `number_ios`, `runtime`, `time_based`, `startdelay`, `iodepth`,
+`numjobs`, `thinktime`, `rate`, `rate_iops`, `rate_process`, `random_distribution`, `percentage_random`, `zonemode` (`none` and
+`strided`), `randseed`, `direct=1`, and `fsync` or `fdatasync` as flushes. What cannot be said as a workload is refused by name.
+Keys that say how fio itself works (`ioengine`, logs, verification of nothing) change nothing here, but that engines which do
+one I/O at a time have a depth of 1, as in fio. Random blocks are drawn anew each time, as with `norandommap`.
 """
 
 from __future__ import annotations
 
 import configparser
 import json
-from math import gcd
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from headstack.errors import InputError
+from headstack.fio.place import place
+from headstack.fio.units import bytes_of, count_of, seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
+    from pathlib import Path
 
     from headstack import Workload
-    from headstack.results.runs import FioTimes, MeasuredByFio
 
 _RW = {
     "read": (1.0, True), "write": (0.0, True), "rw": (None, True), "readwrite": (None, True),
@@ -30,7 +31,7 @@ _RW = {
 _ASYNCHRONOUS = {"libaio", "io_uring", "io_uring_cmd", "posixaio", "solarisaio", "windowsaio", "sg", "nvme", "xnvme"}
 _NO_MATTER = {
     "name", "description", "filename", "directory", "ioengine", "group_reporting", "new_group", "norandommap", "randrepeat",
-    "allrandrepeat", "time_based", "invalidate", "thread", "fallocate", "create_on_open", "overwrite", "refill_buffers",
+    "allrandrepeat", "invalidate", "thread", "fallocate", "create_on_open", "overwrite", "refill_buffers",
     "buffer_compress_percentage", "zero_buffers", "scramble_buffers", "userspace_reap", "iodepth_batch", "iodepth_batch_submit",
     "iodepth_batch_complete", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low", "gtod_reduce",
     "clocksource", "cpus_allowed", "numa_cpu_nodes", "nice", "prio", "exitall", "end_fsync", "fsync_on_close", "unlink",
@@ -41,12 +42,9 @@ _NO_MATTER = {
 _MORE = {
     "rw", "readwrite", "rwmixread", "rwmixwrite", "bs", "blocksize", "bssplit", "bsrange", "blocksize_range", "blockalign", "ba",
     "offset", "size", "io_size", "number_ios", "runtime", "timeout", "startdelay", "iodepth", "numjobs", "thinktime",
-    "thinktime_blocks", "rate", "rate_iops", "rate_process", "random_distribution", "percentage_random", "zonemode", "randseed",
-    "direct", "buffered", "fsync", "fdatasync", "stonewall", "wait_for_previous", "ramp_time",
+    "thinktime_blocks", "rate", "rate_iops", "rate_process", "random_distribution", "percentage_random", "zonemode", "randseed", "time_based", "zonesize", "zonerange", "zoneskip",
+    "offset_increment", "direct", "buffered", "fsync", "fdatasync", "stonewall", "wait_for_previous", "ramp_time",
 }  # fmt: skip
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_TIMES = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "ms": 1e-3, "us": 1e-6}
-_SECTOR = 512
 
 
 def workload_of_job(path: Path) -> Workload:
@@ -70,7 +68,7 @@ def toml_of_job(path: Path) -> str:
     streams: list[str] = []
     seed = 1
     for name, keys in jobs:
-        job = _Job(path, name, keys, alone=len(jobs) == 1)
+        job = Job(path, name, keys, alone=len(jobs) == 1)
         seed = job.whole("randseed", seed)
         streams += job.streams()
     head = [f"summary = {json.dumps(f'the fio job file {path.name}')}", f"seed = {seed}"]
@@ -98,12 +96,15 @@ def _read(path: Path) -> list[tuple[str, dict[str, str]]]:
     return jobs
 
 
-class _Job:
+class Job:
     """One job, and how its words become values."""
+
+    #: Bytes of the smallest request, and of one on average.
+    smallest: float
+    mean: float
 
     def __init__(self, path: Path, name: str, keys: dict[str, str], *, alone: bool) -> None:
         self.path, self.name, self.keys = path, name, keys
-        # Bytes of the smallest request, and of one on average.
         self.smallest = self.mean = 4096.0
         for key, value in keys.items():
             if key not in _NO_MATTER | _MORE:
@@ -117,17 +118,17 @@ class _Job:
             raise self.problem(
                 "direct", keys.get("direct", "0"), "the page cache would answer, which is not modelled", "direct=1"
             )
-        if keys.get("zonemode", "none") != "none":
-            raise self.problem("zonemode", keys["zonemode"], "only `none` is modelled", "zonemode=none")
         if "ramp_time" in keys:
             raise self.problem(
                 "ramp_time", keys["ramp_time"], "a workload has no ramp", "leave it out, and give --warmup"
             )
 
     def problem(self, key: str, value: str, problem: str, hint: str) -> InputError:
+        """What is wrong with a key, and what would be right."""
         return InputError(f"`{self.path}`, job {self.name}: {key}={value}: {problem}", hint)
 
     def value(self, key: str, read: Callable[[str], float]) -> float | None:
+        """A key's value, or nothing where it is absent."""
         if key not in self.keys:
             return None
         try:
@@ -139,36 +140,37 @@ class _Job:
         return value
 
     def whole(self, key: str, default: int) -> int:
+        """A key that is a whole number."""
         value = self.value(key, int)
         return default if value is None else int(value)
 
     def streams(self) -> list[str]:
-        """One stream a job; one a clone, where each goes on from its own place or has its own rate."""
-        read_fraction, sequential = self._direction()
-        depth = self._depth(sequential=sequential)
+        """One stream a job; one a clone, where each has its own region or its own rate."""
+        self.read_fraction, self.is_sequential = self._direction()
         clones = max(self.whole("numjobs", 1), 1)
-        lines = [f"read_fraction = {read_fraction}", *self._sizes(), *self._place(), *self._end(clones), "raw = true"]
-        if sequential:
-            lines.append(f"sequential_fraction = {1.0 - (self.value('percentage_random', float) or 0.0) / 100.0}")
-        if delay := self.value("startdelay", _seconds):
+        depth = max(self.whole("iodepth", 1), 1) if self.keys.get("ioengine", "psync") in _ASYNCHRONOUS else 1
+        sizes, rate = self._sizes(), self._rate_law()
+        is_apart = rate is not None or "offset_increment" in self.keys
+        together = 1 if is_apart else clones
+        lines = [f"read_fraction = {self.read_fraction}", *sizes, *self._end(together), "raw = true"]
+        if delay := self.value("startdelay", seconds_of):
             lines.append(f"start_s = {delay}")
         for key in ("fsync", "fdatasync"):
-            if (every := self.whole(key, 0)) and read_fraction < 1:
+            if (every := self.whole(key, 0)) and self.read_fraction < 1:
                 lines.append(f"flush_fraction = {1.0 / every}")
                 break
-        rate = self._rate()
         if rate is not None:
-            each = [f"inter_arrival.{rate}"]
-            return self._clones(clones, [*lines, *each])
-        think_ms = self._thinktime_ms()
-        # fio waits for all that is under way before it thinks: with thought after each, one is under way at a time.
-        depth = 1 if think_ms else depth
-        thinking = f"think.constant_ms = {think_ms}"
-        return self._clones(1, [*lines, f"users = {depth * clones}", thinking])
-
-    def _clones(self, count: int, lines: list[str]) -> list[str]:
-        names = [self.name] if count == 1 else [f"{self.name}.{number}" for number in range(count)]
-        return [line for name in names for line in ("", "[[stream]]", f"name = {json.dumps(name)}", *lines)]
+            lines.append(f"inter_arrival.{rate}")
+        else:
+            think_ms = self._thinktime_ms()
+            lines += [f"think.constant_ms = {think_ms}", f"users = {together}"]
+            # fio waits for all that is under way before it thinks: with thought after each, one is under way at a time.
+            lines.append(f"queue_depth = {1 if think_ms else depth}")
+        streams = []
+        for clone in range(clones if is_apart else 1):
+            name = f"{self.name}.{clone}" if is_apart and clones > 1 else self.name
+            streams += ["", "[[stream]]", f"name = {json.dumps(name)}", *lines, *place(self, clone)]
+        return streams
 
     def _direction(self) -> tuple[float, bool]:
         word = self.keys.get("rw", self.keys.get("readwrite", "read")).split(":")[0]
@@ -183,23 +185,12 @@ class _Job:
                 raise self.problem("rwmixread", str(mix), "is not a percentage", "0 to 100")
         return read, sequential
 
-    def _depth(self, *, sequential: bool) -> int:
-        depth = max(self.whole("iodepth", 1), 1)
-        if self.keys.get("ioengine", "psync") not in _ASYNCHRONOUS:
-            depth = 1
-        if sequential and depth > 1:
-            raise self.problem(
-                "iodepth", str(depth), "one sequential stream with several requests at a time cannot be said as a workload",
-                "iodepth=1, or rw=randread",
-            )  # fmt: skip
-        return depth
-
     def _sizes(self) -> list[str]:
-        align = self.value("blockalign" if "blockalign" in self.keys else "ba", _size)
+        align = self.value("blockalign" if "blockalign" in self.keys else "ba", bytes_of)
         if split := self.keys.get("bssplit"):
             try:
                 parts = [part.partition("/") for part in split.split(":")]
-                sizes = [(_size(size), float(share or 0)) for size, _, share in parts]
+                sizes = [(bytes_of(size), float(share or 0)) for size, _, share in parts]
             except (ValueError, KeyError):
                 raise self.problem("bssplit", split, "is not SIZE/PERCENT:…", "bssplit=4k/60:64k/40") from None
             if "," in split:
@@ -217,7 +208,7 @@ class _Job:
             if key in self.keys:
                 low, _, high = self.keys[key].partition("-")
                 try:
-                    ends = [_size(low) / 1024, _size(high) / 1024]
+                    ends = [bytes_of(low) / 1024, bytes_of(high) / 1024]
                 except (ValueError, KeyError):
                     raise self.problem(key, self.keys[key], "is not SIZE-SIZE", "bsrange=4k-64k") from None
                 if not 0 < ends[0] <= ends[1]:
@@ -229,7 +220,7 @@ class _Job:
                 return [
                     f"size.uniform_kib = {[0.0, most * ends[0]]}",
                     f"size_step_kib = {ends[0]}",
-                    f"align_kib = {(align or _size(low)) / 1024}",
+                    f"align_kib = {(align or bytes_of(low)) / 1024}",
                 ]
         word = self.keys.get("bs", self.keys.get("blocksize", "4k"))
         parts = {part for part in word.split(",") if part}
@@ -238,76 +229,33 @@ class _Job:
                 "bs", word, "reads and writes of different sizes", "two jobs, one that reads and one that writes"
             )
         self.keys = {**self.keys, "bs": parts.pop()}
-        size = self.value("bs", _size) or 0.0
+        size = self.value("bs", bytes_of) or 0.0
         if size < 1:
             raise self.problem("bs", word, "is not a size", "bs=4k")
         self.smallest = self.mean = size
         return [f"size.fixed_kib = {size / 1024}", f"align_kib = {(align or size) / 1024}"]
 
-    def _place(self) -> list[str]:
-        word = self.keys.get("random_distribution", "random")
-        kind, _, zones = word.partition(":")
-        offset, size = self.keys.get("offset", "0"), self.keys.get("size", "100%")
-        if kind == "zoned":
-            return self._zones(word, zones)
-        if kind != "random":
-            raise self.problem(
-                "random_distribution", word, "only `random` and `zoned` can be said as a workload", "zoned:50/10:50/90"
-            )
-        if offset.endswith("%") or size.endswith("%"):
-            start = float(offset.rstrip("%")) if offset.endswith("%") else 0.0
-            if not offset.endswith("%") and _size(offset):
-                raise self.problem(
-                    "offset", offset, "bytes beside a size in percent", "give both in bytes, or both in percent"
-                )
-            if not size.endswith("%"):
-                raise self.problem(
-                    "size", size, "bytes beside an offset in percent", "give both in bytes, or both in percent"
-                )
-            end = min(start + float(size.rstrip("%")), 100.0)
-            return [] if (start, end) == (0.0, 100.0) else [f"range_percent = [{start}, {end}]"]
-        first = int(self.value("offset", _size) or 0) // _SECTOR
-        sectors = int(self.value("size", _size) or 0) // _SECTOR
-        if sectors < 1:
-            raise self.problem("size", size, "is less than a sector", "size=10g")
-        return [f"range_lba = [{first}, {first + sectors - 1}]"]
-
-    def _zones(self, word: str, zones: str) -> list[str]:
-        """Each range is taken equally often: one that is used more stands there more often."""
-        try:
-            pairs = [tuple(float(number) for number in zone.split("/")) for zone in zones.split(":")]
-            shares, widths = [round(share) for share, _ in pairs], [width for _, width in pairs]
-        except ValueError:
-            raise self.problem(
-                "random_distribution", word, "is not zoned:SHARE/PERCENT:…", "zoned:50/10:50/90"
-            ) from None
-        if sum(shares) != 100 or sum(widths) > 100.0001:
-            raise self.problem(
-                "random_distribution", word, "shares must add up to 100, widths to 100 at most", "zoned:50/10:50/90"
-            )
-        unit = gcd(*shares)
-        ranges, start = [], 0.0
-        for share, width in zip(shares, widths, strict=True):
-            ranges += [[start, start + width]] * (share // unit)
-            start += width
-        return [f"ranges_percent = {ranges}"]
-
     def _end(self, clones: int) -> list[str]:
-        seconds = self.value("runtime" if "runtime" in self.keys else "timeout", _seconds)
-        if seconds:
-            return [f"end_s = {seconds + (self.value('startdelay', _seconds) or 0.0)}"]
-        requests = self.whole("number_ios", 0)
-        if not requests and "io_size" in self.keys:
-            requests = int((self.value("io_size", _size) or 0.0) / self.mean)
-        return [f"requests = {requests * clones}"] if requests else []
+        """When it is over: fio moves `io_size` or `size` bytes and no more, unless it is `time_based`."""
+        lines = []
+        if seconds_left := self.value("runtime" if "runtime" in self.keys else "timeout", seconds_of):
+            lines.append(f"end_s = {seconds_left + (self.value('startdelay', seconds_of) or 0.0)}")
+        ends = [self.whole("number_ios", 0)]
+        if not (lines and self.keys.get("time_based", "0") != "0"):
+            moved = next((key for key in ("io_size", "size") if key in self.keys), None)
+            if moved and not self.keys[moved].endswith("%"):
+                ends.append(max(int((self.value(moved, bytes_of) or 0.0) / self.mean), 1))
+        if requests := min((end for end in ends if end), default=0):
+            lines.append(f"requests = {requests * clones}")
+        return lines
 
-    def _rate(self) -> str | None:
+    def _rate_law(self) -> str | None:
         """Arrivals at a rate, whatever the drive does: the law of the times between them.
 
         fio keeps a rate of bytes. For `rate_iops` it is that of the smallest size, so that there are fewer of several sizes.
         """
-        iops = self.value("rate_iops", _count)
-        rate = self.value("rate", _size) if iops is None else iops * self.smallest
+        iops = self.value("rate_iops", count_of)
+        rate = self.value("rate", bytes_of) if iops is None else iops * self.smallest
         if rate is None:
             return None
         iops = rate / self.mean
@@ -327,65 +275,5 @@ class _Job:
             )
         word = self.keys.get("thinktime", "0")
         plain = word.isdigit()
-        value = self.value("thinktime", (lambda text: float(text) / 1e6) if plain else _seconds)
+        value = self.value("thinktime", (lambda text: float(text) / 1e6) if plain else seconds_of)
         return 1000.0 * (value or 0.0)
-
-
-def _size(word: str) -> float:
-    word = word.strip().lower().removesuffix("b").removesuffix("i")
-    number = word.rstrip("kmgtp")
-    return float(number) * 1024.0 ** _POWERS[word[len(number) :]]
-
-
-def _count(word: str) -> float:
-    word = word.strip().lower()
-    number = word.rstrip("kmgtp")
-    return float(number) * 1000.0 ** _POWERS[word[len(number) :]]
-
-
-def _seconds(word: str) -> float:
-    word = word.strip().lower()
-    number = word.rstrip("smhdu")
-    return float(number) * _TIMES[word[len(number) :]]
-
-
-def results(path: Path) -> list[MeasuredByFio]:
-    """What `fio --output-format=json` measured: a row a job and direction.
-
-    Raises
-    ------
-    InputError
-        If the file is not fio's.
-    """
-    try:
-        text = path.read_text()
-        about = json.loads(text[text.index("{") :])
-        jobs = about["jobs"]
-        return [row for job in jobs for row in _rows(job)]
-    except OSError as problem:
-        raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise InputError(f"`{path}` is not a result of fio", "write one with fio --output-format=json") from None
-
-
-def _rows(job: Mapping[str, Any]) -> Iterable[MeasuredByFio]:
-    for direction in ("read", "write"):
-        one = job[direction]
-        if not one["total_ios"]:
-            continue
-        latency, scale = (one["lat_ns"], 1e6) if "lat_ns" in one else (one["lat"], 1e3)
-        completion = one.get("clat_ns") or one.get("clat") or {}
-        percentiles = {
-            f"p{float(key):g}".replace(".", ""): value / scale
-            for key, value in (completion.get("percentile") or {}).items()
-        }
-        times = {"mean": latency["mean"] / scale, "std": latency["stddev"] / scale}
-        times |= percentiles | {"max": latency["max"] / scale}
-        yield {
-            "job": job["jobname"],
-            "op": direction,
-            "requests": one["total_ios"],
-            "iops": one["iops"],
-            "mib_per_s": one["bw_bytes"] / 2**20 if "bw_bytes" in one else one["bw"] / 1024,
-            "response_ms": cast("FioTimes", times),
-        }
