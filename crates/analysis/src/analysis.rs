@@ -21,6 +21,7 @@ use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
 use crate::order::Ordered;
 use crate::pauses::PauseFinder;
+use crate::peers::Peers;
 use crate::runs::{RunFinder, Runs};
 use crate::times::{MeanAndMax, Times, TimesSummary};
 
@@ -225,6 +226,7 @@ struct Recorder {
     depth_sum: u64,
     depth_max: u64,
     depth_idle: u64,
+    peers: Peers,
     bursts: BurstFinder,
     causes: CauseFinder,
     company: Company,
@@ -264,6 +266,7 @@ impl Recorder {
             depth_sum: 0,
             depth_max: 0,
             depth_idle: 0,
+            peers: Peers::default(),
             bursts: BurstFinder::new(sector_bytes),
             causes: CauseFinder::default(),
             company: Company::default(),
@@ -294,13 +297,15 @@ impl Recorder {
         if let Some(count) = self.counts.get_mut(class as usize) {
             *count += 1;
         }
-        self.bursts.push(io);
         let outstanding = self.outstanding.at(request.arrival);
         let on_device = self.by_device.at(request.device, request.arrival, &mut self.outstanding);
-        self.causes.push(io, on_device);
+        let peer = self.peers.push(io, on_device);
+        self.bursts.push(io, on_device, peer.as_ref());
+        self.causes.push(io, on_device, peer.as_ref());
         self.pauses.push(io);
         let names = &self.process_names;
-        self.company.push(io, |pid| names.get(&pid).cloned().unwrap_or_else(|| format!("process {pid}")));
+        let name = |pid| names.get(&pid).cloned().unwrap_or_else(|| format!("process {pid}"));
+        self.company.push(io, peer.as_ref(), name);
         if io.kind != Kind::Data {
             return;
         }

@@ -1,12 +1,13 @@
 //! Bursts of writes, and what they do to reads.
 //!
 //! A burst begins with the write that comes when at most [`LOW`] writes of its device are outstanding and ends when it is so again; it
-//! counts if at least [`HIGH`] were outstanding at a time between. A burst is a *flush*, the trace of a `sync` or of a cache
+//! counts if at least [`HIGH`] were outstanding at a time between, and if eight writes or more arrived faster than chance
+//! explains at the rate before: in a long queue there are many writes, too. A burst is a *flush*, the trace of a `sync` or of a cache
 //! written back, if at least four fifths of what arrived until the most were outstanding are writes, and nobody waited for
 //! most of its writes, where the trace says who waits. Reads in bursts are compared with those around them: see
 //! [`crate::effect`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
@@ -14,6 +15,8 @@ use serde::Serialize;
 
 use crate::depth::Outstanding;
 use crate::effect::{Effect, Logs, Matched, effects, of_device};
+use crate::peers::Peer;
+use crate::period::period_s;
 use crate::times::{MeanAndMax, Times, TimesSummary};
 
 /// A burst is over when so few writes are outstanding.
@@ -21,8 +24,17 @@ pub const LOW: u64 = 1;
 /// A burst is one if so many were.
 pub const HIGH: u64 = 8;
 
+/// Minus the logarithm of the probability at which a burst is not laid to chance: a device's day has thousands of stretches.
+const UNLIKELY: f64 = 18.0;
+
+/// So many writes are looked back at.
+const RECENT: usize = 64;
+
 /// How many bursts are kept, the largest.
 const KEPT: usize = 50;
+
+/// Of so many flushes of a device it is asked whether they come evenly.
+const TIMED: usize = 4096;
 
 /// Reads that wait to be told whether they come in a burst; with more, what began is none, and begins anew.
 const HELD: usize = 4096;
@@ -57,7 +69,8 @@ pub struct Bursts {
     pub flushes: u64,
     /// The share of all writes that came in bursts.
     pub share_of_writes: f64,
-    /// Median time from one flush to the next, s; 30 s betrays a periodic `sync`.
+    /// Time from one flush to the next, s, where they come evenly on a device, some of them left out or not; 30 s betrays a
+    /// periodic `sync`.
     pub flush_period_s: Option<f64>,
     /// Reads that arrived in bursts.
     #[serde(rename = "reads_inside_ms")]
@@ -80,6 +93,10 @@ struct Current {
     peak: u64,
     /// Writes and reads that had arrived when the peak was reached.
     at_peak: (u64, u64),
+    /// Writes of the device before it.
+    before: u64,
+    /// Enough of them came together.
+    is_burst: bool,
     reads: u64,
     read_sum: u128,
     read_max: Nanos,
@@ -87,11 +104,18 @@ struct Current {
 }
 
 impl Current {
-    fn read(&mut self, response: Nanos) {
+    fn read(&mut self, read: &Peer) {
         self.reads += 1;
-        self.read_sum += u128::from(response.0);
-        self.read_max = self.read_max.max(response);
-        self.logs.push(response);
+        self.read_sum += u128::from(read.response.0);
+        self.read_max = self.read_max.max(read.response);
+        if let Some(log) = read.crowded {
+            self.logs.add(log);
+        }
+    }
+
+    /// The rate of the device's writes before it, a nanosecond, since the first of them.
+    fn rate_before(&self, first: Nanos) -> f64 {
+        self.before as f64 / self.start.saturating_sub(first).0.max(1) as f64
     }
 }
 
@@ -100,10 +124,17 @@ impl Current {
 struct Device {
     writes: Outstanding,
     current: Option<Current>,
-    last_flush: Option<Nanos>,
+    /// When the first came, and how many there were.
+    first: Option<Nanos>,
+    seen: u64,
+    /// When the last ones came.
+    recent: VecDeque<Nanos>,
+    /// The last burst is over, and the queue it left is not.
+    backlog: bool,
+    flushes: Vec<Nanos>,
     matched: Matched<2>,
-    /// Arrival and response of the reads in the current burst, not yet known to be one.
-    held: Vec<(Nanos, Nanos)>,
+    /// Arrivals of the reads in the current burst, not yet known to be one, and what they were.
+    held: Vec<(Nanos, Peer)>,
 }
 
 /// Finds bursts in I/Os in order of arrival, those of each device.
@@ -120,7 +151,6 @@ struct Sums {
     found: Vec<Burst>,
     count: u64,
     flushes: u64,
-    periods: Times,
     all_writes: u64,
     burst_writes: u64,
     inside: Times,
@@ -136,7 +166,6 @@ impl BurstFinder {
                 found: Vec::new(),
                 count: 0,
                 flushes: 0,
-                periods: Times::of_group(),
                 all_writes: 0,
                 burst_writes: 0,
                 inside: Times::default(),
@@ -146,31 +175,38 @@ impl BurstFinder {
     }
 
     /// Takes the next one; those without a finish say nothing.
-    pub(crate) fn push(&mut self, io: &Io) {
+    /// A read comes with how it compares with like reads, and all with how many requests they found outstanding.
+    pub(crate) fn push(&mut self, io: &Io, outstanding: u64, peer: Option<&Peer>) {
         if io.kind != Kind::Data {
             return;
         }
-        let Some(response) = io.response() else { return };
+        if io.response().is_none() {
+            return;
+        }
         if let Some(device) = of_device(&mut self.devices, io.request.device) {
-            device.push(io, response, self.sector_bytes, &mut self.sums);
+            device.backlog &= outstanding > LOW;
+            device.push(io, peer, self.sector_bytes, &mut self.sums);
         }
     }
 
     pub(crate) fn finish(self) -> Bursts {
         let Self { mut sums, .. } = self;
-        let mut differences = Vec::new();
+        let (mut differences, mut periods) = (Vec::new(), Vec::new());
         for mut device in self.devices.into_values() {
             let end = device.writes.falls_to(LOW as usize);
             device.close(end, &mut sums);
+            periods.extend(period_s(&device.flushes).map(|every| (device.flushes.len(), every)));
             differences.push(device.matched.finish());
         }
+        // Of the device with most of them.
+        let period = periods.into_iter().max_by_key(|(count, _)| *count);
         sums.keep_largest();
         sums.found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         Bursts {
             count: sums.count,
             flushes: sums.flushes,
             share_of_writes: sums.burst_writes as f64 / sums.all_writes.max(1) as f64,
-            flush_period_s: sums.periods.summary().map(|periods| periods.p50_ms / 1000.0),
+            flush_period_s: period.map(|(_, every)| every),
             reads_inside: sums.inside.summary(),
             reads_outside: sums.outside.summary(),
             effects: effects(differences.into_iter(), ["flush", "mixed"]),
@@ -180,7 +216,7 @@ impl BurstFinder {
 }
 
 impl Device {
-    fn push(&mut self, io: &Io, response: Nanos, sector_bytes: u64, sums: &mut Sums) {
+    fn push(&mut self, io: &Io, peer: Option<&Peer>, sector_bytes: u64, sums: &mut Sums) {
         let (now, finish) = (io.request.arrival, io.request.finish);
         let over = self.writes.over_at(now, LOW as usize);
         let outstanding = self.writes.at(now);
@@ -190,60 +226,76 @@ impl Device {
             self.close(end, sums);
         }
         if io.request.op == Op::Read {
-            return self.read(now, response, sums);
+            return peer.into_iter().for_each(|peer| self.read(now, peer, sums));
         }
         sums.all_writes += 1;
         self.writes.add(finish);
-        let current = self.current.get_or_insert_with(|| Current { start: now, ..Current::default() });
+        self.first.get_or_insert(now);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(now);
+        let before = self.seen;
+        self.seen += 1;
+        let current =
+            self.current.get_or_insert_with(|| Current { start: now, before, ..Current::default() });
         current.writes += 1;
         current.waited_for += u64::from(io.sync);
         current.bytes += u64::from(io.request.sectors) * sector_bytes;
         if outstanding >= current.peak {
             current.peak = outstanding + 1;
             current.at_peak = (current.writes, current.reads + self.held.len() as u64);
-            if current.peak >= HIGH {
-                for (_, response) in self.held.drain(..) {
-                    sums.inside.record(response);
-                    current.read(response);
+            let first = self.first.unwrap_or_default();
+            current.is_burst |= current.peak >= HIGH
+                && came_together(&self.recent, current.start, current.rate_before(first));
+            if current.is_burst {
+                for (_, peer) in self.held.drain(..) {
+                    sums.inside.record(peer.response);
+                    current.read(&peer);
                 }
             }
         }
     }
 
-    fn read(&mut self, arrival: Nanos, response: Nanos, sums: &mut Sums) {
+    fn read(&mut self, arrival: Nanos, peer: &Peer, sums: &mut Sums) {
         match &mut self.current {
-            None => self.read_outside(arrival, response, sums),
-            Some(current) if current.peak >= HIGH => {
-                sums.inside.record(response);
-                current.read(response);
+            None => self.read_outside(arrival, peer, sums),
+            Some(current) if current.is_burst => {
+                sums.inside.record(peer.response);
+                current.read(peer);
             }
             Some(current) => {
-                self.held.push((arrival, response));
+                self.held.push((arrival, *peer));
                 if self.held.len() == HELD {
-                    *current = Current { start: arrival, peak: current.peak, ..Current::default() };
+                    let (peak, before) = (current.peak, self.seen);
+                    *current = Current { start: arrival, peak, before, ..Current::default() };
                     self.release(sums);
                 }
             }
         }
     }
 
-    fn read_outside(&mut self, arrival: Nanos, response: Nanos, sums: &mut Sums) {
-        sums.outside.record(response);
-        self.matched.outside(arrival, response);
+    /// What waits in the queue that a burst left is no measure for those in it.
+    fn read_outside(&mut self, arrival: Nanos, peer: &Peer, sums: &mut Sums) {
+        sums.outside.record(peer.response);
+        if let Some(log) = peer.crowded.filter(|_| !self.backlog) {
+            self.matched.outside(arrival, log);
+        }
     }
 
     /// The reads that were held came in no burst.
     fn release(&mut self, sums: &mut Sums) {
-        for (arrival, response) in std::mem::take(&mut self.held) {
-            self.read_outside(arrival, response, sums);
+        for (arrival, peer) in std::mem::take(&mut self.held) {
+            self.read_outside(arrival, &peer, sums);
         }
     }
 
     fn close(&mut self, end: Nanos, sums: &mut Sums) {
         let Some(current) = self.current.take() else { return };
-        if current.peak < HIGH {
+        if !current.is_burst {
             return self.release(sums);
         }
+        self.backlog = true;
         sums.count += 1;
         sums.burst_writes += current.writes;
         let (writes, reads) = current.at_peak;
@@ -251,8 +303,8 @@ impl Device {
         let flush = mostly_writes && 2 * current.waited_for <= current.writes;
         if flush {
             sums.flushes += 1;
-            if let Some(last) = self.last_flush.replace(current.start) {
-                sums.periods.record(current.start.saturating_sub(last));
+            if self.flushes.len() < TIMED {
+                self.flushes.push(current.start);
             }
         }
         self.matched.occurrence(usize::from(!flush), current.start, end, current.logs);
@@ -275,6 +327,18 @@ impl Device {
     }
 }
 
+/// Whether of the last writes some that came since `start` came faster than chance explains at this `rate`: eight, sixteen or more.
+fn came_together(recent: &VecDeque<Nanos>, start: Nanos, rate: f64) -> bool {
+    let now = recent.back().copied().unwrap_or_default();
+    let sizes = std::iter::successors(Some(HIGH as usize), |size| Some(2 * size));
+    sizes.take_while(|size| *size <= recent.len()).any(|size| {
+        let from = recent[recent.len() - size];
+        let (came, expected) = (size as f64, rate * now.saturating_sub(from).0 as f64);
+        // Chernoff's bound on the logarithm of the probability that a Poisson process has so many.
+        from >= start && came > expected && came * (came / expected).ln() - came + expected > UNLIKELY
+    })
+}
+
 impl Sums {
     fn keep_largest(&mut self) {
         self.found.sort_by_key(|burst| std::cmp::Reverse(burst.writes));
@@ -285,8 +349,35 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::Peers;
     use headstack_trace::Request;
     use headstack_units::Lba;
+
+    /// Bursts among `ios`, in order of arrival.
+    #[derive(Debug)]
+    struct Finder {
+        bursts: BurstFinder,
+        peers: Peers,
+        outstanding: BTreeMap<u32, Outstanding>,
+    }
+
+    impl Finder {
+        fn new() -> Self {
+            Self { bursts: BurstFinder::new(512), peers: Peers::default(), outstanding: BTreeMap::new() }
+        }
+
+        fn push(&mut self, io: &Io) {
+            let on_device = self.outstanding.entry(io.request.device).or_default();
+            let found = on_device.at(io.request.arrival);
+            on_device.add(io.request.finish);
+            let peer = self.peers.push(io, found);
+            self.bursts.push(io, found, peer.as_ref());
+        }
+
+        fn finish(self) -> Bursts {
+            self.bursts.finish()
+        }
+    }
 
     fn io(arrival_ms: u64, finish_ms: u64, op: Op) -> Io {
         let request = Request::new(Nanos(arrival_ms * 1_000_000), op, Lba(0), 8);
@@ -295,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_sync_every_thirty_seconds_is_named() {
-        let mut finder = BurstFinder::new(512);
+        let mut finder = Finder::new();
         for second in 0..95 {
             let at = second * 1000;
             finder.push(&io(at, at + 10, Op::Read));
@@ -368,7 +459,7 @@ mod tests {
             }
         }
         ios.sort_by_key(|io| io.request.arrival);
-        let mut finder = BurstFinder::new(512);
+        let mut finder = Finder::new();
         for io in &ios {
             finder.push(io);
         }
@@ -386,10 +477,10 @@ mod tests {
     /// A device that is never without writes, and never has many, has no burst; its reads are not kept for ever.
     #[test]
     fn reads_beside_writes_without_end_are_let_go() {
-        let mut finder = BurstFinder::new(512);
+        let mut finder = Finder::new();
         for at in 0..50_000 {
             finder.push(&io(at, at + 8, if at % 2 == 0 { Op::Write } else { Op::Read }));
-            assert!(finder.devices[&0].held.len() < HELD);
+            assert!(finder.bursts.devices[&0].held.len() < HELD);
         }
         // One that comes later is found all the same.
         for _ in 0..20 {
@@ -419,7 +510,7 @@ mod tests {
 
     #[test]
     fn few_writes_are_no_burst() {
-        let mut finder = BurstFinder::new(512);
+        let mut finder = Finder::new();
         for at in 0..100 {
             finder.push(&io(at * 10, at * 10 + 15, Op::Write));
         }

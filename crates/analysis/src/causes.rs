@@ -7,6 +7,7 @@ use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 
 use crate::effect::{Contrast, Effect, Logs, Matched, effects, of_device};
+use crate::peers::Peer;
 
 /// At most so many flushes or discards are followed at a time.
 const OPEN: usize = 256;
@@ -37,10 +38,10 @@ struct Device {
 }
 
 impl CauseFinder {
-    /// Takes the next one, and how many requests it found outstanding on its device.
-    pub(crate) fn push(&mut self, io: &Io, outstanding: u64) {
+    /// Takes the next one, how many requests it found outstanding on its device, and how it compares with like reads.
+    pub(crate) fn push(&mut self, io: &Io, outstanding: u64, peer: Option<&Peer>) {
         if let Some(device) = of_device(&mut self.devices, io.request.device) {
-            device.push(io, outstanding);
+            device.push(io, outstanding, peer);
         }
     }
 
@@ -58,7 +59,7 @@ impl CauseFinder {
 }
 
 impl Device {
-    fn push(&mut self, io: &Io, outstanding: u64) {
+    fn push(&mut self, io: &Io, outstanding: u64, peer: Option<&Peer>) {
         let request = &io.request;
         match io.kind {
             Kind::Flush => self.begin(0, io),
@@ -67,11 +68,13 @@ impl Device {
             Kind::Data => {
                 let write = request.op == Op::Write;
                 let before = self.wrote.replace(write);
-                if let Some(response) = io.response().filter(|_| !write) {
-                    self.read(request.arrival, response);
+                if let Some(log) = peer.and_then(|peer| peer.crowded) {
+                    self.read(request.arrival, log);
+                }
+                if let Some(log) = peer.and_then(|peer| peer.alike) {
                     // Only where nothing waits does the request before show; in the queue, everything does.
                     let after_write = before.filter(|_| outstanding == 0);
-                    self.contrast.push([after_write, Some(outstanding > 0)], response);
+                    self.contrast.push([after_write, Some(outstanding > 0)], log);
                 }
             }
         }
@@ -90,13 +93,13 @@ impl Device {
         }
     }
 
-    fn read(&mut self, arrival: Nanos, response: Nanos) {
+    fn read(&mut self, arrival: Nanos, log: f64) {
         self.close(arrival);
         if self.commands.is_empty() {
-            self.matched.outside(arrival, response);
+            self.matched.outside(arrival, log);
         }
         for command in &mut self.commands {
-            command.reads.push(response);
+            command.reads.add(log);
         }
     }
 
@@ -117,17 +120,31 @@ impl Device {
 mod tests {
     use super::*;
     use crate::depth::Outstanding;
+    use crate::peers::Peers;
     use headstack_trace::Request;
     use headstack_units::Lba;
     use rand::{RngExt, SeedableRng};
     use rand_distr::{Distribution, Exp, LogNormal, Normal};
+
+    #[derive(Debug, Default)]
+    struct Finder {
+        causes: CauseFinder,
+        peers: Peers,
+    }
+
+    impl Finder {
+        fn push(&mut self, io: &Io, outstanding: u64) {
+            let peer = self.peers.push(io, outstanding);
+            self.causes.push(io, outstanding, peer.as_ref());
+        }
+    }
 
     /// 8,000 requests, a quarter writes, 40 flushes of 50 ms; reads take `times` as long in flushes, and `after` as long after
     /// writes.
     fn found(seed: u64, times: f64, after: f64) -> Vec<Effect> {
         let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
         let law = LogNormal::new(0.0, 0.7).unwrap();
-        let (mut finder, mut wrote) = (CauseFinder::default(), false);
+        let (mut finder, mut wrote) = (Finder::default(), false);
         for k in 0..8000_u64 {
             let arrival = Nanos(k * 10_000_000 + random.random_range(0..5_000_000));
             let flushing = k % 200 >= 100 && k % 200 < 105;
@@ -148,7 +165,7 @@ mod tests {
             );
             wrote = write;
         }
-        finder.finish()
+        finder.causes.finish()
     }
 
     #[test]
@@ -162,7 +179,7 @@ mod tests {
     fn queue(seed: u64, seconds: f64, times: f64) -> Effect {
         let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
         let (gaps, one) = (Exp::new(16.0).unwrap(), Normal::new(0.0, 0.5).unwrap());
-        let (mut finder, mut outstanding) = (CauseFinder::default(), Outstanding::default());
+        let (mut finder, mut outstanding) = (Finder::default(), Outstanding::default());
         let (mut at_s, mut level): (f64, f64) = (0.0, 0.0);
         while at_s < 300.0 {
             let gap: f64 = gaps.sample(&mut random);
@@ -177,7 +194,7 @@ mod tests {
             outstanding.add(finish);
             finder.push(&Io::new(Request { finish, ..Request::new(arrival, Op::Read, Lba(0), 8) }), found);
         }
-        finder.finish().pop().unwrap()
+        finder.causes.finish().pop().unwrap()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What slow reads have in common: the region where they are, and the process whose requests are outstanding beside them. Both are
 //! looked for in short stretches of a device's reads, each compared with the other reads of the stretch, so that neither a slow
-//! device nor a slow while counts: see [`crate::effect`]. Reads of a region are compared with reads of like size elsewhere, those
-//! beside a process with reads beside others, as there is a queue in both.
+//! device nor a slow while counts: see [`crate::effect`]. What their size, their distance from the request before and the number
+//! outstanding explain is taken out first: see [`crate::peers`]. In a long queue there is a request of every process, and
+//! none of them is why it is long.
 //!
 //! There are many regions and many processes, and the one that stands out most of a hundred does so by chance one time in two if
 //! each is asked as if it were alone. So the interval that decides grows with how many were asked.
@@ -10,12 +11,22 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_trace::{Io, Kind};
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Lba, Nanos};
 
-use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, WINDOW, log, of_device};
+use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, WINDOW, of_device};
+use crate::peers::Peer;
 
-/// At most so many processes are told apart: the first ones.
-const PROCESSES: usize = 32;
+/// At most so many processes are told apart: the first that have asked for [`ENOUGH`].
+const PROCESSES: usize = 64;
+
+/// A process of fewer requests is not asked, as a script starts very many of them.
+const ENOUGH: u32 = 64;
+
+/// So many names are counted until then.
+const COUNTED: usize = 1 << 16;
+
+/// Of fewer regions of a size none is said to be slower than most.
+const FEWEST_REGIONS: usize = 4;
 
 /// Regions of so many sizes are asked, the largest half of a device or more: 2,048 of the smallest and half as many of each next.
 const LEVELS: usize = 11;
@@ -26,81 +37,85 @@ const MAPPED: usize = 64;
 /// The smallest, as a power of two sectors: 16 MiB of 512 bytes.
 const SMALLEST: u32 = 15;
 
-/// Far seeks and shorter tracks make a region slower, too, and beside a busy process the queue is longer than beside others. Named
-/// is what surely makes reads take more than so many times as long.
+/// Shorter tracks make a region slower, too. Named is what surely makes reads take more than so many times as long.
 const MUCH: f64 = 1.25;
-
-/// So many last requests of a device are remembered: what goes on behind one of them is read ahead, and no measure for others.
-const STREAMS: usize = 16;
 
 /// Looks for both in I/Os in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Company {
     devices: BTreeMap<u32, Device>,
-    /// Which of the processes told apart one is.
-    processes: BTreeMap<u32, Option<u8>>,
+    /// Processes by name: those that a kernel starts for its work change all the time.
+    processes: BTreeMap<u32, usize>,
+    by_name: BTreeMap<String, usize>,
+    counted: Vec<Counted>,
+    /// Those that are told apart.
     names: Vec<String>,
+}
+
+/// How many requests of a name there were, and which of those told apart it is.
+#[derive(Debug, Default)]
+struct Counted {
+    requests: u32,
+    place: Option<u8>,
 }
 
 /// A read of a stretch.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     lba: Lba,
-    /// Reads of one class take equally long elsewhere: of like size, and both in a stream or neither.
-    class: u32,
     log: f64,
     process: Option<u8>,
     /// A bit for each process that has requests outstanding.
-    beside: u32,
+    beside: u64,
 }
 
 #[derive(Debug, Default)]
 struct Device {
     stretch: Vec<Read>,
-    /// Ends of the last requests.
-    ends: [u64; STREAMS],
-    seen: usize,
+    is_known: bool,
     outstanding: BinaryHeap<Reverse<(Nanos, u8)>>,
     /// How many requests each process has outstanding, and a bit for each that has some.
-    at_work: [u32; PROCESSES],
-    busy: u32,
+    at_work: Vec<u32>,
+    busy: u64,
     regions: Option<Regions>,
     beside: Vec<Differences>,
 }
 
 impl Company {
-    /// Takes the next one; `name` tells the process that asked for it.
-    pub(crate) fn push(&mut self, io: &Io, name: impl FnOnce(u32) -> String) {
+    /// Takes the next one; a read comes with how it compares with like reads. `name` tells the process that asked for it.
+    pub(crate) fn push(&mut self, io: &Io, peer: Option<&Peer>, name: impl FnOnce(u32) -> String) {
         if io.kind != Kind::Data {
             return;
         }
         let process = self.process(io.pid, name);
         let known = self.devices.len();
         if let Some(device) = of_device(&mut self.devices, io.request.device) {
-            if device.seen == 0 && known < MAPPED {
+            if !std::mem::replace(&mut device.is_known, true) && known < MAPPED {
                 device.regions = Some(Regions::default());
             }
-            device.push(io, process);
+            device.push(io, peer, process);
         }
     }
 
-    /// Processes of one name are one: those that a kernel starts for its work change all the time.
     fn process(&mut self, pid: u32, name: impl FnOnce(u32) -> String) -> Option<u8> {
         if pid == Io::NO_PID {
             return None;
         }
-        let names = &mut self.names;
-        *self.processes.entry(pid).or_insert_with(|| {
-            let name = name(pid);
-            let known = names.iter().position(|known| *known == name);
-            let place = known.or_else(|| {
-                (names.len() < PROCESSES).then(|| {
-                    names.push(name);
-                    names.len() - 1
-                })
-            })?;
-            Some(place as u8)
-        })
+        let Self { by_name, counted, names, .. } = self;
+        let which = *self.processes.entry(pid).or_insert_with(|| {
+            let known = by_name.len();
+            *by_name.entry(name(pid)).or_insert(known)
+        });
+        if counted.len() <= which && which < COUNTED {
+            counted.resize_with(which + 1, Counted::default);
+        }
+        let one = counted.get_mut(which)?;
+        one.requests += 1;
+        if one.requests == ENOUGH && names.len() < PROCESSES {
+            one.place = Some(names.len() as u8);
+            names.extend(by_name.iter().find(|(_, at)| **at == which).map(|(name, _)| name.clone()));
+        }
+        one.place
     }
 
     /// Of all regions and of all processes those that are found, or the one that comes nearest; `device` names one where
@@ -115,25 +130,37 @@ impl Company {
                 all.merge(*own);
             }
             let of = if several { format!(" of device {}", device(*number)) } else { String::new() };
-            for (first, last, sums) in found.regions.take().into_iter().flat_map(Regions::all) {
-                regions.push((format!("LBA {first} to {last}{of}"), sums));
+            for region in found.regions.take().into_iter().flat_map(Regions::all) {
+                let name = format!("LBA {} to {}{of}", region.first, region.last);
+                regions.push(Asked { name, sums: region.sums, stands_out: region.stands_out });
             }
         }
-        let processes: Vec<_> = self.names.into_iter().zip(beside).collect();
+        let processes = self.names.into_iter().zip(beside);
+        let processes = processes.map(|(name, sums)| Asked { name, sums, stands_out: true }).collect();
         let slowest = among("slow-region", regions).into_iter().take(1);
         slowest.chain(among("process", processes)).collect()
     }
 }
 
+/// One of many that may be the cause.
+#[derive(Debug)]
+struct Asked {
+    name: String,
+    sums: Differences,
+    /// It could be: a region that is no slower than most is not.
+    stands_out: bool,
+}
+
 /// The effects of those with enough occurrences, the clearest first: all that are found, or else the first.
-fn among(cause: &'static str, asked: Vec<(String, Differences)>) -> Vec<Effect> {
-    let asked: Vec<_> = asked.into_iter().filter(|(_, sums)| sums.count() >= FEWEST).collect();
+fn among(cause: &'static str, asked: Vec<Asked>) -> Vec<Effect> {
+    let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= FEWEST).collect();
     let count = asked.len();
     let mut all: Vec<(f64, Effect)> = asked
         .into_iter()
-        .map(|(name, sums)| {
+        .map(|Asked { name, sums, stands_out }| {
             let effect = sums.effect_of_many(cause, count, MUCH);
-            (sums.clarity(), Effect { name: Some(name), ..effect })
+            let found = effect.found && stands_out;
+            (sums.clarity(), Effect { name: Some(name), found, ..effect })
         })
         .collect();
     all.sort_by(|one, two| two.0.total_cmp(&one.0));
@@ -144,7 +171,7 @@ fn among(cause: &'static str, asked: Vec<(String, Differences)>) -> Vec<Effect> 
 }
 
 impl Device {
-    fn push(&mut self, io: &Io, process: Option<u8>) {
+    fn push(&mut self, io: &Io, peer: Option<&Peer>, process: Option<u8>) {
         let request = &io.request;
         while let Some(&Reverse((_, done))) =
             self.outstanding.peek().filter(|next| next.0.0 <= request.arrival)
@@ -155,18 +182,16 @@ impl Device {
                 self.busy &= !(1 << done);
             }
         }
-        let in_stream = self.ends.contains(&request.lba.0);
-        self.ends[self.seen % STREAMS] = request.lba.0.saturating_add(u64::from(request.sectors));
-        self.seen += 1;
-        if let Some(response) = io.response().filter(|_| request.op == Op::Read) {
-            let class = 2 * request.sectors.max(1).ilog2() + u32::from(in_stream);
-            let beside = self.busy;
-            self.stretch.push(Read { lba: request.lba, class, log: log(response), process, beside });
+        if let Some(log) = peer.and_then(|peer| peer.queued) {
+            self.stretch.push(Read { lba: request.lba, log, process, beside: self.busy });
             if self.stretch.len() == WINDOW {
                 self.settle();
             }
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
+            if self.at_work.len() <= usize::from(process) {
+                self.at_work.resize(usize::from(process) + 1, 0);
+            }
             self.at_work[usize::from(process)] += 1;
             self.busy |= 1 << process;
             self.outstanding.push(Reverse((finish, process)));
@@ -216,30 +241,28 @@ impl Default for Regions {
 impl Regions {
     /// Takes a stretch, in any order. Each size is asked by itself: of a small region's others, some may lie in the larger one.
     fn add(&mut self, stretch: &mut [Read]) {
-        stretch.sort_unstable_by_key(|read| (read.class, read.lba));
+        stretch.sort_unstable_by_key(|read| read.lba);
         let farthest = stretch.iter().map(|read| read.lba.0).max().unwrap_or(0);
         while farthest >> self.size >> LEVELS != 0 {
             self.grow();
         }
-        for like in stretch.chunk_by(|one, next| one.class == next.class) {
-            let all: Logs = like.iter().map(|read| read.log).collect();
-            let (Some(first), Some(last)) = (like.first(), like.last()) else { continue };
-            // In one region all together, they are in one of each larger size, too.
-            let tells_apart = |size: &u32| first.lba.0 >> size != last.lba.0 >> size;
-            for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
-                let region = |read: &Read| read.lba.0 >> size;
-                for there in like.chunk_by(|one, next| region(one) == region(next)) {
-                    let those: Logs = there.iter().map(|read| read.log).collect();
-                    let others = all.without(those);
-                    if others.count() < FEWEST_READS {
-                        continue;
-                    }
-                    let at = region(&there[0]) as usize;
-                    if found.len() <= at {
-                        found.resize(at + 1, Differences::default());
-                    }
-                    found[at].add(those, others);
+        let all: Logs = stretch.iter().map(|read| read.log).collect();
+        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return };
+        // In one region all together, they are in one of each larger size, too.
+        let tells_apart = |size: &u32| first.lba.0 >> size != last.lba.0 >> size;
+        for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
+            let region = |read: &Read| read.lba.0 >> size;
+            for there in stretch.chunk_by(|one, next| region(one) == region(next)) {
+                let those: Logs = there.iter().map(|read| read.log).collect();
+                let others = all.without(those);
+                if others.count() < FEWEST_READS {
+                    continue;
                 }
+                let at = region(&there[0]) as usize;
+                if found.len() <= at {
+                    found.resize(at + 1, Differences::default());
+                }
+                found[at].add(those, others);
             }
         }
     }
@@ -259,12 +282,31 @@ impl Regions {
         self.levels.push_back(larger);
     }
 
-    /// First and last sector, and what was found.
-    fn all(self) -> impl Iterator<Item = (u64, u64, Differences)> {
+    /// What was found in each. Where one region is much faster than the rest, the rest is slower than the others on average; so
+    /// a region must be slower than most of its size.
+    fn all(self) -> impl Iterator<Item = Region> {
         (self.size..).zip(self.levels).flat_map(|(size, found)| {
-            (0_u64..).zip(found).map(move |(at, sums)| (at << size, (at << size) + (1 << size) - 1, sums))
+            let mut means: Vec<f64> =
+                found.iter().filter(|sums| sums.count() >= FEWEST).map(Differences::mean).collect();
+            means.sort_unstable_by(f64::total_cmp);
+            let usual = (means.len() >= FEWEST_REGIONS).then(|| means[means.len() / 2]);
+            (0_u64..).zip(found).map(move |(at, sums)| Region {
+                first: at << size,
+                last: (at << size) + (1 << size) - 1,
+                sums,
+                stands_out: usual.is_some_and(|usual| sums.mean() - usual > MUCH.ln()),
+            })
         })
     }
+}
+
+/// A region, and how its reads compare with others.
+#[derive(Debug)]
+struct Region {
+    first: u64,
+    last: u64,
+    sums: Differences,
+    stands_out: bool,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! shortly before and after it on the same device. So neither a slow device nor a slow hour counts for the occurrence, and the reads of one
 //! occurrence count as one observation, however many they are. Over the occurrences the differences have a mean and a
 //! Student interval; its exponential says how many times as long a read takes. An effect is *found* if the 99 % interval
-//! lies above 1, so that what does nothing is named once in two hundred.
+//! lies above [`LEAST`], so that what does nothing is named less than once in two hundred.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,6 +14,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// With fewer occurrences nothing is said.
 pub const FEWEST: u64 = 8;
+
+/// What makes reads take less than so many times as long is not named: with enough of them anything is sure, the last digit
+/// of a clock included.
+const LEAST: f64 = 1.05;
 
 /// Devices of which causes are looked for: the first so many.
 const DEVICES: usize = 1024;
@@ -78,12 +82,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Takes a response.
-    pub(crate) fn push(&mut self, response: Nanos) {
-        self.add(log(response));
-    }
-
-    /// Takes the logarithm of one.
+    /// Takes the logarithm of a response.
     pub(crate) fn add(&mut self, log: f64) {
         self.count += 1;
         self.sum += log;
@@ -154,9 +153,8 @@ pub(crate) fn log(response: Nanos) -> f64 {
 }
 
 impl<const KINDS: usize> Matched<KINDS> {
-    /// A read that came in no occurrence.
-    pub(crate) fn outside(&mut self, arrival: Nanos, response: Nanos) {
-        let log = log(response);
+    /// The logarithm of a read that came in no occurrence.
+    pub(crate) fn outside(&mut self, arrival: Nanos, log: f64) {
         while self.pending.front().is_some_and(|pending| pending.until < arrival) {
             self.settle_first();
         }
@@ -169,7 +167,7 @@ impl<const KINDS: usize> Matched<KINDS> {
         self.recent.push_back((arrival, log));
     }
 
-    /// An occurrence of `kind` with the responses of the reads in it.
+    /// An occurrence of `kind` with the reads in it.
     pub(crate) fn occurrence(&mut self, kind: usize, from: Nanos, to: Nanos, inside: Logs) {
         if inside.count == 0 {
             return;
@@ -234,9 +232,8 @@ impl<const KINDS: usize> Default for Contrast<KINDS> {
 }
 
 impl<const KINDS: usize> Contrast<KINDS> {
-    /// A read, and what is true of it; `None` where it is on neither side.
-    pub(crate) fn push(&mut self, is: [Option<bool>; KINDS], response: Nanos) {
-        let log = log(response);
+    /// The logarithm of a read, and what is true of it; `None` where it is on neither side.
+    pub(crate) fn push(&mut self, is: [Option<bool>; KINDS], log: f64) {
         for (sides, is) in self.sides.iter_mut().zip(is) {
             if let Some(is) = is {
                 sides[usize::from(is)].add(log);
@@ -304,10 +301,16 @@ impl Differences {
     }
 
     fn effect(&self, cause: &'static str) -> Effect {
-        self.effect_of_many(cause, 1, 1.0)
+        self.effect_of_many(cause, 1, LEAST)
     }
 
-    /// One of so many that are asked; it is found if it surely makes reads take more than `least` times as long.
+    /// The mean difference.
+    pub(crate) fn mean(&self) -> f64 {
+        self.mean_and_error().0
+    }
+
+    /// One of so many that are asked; it is found if it surely makes reads take more than `least` times as long. Otherwise it is
+    /// the one that stands out most, and its interval is that of the most outstanding of so many.
     pub(crate) fn effect_of_many(&self, cause: &'static str, asked: usize, least: f64) -> Effect {
         let unknown = Effect {
             reads: self.reads,
@@ -317,13 +320,15 @@ impl Differences {
         let student = StudentsT::new(0.0, 1.0, self.count as f64 - 1.0);
         let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
         let (mean, error) = self.mean_and_error();
-        let half = student.inverse_cdf(0.975) * error;
-        let sure = student.inverse_cdf(1.0 - 0.005 / asked.max(1) as f64) * error;
+        let asked = asked.max(1) as f64;
+        let sure = student.inverse_cdf(1.0 - 0.005 / asked) * error;
+        let found = mean - sure > least.ln();
+        let half = student.inverse_cdf(1.0 - 0.025 / if found { 1.0 } else { asked }) * error;
         Effect {
             times_as_long: Some(mean.exp()),
             low: Some((mean - half).exp()),
             high: Some((mean + half).exp()),
-            found: mean - sure > least.ln(),
+            found,
             ..unknown
         }
     }

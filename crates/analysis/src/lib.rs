@@ -32,5 +32,7 @@ mod company;
 mod depth;
 mod groups;
 mod pauses;
+mod peers;
+mod period;
 
 pub use analysis::{Analysis, AnalysisOptions, analyse};

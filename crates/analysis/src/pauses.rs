@@ -12,6 +12,7 @@ use headstack_units::Nanos;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::effect::{Effect, of_device};
+use crate::period::period_s;
 
 /// Shorter ones are no pause to those who wait.
 const SHORTEST: Nanos = Nanos(100_000_000);
@@ -27,9 +28,6 @@ const LONGEST: usize = 256;
 
 /// Steps to an octave in which times are counted.
 const STEPS: f64 = 16.0;
-
-/// Intervals between pauses differ by less than this share of them: there is a period.
-const EVEN: f64 = 0.1;
 
 /// Looks for pauses in I/Os in order of arrival.
 #[derive(Debug, Default)]
@@ -71,23 +69,15 @@ impl PauseFinder {
         let lengths = || pauses.iter().map(|(length, _)| length.as_ms());
         let (shortest, longest) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
         let of = if several { format!("device {}", device(number)) } else { "the device".to_owned() };
-        let period = period_s(&pauses).map_or(String::new(), |every| format!(", every {every:.1} s"));
+        let mut ends: Vec<Nanos> = pauses.iter().map(|(_, end)| *end).collect();
+        ends.sort_unstable();
+        let period = period_s(&ends).map_or(String::new(), |every| format!(", every {every:.1} s"));
         Some(Effect {
             name: Some(format!("{of} completes nothing for {shortest:.0} to {longest:.0} ms{period}")),
             found: true,
             ..Effect::unknown("pause", pauses.len() as u64)
         })
     }
-}
-
-/// The time from pause to pause, if it is always the same.
-fn period_s(pauses: &[(Nanos, Nanos)]) -> Option<f64> {
-    let mut ends: Vec<f64> = pauses.iter().map(|(_, end)| end.as_s()).collect();
-    ends.sort_unstable_by(f64::total_cmp);
-    let intervals: Vec<f64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let mean = intervals.iter().sum::<f64>() / intervals.len() as f64;
-    let is_even = intervals.iter().all(|interval| (interval / mean - 1.0).abs() < EVEN);
-    (intervals.len() >= FEWEST && is_even).then_some(mean)
 }
 
 impl Device {

@@ -1,0 +1,67 @@
+use super::*;
+use crate::depth::Outstanding;
+use headstack_trace::Request;
+use headstack_units::Lba;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, Exp, LogNormal};
+
+/// What is left of like reads must be the same whatever their size, distance and queue, and in a slow hour as long as the hour.
+#[test]
+fn what_explains_a_response_is_taken_out() {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(3);
+    let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(0.0, 0.5).unwrap());
+    let (mut peers, mut outstanding) = (Peers::default(), Outstanding::default());
+    let (mut at_ms, mut end): (f64, u64) = (0.0, 0);
+    // Excess by size (small, large), distance (near, far) and queue (none, some), of the later half.
+    let mut left = [[Vec::new(), Vec::new()], [Vec::new(), Vec::new()], [Vec::new(), Vec::new()]];
+    for k in 0..40_000 {
+        let gap: f64 = gaps.sample(&mut random);
+        at_ms += gap;
+        let (large, away) = (random.random_range(0..3) == 0, random.random_range(0..2) == 0);
+        let sectors = if large { 1024 } else { 8 };
+        let lba = if away { (end + (1 << 28)) % (1 << 30) } else { end + 64 };
+        let arrival = Nanos::from_ms(at_ms);
+        let found = outstanding.at(arrival);
+        let noise: f64 = law.sample(&mut random);
+        let slow = 1.0 + 2.0 * f64::from(at_ms % 100_000.0 > 50_000.0);
+        let ms =
+            slow * noise * if large { 3.0 } else { 1.0 } * if away { 2.0 } else { 1.0 } * (1 + found) as f64;
+        let finish = arrival + Nanos::from_ms(ms);
+        outstanding.add(finish);
+        let request = Request { finish, ..Request::new(arrival, Op::Read, Lba(lba), sectors) };
+        end = lba + u64::from(sectors);
+        let peer = peers.push(&Io::new(request), found).unwrap();
+        if let Some(excess) = peer.queued.filter(|_| k > 20_000) {
+            for (which, is) in [large, away, found > 0].into_iter().enumerate() {
+                left[which][usize::from(is)].push(excess - slow.ln());
+            }
+        }
+    }
+    let mean = |excess: &[f64]| excess.iter().sum::<f64>() / excess.len() as f64;
+    for (what, [one, other]) in ["size", "distance", "queue"].into_iter().zip(&left) {
+        let between = mean(other) - mean(one);
+        assert!(one.len() > 2_000 && other.len() > 2_000 && between.abs() < 0.05, "{what}: {between}");
+    }
+}
+
+/// A program that waits for each of its reads has fewer of them while they are slow; that does not explain why.
+#[test]
+fn fewer_reads_than_usual_explain_nothing() {
+    let mut peers = Peers::default();
+    let (mut at_ms, mut slow, mut fast) = (0.0, Vec::new(), Vec::new());
+    for k in 0..20_000_u64 {
+        let is_slow = k % 200 >= 180;
+        let ms = (1.0 + (k % 7) as f64 / 10.0) * if is_slow { 8.0 } else { 1.0 };
+        let arrival = Nanos::from_ms(at_ms);
+        let request = Request::new(arrival, Op::Read, Lba(k * 7_919 % 100_000), 8);
+        let io = Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request });
+        at_ms += ms;
+        let Some(excess) = peers.push(&io, 0).and_then(|peer| peer.crowded) else { continue };
+        if k > 5_000 {
+            if is_slow { &mut slow } else { &mut fast }.push(excess);
+        }
+    }
+    let mean = |excess: &[f64]| excess.iter().sum::<f64>() / excess.len() as f64;
+    let times = (mean(&slow) - mean(&fast)).exp();
+    assert!((times - 8.0).abs() < 0.8, "{times}");
+}
