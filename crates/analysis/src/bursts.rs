@@ -14,7 +14,7 @@ use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
 use crate::depth::Outstanding;
-use crate::effect::{Effect, Logs, Matched, effects, of_device};
+use crate::effect::{Effect, LEAST, Logs, Matched, effects, of_device};
 use crate::peers::Peer;
 use crate::period::period_s;
 use crate::times::{MeanAndMax, Times, TimesSummary};
@@ -209,7 +209,7 @@ impl BurstFinder {
             flush_period_s: period.map(|(_, every)| every),
             reads_inside: sums.inside.summary(),
             reads_outside: sums.outside.summary(),
-            effects: effects(differences.into_iter(), ["flush", "mixed"]),
+            effects: effects(differences.into_iter(), ["flush", "mixed"], LEAST),
             largest: sums.found,
         }
     }
@@ -506,6 +506,88 @@ mod tests {
         // 95 % of 200 are 190; three standard deviations of that many are 9.
         let held = effects.iter().filter(holds).count();
         assert!((181..=199).contains(&held), "{held} of 200");
+    }
+
+    /// One server, first come, first served, busy nine tenths of the time; whether a request is a write is drawn by lot. A long
+    /// queue has many writes in it, but they do not make it long.
+    #[test]
+    fn a_long_queue_is_no_burst_of_writes() {
+        use rand::{RngExt, SeedableRng};
+        use rand_distr::{Distribution, Exp};
+        let named = (0..20).filter(|&seed| {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+            let (gaps, service) = (Exp::new(0.09).unwrap(), Exp::new(0.1).unwrap());
+            let (mut at_ms, mut free_ms, mut finder) = (0.0_f64, 0.0_f64, Finder::new());
+            for _ in 0..20_000 {
+                let gap: f64 = gaps.sample(&mut random);
+                at_ms += gap;
+                free_ms = free_ms.max(at_ms) + service.sample(&mut random);
+                let op = if random.random_range(0..10) < 7 { Op::Write } else { Op::Read };
+                let request = Request::new(Nanos::from_ms(at_ms), op, Lba(0), 8);
+                finder.push(&Io::new(Request { finish: Nanos::from_ms(free_ms), ..request }));
+            }
+            finder.finish().effects.iter().any(|effect| effect.found)
+        });
+        let named = named.count();
+        assert!(named <= 1, "{named} of 20");
+    }
+
+    /// Writes that go to a cache delay nobody; reads that come together with them wait for each other.
+    #[test]
+    fn reads_that_wait_for_each_other_do_not_wait_for_writes() {
+        use rand::SeedableRng;
+        use rand_distr::{Distribution, Exp};
+        for seed in 0..5 {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+            let (gaps, service) = (Exp::new(0.02).unwrap(), Exp::new(0.2).unwrap());
+            let mut reads: Vec<f64> = Vec::new();
+            let mut at_ms: f64 = 0.0;
+            while at_ms < 600_000.0 {
+                at_ms += gaps.sample(&mut random);
+                reads.push(at_ms);
+            }
+            for at in (5_000..600_000).step_by(8_000) {
+                reads.extend((0..20).map(|k| f64::from(at) + 2.0 * f64::from(k)));
+            }
+            reads.sort_by(f64::total_cmp);
+            let (mut free_ms, mut ios) = (0.0_f64, Vec::new());
+            for at in reads {
+                free_ms = free_ms.max(at) + service.sample(&mut random);
+                let request = Request::new(Nanos::from_ms(at), Op::Read, Lba(0), 8);
+                ios.push(Io::new(Request { finish: Nanos::from_ms(free_ms), ..request }));
+            }
+            for at in (5_000..600_000).step_by(8_000) {
+                ios.extend((0..40).map(|k| io(at, at + 3 * (k + 1), Op::Write)));
+            }
+            ios.sort_by_key(|io| io.request.arrival);
+            let mut finder = Finder::new();
+            ios.iter().for_each(|io| finder.push(io));
+            let bursts = finder.finish();
+            assert_eq!(bursts.flushes, 75);
+            assert!(!bursts.effects[0].found, "{seed}: {:?}", bursts.effects[0]);
+        }
+    }
+
+    /// Reads behind a burst wait for what it left; they are no measure for those in it.
+    #[test]
+    fn what_waits_behind_a_burst_is_no_measure() {
+        let mut finder = Finder::new();
+        let mut free_ms = 0;
+        for at in (0..400_000).step_by(20) {
+            if at % 5_000 == 0 {
+                for _ in 0..40 {
+                    free_ms = free_ms.max(at) + 8;
+                    finder.push(&io(at, free_ms, Op::Write));
+                }
+            }
+            free_ms = free_ms.max(at) + 1;
+            finder.push(&io(at, free_ms, Op::Read));
+        }
+        let bursts = finder.finish();
+        // In a burst of 320 ms a read waits for 1 to 320 ms; without one it takes 1 ms.
+        let times = bursts.effects[0].times_as_long.unwrap();
+        let mean_log = (0..16).map(|k| f64::from(321 - 19 * k).ln()).sum::<f64>() / 16.0;
+        assert!((times.ln() - mean_log).abs() < 0.1, "{times}, not {}", mean_log.exp());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_trace::{Io, Kind};
 use headstack_units::{Lba, Nanos};
 
-use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, WINDOW, of_device};
+use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, MUCH, WINDOW, of_device};
 use crate::peers::Peer;
 
 /// At most so many processes are told apart: the first that have asked for [`ENOUGH`].
@@ -36,9 +36,6 @@ const MAPPED: usize = 64;
 
 /// The smallest, as a power of two sectors: 16 MiB of 512 bytes.
 const SMALLEST: u32 = 15;
-
-/// Shorter tracks make a region slower, too. Named is what surely makes reads take more than so many times as long.
-const MUCH: f64 = 1.25;
 
 /// Looks for both in I/Os in order of arrival.
 #[derive(Debug, Default)]
@@ -132,11 +129,11 @@ impl Company {
             let of = if several { format!(" of device {}", device(*number)) } else { String::new() };
             for region in found.regions.take().into_iter().flat_map(Regions::all) {
                 let name = format!("LBA {} to {}{of}", region.first, region.last);
-                regions.push(Asked { name, sums: region.sums, stands_out: region.stands_out });
+                regions.push(Asked { name, sums: region.sums, usual: region.usual });
             }
         }
         let processes = self.names.into_iter().zip(beside);
-        let processes = processes.map(|(name, sums)| Asked { name, sums, stands_out: true }).collect();
+        let processes = processes.map(|(name, sums)| Asked { name, sums, usual: 0.0 }).collect();
         let slowest = among("slow-region", regions).into_iter().take(1);
         slowest.chain(among("process", processes)).collect()
     }
@@ -147,8 +144,8 @@ impl Company {
 struct Asked {
     name: String,
     sums: Differences,
-    /// It could be: a region that is no slower than most is not.
-    stands_out: bool,
+    /// What most of its kind come to, which it must surpass.
+    usual: f64,
 }
 
 /// The effects of those with enough occurrences, the clearest first: all that are found, or else the first.
@@ -157,10 +154,9 @@ fn among(cause: &'static str, asked: Vec<Asked>) -> Vec<Effect> {
     let count = asked.len();
     let mut all: Vec<(f64, Effect)> = asked
         .into_iter()
-        .map(|Asked { name, sums, stands_out }| {
-            let effect = sums.effect_of_many(cause, count, MUCH);
-            let found = effect.found && stands_out;
-            (sums.clarity(), Effect { name: Some(name), found, ..effect })
+        .map(|Asked { name, sums, usual }| {
+            let effect = sums.effect_of_many(cause, count, MUCH * usual.max(0.0).exp());
+            (sums.clarity(), Effect { name: Some(name), ..effect })
         })
         .collect();
     all.sort_by(|one, two| two.0.total_cmp(&one.0));
@@ -289,12 +285,12 @@ impl Regions {
             let mut means: Vec<f64> =
                 found.iter().filter(|sums| sums.count() >= FEWEST).map(Differences::mean).collect();
             means.sort_unstable_by(f64::total_cmp);
-            let usual = (means.len() >= FEWEST_REGIONS).then(|| means[means.len() / 2]);
+            let usual = if means.len() >= FEWEST_REGIONS { means[means.len() / 2] } else { f64::INFINITY };
             (0_u64..).zip(found).map(move |(at, sums)| Region {
                 first: at << size,
                 last: (at << size) + (1 << size) - 1,
                 sums,
-                stands_out: usual.is_some_and(|usual| sums.mean() - usual > MUCH.ln()),
+                usual,
             })
         })
     }
@@ -306,7 +302,8 @@ struct Region {
     first: u64,
     last: u64,
     sums: Differences,
-    stands_out: bool,
+    /// The median of its size.
+    usual: f64,
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //!
 //! What makes reads differ by itself is taken out before a cause is looked for: their size and whether they go on in a stream, how
 //! far they lie from the request before, and, where the cause is not to be charged with it, how many others they found outstanding
-//! or how many came just before them. Each adds to the logarithm of a response. By how much is learned as the trace goes by, within
+//! or how many reads would wait if there were only reads. Each adds to the logarithm of a response. By how much is learned as the trace goes by, within
 //! stretches of reads, so that a slow while teaches nothing about the reads that came in it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
@@ -21,7 +21,7 @@ const KNOWN: u64 = 4;
 /// Stretches in which is learned. A slow read makes those behind it find more outstanding; the shorter the stretch, the more that
 /// makes a queue look harmless, and the longer, the more a slow while makes it look bad.
 const STRETCH: usize = 128;
-const FIRST: usize = 16;
+const FIRST: usize = 128;
 
 /// How fast is learned: what a read says counts as one of so many, and one of 500 in the end. Where nearly all reads of a stretch
 /// are of one level, a mere mean would take very long to tell it from the others.
@@ -31,8 +31,8 @@ const SLOWEST: f64 = 0.002;
 /// Counts up to here are told apart one by one, larger ones in quarter octaves.
 const EXACT: u64 = 12;
 
-/// So many reads that came just before are counted at most.
-const CROWD: usize = 256;
+/// So many reads would be waiting at most.
+const CROWD: f64 = 256.0;
 
 /// A read whose response is known, and the logarithm of how many times as long as like reads it took; `None` where too few
 /// like it came before.
@@ -41,7 +41,7 @@ pub(crate) struct Peer {
     pub(crate) response: Nanos,
     /// Of like size, place in a stream and distance from the request before.
     pub(crate) alike: Option<f64>,
-    /// And behind as many reads that came just before.
+    /// And as many reads would be waiting if there were only reads.
     pub(crate) crowded: Option<f64>,
     /// And with as many requests outstanding.
     pub(crate) queued: Option<f64>,
@@ -85,7 +85,7 @@ impl Device {
         let response = io.response().filter(|_| request.op == Op::Read)?;
         let log = log(response);
         let size = 2 * count_level(u64::from(request.sectors)) + usize::from(in_stream);
-        let crowd = self.crowd.push(request.arrival, log);
+        let crowd = self.crowd.push(request.arrival, outstanding, log);
         let depth = count_level(outstanding);
         Some(Peer {
             response,
@@ -105,32 +105,31 @@ fn count_level(count: u64) -> usize {
     if count <= EXACT { count as usize } else { (4.0 * (count as f64).log2()) as usize }
 }
 
-/// How many reads came just before, against what is usual: in a tenfold response. Fewer than usual count as usual: where a program
-/// waits for each of its reads, fewer come because they are slow.
+/// How many reads would wait if there were nothing but reads, each of which takes what one takes that finds nothing outstanding. It
+/// depends on when they came, not on what became of them, so that no cause is explained away by the queue that it makes.
 #[derive(Debug, Default)]
 struct Crowd {
-    arrivals: VecDeque<Nanos>,
-    reads: f64,
+    /// Reads that would be waiting, in ns of work, when the last came.
+    work: f64,
+    last: Nanos,
+    alone: u64,
     mean_log: f64,
-    usual: f64,
 }
 
 impl Crowd {
-    fn push(&mut self, arrival: Nanos, log: f64) -> usize {
-        self.reads += 1.0;
-        self.mean_log += (log - self.mean_log) / self.reads;
-        let reach = Nanos((10.0 * self.mean_log.exp()) as u64);
-        let since = arrival.saturating_sub(reach);
-        while self.arrivals.front().is_some_and(|first| *first < since) || self.arrivals.len() == CROWD {
-            self.arrivals.pop_front();
+    fn push(&mut self, arrival: Nanos, outstanding: u64, log: f64) -> usize {
+        if outstanding == 0 || self.alone == 0 {
+            self.alone += 1;
+            self.mean_log += (log - self.mean_log) / self.alone as f64;
         }
-        let count = self.arrivals.len() as f64;
-        self.arrivals.push_back(arrival);
-        // A median, as far as one can be followed: a step up or down for each read.
-        let step = 0.02 * self.usual.max(1.0);
-        self.usual = (self.usual + if count > self.usual { step } else { -step }).max(0.0);
-        let more = count / self.usual.max(1.0);
-        (2.0 * more.max(1.0).log2()) as usize
+        let each = self.mean_log.exp();
+        let since = arrival.saturating_sub(self.last).0 as f64;
+        self.last = arrival;
+        self.work = (self.work - since).max(0.0);
+        // No more than there are: a program that asks for each when it has the one before makes none wait.
+        let waiting = (self.work / each).ceil() as u64;
+        self.work = (self.work + each).min(CROWD * each);
+        count_level(waiting.min(outstanding))
     }
 }
 

@@ -115,6 +115,90 @@ fn a_process_that_delays_others_is_named() {
     assert!(regions <= 10, "{regions} of 200 name a region");
 }
 
+/// One server, first come, first served; requests come in clumps, and whose they are is drawn by lot. In a long queue there is one of
+/// everybody, and nobody makes it long.
+#[test]
+fn nobody_is_named_for_being_in_a_long_queue() {
+    let named = (0..20).filter(|&seed| {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, service) = (Exp::new(0.01).unwrap(), Exp::new(0.25).unwrap());
+        let (mut finder, mut at_ms, mut free_ms) = (Finder::default(), 0.0_f64, 0.0_f64);
+        for _ in 0..1_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            for k in 0..random.random_range(1..30) {
+                let arrival = at_ms + f64::from(k) * 0.1;
+                free_ms = free_ms.max(arrival) + service.sample(&mut random);
+                let request =
+                    Request::new(Nanos::from_ms(arrival), Op::Read, Lba(random.random_range(0..1 << 30)), 8);
+                let io = Io::new(Request { finish: Nanos::from_ms(free_ms), ..request });
+                finder.push(&Io { pid: random.random_range(1..4), ..io }, |pid| pid.to_string());
+            }
+        }
+        of(&finder.finish(|device| device.to_string()), "process").next().is_some()
+    });
+    let named = named.count();
+    assert!(named <= 1, "{named} of 20");
+}
+
+/// More than half of the reads are of a file that is cached; what is not is no slow region.
+#[test]
+fn the_rest_of_a_disk_is_not_slow_beside_a_cached_file() {
+    for seed in 0..5 {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let law = LogNormal::new(0.0, 0.4).unwrap();
+        let mut finder = Finder::default();
+        for k in 0..30_000_u64 {
+            let cached = random.random_range(0..10) < 6;
+            let lba = if cached {
+                (3 << 28) + random.random_range(0..1000)
+            } else {
+                random.random_range(0..1_u64 << 30)
+            };
+            let noise: f64 = law.sample(&mut random);
+            let arrival = Nanos(k * 20_000_000);
+            let finish = arrival + Nanos::from_ms(noise * if cached { 0.2 } else { 8.0 });
+            finder.push(&Io::new(Request { finish, ..Request::new(arrival, Op::Read, Lba(lba), 8) }), |_| {
+                String::new()
+            });
+        }
+        let effects = finder.finish(|device| device.to_string());
+        assert_eq!(of(&effects, "slow-region").next(), None, "{seed}");
+    }
+}
+
+/// Very many short commands come before one that delays others.
+#[test]
+fn who_comes_late_is_asked_too() {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+    let law = LogNormal::new(0.0, 0.3).unwrap();
+    let mut finder = Finder::default();
+    for k in 0..10_000_u64 {
+        let arrival = Nanos(k * 30_000_000);
+        let noise: f64 = law.sample(&mut random);
+        let (pid, works) =
+            if k < 400 { (1000 + k as u32 / 4, false) } else { (1 + k as u32 % 3, k % 3 == 2) };
+        let ms = if works { 25.0 } else { 2.0 * noise };
+        let request = Request::new(arrival, Op::Read, Lba(random.random_range(0..1 << 30)), 8);
+        finder.push(
+            &Io { pid, ..Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request }) },
+            |pid| pid.to_string(),
+        );
+        if k >= 400 {
+            // Another's read beside it, slow beside process 3 and not beside process 1.
+            let arrival = Nanos(arrival.0 + 1_000_000);
+            let ms = noise * if works { 8.0 } else { 2.0 };
+            let request = Request::new(arrival, Op::Read, Lba(random.random_range(0..1 << 30)), 8);
+            finder.push(
+                &Io { pid: 4, ..Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request }) },
+                |pid| pid.to_string(),
+            );
+        }
+    }
+    let effects = finder.finish(|device| device.to_string());
+    assert!(of(&effects, "process").any(|effect| effect.name.as_deref() == Some("3")), "{effects:?}");
+}
+
 /// Long reads take longer than short ones, and what is not read ahead longer than what is: their region is not why.
 #[test]
 fn what_is_read_otherwise_is_not_slow() {
