@@ -74,9 +74,9 @@ def _effects(about: Analysis) -> list[Effect]:
 def _said(effect: Effect, bursts: Bursts | None) -> str:
     period = bursts["flush_period_s"] if bursts and effect["cause"] == "flush" else None
     if effect["cause"] == "pause":
-        return f"{effect['occurrences']:,} times {effect['name']}, while two requests or more wait."
+        return f"{effect['occurrences']:,} times {_name(effect)}, while two requests or more wait."
     if effect["cause"] == "slow-region":
-        return f"Reads of {effect['name']} take {_times(effect)} as long as like reads elsewhere at that time."
+        return f"Reads of {_name(effect)} take {_times(effect)} as long as like reads elsewhere at that time."
     when = _when(effect) + (f" every {period:.3g} s" if period else "")
     if effect["cause"] == "process":
         return f"When {when}, others' reads take {_times(effect)} as long as beside other processes."
@@ -84,7 +84,12 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
 
 
 def _when(effect: Effect) -> str:
-    return _WORDS[effect["cause"]].format(effect["name"])
+    return _WORDS[effect["cause"]].format(_name(effect))
+
+
+def _name(effect: Effect) -> str:
+    """Names of processes are anybody's: no escape sequence of one reaches a terminal or a page."""
+    return "".join(sign if sign.isprintable() else "?" for sign in effect["name"] or "")
 
 
 def _compared(effect: Effect) -> str:
