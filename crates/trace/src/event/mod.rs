@@ -134,6 +134,11 @@ impl Event {
         self.bytes >> 9
     }
 
+    /// Whether it has data in a place of the device: no flush, discard or command of another protocol.
+    pub(crate) fn has_place(&self) -> bool {
+        self.marks.kind(self.bytes) == crate::Kind::Data && !self.marks.has(Marks::PACKET)
+    }
+
     /// The first sector behind it.
     #[inline]
     pub fn end(&self) -> u64 {
