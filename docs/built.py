@@ -23,6 +23,7 @@ class Page(HTMLParser):
         self.formulas = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Count a formula, and look where what a tag fetches comes from."""
         self.formulas += tag == "math"
         values = dict(attrs)
         address = values.get(FETCHED.get(tag, "")) or ""
@@ -31,6 +32,7 @@ class Page(HTMLParser):
 
 
 def main(built: Path) -> int:
+    """Look at all pages below a directory."""
     wrong, formulas, pages = [], 0, sorted(built.rglob("*.html"))
     for path in pages:
         page = Page()

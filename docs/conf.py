@@ -40,4 +40,5 @@ def _mathml(display: str) -> Any:
 
 
 def setup(app: Any) -> None:
+    """Tell Sphinx how formulas are drawn."""
     app.add_html_math_renderer("mathml", (_mathml("inline"), None), (_mathml("block"), None))

@@ -250,7 +250,9 @@ def test_the_name_of_a_process_sends_nothing_to_the_terminal() -> None:
     effect = {"cause": "process", "name": "\x1b[31mred\x1b[0m\n", "occurrences": 30, "times_as_long": 2.0, "low": 1.9, "high": 2.1,
               "found": True}  # fmt: skip
     about: Any = {"bursts": None, "effects": [effect]}
-    assert causes.sentence(about).startswith("When ?[31mred?[0m? has requests outstanding, others' reads take 2.00 times")
+    assert causes.sentence(about).startswith(
+        "When ?[31mred?[0m? has requests outstanding, others' reads take 2.00 times"
+    )
 
 
 def test_what_delays_no_read_is_not_laid_to_chance() -> None:

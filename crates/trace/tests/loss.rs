@@ -264,3 +264,170 @@ fn btts_rule_makes_up_what_the_strict_one_leaves_out() {
     assert!(longest(PairingRule::Btt) > 1000.0);
     assert!(longest(PairingRule::Strict) < 13.0);
 }
+
+/// A first-come, first-served device with a queue: 200 places that come again and again, also while they are still queued.
+fn served_in_turn(seed: u64, count: u64) -> Vec<Event> {
+    let mut random = Random(seed);
+    let (mut now, mut free_at) = (1_000_000_000_u64, 0);
+    let mut all = Vec::new();
+    for _ in 0..count {
+        // Two draws: the gaps vary, as those of independent users do.
+        let gap = 1 + random.below(60_000_000);
+        now += random.below(gap);
+        let dispatched = now.max(free_at);
+        free_at = dispatched + 500_000 + random.below(20_000_000);
+        let letters: &[u8] = if random.below(10) < 7 { b"R" } else { b"W" };
+        let sector = 1024 * random.below(200);
+        let event = |time, action| Event {
+            time: Nanos(time),
+            sector,
+            bytes: 8192,
+            pid: 100,
+            device: device_of(8, 0),
+            cpu: 0,
+            action,
+            marks: Marks::of_letters(letters).unwrap(),
+        };
+        all.push(event(now, Action::Queue));
+        all.push(event(dispatched, Action::Issue));
+        all.push(event(free_at, Action::Complete));
+    }
+    all.sort_by_key(|event| event.time);
+    all
+}
+
+/// What is left of numbered events when blocks of 300 are lost, and between which instants each was.
+fn without_blocks(seed: u64, all: &[Event], percent: u64) -> (Vec<(u32, Event)>, Vec<(Nanos, Nanos)>) {
+    let mut random = Random(seed);
+    let (mut left, mut holes, mut at) = (Vec::new(), Vec::new(), 0);
+    while at < all.len() {
+        if random.below(30_000) < percent {
+            holes.push((all[at].time, all[(at + 300).min(all.len()) - 1].time));
+            at += 300;
+        } else {
+            left.push((at as u32 + 1, all[at]));
+            at += 1;
+        }
+    }
+    (left, holes)
+}
+
+/// As blkparse prints them.
+fn as_text(events: &[(u32, Event)]) -> String {
+    let line = |(number, event): &(u32, Event)| {
+        let (seconds, nanos) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
+        let marks = if event.marks.has(Marks::WRITE) { "W" } else { "R" };
+        format!(
+            "  8,0    0 {number:8} {seconds:5}.{nanos:09} {:5}  {}   {marks} {} + {} [app]\n",
+            event.pid,
+            event.action.letter(),
+            event.sector,
+            event.sectors()
+        )
+    };
+    events.iter().map(line).collect()
+}
+
+fn as_records(events: &[(u32, Event)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (number, event) in events {
+        push_record(&mut bytes, Layout { version: 7, big_endian: false }, *number, event);
+    }
+    bytes
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn row(summary: &PairingSummary, name: &str) -> headstack_trace::event::btt::Row {
+    summary.btt.rows().find(|(row, _)| *row == name).unwrap().1
+}
+
+/// A trace read from bytes.
+fn read_bytes(name: &str, bytes: &[u8], options: &OpenOptions) -> (Vec<Io>, PairingSummary) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    read(&path, options)
+}
+
+#[test]
+fn blocks_of_lost_events_make_up_no_response() {
+    let mut closed = 0;
+    for (seed, percent) in [(1, 1), (2, 2), (3, 3), (4, 3), (5, 5), (6, 5), (7, 10), (8, 40)] {
+        let all = served_in_turn(seed * 7919, 20_000);
+        let (numbered, holes) = without_blocks(seed * 104_729, &all, percent);
+        assert!(!holes.is_empty(), "seed {seed} loses nothing");
+        let anew: Vec<_> = (1_u32..).zip(numbered.iter().map(|(_, event)| *event)).collect();
+        let (truth, intact) =
+            read_bytes("whole.txt", as_text(&(1_u32..).zip(all).collect::<Vec<_>>()).as_bytes(), &options());
+        let true_by_start = by_start(&truth);
+        let longest = truth.iter().filter_map(Io::response).max().unwrap();
+        for (how, bytes) in [
+            ("text", as_text(&numbered).into_bytes()),
+            ("text numbered anew", as_text(&anew).into_bytes()),
+            ("records", as_records(&numbered)),
+            ("records numbered anew", as_records(&anew)),
+        ] {
+            let what = format!("{how}, seed {seed}, {} holes", holes.len());
+            let (found, summary) = read_bytes("left", &bytes, &options());
+            let max = found.iter().filter_map(Io::response).max().unwrap();
+            assert!(max <= longest, "{what}: a response of {max}, truly at most {longest}");
+            for name in ["I2D", "D2C", "Q2C"] {
+                let (max, longest) = (row(&summary, name).max, row(&intact, name).max);
+                assert!(max <= longest, "{what}: {name} of {max}, truly at most {longest}");
+            }
+            let pairs: Vec<(f64, f64)> = by_start(&found)
+                .iter()
+                .filter_map(|(place, io)| Some((io.response()?, true_by_start.get(place)?.response()?)))
+                .map(|(response, truth)| (response.as_ms(), truth.as_ms()))
+                .collect();
+            let (means, true_means): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            let ratio = mean(&means) / mean(&true_means);
+            assert!((ratio - 1.0).abs() <= 0.05, "{what}: mean off by {ratio}");
+            // A request across a hole would make a pause of the device there.
+            let across = |io: &&Io| {
+                holes.iter().any(|(from, until)| io.request.arrival < *from && *until < io.request.finish)
+            };
+            let spans = found.iter().filter(|io| io.response_known).find(across);
+            assert!(spans.is_none(), "{what}: {spans:?}");
+            let counts = &summary.counts;
+            assert!(counts.orphans() + counts.doubtful + counts.without_queueing > 0, "{what}: {counts:?}");
+            assert!(counts.doubtful * 20 <= counts.pairs, "{what}: {counts:?}");
+            assert_eq!(summary.loss.lost_events > 0, !how.ends_with("anew"), "{what}: {:?}", summary.loss);
+            closed += counts.doubtful;
+        }
+    }
+    assert!(closed > 0);
+}
+
+#[test]
+fn where_nothing_was_lost_all_is_paired_as_btt_does() {
+    for seed in 1..9 {
+        let all: Vec<_> = (1_u32..).zip(served_in_turn(seed * 7919, 20_000)).collect();
+        let (strict, summary) = read_bytes("whole.txt", as_text(&all).as_bytes(), &options());
+        let by_btt = OpenOptions { pairing: PairingRule::Btt, ..options() };
+        let (btt, other) = read_bytes("whole.txt", as_text(&all).as_bytes(), &by_btt);
+        assert!(strict == btt, "seed {seed}: other I/Os");
+        assert!(summary.btt.rows().eq(other.btt.rows()));
+        assert_eq!((&summary.counts, summary.counts.doubtful), (&other.counts, 0));
+        assert!(!summary.loss.is_certain());
+    }
+}
+
+#[test]
+fn a_device_that_truly_pauses_keeps_its_slow_requests() {
+    // Every 500 requests the device is silent for five seconds, with what it has at hand.
+    let mut all = served_in_turn(77, 6000);
+    let mut shift = 0;
+    for (k, event) in all.iter_mut().enumerate() {
+        shift += if k % 1500 == 1499 { 5_000_000_000 } else { 0 };
+        event.time.0 += shift;
+    }
+    let all: Vec<_> = (1_u32..).zip(all).collect();
+    let (found, summary) = read_bytes("pauses", &as_records(&all), &options());
+    let slow = found.iter().filter_map(Io::response).filter(|response| response.0 > 5_000_000_000).count();
+    assert!(slow >= 4, "{slow}");
+    assert_eq!((summary.counts.orphans(), summary.counts.doubtful), (0, 0));
+}

@@ -6,6 +6,7 @@
 use headstack_units::Nanos;
 
 use super::lines::{EventLineParser, Line, ProcessNames};
+use super::numbers::RunningNumbers;
 use super::{Action, Event, Marks, device_of};
 use crate::number::{self, Problem};
 use crate::text::Fields;
@@ -13,6 +14,7 @@ use crate::text::Fields;
 #[derive(Default)]
 pub(crate) struct Parser {
     processes: ProcessNames,
+    numbers: RunningNumbers,
 }
 
 impl EventLineParser for Parser {
@@ -23,7 +25,7 @@ impl EventLineParser for Parser {
         let mut fields = Fields::blanks(line);
         let device = device(fields.word("device")?)?;
         let cpu = fields.integer32("cpu")? as u16;
-        fields.integer("number")?;
+        let number = fields.integer("number")?;
         let time = Nanos(fields.fixed("time", 9)?);
         let pid = fields.integer32("pid")?;
         let action = fields.word("action")?;
@@ -34,7 +36,14 @@ impl EventLineParser for Parser {
         if let Some(rest) = fields.rest() {
             self.tail(rest, &mut event)?;
         }
+        if action != Action::Message {
+            self.numbers.follow(device, cpu, number);
+        }
         Ok(Line::Event(event))
+    }
+
+    fn missing(&self) -> u64 {
+        self.numbers.missing()
     }
 
     fn processes(&self) -> &ProcessNames {

@@ -13,6 +13,7 @@
 use headstack_units::Nanos;
 
 use super::lines::{EventLineParser, Line, ProcessNames};
+use super::numbers::RunningNumbers;
 use super::{Action, Event, Marks, blkparse, device_of};
 use crate::TraceError;
 use crate::number::{self, Problem};
@@ -26,6 +27,7 @@ enum Part {
 pub(crate) struct Parser {
     parts: Vec<Part>,
     processes: ProcessNames,
+    numbers: RunningNumbers,
 }
 
 impl Parser {
@@ -64,7 +66,7 @@ impl Parser {
         if !literal.is_empty() {
             parts.push(Part::Literal(literal));
         }
-        let parser = Self { parts, processes: ProcessNames::default() };
+        let parser = Self { parts, processes: ProcessNames::default(), numbers: RunningNumbers::default() };
         for (needed, what) in
             [(&b"a"[..], "%a"), (b"d", "%d"), (b"S", "%S"), (b"nN", "%n or %N"), (b"Tu", "%T or %u")]
         {
@@ -94,7 +96,7 @@ impl EventLineParser for Parser {
             action: Action::Other,
             marks: Marks::default(),
         };
-        let (mut major, mut minor, mut seconds, mut nanos) = (0, 0, 0, 0);
+        let (mut major, mut minor, mut seconds, mut nanos, mut running) = (0, 0, 0, 0, 0);
         let mut name: &[u8] = b"";
         let mut rest = line;
         for (index, part) in self.parts.iter().enumerate() {
@@ -134,6 +136,7 @@ impl EventLineParser for Parser {
                 b'n' => event.bytes = blkparse::bytes_of(number::integer32(word, "sectors")?)?,
                 b'N' => event.bytes = number::integer32(word, "bytes")?,
                 b'p' => event.pid = number::integer32(word, "pid")?,
+                b's' => running = number::integer(word, "number")?,
                 b'S' => event.sector = number::integer(word, "sector")?,
                 b't' => nanos = number::integer(word, "nanoseconds")?,
                 b'T' => seconds = number::integer(word, "seconds")?,
@@ -151,10 +154,17 @@ impl EventLineParser for Parser {
         if self.has(b'M') || self.has(b'm') {
             event.device = device_of(major, minor);
         }
+        if event.action != Action::Message {
+            self.numbers.follow(event.device, event.cpu, running);
+        }
         if event.pid != crate::Io::NO_PID && !name.is_empty() && event.action != Action::Complete {
             self.processes.learn(event.pid, name);
         }
         Ok(Line::Event(event))
+    }
+
+    fn missing(&self) -> u64 {
+        self.numbers.missing()
     }
 
     fn processes(&self) -> &ProcessNames {

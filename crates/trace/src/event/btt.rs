@@ -71,12 +71,16 @@ pub struct Btt {
 }
 
 impl Btt {
-    /// Takes the next event. Those without data (flushes) have no part in the table.
-    pub fn push(&mut self, event: &Event) {
+    /// Takes the next event. Those without data (flushes) have no part in the table. Of a place that is queued again,
+    /// dispatched or completed, pieces queued before `believed_since` have no part in it, either: their events were lost.
+    pub fn push(&mut self, event: &Event, believed_since: Nanos) {
         if event.bytes == 0 {
             return;
         }
         let now = event.time;
+        if believed_since > Nanos::ZERO {
+            self.give_up(event, believed_since);
+        }
         match event.action {
             Action::Queue => self.queue(event),
             Action::GetRequest => {
@@ -105,6 +109,25 @@ impl Btt {
             Action::Issue => self.issue(event),
             Action::Complete => self.complete(event),
             _ => {}
+        }
+    }
+
+    fn give_up(&mut self, event: &Event, before: Nanos) {
+        let last = match event.action {
+            Action::Queue => event.sector,
+            Action::Issue | Action::Complete => event.end(),
+            _ => return,
+        };
+        let range = (event.device, event.sector)..=(event.device, last);
+        let mut emptied = Vec::new();
+        for (key, pieces) in self.pieces.range_mut(range) {
+            pieces.retain(|piece| piece.queued >= before || piece.end > event.end());
+            if pieces.is_empty() {
+                emptied.push(*key);
+            }
+        }
+        for key in emptied {
+            self.pieces.remove(&key);
         }
     }
 

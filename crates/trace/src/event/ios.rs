@@ -76,8 +76,8 @@ impl<S: EventSource> IoSource for EventIos<S> {
             }
             for event in &self.batch {
                 self.tally.push(event);
-                self.btt.push(event);
                 self.pairing.push(event);
+                self.btt.push(event, self.pairing.believed_since());
             }
             // What was read before an error is delivered by the next call.
             read?;

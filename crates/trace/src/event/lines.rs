@@ -28,6 +28,11 @@ pub(crate) trait EventLineParser: Send {
     /// What is on this line, which is not blank.
     fn parse(&mut self, line: &[u8]) -> Result<Line, Problem>;
 
+    /// How many events are missing so far by their running numbers.
+    fn missing(&self) -> u64 {
+        0
+    }
+
     /// Names of processes seen so far.
     fn processes(&self) -> &ProcessNames;
 }
@@ -124,7 +129,11 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
     }
 
     fn loss(&self) -> Loss {
-        Loss { lost_events: self.lost, damaged_places: self.notes.bad_records, ..Loss::default() }
+        Loss {
+            lost_events: self.lost + self.parser.missing(),
+            damaged_places: self.notes.bad_records,
+            ..Loss::default()
+        }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {

@@ -119,6 +119,11 @@ impl Mispairs {
         self.limit
     }
 
+    /// What all but one in a thousand take, once some are known.
+    pub(crate) fn usual(&self) -> Option<Nanos> {
+        (self.pairs >= OFTEN).then(|| self.slowest_but(self.pairs / 1000 + 1))
+    }
+
     /// So many pairs may be wrong; `ahead` of each loss is still to be seen.
     fn doubtful(&self, ahead: f64) -> u64 {
         if ahead == 0.0 && self.seen != [true; 2] {

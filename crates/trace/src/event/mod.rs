@@ -7,6 +7,7 @@ pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
 mod mispairs;
+mod numbers;
 pub mod pairing;
 pub mod rwbs;
 pub mod tally;
@@ -131,6 +132,11 @@ impl Event {
     #[inline]
     pub fn sectors(&self) -> u32 {
         self.bytes >> 9
+    }
+
+    /// Whether it has data in a place of the device: no flush, discard or command of another protocol.
+    pub(crate) fn has_place(&self) -> bool {
+        self.marks.kind(self.bytes) == crate::Kind::Data && !self.marks.has(Marks::PACKET)
     }
 
     /// The first sector behind it.

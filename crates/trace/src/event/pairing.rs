@@ -14,7 +14,8 @@
 //!   and for the one who asked: the second is counted and nothing else.
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
 //!   dispatch. Otherwise it is an orphan.
-//! - What is not completed within [`LOST_AFTER`] is an orphan: its completion was not traced.
+//! - What is not dispatched or completed within [`LOST_AFTER`] is an orphan: its other half was not traced. ([`PairingRule::Btt`]
+//!   waits on while memory allows.)
 //!
 //! Where events are missing, a dispatch whose completion was lost would take the completion of a later I/O of the same
 //! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides in a trace with losses
@@ -24,14 +25,17 @@
 //!   device.
 //! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
 //!   a doubtful queueing keeps its service, and its response is not known.
+//! - What was open while a recorder was silent and lost events ([`holes`]) is doubtful, too.
 //! - So it is with a dispatch without queueing, on a device whose queueing is traced. A completion without a dispatch, on a
 //!   device whose dispatches are traced, is doubtful.
 
 mod counts;
+mod holes;
 #[cfg(test)]
 mod loss_tests;
 mod losses;
 mod queued;
+mod silence;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +50,7 @@ pub use counts::PairingCounts;
 use losses::Losses;
 pub use losses::Survey;
 use queued::{Piece, Queued};
+use silence::Silences;
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
@@ -67,11 +72,18 @@ struct Active {
     next: u64,
     end: u64,
     marks: Marks,
+    /// A hole lies behind its dispatch: what completes it may belong to another.
+    doubtful: bool,
 }
 
 impl Active {
     fn age(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.io.request.start)
+    }
+
+    /// When it was queued, as far as that is known.
+    fn believed_arrival(&self) -> Option<Nanos> {
+        (self.io.response_known && !self.doubtful).then_some(self.io.request.arrival)
     }
 }
 
@@ -83,6 +95,15 @@ pub enum PairingRule {
     Strict,
     /// The latest dispatch takes the completion, however old it is, as in btt.
     Btt,
+}
+
+/// What a dispatch or a completion found queued.
+enum Claim {
+    /// The earliest piece, and how many others.
+    Pieces(Piece, u32),
+    /// Only pieces that may belong to another.
+    Doubtful,
+    Nothing,
 }
 
 /// A few devices.
@@ -117,6 +138,13 @@ pub struct Pairing {
     rule: PairingRule,
     lossy: bool,
     losses: Losses,
+    silences: Silences,
+    /// When an end without its begin was last seen.
+    proven: Option<Nanos>,
+    /// What was begun before is doubtful.
+    doubted: Option<Nanos>,
+    /// Of the event taken last: pieces queued before do not belong to it.
+    believed_since: Nanos,
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -158,6 +186,10 @@ impl Pairing {
     pub fn push(&mut self, event: &Event) {
         self.now = self.now.max(event.time);
         self.seen += 1;
+        self.believed_since = self.lost_before();
+        if self.rule == PairingRule::Strict {
+            self.listen(event);
+        }
         match event.action {
             Action::Queue => self.queue(event),
             Action::GetRequest => {
@@ -179,10 +211,33 @@ impl Pairing {
         }
         if self.seen.is_multiple_of(SWEEP) {
             self.sweep(self.now.saturating_sub(LOST_AFTER));
+            self.queued.forget_owed();
         }
         if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses.matter() {
             self.events_are_missing();
         }
+    }
+
+    /// What was begun before has waited for too long; btt waits for ever.
+    fn lost_before(&self) -> Nanos {
+        match self.rule {
+            PairingRule::Strict => self.now.saturating_sub(LOST_AFTER),
+            PairingRule::Btt => Nanos::ZERO,
+        }
+    }
+
+    /// Of the event taken last: pieces queued before do not belong to it, or are not known to.
+    pub(crate) fn believed_since(&self) -> Nanos {
+        self.believed_since
+    }
+
+    /// The event taken last goes on with a request that arrived then; `None`: with none that is believed.
+    fn believe(&mut self, arrival: Option<Nanos>) {
+        self.believed_since = match arrival {
+            Some(arrival) if !self.lossy => self.believed_since.min(arrival),
+            Some(arrival) => arrival,
+            None => Nanos::MAX,
+        };
     }
 
     /// What has been counted so far.
@@ -222,8 +277,11 @@ impl Pairing {
             return self.queue_flush(event);
         }
         let write = event.marks.has(Marks::WRITE);
+        let key = (event.device, event.sector, write);
+        self.look_for_unended(key);
         if self.lossy {
-            self.supersede((event.device, event.sector, write));
+            self.supersede(key);
+            self.believe(None);
         }
         self.losses.waits.begin();
         self.supersede_queued(event, write);
@@ -241,11 +299,10 @@ impl Pairing {
     /// A place is asked for again: what is at the device there lost its completion, if there are losses.
     fn supersede(&mut self, key: (u32, u64, bool)) {
         let Some(left) = self.active.get(&key) else { return };
-        let left = left.len() as u64;
-        self.losses.services.supersede(left);
+        self.losses.services.supersede(left.len() as u64);
         if self.lossy {
+            self.counts.orphan_dispatches += undoubted(left);
             self.active.remove(&key);
-            self.counts.orphan_dispatches += left;
         }
     }
 
@@ -256,20 +313,29 @@ impl Pairing {
         self.counts.orphan_queued += if self.lossy { before } else { 0 };
     }
 
-    /// Takes the queued pieces of one direction in [`first`, `end`): the earliest, and how many others. In a trace
-    /// with losses, those that are doubtful are given up instead.
-    fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Option<(Piece, u32)> {
+    /// Takes the queued pieces of one direction in [`first`, `end`). Those that wait for too long are given up, and in a
+    /// trace with losses those that are doubtful.
+    fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Claim {
         let mut taken = self.queued.take(device, first, end, write);
         for piece in &taken {
             self.losses.waits.record(self.now.saturating_sub(piece.queued));
         }
-        if self.lossy {
-            let (limit, before) = (self.losses.waits.limit(), taken.len());
-            taken.retain(|piece| self.now.saturating_sub(piece.queued) <= limit);
-            self.counts.orphan_queued += (before - taken.len()) as u64;
+        let before = taken.len();
+        taken.retain(|piece| self.is_believed(piece));
+        self.counts.orphan_queued += (before - taken.len()) as u64;
+        match taken.iter().min_by_key(|piece| piece.queued) {
+            Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
+            None if before > 0 => Claim::Doubtful,
+            None => Claim::Nothing,
         }
-        let earliest = taken.iter().min_by_key(|piece| piece.queued).copied()?;
-        Some((earliest, taken.len() as u32 - 1))
+    }
+
+    /// Whether a piece belongs to what takes it now.
+    fn is_believed(&self, piece: &Piece) -> bool {
+        let waited = self.now.saturating_sub(piece.queued);
+        piece.queued >= self.lost_before()
+            && !piece.doubtful
+            && !(self.lossy && (waited > self.losses.waits.limit() || self.is_far(piece.queued)))
     }
 
     fn issue(&mut self, event: &Event) {
@@ -278,6 +344,7 @@ impl Pairing {
         let key = (event.device, event.sector, write);
         if let Some(mut active) = self.requeued.remove(&key) {
             active.io.request.start = event.time.max(active.io.request.arrival);
+            self.believe(active.believed_arrival());
             self.begin(key, active);
             return;
         }
@@ -302,18 +369,16 @@ impl Pairing {
             if kind == Kind::Flush && (asked.is_some() || !self.queueing.contains(event.device)) {
                 io.request.flags = RequestFlags::FLUSH;
             }
-        } else if let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) {
-            io.request.arrival = piece.queued.min(event.time);
-            (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
-            marks = marks.with(piece.marks);
         } else {
-            let lost = self.queueing.contains(event.device);
-            if lost {
-                self.losses.waits.unbegun();
+            self.look_for_unended(key);
+            match self.claim(event.device, event.sector, event.end(), write) {
+                Claim::Pieces(piece, merges) => {
+                    io.request.arrival = piece.queued.min(event.time);
+                    (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
+                    marks = marks.with(piece.marks);
+                }
+                claim => io.response_known = !self.misses_queueing(event, &claim),
             }
-            io.response_known = !(self.lossy && lost);
-        }
-        if event.bytes > 0 {
             self.losses.services.begin();
             self.supersede(key);
         }
@@ -321,7 +386,26 @@ impl Pairing {
         if kind == Kind::Data {
             io.request.flags = marks.request_flags();
         }
-        self.begin(key, Active { io, next: event.sector, end: event.end(), marks });
+        let active = Active { io, next: event.sector, end: event.end(), marks, doubtful: false };
+        self.believe(active.believed_arrival());
+        self.begin(key, active);
+    }
+
+    /// Whether the queueing of a dispatch, which has none that is believed, is missing.
+    fn misses_queueing(&mut self, event: &Event, claim: &Claim) -> bool {
+        let write = event.marks.has(Marks::WRITE);
+        let traced = self.queueing.contains(event.device);
+        if !traced || self.queued.settle((event.device, event.sector, write)) {
+            return false;
+        }
+        self.losses.waits.unbegun();
+        if matches!(claim, Claim::Doubtful) {
+            return true;
+        }
+        if event.has_place() {
+            self.lost_queueing();
+        }
+        self.lossy
     }
 
     /// The same for flushes, of which a device has one at a time.
@@ -329,7 +413,7 @@ impl Pairing {
         let Some(list) = self.flushing.get_mut(&device) else { return };
         self.losses.flushes.supersede(list.len() as u64);
         if self.lossy {
-            self.counts.orphan_dispatches += list.len() as u64;
+            self.counts.orphan_dispatches += undoubted(list.iter());
             list.clear();
         }
     }
@@ -370,17 +454,35 @@ impl Pairing {
         }
         if event.end() < active.end {
             self.counts.partial_completions += 1;
+            self.believe(active.believed_arrival());
             active.next = event.end();
             self.active.entry((event.device, active.next, write)).or_default().push(active);
             return;
         }
         let age = active.age(event.time);
         self.losses.services.record(age);
-        if self.lossy && (event.end() > active.end || age > self.losses.services.limit()) {
-            self.counts.doubtful += 1;
-            return;
+        if self.gives_up(&active) {
+            return self.believe(None);
         }
+        let begun = active.io.request.start;
+        if self.lossy
+            && (event.end() > active.end || age > self.losses.services.limit() || self.is_far(begun))
+        {
+            self.counts.doubtful += 1;
+            return self.believe(None);
+        }
+        self.believe(active.believed_arrival());
         self.end(active.io, event.time);
+    }
+
+    /// Whether what completes a dispatch is not its own: a hole lies between them, or more than [`LOST_AFTER`].
+    fn gives_up(&mut self, active: &Active) -> bool {
+        let lost = active.io.request.start < self.lost_before();
+        if lost && !active.doubtful {
+            self.counts.orphan_dispatches += 1;
+            self.counts.orphan_completions += 1;
+        }
+        lost || active.doubtful
     }
 
     fn complete_flush(&mut self, event: &Event) {
@@ -389,6 +491,9 @@ impl Pairing {
             *self.last_flush.entry(event.device).or_default() += 1;
             let age = active.age(event.time);
             self.losses.flushes.record(age);
+            if self.gives_up(&active) {
+                return;
+            }
             if self.lossy && age > self.losses.flushes.limit() {
                 self.counts.doubtful += 1;
                 return;
@@ -410,15 +515,24 @@ impl Pairing {
         let lost = self.dispatching.contains(event.device);
         if lost {
             self.losses.services.unbegun();
+            self.look_for_unended((event.device, event.sector, write));
         }
-        let Some((piece, merges)) = self.claim(event.device, event.sector, event.end(), write) else {
+        let claim = self.claim(event.device, event.sector, event.end(), write);
+        let Claim::Pieces(piece, merges) = claim else {
             self.counts.orphan_completions += 1;
+            if lost && event.has_place() && matches!(claim, Claim::Nothing) {
+                self.lost_dispatch();
+            }
+            if self.lossy || matches!(claim, Claim::Doubtful) {
+                self.believe(None);
+            }
             return;
         };
         if self.lossy && lost {
             self.counts.doubtful += 1;
-            return;
+            return self.believe(None);
         }
+        self.believe(Some(piece.queued));
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {
@@ -445,22 +559,23 @@ impl Pairing {
     /// Gives up what was begun before `horizon`.
     fn sweep(&mut self, horizon: Nanos) {
         let Self { counts, .. } = self;
-        let lost = |active: &Active| active.io.request.start < horizon;
+        let mut keeps = |active: &Active| {
+            let lost = active.io.request.start < horizon;
+            counts.orphan_dispatches += u64::from(lost && !active.doubtful);
+            !lost
+        };
         self.active.retain(|_, list| {
-            let before = list.len();
-            list.retain(|active| !lost(active));
-            counts.orphan_dispatches += (before - list.len()) as u64;
+            list.retain(&mut keeps);
             !list.is_empty()
         });
-        for list in self.flushing.values_mut() {
-            let before = list.len();
-            list.retain(|active| !lost(active));
-            counts.orphan_dispatches += (before - list.len()) as u64;
-        }
-        let before = self.requeued.len();
-        self.requeued.retain(|_, active| !lost(active));
-        counts.orphan_dispatches += (before - self.requeued.len()) as u64;
+        self.flushing.values_mut().for_each(|list| list.retain(&mut keeps));
+        self.requeued.retain(|_, active| keeps(active));
         counts.orphan_queued += self.queued.sweep(horizon);
         self.queued_flushes.retain(|_, (queued, _)| *queued >= horizon);
     }
+}
+
+/// How many are not counted as doubtful yet.
+fn undoubted<'a>(list: impl IntoIterator<Item = &'a Active>) -> u64 {
+    list.into_iter().filter(|active| !active.doubtful).count() as u64
 }

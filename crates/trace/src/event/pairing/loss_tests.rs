@@ -309,3 +309,91 @@ fn all_that_a_survey_saw_bounds_what_is_believed() {
     );
     assert_eq!((responses(&ios), counts.doubtful), (vec![Some(4)], 1));
 }
+
+#[test]
+fn what_took_more_than_a_minute_is_no_pair() {
+    let minute = LOST_AFTER.0;
+    let events = [
+        event(1, Queue, 0, 8, "R"),
+        event(2, Issue, 0, 8, "R"),
+        event(2, Queue, 80, 8, "R"),
+        event(3, Queue, 160, 8, "R"),
+        event(4, Issue, 160, 8, "R"),
+        event(5, Issue, 0, 0, "F"),
+        event(minute + 3, Issue, 80, 8, "R"),
+        event(minute + 3, Complete, 0, 8, "R"),
+        event(minute + 4, Complete, 160, 8, "R"),
+        event(minute + 5, Complete, 80, 8, "R"),
+        event(minute + 6, Complete, 0, 0, "F"),
+    ];
+    let pair = |rule| {
+        let (mut pairing, mut ios) = (Pairing::new(rule), Vec::new());
+        push_all(&mut pairing, &events);
+        pairing.finish(&mut ios);
+        (ios, pairing.counts().clone())
+    };
+    let (ios, counts) = pair(PairingRule::Strict);
+    // The second waited for a dispatch that long, of which the service is known; the third took a minute and no more.
+    assert_eq!(responses(&ios), [Some(minute + 1), None]);
+    assert_eq!((counts.orphan_dispatches, counts.orphan_completions, counts.orphan_queued), (2, 2, 1));
+    assert_eq!((counts.without_queueing, counts.doubtful), (1, 0));
+    assert_eq!(pair(PairingRule::Btt).0.len(), 4);
+}
+
+/// Requests of 10 ns on 50 places, one every 40 ns, then a silence with one at the device and one queued.
+fn until_a_silence() -> Vec<Event> {
+    let io = |k: u64| {
+        let (at, sector) = (40 * k, 8 * (k % 50));
+        [
+            event(at, Queue, sector, 8, "R"),
+            event(at + 2, Issue, sector, 8, "R"),
+            event(at + 12, Complete, sector, 8, "R"),
+        ]
+    };
+    let mut all: Vec<Event> = (0..400).flat_map(io).collect();
+    all.extend([event(16_000, Queue, 800, 8, "R"), event(16_001, Issue, 800, 8, "R")]);
+    all.push(event(16_002, Queue, 880, 8, "R"));
+    all
+}
+
+/// The responses from the silence on, and the counts.
+fn after_a_silence(events: &[Event]) -> (Vec<Option<u64>>, PairingCounts) {
+    let (mut pairing, mut ios) = (Pairing::default(), Vec::new());
+    push_all(&mut pairing, &until_a_silence());
+    push_all(&mut pairing, events);
+    pairing.finish(&mut ios);
+    (responses(&ios[400..]), pairing.counts().clone())
+}
+
+#[test]
+fn a_silence_with_an_end_that_has_no_begin_is_a_hole() {
+    let ends = [
+        event(90_010, Complete, 800, 8, "R"),
+        event(90_020, Issue, 880, 8, "R"),
+        event(90_030, Complete, 880, 8, "R"),
+    ];
+    // A device that was slow.
+    let (found, counts) = after_a_silence(&ends);
+    assert_eq!(found, [Some(74_010), Some(74_028)]);
+    assert_eq!((counts.orphans(), counts.doubtful), (0, 0));
+    // A dispatch, or a queueing, is missing: what was open then is in no figure.
+    for sign in [event(90_000, Complete, 8000, 8, "R"), event(90_000, Issue, 8000, 8, "R")] {
+        let (found, counts) = after_a_silence(&[&[sign], &ends[..]].concat());
+        assert_eq!(found, [None], "{sign:?}");
+        assert_eq!((counts.doubtful, counts.orphan_queued, counts.without_queueing), (1, 1, 1));
+    }
+    // Long afterwards it says nothing of the silence.
+    let late = event(900_000, Complete, 8000, 8, "R");
+    assert_eq!(after_a_silence(&[&ends[..], &[late]].concat()).1.doubtful, 0);
+}
+
+#[test]
+fn what_is_queued_again_after_a_silence_was_lost_in_it() {
+    let again = [
+        event(90_000, Queue, 880, 8, "R"),
+        event(90_002, Issue, 880, 8, "R"),
+        event(90_012, Complete, 880, 8, "R"),
+    ];
+    let (found, counts) = after_a_silence(&again);
+    assert_eq!((found, counts.orphan_queued, counts.doubtful), (vec![Some(12)], 1, 1));
+}

@@ -1,5 +1,7 @@
 //! What is known of losses: how many pairs may be wrong, step by step.
 
+use headstack_units::Nanos;
+
 use crate::event::mispairs::Mispairs;
 
 /// What losses made of the steps of I/Os.
@@ -17,6 +19,13 @@ impl Losses {
     /// Whether a wrong pair is to be expected.
     pub(super) fn matter(&self) -> bool {
         self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
+    }
+
+    /// What all but one in a thousand take from queueing to completion, once some are known.
+    pub(super) fn usual(&self) -> Option<Nanos> {
+        let (wait, service) = (self.waits.usual(), self.services.usual());
+        let sum = wait.unwrap_or_default().0.saturating_add(service.unwrap_or_default().0);
+        wait.or(service).map(|_| Nanos(sum))
     }
 
     /// All of the trace has been seen.

@@ -16,6 +16,8 @@ pub(super) struct Piece {
     pub(super) inserted: Nanos,
     pub(super) pid: u32,
     pub(super) marks: Marks,
+    /// A hole lies behind it: what takes it may belong to another.
+    pub(super) doubtful: bool,
 }
 
 /// Those that wait, by device and first sector.
@@ -24,6 +26,8 @@ pub(super) struct Queued {
     pieces: BTreeMap<(u32, u64), Vec<Piece>>,
     /// Sectors of the largest ever: those that begin further before a sector do not reach it.
     longest: u64,
+    /// Dispatches to come by place and direction: an earlier one took their piece with its own, which lay in the same place.
+    owed: BTreeMap<(u32, u64, bool), u64>,
 }
 
 impl Queued {
@@ -37,6 +41,7 @@ impl Queued {
             inserted: Nanos::MAX,
             pid: event.pid,
             marks: event.marks,
+            doubtful: false,
         };
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
@@ -68,6 +73,7 @@ impl Queued {
         let keys: Vec<u64> = self.pieces.range(reach).map(|(&(_, start), _)| start).collect();
         for start in keys {
             let Some(pieces) = self.pieces.get_mut(&(device, start)) else { continue };
+            let before = taken.len();
             pieces.retain_mut(|piece| {
                 if piece.write != write || piece.end <= first {
                     return true;
@@ -82,11 +88,40 @@ impl Queued {
             if pieces.is_empty() {
                 self.pieces.remove(&(device, start));
             }
+            if start == first && taken.len() > before + 1 {
+                *self.owed.entry((device, first, write)).or_default() += (taken.len() - before - 1) as u64;
+            }
         }
         if let Some(rest) = rest {
             self.pieces.entry((device, end)).or_default().push(rest);
         }
         taken
+    }
+
+    /// Whether an earlier dispatch took the piece of this one.
+    pub(super) fn settle(&mut self, key: (u32, u64, bool)) -> bool {
+        let owed = self.owed.get_mut(&key).filter(|owed| **owed > 0);
+        owed.map(|owed| *owed -= 1).is_some()
+    }
+
+    /// Dispatches that have not come by now will not.
+    pub(super) fn forget_owed(&mut self) {
+        self.owed.clear();
+    }
+
+    /// A hole ended then: what was queued before is doubtful.
+    pub(super) fn doubt(&mut self, ended: Nanos) {
+        let pieces = self.pieces.values_mut().flatten().filter(|piece| piece.queued < ended);
+        pieces.for_each(|piece| piece.doubtful = true);
+    }
+
+    /// When the pieces of one place and direction began to wait.
+    pub(super) fn instants_at(
+        &self,
+        (device, sector, write): (u32, u64, bool),
+    ) -> impl Iterator<Item = Nanos> {
+        let pieces = self.pieces.get(&(device, sector)).into_iter().flatten();
+        pieces.filter(move |piece| piece.write == write).map(|piece| piece.queued)
     }
 
     /// When each began to wait.
