@@ -561,7 +561,9 @@ mod tests {
             }
             ios.sort_by_key(|io| io.request.arrival);
             let mut finder = Finder::new();
-            ios.iter().for_each(|io| finder.push(io));
+            for io in &ios {
+                finder.push(io);
+            }
             let bursts = finder.finish();
             assert_eq!(bursts.flushes, 75);
             assert!(!bursts.effects[0].found, "{seed}: {:?}", bursts.effects[0]);

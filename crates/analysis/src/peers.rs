@@ -21,7 +21,6 @@ const KNOWN: u64 = 4;
 /// Stretches in which is learned. A slow read makes those behind it find more outstanding; the shorter the stretch, the more that
 /// makes a queue look harmless, and the longer, the more a slow while makes it look bad.
 const STRETCH: usize = 128;
-const FIRST: usize = 128;
 
 /// How fast is learned: what a read says counts as one of so many, and one of 500 in the end. Where nearly all reads of a stretch
 /// are of one level, a mere mean would take very long to tell it from the others.
@@ -138,13 +137,11 @@ impl Crowd {
 struct Learned<const FACTORS: usize> {
     offsets: [Vec<Offset>; FACTORS],
     stretch: Vec<([usize; FACTORS], f64)>,
-    /// Reads of the stretches that are over.
-    learned: usize,
 }
 
 impl<const FACTORS: usize> Default for Learned<FACTORS> {
     fn default() -> Self {
-        Self { offsets: std::array::from_fn(|_| Vec::new()), stretch: Vec::new(), learned: 0 }
+        Self { offsets: std::array::from_fn(|_| Vec::new()), stretch: Vec::new() }
     }
 }
 
@@ -165,8 +162,7 @@ impl<const FACTORS: usize> Learned<FACTORS> {
         let known = self.at(levels).all(|offset| offset.count >= KNOWN);
         let excess = log - self.explained(levels);
         self.stretch.push((levels, log));
-        // The first ones are shorter, so that something is known soon.
-        if self.stretch.len() == self.learned.clamp(FIRST, STRETCH) {
+        if self.stretch.len() == STRETCH {
             self.learn();
         }
         known.then_some(excess)
@@ -183,7 +179,6 @@ impl<const FACTORS: usize> Learned<FACTORS> {
     /// A stretch is over: what its reads took beyond their common level is laid to their factors.
     fn learn(&mut self) {
         let left: Vec<f64> = self.stretch.iter().map(|(levels, log)| log - self.explained(*levels)).collect();
-        self.learned += left.len();
         let common = left.iter().sum::<f64>() / left.len() as f64;
         for ((levels, _), left) in std::mem::take(&mut self.stretch).into_iter().zip(left) {
             for (offsets, level) in self.offsets.iter_mut().zip(levels) {

@@ -134,7 +134,7 @@ impl Popularity {
 /// near the golden section of the range, and without a divisor in common with it.
 fn scattering(blocks: u64) -> u64 {
     let golden = (blocks as f64 * 0.618_033_988_749_894_9) as u64;
-    (golden.max(1)..).find(|&stride| gcd(stride, blocks) == 1).unwrap_or(1)
+    (golden.max(1)..=golden.saturating_add(blocks)).find(|&stride| gcd(stride, blocks) == 1).unwrap_or(1)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -266,6 +266,24 @@ impl StreamSpec {
         }
     }
 
+    /// Which blocks are popular, and the stride.
+    fn check_places(&self, add: &mut impl FnMut(&str, String)) {
+        let one = "goes with one range, not with several".to_owned();
+        let is_many = !self.ranges_percent.is_empty() || !self.ranges_lba.is_empty();
+        for (key, problems) in [
+            ("popularity", self.popularity.as_ref().map(PopularitySpec::problems)),
+            ("stride", self.stride.as_ref().map(StrideSpec::problems)),
+        ] {
+            if is_many && problems.is_some() {
+                add(key, one.clone());
+            }
+            problems.into_iter().flatten().for_each(|(key, problem)| add(key, problem));
+        }
+        if self.popularity.is_some() && self.stride.is_some() {
+            add("stride", "give `popularity` or `stride`, not both".to_owned());
+        }
+    }
+
     fn check(&self, path: &str, problems: &mut Vec<String>) {
         let mut add = |key: &str, message: String| problems.push(format!("`{path}.{key}`: {message}"));
         self.check_shares(&mut add);
@@ -299,20 +317,7 @@ impl StreamSpec {
         if let [first, second, ..] = given[..] {
             add(second, format!("give `{first}` or `{second}`, not both"));
         }
-        let one = "goes with one range, not with several".to_owned();
-        let is_many = !self.ranges_percent.is_empty() || !self.ranges_lba.is_empty();
-        for (key, problems) in [
-            ("popularity", self.popularity.as_ref().map(PopularitySpec::problems)),
-            ("stride", self.stride.as_ref().map(StrideSpec::problems)),
-        ] {
-            if is_many && problems.is_some() {
-                add(key, one.clone());
-            }
-            problems.into_iter().flatten().for_each(|(key, problem)| add(key, problem));
-        }
-        if self.popularity.is_some() && self.stride.is_some() {
-            add("stride", "give `popularity` or `stride`, not both".to_owned());
-        }
+        self.check_places(&mut add);
         for (key, [from, to]) in self
             .range_percent
             .iter()
