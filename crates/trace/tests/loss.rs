@@ -296,8 +296,11 @@ fn served_in_turn(seed: u64, count: u64) -> Vec<Event> {
     all
 }
 
+/// An event and its running number.
+type Numbered = (u32, Event);
+
 /// What is left of numbered events when blocks of 300 are lost, and between which instants each was.
-fn without_blocks(seed: u64, all: &[Event], percent: u64) -> (Vec<(u32, Event)>, Vec<(Nanos, Nanos)>) {
+fn without_blocks(seed: u64, all: &[Event], percent: u64) -> (Vec<Numbered>, Vec<(Nanos, Nanos)>) {
     let mut random = Random(seed);
     let (mut left, mut holes, mut at) = (Vec::new(), Vec::new(), 0);
     while at < all.len() {
@@ -313,7 +316,7 @@ fn without_blocks(seed: u64, all: &[Event], percent: u64) -> (Vec<(u32, Event)>,
 }
 
 /// As blkparse prints them.
-fn as_text(events: &[(u32, Event)]) -> String {
+fn as_text(events: &[Numbered]) -> String {
     let line = |(number, event): &(u32, Event)| {
         let (seconds, nanos) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
         let marks = if event.marks.has(Marks::WRITE) { "W" } else { "R" };
@@ -328,7 +331,7 @@ fn as_text(events: &[(u32, Event)]) -> String {
     events.iter().map(line).collect()
 }
 
-fn as_records(events: &[(u32, Event)]) -> Vec<u8> {
+fn as_records(events: &[Numbered]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (number, event) in events {
         push_record(&mut bytes, Layout { version: 7, big_endian: false }, *number, event);

@@ -141,7 +141,7 @@ fn requests_under_way_of_one_user_go_on_from_one_place() {
     let all = under_way(12, "sequential_fraction = 1\nrun_start = 'first'\nqueue_depth = 4");
     assert_eq!(
         all.iter().map(|request| request.lba.0).collect::<Vec<_>>(),
-        Vec::from_iter((0..96).step_by(8))
+        (0..96).step_by(8).collect::<Vec<_>>()
     );
     let at_once = all.iter().filter(|request| request.arrival == Nanos::ZERO).count();
     assert_eq!(at_once, 4);
