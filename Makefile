@@ -139,7 +139,7 @@ slow-tests:
 slow-fitting:
 	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 slow-measuring:
-	@cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
+	@NULL_RUNS=$${NULL_RUNS:-20} cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
 	  coverage
 slow-streams:
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
