@@ -94,9 +94,8 @@ def _region(job: Job, clone: int) -> _Region:
 
 def _runs(job: Job) -> list[str]:
     """Sequential requests go on from the last one of their direction, and from a file's beginning at first."""
-    share = 1.0
-    if not job.is_sequential:
-        share = 1.0 - (job.value("percentage_random", float) if "percentage_random" in job.keys else 100.0) / 100.0
+    random = job.value("percentage_random", float)
+    share = 1.0 if job.is_sequential else 1.0 - (100.0 if random is None else random) / 100.0
     if share < 0.0:
         raise job.problem("percentage_random", job.keys["percentage_random"], "is not a percentage", "0 to 100")
     if not share:
