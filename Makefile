@@ -28,8 +28,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
+# Of the slowest tests over the library of drives each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
+export ONE_IN ?= 3
+export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 # The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test always --test schedulers --test ncq
+SLOW_TESTS := --package headstack-drive --test drive
 # Chosen among all crates: with one alone some of what it stands on has fewer features, and is built once more.
 SLOW_FITTING := $(RUST_TESTS) --test coverage
 SLOW_STREAMS := $(RUST_TESTS) --lib fit::
@@ -124,29 +127,30 @@ test: $(STAMPS)/dev
 .PHONY: test-rust test-rust-slow test-python test-examples
 test-rust:
 	$(call say,Rust tests: 6 to 8 minutes from scratch)
-	@cargo test --quiet --locked $(RUST_TESTS)
+	@cargo test --quiet --locked $(RUST_TESTS) --lib --tests
+	@cargo test --quiet --locked $(RUST_TESTS) --doc
 
 # Each is one test that keeps one processor busy: two at a time.
 test-rust-slow:
 	$(call say,Slow Rust tests: 4 to 6 minutes)
 	@cargo test --quiet --locked --release --no-run $(SLOW_TESTS)
-	@cargo test --quiet --locked --no-run $(RUST_TESTS)
+	@cargo test --quiet --locked --no-run $(RUST_TESTS) --lib --tests
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target slow-measuring slow-fitting slow-tests slow-streams
 
 .PHONY: slow-tests slow-fitting slow-measuring slow-streams
 slow-tests:
 	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
 slow-fitting:
-	@TRIALS=$${TRIALS:-12} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
+	@TRIALS=$${TRIALS:-6} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 slow-measuring:
-	@NULL_RUNS=$${NULL_RUNS:-20} cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
+	@NULL_RUNS=$${NULL_RUNS:-10} cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
 	  coverage
 slow-streams:
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev
 	$(call say,Python tests: about 4 minutes)
-	@$(BIN)/python -m pytest -n 2 -m 'not guest and not faults and not docs'
+	@$(BIN)/python -m pytest -n 3 -m 'not guest and not faults and not docs'
 
 # Property tests of all crates with cases by chance, ROUNDS times. What fails is kept in the crate's
 # *.proptest-regressions, where each later run tries it first: mend it, and keep the line.
@@ -218,18 +222,17 @@ COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage
   -Cllvm-args=-sanitizer-coverage-trace-compares
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 fuzz:
-	$(call say,Building what reads with coverage counters: 4 to 6 minutes from scratch)
+	$(call say,Building what reads with coverage counters: 3 to 4 minutes from scratch)
 	@RUSTFLAGS="$(COVERAGE)" CARGO_TARGET_DIR=target/fuzz cargo build --quiet --release --target $(HOST) --manifest-path fuzz/Cargo.toml
-	@$(foreach name,$(FUZZ_TARGETS),$(call fuzz,$(name)) &&) true
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(FUZZ_TARGETS:%=fuzz-%)
 
-# $(call fuzz,TARGET): what one found says its last line.
-define fuzz
-mkdir -p .cache/fuzz/$(1) .cache/fuzz/found && \
-{ target/fuzz/$(HOST)/release/$(1) -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -max_len=$(or $(LENGTH_$(1)),4096) \
-    -artifact_prefix=.cache/fuzz/found/$(1)- .cache/fuzz/$(1) $(SEEDS_$(1)) >.cache/fuzz/$(1).log 2>&1 \
-  || { tail -40 .cache/fuzz/$(1).log; exit 1; }; } && \
-echo "fuzz $(1): $$(tail -1 .cache/fuzz/$(1).log), nothing found"
-endef
+# What one found says its last line.
+.PHONY: $(FUZZ_TARGETS:%=fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%:
+	@mkdir -p .cache/fuzz/$* .cache/fuzz/found
+	@target/fuzz/$(HOST)/release/$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -max_len=$(or $(LENGTH_$*),4096) \
+	  -artifact_prefix=.cache/fuzz/found/$*- .cache/fuzz/$* $(SEEDS_$*) >.cache/fuzz/$*.log 2>&1 || { tail -40 .cache/fuzz/$*.log; exit 1; }
+	@echo "fuzz $*: $$(tail -1 .cache/fuzz/$*.log), nothing found"
 
 # ---- lint -----------------------------------------------------------------------------------------------------------
 

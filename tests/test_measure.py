@@ -325,7 +325,7 @@ def on_disk(tmp_path: Path) -> Path:
     """A file past whose page cache one can read; skipped where the temporary files lie in memory."""
     path = tmp_path / "disk.img"
     path.write_bytes(os.urandom(16 << 20))
-    outcome = headstack("measure", path, "rotation")
+    outcome = headstack("measure", path, "random")
     if outcome.code == 2 and ("tmpfs" in outcome.err or "page cache" in outcome.err):
         pytest.skip(f"{path} cannot be read past the page cache")
     return path

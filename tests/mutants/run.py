@@ -11,6 +11,7 @@ crashes, or that takes far longer than it should. What came out is kept: a run t
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import random
@@ -58,21 +59,16 @@ ROOMS = {
     ),
     "ledger": Room("system", ("crates/system/src/engine/ledger.rs",), "engine::ledger"),
 }
-# Which tests of a crate are asked, quick ones first.
+# Which tests of a crate are asked, quick ones first: a binary, or some modules of one.
 TESTS = {
     "drive": (
+        "expectations",
         *(
-            "expectations",
-            "controller",
-            "physics",
-            "timeline",
-            "sequential_first",
-            "destage",
-            "ncq",
-            "schedulers",
-            "twin",
+            f"drive/{module}"
+            for module in ("controller", "physics", "timeline", "sequential_first", "destage", "ncq", "schedulers")
         ),
-        *("always", "arms", "sameness", "skews", "overrides", "--lib"),
+        *(f"drive/{module}" for module in ("twin", "always", "arms", "sameness", "skews", "overrides")),
+        "--lib",
     ),
     "stats": ("twins", "--lib"),
     "trace": ("--lib",),
@@ -82,11 +78,12 @@ TESTS = {
 
 @dataclass(frozen=True)
 class Binary:
-    """Tests of a crate, built."""
+    """Tests of a crate, built: all of a binary, or a module of it."""
 
     name: str
     path: str
     folder: Path
+    module: str = ""
 
     def run(self, mutant: int, seconds: float, only: str = "") -> tuple[str, str]:
         """Run the tests, or some, with one mutant switched on: "missed", "caught" or "timeout", and by which test."""
@@ -97,7 +94,7 @@ class Binary:
             "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
             "PROPTEST_MAX_SHRINK_ITERS": "0",
         }
-        run = subprocess.Popen([self.path, "--test-threads", "1", only], cwd=self.folder, env=environment,
+        run = subprocess.Popen([self.path, "--test-threads", "1", only or self.module], cwd=self.folder, env=environment,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=_limited)  # noqa: PLW1509 # fmt: skip
         assert run.stdout is not None
         end, said = time.monotonic() + seconds, b""
@@ -196,10 +193,15 @@ class Copy:
                 name = message["target"]["name"]
                 found[name] = Binary(name, message["executable"], Path(message["manifest_path"]).parent)
         order = [f"headstack_{self.crate}" if name == "--lib" else name for name in TESTS[self.crate]]
-        return [found[name] for name in order]
+        parts = [name.partition("/") for name in order]
+        return [
+            dataclasses.replace(found[binary], name=binary + slash + module, module=f"{module}::" if module else "")
+            for binary, slash, module in parts
+        ]
 
     def _build_tests(self) -> subprocess.CompletedProcess[str]:
-        which = [word for name in TESTS[self.crate] for word in ([name] if name.startswith("--") else ["--test", name])]
+        binaries = dict.fromkeys(name.partition("/")[0] for name in TESTS[self.crate])
+        which = [word for name in binaries for word in ([name] if name.startswith("--") else ["--test", name])]
         return self.cargo("test", "--no-run", *which)
 
 

@@ -26,7 +26,7 @@ fn every_drive_is_recovered() {
 
 #[test]
 fn drives_are_recovered_through_noise() {
-    common::check(library::drives().iter().map(|entry| entry.name), &through(NOISY), |_| true);
+    common::check(common::drives_in_turn(), &through(NOISY), |_| true);
 }
 
 /// A look at everything: what noise does to which drive; with `DRIVES=name,name`, to which of these.
@@ -79,5 +79,5 @@ fn late_completions_do_not_change_the_geometry() {
 #[test]
 #[ignore = "slow: several minutes"]
 fn late_completions_change_the_geometry_of_no_drive() {
-    common::check(library::drives().iter().map(|entry| entry.name), &through(LATE), geometry);
+    common::check(common::drives_in_turn(), &through(LATE), geometry);
 }

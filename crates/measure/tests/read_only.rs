@@ -24,7 +24,7 @@ fn a_drive_of_each_kind_is_recovered_by_reads() {
 #[test]
 #[ignore = "slow: a minute or two"]
 fn every_drive_is_recovered_by_reads() {
-    common::check(library::drives().iter().map(|entry| entry.name), &reading(), |_| true);
+    common::check(common::drives_in_turn(), &reading(), |_| true);
 }
 
 /// A look at everything: what noise does to which drive.

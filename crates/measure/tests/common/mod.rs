@@ -5,6 +5,7 @@ use headstack_measure::extract::{Extraction, extract};
 use headstack_measure::probe;
 use headstack_measure::record::{ProbeName, Record, Role};
 use headstack_measure::{Options, Scope, measure};
+use headstack_system::library;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -178,6 +179,13 @@ pub fn misses(name: &str, options: &OpenOptions, counts: &dyn Fn(&Row) -> bool) 
     assert!(rows.len() > 40, "{name}: only {} values to compare", rows.len());
     let missed = rows.iter().filter(|row| counts(row) && !row.holds());
     missed.map(|row| format!("{name} {}: {} is true, found {:?}", row.name, row.truth, row.found)).collect()
+}
+
+/// The drives of the library, or one in `ONE_IN` of them: another share at each `TURN`.
+pub fn drives_in_turn() -> impl Iterator<Item = &'static str> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    let (one_in, turn) = (number("ONE_IN").unwrap_or(1).max(1), number("TURN").unwrap_or(0));
+    library::drives().iter().map(|entry| entry.name).skip(turn % one_in).step_by(one_in)
 }
 
 /// Measures drives of the library, one on each core at a time, and fails with the names of what does not hold and `counts`.

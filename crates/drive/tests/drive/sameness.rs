@@ -1,11 +1,7 @@
 //! A drive whose state was guessed, and found to be that of another, goes on as that other does.
 
-#[path = "common/any.rs"]
-mod any;
-mod common;
-
-use any::{any_commands, any_options};
-use common::plain;
+use crate::any::{any_commands, any_options};
+use crate::common::plain;
 use headstack_drive::command::{Background, Command, Outcome};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -106,10 +102,11 @@ fn what_is_found_to_be_the_same_goes_on_in_the_same_way() {
 /// order, it would have been the other.
 #[test]
 fn where_two_segments_hold_a_sector_their_order_matters() {
-    let mut drive = common::drive("cache = { segments = 3, segment_kib = 16.0, read_ahead = \"none\" }\n");
+    let mut drive =
+        crate::common::drive("cache = { segments = 3, segment_kib = 16.0, read_ahead = \"none\" }\n");
     let mut at = Nanos::ZERO;
     let mut read = |drive: &mut Drive, lba| {
-        let outcome = common::serve(drive, at, common::command(0, Op::Read, lba, 10));
+        let outcome = crate::common::serve(drive, at, crate::common::command(0, Op::Read, lba, 10));
         at = outcome.finish;
     };
     read(&mut drive, 10);

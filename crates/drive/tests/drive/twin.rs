@@ -1,9 +1,7 @@
 //! The naive twin: one command on a drive at rest, worked out sector by sector in floating point from the definition of
 //! the machine, without any of the model's code.
 
-mod common;
-
-use common::{command, ms, plain, serve};
+use crate::common::{command, ms, plain, serve};
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Nanos, Op};
 use proptest::prelude::*;

@@ -1,11 +1,7 @@
 //! The timeline of a command agrees with its outcome.
 
-#[path = "common/any.rs"]
-mod any;
-mod common;
-
-use any::{any_commands, any_options};
-use common::{command, drive, plain};
+use crate::any::{any_commands, any_options};
+use crate::common::{command, drive, plain};
 use headstack_drive::command::Command;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -14,7 +10,7 @@ use std::sync::Arc;
 
 #[test]
 fn a_seek_says_how_far_and_a_missed_sector_how_nearly() {
-    let mut drive = drive(common::FAST_BUS);
+    let mut drive = drive(crate::common::FAST_BUS);
     let bus = drive.model().bus();
     // Sector 99 has just passed when the head looks at 0.05 ms.
     let (_, steps) = drive.explain(Nanos::from_ms(0.05), command(0, Op::Read, 0, 1), &bus);
@@ -29,7 +25,7 @@ fn a_seek_says_how_far_and_a_missed_sector_how_nearly() {
 #[test]
 fn overhead_beside_the_data_is_overhead() {
     let extra = "controller = { write_overhead_ms = 5.0, write_data_after_ms = 0.9 }";
-    let mut drive = drive(&format!("{extra}\n{}", common::FAST_BUS));
+    let mut drive = drive(&format!("{extra}\n{}", crate::common::FAST_BUS));
     let bus = drive.model().bus();
     let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Write, 0, 4), &bus);
     let overhead = &steps[0];
@@ -41,7 +37,7 @@ fn overhead_beside_the_data_is_overhead() {
 #[test]
 fn the_heads_that_serve_are_named() {
     let notes = |arms: &str, lba: u64| -> Vec<(&str, String)> {
-        let mut drive = drive(&format!("arms = {{ {arms} }}\n{}", common::FAST_BUS));
+        let mut drive = drive(&format!("arms = {{ {arms} }}\n{}", crate::common::FAST_BUS));
         let bus = drive.model().bus();
         let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Read, lba, 1), &bus);
         steps.into_iter().map(|step| (step.label, step.note)).collect()

@@ -1,14 +1,8 @@
 //! Several arms over the same surfaces, against what follows from where they stand.
 
-#[path = "common/any.rs"]
-mod any;
-mod common;
-#[path = "common/heads.rs"]
-mod heads;
-
-use any::{any_commands, any_options};
-use common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
-use heads::{any_angles, any_heads};
+use crate::any::{any_commands, any_options};
+use crate::common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
+use crate::heads::{any_angles, any_heads};
 use headstack_drive::command::{Command, Outcome};
 use headstack_drive::spec::{DriveSpec, SpecError};
 use headstack_drive::{Drive, DriveModel};
@@ -16,7 +10,7 @@ use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const TURN_MS: f64 = 10.0;
+pub(crate) const TURN_MS: f64 = 10.0;
 
 /// Numbers that depend on their position alone (splitmix64).
 fn random(index: u64) -> u64 {

@@ -1,8 +1,6 @@
 //! Values set by the user.
 
-mod common;
-
-use common::{FAST_BUS, plain_text};
+use crate::common::{FAST_BUS, plain_text};
 use headstack_drive::DriveModel;
 use headstack_drive::spec::{DriveSpec, ProvenanceKind, SpecError, WritePolicy};
 

@@ -1,6 +1,6 @@
 //! The naive twin of a drive of several arms: its heads and the sectors they see, worked out in floating point.
 
-use super::TURN_MS;
+use crate::arms::TURN_MS;
 use proptest::prelude::*;
 
 /// What carries heads of the naive drive.

@@ -1,8 +1,6 @@
 //! Buffered writes on their way to the media: which goes next, when, and who waits for it.
 
-mod common;
-
-use common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
+use crate::common::{FAST_BUS, command, drive, ms, plain, run_events, serve};
 use headstack_drive::command::{Background, CacheResult, Command, Work};
 use headstack_drive::mechanics::Mechanics;
 use headstack_drive::spec::DriveSpec;
@@ -448,7 +446,7 @@ fn flash_takes_what_it_says_and_loses_nothing() {
 #[test]
 fn what_a_cache_holds_must_fit_into_the_buffer() {
     for policy in ["media-cache", "flash-cache"] {
-        let text = common::plain_text("buffer.size_kib = 50.0");
+        let text = crate::common::plain_text("buffer.size_kib = 50.0");
         let policies = [("write_policy".to_owned(), format!("{{ {policy} = {{ size_kib = 100.0 }} }}"))];
         let error = DriveSpec::from_toml_with("any", &text, &policies).unwrap_err().to_string();
         let wanted =

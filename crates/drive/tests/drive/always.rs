@@ -1,11 +1,7 @@
 //! What always holds, whatever the drive and the commands.
 
-#[path = "common/any.rs"]
-mod any;
-mod common;
-
-use any::{any_commands, any_options};
-use common::{plain, run_events, run_events_with_wakes};
+use crate::any::{any_commands, any_options};
+use crate::common::{plain, run_events, run_events_with_wakes};
 use headstack_drive::command::{Command, Outcome};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};

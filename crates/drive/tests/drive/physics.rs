@@ -1,9 +1,7 @@
 //! What the table of expectations cannot say: background records, and a drive whose completions are set from outside. 10 ms a
 //! revolution, 0.1 ms a sector.
 
-mod common;
-
-use common::{FAST_BUS, command, drive, ms, run_events, serve};
+use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::Drive;
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};

@@ -1,9 +1,7 @@
 //! What the table of expectations cannot say of the controller: which sector a completion waited for, and commands that
 //! overlap. 10 ms a revolution, 0.1 ms a sector, 1 µs a sector on the bus.
 
-mod common;
-
-use common::{FAST_BUS, command, drive, ms, serve};
+use crate::common::{FAST_BUS, command, drive, ms, serve};
 use headstack_units::{Nanos, Op};
 
 #[test]
@@ -62,7 +60,7 @@ fn a_transfer_of_another_command_does_not_free_the_controller() {
         .collect();
     let mut drive = drive(options);
     let bus = drive.model().bus();
-    let (outcomes, _) = common::run_events(&mut drive, &bus, &arrivals);
+    let (outcomes, _) = crate::common::run_events(&mut drive, &bus, &arrivals);
     assert_eq!(outcomes.len(), arrivals.len());
     for outcome in outcomes {
         assert_eq!(outcome.submitted, arrivals[outcome.id as usize].0, "{outcome:?}");

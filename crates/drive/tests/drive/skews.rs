@@ -1,9 +1,7 @@
 //! Skews that leave no time for their switch: found, and absent from the library. Times of the test drive follow by hand:
 //! 10 ms a revolution, 0.1 ms a sector, 1 ms a head switch, 2 ms a one-cylinder seek, skews of 10 and 20 sectors.
 
-mod common;
-
-use common::{FAST_BUS, plain_text};
+use crate::common::{FAST_BUS, plain_text};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::Op;
@@ -48,7 +46,7 @@ fn a_write_settle_that_the_cylinder_skew_leaves_out_costs_writes_alone() {
 
 #[test]
 fn rates_of_a_zone_are_its_sectors_over_revolutions_and_skews() {
-    let spec = common::plain(FAST_BUS);
+    let spec = crate::common::plain(FAST_BUS);
     // Four tracks of 51,200 B: four revolutions, three changes of head at 1 ms and one of cylinder at 2 ms.
     let rates = zone_rates(&spec);
     assert_eq!(rates.len(), 1);

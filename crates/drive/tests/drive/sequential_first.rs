@@ -1,17 +1,12 @@
 //! Firmware that prefers sequential reads, even where one random read waits.
 
-mod common;
-#[path = "../examples/closed_loop/users.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod users;
-
-use common::{FAST_BUS, command, drive, ms, run_events};
+use crate::common::{FAST_BUS, command, drive, ms, run_events};
+use crate::users::{Load, serve};
 use headstack_drive::DriveModel;
 use headstack_drive::spec::DriveSpec;
 use headstack_units::{Nanos, Op};
 use std::path::PathBuf;
 use std::sync::Arc;
-use users::{Load, serve};
 
 const SCRUB: Load = Load { op: Op::Read, sequential: true, sectors: 2048, limited_percent: 0 };
 const READER: Load = Load { op: Op::Read, sequential: false, sectors: 8, limited_percent: 0 };

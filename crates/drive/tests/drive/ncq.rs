@@ -1,10 +1,7 @@
 //! The order of a drive with native command queueing.
 
-mod common;
-#[path = "../examples/closed_loop/users.rs"]
-mod users;
-
-use common::{FAST_BUS, command, ms, plain, plain_text, run_events};
+use crate::common::{FAST_BUS, command, ms, plain, plain_text, run_events};
+use crate::users::{Load, Summary, serve};
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Knowledge, Queue, Target};
 use headstack_drive::spec::DriveSpec;
@@ -13,7 +10,6 @@ use headstack_units::{Nanos, Op};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-use users::{Load, Summary, serve};
 
 fn model(keys: &str) -> Arc<DriveModel> {
     Arc::new(DriveModel::new(&plain(&format!("{FAST_BUS}\n{keys}"))).unwrap())
@@ -216,7 +212,7 @@ fn a_limit_bounds_the_wait_where_the_drive_has_one() {
         .unwrap(),
     );
     // Where all are limited alike, the oldest gain most.
-    let longest = |answers: &[users::Answer]| Summary::of(answers).quantile(1.0);
+    let longest = |answers: &[crate::users::Answer]| Summary::of(answers).quantile(1.0);
     let strict = serve(&limited, &[load(100); 8], 3000);
     assert!(longest(&strict) < longest(&marked), "{} {}", longest(&strict), longest(&marked));
     assert_ne!(ordered, strict.iter().map(|answer| answer.outcome.id).collect::<Vec<_>>());

@@ -1,11 +1,7 @@
 //! Every scheduler against its naive twin, which looks at everything that waits.
 
-#[path = "common/any.rs"]
-mod any;
-mod common;
-
-use any::any_options;
-use common::plain;
+use crate::any::any_options;
+use crate::common::plain;
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Estimate, Knowledge, Policy, Queue, Taken, Target};
 use headstack_drive::spec::{DriveSpec, HeadPlacement};
