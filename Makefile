@@ -124,7 +124,10 @@ test: $(STAMPS)/dev
 
 # ---- tests, one kind at a time --------------------------------------------------------------------------------------
 
-.PHONY: test-rust test-rust-slow test-python test-examples
+.PHONY: test-build test-rust test-rust-slow test-python test-examples
+test-build:
+	@cargo test --quiet --locked --no-run $(RUST_TESTS) --lib --tests
+
 test-rust:
 	$(call say,Rust tests: 6 to 8 minutes from scratch)
 	@cargo test --quiet --locked $(RUST_TESTS) --lib --tests
@@ -134,7 +137,7 @@ test-rust:
 test-rust-slow:
 	$(call say,Slow Rust tests: 4 to 6 minutes)
 	@cargo test --quiet --locked --release --no-run $(SLOW_TESTS)
-	@cargo test --quiet --locked --no-run $(RUST_TESTS) --lib --tests
+	@$(MAKE) --no-print-directory test-build
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target slow-measuring slow-fitting slow-tests slow-streams
 
 .PHONY: slow-tests slow-fitting slow-measuring slow-streams

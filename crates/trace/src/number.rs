@@ -43,6 +43,11 @@ pub(crate) fn integer32(field: &[u8], name: &str) -> Result<u32, Problem> {
     u32::try_from(integer(field, name)?).map_err(|_| Problem::field(name, field, TOO_LARGE))
 }
 
+/// The number of a process; what is none, as `-` for the kernel, is [`crate::Io::NO_PID`].
+pub(crate) fn process(field: &[u8]) -> u32 {
+    integer32(field, "PID").unwrap_or(crate::Io::NO_PID)
+}
+
 /// An unsigned hexadecimal integer of 32 bits, with or without `0x`.
 #[inline]
 pub(crate) fn hexadecimal(field: &[u8], name: &str) -> Result<u32, Problem> {

@@ -10,8 +10,9 @@ use super::pairing::{Pairing, PairingRule, Survey};
 use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace, lttng};
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
+use crate::format::completions::{CompletionIos, Completions, Parse};
 use crate::format::preset::expanded;
-use crate::format::{self, Format, IoDecoder};
+use crate::format::{self, Format, IoDecoder, biosnoop, procmon};
 use crate::input::Input;
 use crate::{Io, IoSource, Notes, OpenOptions, Request, RequestSource, TraceError, TraceReader};
 
@@ -256,6 +257,7 @@ enum Source {
     Events(Box<ChosenIos<EventIos<EventReader>>>),
     Ticks(Box<ChosenIos<crate::tick::source::TickIos>>),
     Table(Box<ChosenIos<TableIos>>),
+    Completions(Box<ChosenIos<CompletionIos>>),
     Requests(Box<Wrapped>),
 }
 
@@ -281,7 +283,7 @@ impl IoReader {
 
     /// Whether it knows kinds, layers or processes.
     pub fn knows_more_than_requests(&self) -> bool {
-        matches!(self.kind, Source::Events(_) | Source::Table(_))
+        matches!(self.kind, Source::Events(_) | Source::Table(_) | Source::Completions(_))
     }
 
     /// Whether device numbers are the kernel's, major × 2^20 + minor.
@@ -298,6 +300,7 @@ impl IoReader {
         match &self.kind {
             Source::Events(ios) => ios.source.source().processes(),
             Source::Table(ios) => ios.source.processes().clone(),
+            Source::Completions(ios) => ios.source.processes(),
             _ => std::collections::BTreeMap::new(),
         }
     }
@@ -317,6 +320,7 @@ impl IoSource for IoReader {
             Source::Events(ios) => ios.next_ios(batch),
             Source::Ticks(ios) => ios.next_ios(batch),
             Source::Table(ios) => ios.next_ios(batch),
+            Source::Completions(ios) => ios.next_ios(batch),
             Source::Requests(wrapped) => {
                 batch.clear();
                 wrapped.reader.next_batch(&mut wrapped.batch)?;
@@ -331,6 +335,7 @@ impl IoSource for IoReader {
             Source::Events(ios) => ios.notes(),
             Source::Ticks(ios) => ios.notes(),
             Source::Table(ios) => ios.notes(),
+            Source::Completions(ios) => ios.notes(),
             Source::Requests(wrapped) => wrapped.reader.notes(),
         }
     }
@@ -340,9 +345,20 @@ impl IoSource for IoReader {
             Source::Events(ios) => ios.sector_bytes(),
             Source::Ticks(ios) => ios.sector_bytes(),
             Source::Table(ios) => ios.sector_bytes(),
+            Source::Completions(ios) => ios.sector_bytes(),
             Source::Requests(wrapped) => wrapped.reader.sector_bytes(),
         }
     }
+}
+
+type Lines = fn(Input, &OpenOptions) -> Result<Completions<Box<dyn Parse>>, TraceError>;
+
+/// What reads the lines of a format that names processes; none where they are put into order first.
+fn lines_with_processes(format: &str, options: &OpenOptions) -> Option<Lines> {
+    let formats: [(_, Lines); 2] =
+        [(biosnoop::FORMAT.name, biosnoop::lines), (procmon::FORMAT.name, procmon::lines)];
+    let found = formats.into_iter().find(|(name, _)| *name == format);
+    found.filter(|_| !options.sort).map(|(_, lines)| lines)
 }
 
 /// Opens any trace as a stream of I/Os.
@@ -372,6 +388,10 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
     } else if let Some(ios) = TableIos::open(path, format.name, options)? {
         let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO));
         Source::Table(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
+    } else if let Some(lines) = lines_with_processes(format.name, options) {
+        let ios = CompletionIos::new(lines(input, options)?, path.into(), options);
+        let chosen = Chosen::new(&options.filter, None);
+        Source::Completions(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
     } else {
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))
     };

@@ -5,14 +5,15 @@
 
 use headstack_units::{Lba, Nanos};
 
-use crate::format::completions::Completions;
+use crate::format::completions::{Asked, Completions, Parse};
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
 use crate::text::sectors_of;
-use crate::{Op, OpenOptions, Request, TraceError};
+use crate::{Io, Op, OpenOptions, Request, TraceError};
+use std::collections::BTreeMap;
 
-pub(super) static FORMAT: Format = Format {
+pub(crate) static FORMAT: Format = Format {
     name: "biosnoop",
     about: "biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms), a line a completion; or iosnoop -t",
     sniff: |sample| header(sample).is_some(),
@@ -34,6 +35,7 @@ const MOST_CELLS: usize = 32;
 enum Column {
     Time(u32),
     Command,
+    Process,
     Disk,
     Type,
     Sector,
@@ -52,6 +54,7 @@ fn columns(header: &[u8]) -> Option<Vec<Column>> {
             b"TIME(s)" | b"ENDs" => Column::Time(9),
             b"TIME(ms)" => Column::Time(6),
             b"COMM" => Column::Command,
+            b"PID" => Column::Process,
             b"DISK" | b"DEV" => Column::Disk,
             b"T" | b"TYPE" => Column::Type,
             b"SECTOR" | b"BLOCK" => Column::Sector,
@@ -68,6 +71,11 @@ fn columns(header: &[u8]) -> Option<Vec<Column>> {
 }
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(lines(input, options)?))
+}
+
+/// The lines of a file, with the processes they name.
+pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<Box<dyn Parse>>, TraceError> {
     let path = input.path().clone();
     let columns = header(input.sample()).ok_or_else(|| {
         TraceError::unusable(
@@ -76,18 +84,24 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let mut parser = Parser { columns, disks: Vec::new() };
-    let lines = Completions::new(input, sector_bytes, move |line: &[u8]| parser.parse(line, sector_bytes));
-    Ok(Box::new(lines.below(|line| self::columns(line).is_some())?))
+    let parser = Parser { columns, disks: Vec::new(), processes: BTreeMap::new(), sector_bytes };
+    let parser: Box<dyn Parse> = Box::new(parser);
+    Completions::new(input, sector_bytes, parser).below(|line| self::columns(line).is_some())
 }
 
 struct Parser {
     columns: Vec<Column>,
     disks: Vec<Vec<u8>>,
+    processes: BTreeMap<u32, String>,
+    sector_bytes: u32,
 }
 
-impl Parser {
-    fn parse(&mut self, line: &[u8], sector_bytes: u32) -> Result<Option<Request>, Problem> {
+impl Parse for Parser {
+    fn processes(&self) -> BTreeMap<u32, String> {
+        self.processes.clone()
+    }
+
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Asked>, Problem> {
         if line.starts_with(b"Ending tracing") {
             return Ok(None);
         }
@@ -107,6 +121,7 @@ impl Parser {
         let command = self.columns.iter().position(|column| *column == Column::Command);
         let (mut time, mut latency, mut queue, mut device) = (0, 0, 0, 0);
         let (mut op, mut sector, mut bytes) = (None, 0, 0);
+        let (mut pid, mut name) = (Io::NO_PID, &[][..]);
         for (index, column) in self.columns.iter().enumerate() {
             let after = command.is_some_and(|command| index > command);
             let cell = cells[if after { index + surplus } else { index }];
@@ -129,26 +144,50 @@ impl Parser {
                 Column::Bytes => bytes = number::integer(cell, "BYTES")?,
                 Column::Queue => queue = number::fixed(cell, 6, "QUE").unwrap_or(0),
                 Column::Latency => latency = number::fixed(cell, 6, "LAT")?,
-                Column::Command | Column::Ignored => {}
+                // What is no number (`-` for the kernel) is no process.
+                Column::Process => pid = number::process(cell),
+                Column::Command => name = words(line, index, surplus),
+                Column::Ignored => {}
             }
         }
         let Some(op) = op.filter(|_| bytes > 0) else { return Ok(None) };
         // Sectors are of 512 bytes, whatever the trace is counted in.
         let offset = sector.checked_mul(512).ok_or_else(|| Problem("the sector is too large".into()))?;
-        let (lba, sectors) = sectors_of(offset, bytes, sector_bytes)?;
+        let (lba, sectors) = sectors_of(offset, bytes, self.sector_bytes)?;
+        if pid != Io::NO_PID && !self.processes.contains_key(&pid) {
+            self.processes.insert(pid, String::from_utf8_lossy(name).into_owned());
+        }
         let finish = time.max(latency + queue);
-        Ok(Some(Request {
+        let request = Request {
             start: Nanos(finish - latency),
             finish: Nanos(finish),
             device: device as u32,
             ..Request::new(Nanos(finish - latency - queue), op, Lba(lba), sectors)
-        }))
+        };
+        Ok(Some((request, pid)))
     }
+}
+
+/// The words of a line from the one at `index` to `more` behind it, as they stand.
+fn words(line: &[u8], index: usize, more: usize) -> &[u8] {
+    let mut rest = line.trim_ascii_start();
+    for _ in 0..index {
+        let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        rest = rest[end..].trim_ascii_start();
+    }
+    let mut end = 0;
+    for _ in 0..=more {
+        end += rest[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        end += rest[end..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+    }
+    &rest[..end]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::IoSource;
+    use crate::format::completions::CompletionIos;
     use crate::testing::read_text;
 
     #[test]
@@ -182,5 +221,25 @@ mod tests {
         };
         assert_eq!(requests[0], first);
         assert_eq!((requests[1].device, requests[1].start.0 - requests[1].arrival.0), (1, 500_000));
+    }
+
+    #[test]
+    fn processes_are_named_as_they_stand() {
+        let text = "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  QUE(ms) LAT(ms)\n\
+            0.000010    jbd2/sda1-8    123    sda     W 2000       4096    0.001    0.005\n\
+            0.002000    Web  Content   9      sdb     R 16         512     0.500    1.000\n\
+            0.002200    ?              -      sda     R 16         512     0.000    0.100\n";
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let options = OpenOptions::default();
+        let lines = lines(Input::open(file.path()).unwrap(), &options).unwrap();
+        let mut ios = CompletionIos::new(lines, file.path().into(), &options);
+        let mut batch = Vec::new();
+        ios.next_ios(&mut batch).unwrap();
+        assert_eq!(batch.iter().map(|io| io.pid).collect::<Vec<_>>(), [123, 9, Io::NO_PID]);
+        let requests: Vec<Request> = batch.iter().map(|io| io.request).collect();
+        assert_eq!(requests, read_text(None, text).unwrap());
+        let names = [(9, "Web  Content".to_owned()), (123, "jbd2/sda1-8".to_owned())];
+        assert_eq!(ios.processes(), BTreeMap::from(names));
     }
 }

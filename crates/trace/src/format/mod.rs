@@ -5,10 +5,10 @@
 //! lines, numbers, decompression, order and plausibility are dealt with elsewhere.
 
 mod arrow_ipc;
-mod biosnoop;
+pub(crate) mod biosnoop;
 pub(crate) mod columns;
 pub(crate) mod columns_io;
-mod completions;
+pub(crate) mod completions;
 pub(crate) mod csv;
 mod disksim_ascii;
 mod disksim_batch;
@@ -25,7 +25,7 @@ mod oracle_general;
 mod parquet;
 mod placing;
 pub mod preset;
-mod procmon;
+pub(crate) mod procmon;
 mod spc;
 mod srt;
 mod ssdsim;

@@ -6,16 +6,17 @@
 
 use headstack_units::{Lba, Nanos};
 
-use crate::format::completions::Completions;
+use crate::format::completions::{Asked, Completions, Parse};
 use crate::format::csv::Cells;
 use crate::format::placing::Placing;
 use crate::format::{Decoder, Format};
 use crate::input::Input;
 use crate::number::{self, Problem};
 use crate::text::sectors_of;
-use crate::{Op, OpenOptions, Request, TraceError};
+use crate::{Io, Op, OpenOptions, Request, TraceError};
+use std::collections::BTreeMap;
 
-pub(super) static FORMAT: Format = Format {
+pub(crate) static FORMAT: Format = Format {
     name: "procmon",
     about: "Process Monitor as CSV: non-cached ReadFile and WriteFile; files placed by a model",
     sniff: |sample| sample.lines().next().is_some_and(|line| Columns::of(line).is_some()),
@@ -32,6 +33,8 @@ struct Columns {
     path: usize,
     detail: usize,
     duration: Option<usize>,
+    process: Option<usize>,
+    name: Option<usize>,
 }
 
 impl Columns {
@@ -44,11 +47,18 @@ impl Columns {
             path: at("Path")?,
             detail: at("Detail")?,
             duration: at("Duration"),
+            process: at("PID"),
+            name: at("Process Name"),
         })
     }
 }
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(lines(input, options)?))
+}
+
+/// The lines of a file, with the processes they name.
+pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<Box<dyn Parse>>, TraceError> {
     let header = input.sample().lines().next().and_then(Columns::of);
     let columns = header.ok_or_else(|| {
         TraceError::unusable(
@@ -57,22 +67,28 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let mut parser =
-        Parser { columns, files: Placing::default(), sector_bytes, days: 0, last: 0, headed: false };
-    Ok(Box::new(Completions::new(input, sector_bytes, move |line: &[u8]| parser.parse(line))))
+    let (files, processes) = (Placing::default(), BTreeMap::new());
+    let parser = Parser { columns, files, processes, sector_bytes, days: 0, last: 0, headed: false };
+    let parser: Box<dyn Parse> = Box::new(parser);
+    Ok(Completions::new(input, sector_bytes, parser))
 }
 
 struct Parser {
     columns: Columns,
     files: Placing,
+    processes: BTreeMap<u32, String>,
     sector_bytes: u32,
     days: u64,
     last: u64,
     headed: bool,
 }
 
-impl Parser {
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Request>, Problem> {
+impl Parse for Parser {
+    fn processes(&self) -> BTreeMap<u32, String> {
+        self.processes.clone()
+    }
+
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Asked>, Problem> {
         if !std::mem::replace(&mut self.headed, true) {
             return Ok(None);
         }
@@ -97,13 +113,27 @@ impl Parser {
         let at = self.files.address(cell(self.columns.path)?, offset)?;
         let (lba, sectors) = sectors_of(at, length, self.sector_bytes)?;
         let request = Request::new(arrival, op, Lba(lba), sectors);
-        let Some(column) = self.columns.duration else { return Ok(Some(request)) };
+        let pid = self.process(&cells);
+        let Some(column) = self.columns.duration else { return Ok(Some((request, pid))) };
         let duration = cell(column)?;
         if duration.is_empty() {
-            return Ok(Some(request));
+            return Ok(Some((request, pid)));
         }
         let duration = number::fixed(duration, 9, "Duration")?;
-        Ok(Some(Request { finish: Nanos(arrival.0.saturating_add(duration)), ..request }))
+        Ok(Some((Request { finish: Nanos(arrival.0.saturating_add(duration)), ..request }, pid)))
+    }
+}
+
+impl Parser {
+    /// The number of the process of a line, whose name is kept.
+    fn process(&mut self, cells: &[&[u8]]) -> u32 {
+        let cell = |column: Option<usize>| column.and_then(|column| cells.get(column).copied());
+        let pid = cell(self.columns.process).map_or(Io::NO_PID, number::process);
+        if pid != Io::NO_PID && !self.processes.contains_key(&pid) {
+            let name = cell(self.columns.name).unwrap_or_default();
+            self.processes.insert(pid, String::from_utf8_lossy(name).into_owned());
+        }
+        pid
     }
 
     /// The instant of a time of day, which may be of the next day.
@@ -168,6 +198,8 @@ fn detailed(detail: &[u8], name: &[u8]) -> Result<Option<u64>, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::IoSource;
+    use crate::format::completions::CompletionIos;
     use crate::testing::read_text;
 
     const HEADER: &str = "\u{feff}\"Time of Day\",\"Process Name\",\"PID\",\"Operation\",\"Path\",\"Result\",\"Detail\",\"Duration\"\n";
@@ -196,6 +228,21 @@ mod tests {
         assert_eq!(requests[0], first);
         let second = Request::new(Nanos(200_000_000), Op::Write, Lba((64 << 11) + 1), 1);
         assert_eq!(requests[1..], [Request { finish: Nanos(200_500_000), ..second }]);
+    }
+
+    #[test]
+    fn processes_are_named() {
+        let detail = "Offset: 512, Length: 512, I/O Flags: Non-cached";
+        let text = HEADER.to_owned() + &line("10:00:00", "ReadFile", "C:\\a", detail);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let options = OpenOptions::default();
+        let lines = lines(Input::open(file.path()).unwrap(), &options).unwrap();
+        let mut ios = CompletionIos::new(lines, file.path().into(), &options);
+        let mut batch = Vec::new();
+        ios.next_ios(&mut batch).unwrap();
+        assert_eq!(batch[0].pid, 4);
+        assert_eq!(ios.processes(), BTreeMap::from([(4, "a.exe".to_owned())]));
     }
 
     #[test]
