@@ -1,6 +1,6 @@
 # headstack needs Python 3.11 or later, a Rust toolchain with a C linker, and make; the rest is set up here, in .venv
 # and target. The installed package is always a release build, so that what is tested is what people run; the Rust
-# tests run in the dev profile, the slow ones (`#[ignore = "slow: …"]`) in release.
+# tests run in the dev profile.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -29,11 +29,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
 # Of the slowest tests over the library of drives each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
-export ONE_IN ?= 3
+export ONE_IN ?= 6
 export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
-# The slow tests; the first only are built in release.
-SLOW_TESTS := --package headstack-drive --test drive
-# Chosen among all crates: with one alone some of what it stands on has fewer features, and is built once more.
+# The slow tests, of what is built for the others: to build them in release takes longer than they do. Chosen among all crates: with
+# one alone some of what it stands on has fewer features, and is built once more.
+SLOW_TESTS := $(RUST_TESTS) --test drive
 SLOW_FITTING := $(RUST_TESTS) --test coverage
 SLOW_STREAMS := $(RUST_TESTS) --lib fit::
 SLOW_MEASURING := $(RUST_TESTS) --test read_only --test null_model --test library
@@ -135,14 +135,13 @@ test-rust:
 
 # Each is one test that keeps one processor busy: two at a time.
 test-rust-slow:
-	$(call say,Slow Rust tests: 4 to 6 minutes)
-	@cargo test --quiet --locked --release --no-run $(SLOW_TESTS)
+	$(call say,Slow Rust tests: 2 to 4 minutes)
 	@$(MAKE) --no-print-directory test-build
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target slow-measuring slow-fitting slow-tests slow-streams
 
 .PHONY: slow-tests slow-fitting slow-measuring slow-streams
 slow-tests:
-	@cargo test --quiet --locked --release $(SLOW_TESTS) -- --ignored
+	@cargo test --quiet --locked $(SLOW_TESTS) -- --ignored
 slow-fitting:
 	@TRIALS=$${TRIALS:-6} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 slow-measuring:

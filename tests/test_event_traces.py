@@ -115,6 +115,36 @@ def test_parts_are_chosen_before_events_are_paired(events: Path) -> None:
     assert "there is none here" in refused("trace", "analyze", events, "--device", "8,16=0")
 
 
+def test_lines_that_name_processes_choose_and_keep_them(tmp_path: Path) -> None:
+    lines = tmp_path / "out.txt"
+    lines.write_text(
+        "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)\n"
+        "0.000010    db             7      sda     W 2000       4096   0.005\n"
+        "0.002000    Web Content    9      sda     R 16         512    1.000\n"
+        "0.003000    Web Content    9      sda     R 64         512    1.000\n"
+    )
+    kept = tmp_path / "kept.parquet"
+    assert headstack("trace", "convert", lines, kept).code == 0
+    for trace in (lines, kept):
+        shown = headstack("trace", "analyze", trace, "--json").json()
+        assert {each["name"]: each["requests"] for each in shown["by_process"]} == {"db (7)": 1, "Web Content (9)": 2}
+        for process in ("Web Content", "9"):
+            chosen = headstack("simulate", "hp-97560", "--trace", trace, "--process", process, "--json").json()
+            assert chosen["requests"] == 2
+        assert "processes in it: Web Content, db" in refused(
+            "simulate", "hp-97560", "--trace", trace, "--process", "cp"
+        )
+
+
+def test_a_trace_that_names_no_processes_has_none_to_choose(ascii_trace: Path) -> None:
+    for verb in (
+        ("trace", "info", ascii_trace),
+        ("trace", "analyze", ascii_trace),
+        ("simulate", "hp-97560", "--trace", ascii_trace),
+    ):
+        assert "names no processes" in refused(*verb, "--process", "7")
+
+
 def test_a_cut_file_is_read_as_far_as_it_goes_unless_strict(tmp_path: Path) -> None:
     folder = keks(tmp_path)
     cut = folder / "keks.blktrace.1"

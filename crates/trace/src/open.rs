@@ -131,10 +131,22 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceErro
     let input = Input::open(path)?;
     let format = chosen_format(&input, options)?;
     options.check(format.name)?;
+    if options.filter.pids.is_some() && !event::is_event_trace(format.name) {
+        return of_processes(path, format.name, options);
+    }
     let suspected = suspicion(&input, format);
     let path = input.path().clone();
     let decoder = (format.open)(input, options).map_err(|error| suspect(error, suspected))?;
     Ok(TraceReader { suspected, ..TraceReader::new(path, format.name, decoder, options) })
+}
+
+/// The requests of the chosen processes, of a trace that is no trace of events.
+fn of_processes(path: &Path, format: &'static str, options: &OpenOptions) -> Result<TraceReader, TraceError> {
+    let ios = event::open::open_ios(path, &OpenOptions { sort: false, ..options.clone() })?;
+    let decoder = IoDecoder::new(ios, options.commands);
+    // The filter is at work already, on the trace's own clock.
+    let options = OpenOptions { filter: Filter::default(), ..options.clone() };
+    Ok(TraceReader::new(path.into(), format, Box::new(decoder), &options))
 }
 
 /// The format the options name, else the one the file looks like.

@@ -377,6 +377,22 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
     options.check(format.name)?;
     let kind = if is_event_trace(format.name) {
         Source::Events(Box::new(paired(events(input, format, options)?, options)))
+    } else if let Some(ios) = TableIos::open(path, format.name, options)? {
+        let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO));
+        Source::Table(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
+    } else if let Some(lines) = lines_with_processes(format.name, options) {
+        let ios = CompletionIos::new(lines(input, options)?, path.into(), options);
+        let chosen = Chosen::new(&options.filter, None);
+        Source::Completions(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
+    } else if options.filter.pids.is_some() {
+        return Err(TraceError::unusable(
+            format!(
+                "`{}` is a trace of requests ({}), which names no processes",
+                path.display(),
+                format.name
+            ),
+            "leave the choice of processes out".into(),
+        ));
     } else if format.name.starts_with("tick-") {
         match crate::tick::source::ios(input, options, format.name) {
             Some(ios) => {
@@ -385,13 +401,6 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
             }
             None => return open_ios(path, options),
         }
-    } else if let Some(ios) = TableIos::open(path, format.name, options)? {
-        let chosen = Chosen::new(&options.filter, Some(headstack_units::Nanos::ZERO));
-        Source::Table(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
-    } else if let Some(lines) = lines_with_processes(format.name, options) {
-        let ios = CompletionIos::new(lines(input, options)?, path.into(), options);
-        let chosen = Chosen::new(&options.filter, None);
-        Source::Completions(Box::new(ChosenIos::new(ios, &options.filter, Some(chosen))))
     } else {
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))
     };

@@ -84,7 +84,8 @@ pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<B
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let parser = Parser { columns, disks: Vec::new(), processes: BTreeMap::new(), sector_bytes };
+    let parser =
+        Parser { columns, disks: Vec::new(), processes: BTreeMap::new(), last: Io::NO_PID, sector_bytes };
     let parser: Box<dyn Parse> = Box::new(parser);
     Completions::new(input, sector_bytes, parser).below(|line| self::columns(line).is_some())
 }
@@ -93,7 +94,16 @@ struct Parser {
     columns: Vec<Column>,
     disks: Vec<Vec<u8>>,
     processes: BTreeMap<u32, String>,
+    /// The process of the line before.
+    last: u32,
     sector_bytes: u32,
+}
+
+impl Parser {
+    /// Keeps the name of a process that was not met before.
+    fn name<'a>(&mut self, pid: u32, name: impl FnOnce() -> &'a [u8]) {
+        self.processes.entry(pid).or_insert_with(|| String::from_utf8_lossy(name()).into_owned());
+    }
 }
 
 impl Parse for Parser {
@@ -121,7 +131,7 @@ impl Parse for Parser {
         let command = self.columns.iter().position(|column| *column == Column::Command);
         let (mut time, mut latency, mut queue, mut device) = (0, 0, 0, 0);
         let (mut op, mut sector, mut bytes) = (None, 0, 0);
-        let (mut pid, mut name) = (Io::NO_PID, &[][..]);
+        let (mut pid, mut name) = (Io::NO_PID, 0);
         for (index, column) in self.columns.iter().enumerate() {
             let after = command.is_some_and(|command| index > command);
             let cell = cells[if after { index + surplus } else { index }];
@@ -146,7 +156,7 @@ impl Parse for Parser {
                 Column::Latency => latency = number::fixed(cell, 6, "LAT")?,
                 // What is no number (`-` for the kernel) is no process.
                 Column::Process => pid = number::process(cell),
-                Column::Command => name = words(line, index, surplus),
+                Column::Command => name = index,
                 Column::Ignored => {}
             }
         }
@@ -154,8 +164,9 @@ impl Parse for Parser {
         // Sectors are of 512 bytes, whatever the trace is counted in.
         let offset = sector.checked_mul(512).ok_or_else(|| Problem("the sector is too large".into()))?;
         let (lba, sectors) = sectors_of(offset, bytes, self.sector_bytes)?;
-        if pid != Io::NO_PID && !self.processes.contains_key(&pid) {
-            self.processes.insert(pid, String::from_utf8_lossy(name).into_owned());
+        if pid != self.last && pid != Io::NO_PID {
+            self.last = pid;
+            self.name(pid, || words(line, name, surplus));
         }
         let finish = time.max(latency + queue);
         let request = Request {
