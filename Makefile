@@ -82,7 +82,7 @@ $(STAMPS)/venv:
 
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
-	$(call say,Building the core: 6 to 7 minutes from scratch on two cores)
+	$(call say,Building the core: 4 to 6 minutes from scratch on two cores)
 	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
@@ -129,7 +129,7 @@ test-build:
 	@cargo test --quiet --locked --no-run $(RUST_TESTS) --lib --tests
 
 test-rust:
-	$(call say,Rust tests: 6 to 8 minutes from scratch)
+	$(call say,Rust tests: 8 to 13 minutes from scratch)
 	@cargo test --quiet --locked $(RUST_TESTS) --lib --tests
 	@cargo test --quiet --locked $(RUST_TESTS) --doc
 
@@ -151,7 +151,7 @@ slow-streams:
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev
-	$(call say,Python tests: about 4 minutes)
+	$(call say,Python tests: 5 to 7 minutes)
 	@$(BIN)/python -m pytest -n 3 -m 'not guest and not faults and not docs'
 
 # Property tests of all crates with cases by chance, ROUNDS times. What fails is kept in the crate's
