@@ -299,6 +299,22 @@ def test_a_slow_region_and_a_device_that_pauses_are_named(tmp_path: Path) -> Non
     for cause, name in [("Reads of LBA", "pause"), ("completes nothing", "region")]:
         assert cause not in said[name]
         assert cause not in said["neither"]
+    assert "retries" not in said["neither"]
+
+
+def test_retries_of_a_simulated_drive_are_named(tmp_path: Path) -> None:
+    job = tmp_path / "random.fio"
+    job.write_text("[reads]\ndirect=1\nrw=randread\nbs=4k\niodepth=1\nthinktime=2000\nsize=100%\nnumber_ios=8000\n")
+    said = {}
+    for probability in ("0.01", "0"):
+        rows = tmp_path / f"{probability}.parquet"
+        retries = ["soft_errors.mean_revolutions=6", f"soft_errors.read_probability={probability}"]
+        words = [word for setting in retries for word in ("--set", setting)]
+        assert headstack("simulate", "nearline-18tb", "--workload", job, *words, "--out", rows).code == 0
+        said[probability] = " ".join(headstack("trace", "analyze", rows).out.split())
+    assert "single reads that wait for nobody take" in said["0.01"]
+    assert "those before and after do not: retries look like this." in said["0.01"]
+    assert "retries" not in said["0"]
 
 
 def test_options_of_other_formats_are_refused(tick_trace: Path) -> None:

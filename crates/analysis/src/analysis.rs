@@ -19,6 +19,7 @@ use crate::fleet::{Fleet, fleet};
 use crate::groups::{GroupSummary, Groups};
 use crate::heat::{Cell, HeatMap};
 use crate::histogram::{TimeBin, TimeHistogram};
+use crate::late::LateFinder;
 use crate::order::Ordered;
 use crate::pauses::PauseFinder;
 use crate::peers::Peers;
@@ -99,7 +100,8 @@ pub struct Analysis {
     pub hot_regions: Vec<Region>,
     /// Bursts of writes.
     pub bursts: Option<Bursts>,
-    /// What else may delay reads: cache flushes, discards, a write just before, others in the queue.
+    /// What else may delay reads: cache flushes, discards, a write just before, others in the queue, a region, a process, pauses,
+    /// retries.
     pub effects: Vec<Effect>,
     /// Sequential runs and strides.
     pub runs: Runs,
@@ -231,6 +233,7 @@ struct Recorder {
     causes: CauseFinder,
     company: Company,
     pauses: PauseFinder,
+    late: LateFinder,
     process_names: BTreeMap<u32, String>,
     runs: RunFinder,
     processes: Groups,
@@ -271,6 +274,7 @@ impl Recorder {
             causes: CauseFinder::default(),
             company: Company::default(),
             pauses: PauseFinder::default(),
+            late: LateFinder::default(),
             process_names: options.processes.clone(),
             runs: RunFinder::default(),
             processes: Groups::default(),
@@ -303,6 +307,7 @@ impl Recorder {
         self.bursts.push(io, on_device, peer.as_ref());
         self.causes.push(io, on_device, peer.as_ref());
         self.pauses.push(io);
+        self.late.push(io, on_device, peer.as_ref());
         let names = &self.process_names;
         let name = |pid| names.get(&pid).cloned().unwrap_or_else(|| format!("process {pid}"));
         self.company.push(io, peer.as_ref(), name);
@@ -427,6 +432,7 @@ impl Recorder {
                 let mut effects = self.causes.finish();
                 effects.extend(self.company.finish(name));
                 effects.extend(self.pauses.finish(name));
+                effects.extend(self.late.finish(name));
                 effects
             } else {
                 Vec::new()

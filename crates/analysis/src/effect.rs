@@ -4,7 +4,8 @@
 //! shortly before and after it on the same device. So neither a slow device nor a slow hour counts for the occurrence, and the reads of one
 //! occurrence count as one observation, however many they are. Over the occurrences the differences have a mean and a
 //! Student interval; its exponential says how many times as long a read takes. An effect is *found* if the 99 % interval
-//! lies above [`LEAST`], so that what does nothing is named less than once in two hundred.
+//! lies above [`LEAST`], so that what does nothing is named less than once in two hundred. The interval that is told allows for
+//! [`LEAST`] besides: what makes reads differ is taken out by a model, and so much of it may be left in.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -325,6 +326,7 @@ impl Differences {
         let sure = student.inverse_cdf(1.0 - 0.005 / asked) * error;
         let found = mean - sure > least.ln();
         let half = student.inverse_cdf(1.0 - 0.025 / if found { 1.0 } else { asked }) * error;
+        let half = half.hypot(LEAST.ln());
         Effect {
             times_as_long: Some(mean.exp()),
             low: Some((mean - half).exp()),

@@ -31,8 +31,10 @@ mod causes;
 mod company;
 mod depth;
 mod groups;
+mod late;
 mod pauses;
 mod peers;
 mod period;
+mod tail;
 
 pub use analysis::{Analysis, AnalysisOptions, analyse};

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use headstack_trace::Io;
 use headstack_units::Nanos;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::effect::{Effect, of_device};
 use crate::period::period_s;
+use crate::tail::{Tail, counted};
 
 /// Shorter ones are no pause to those who wait.
 const SHORTEST: Nanos = Nanos(100_000_000);
@@ -20,14 +20,8 @@ const SHORTEST: Nanos = Nanos(100_000_000);
 /// With fewer the device is not said to pause.
 const FEWEST: usize = 3;
 
-/// With fewer times between completions their law is not known.
-const FEWEST_GAPS: u64 = 200;
-
 /// At most so many of the longest are remembered.
 const LONGEST: usize = 256;
-
-/// Steps to an octave in which times are counted.
-const STEPS: f64 = 16.0;
 
 /// Looks for pauses in I/Os in order of arrival.
 #[derive(Debug, Default)]
@@ -40,8 +34,7 @@ struct Device {
     finishes: BinaryHeap<Reverse<Nanos>>,
     /// Since when nothing was completed although something waits.
     since: Nanos,
-    gaps: u64,
-    by_step: Vec<u32>,
+    gaps: Tail,
     /// The longest, and when they ended.
     longest: BinaryHeap<Reverse<(Nanos, Nanos)>>,
 }
@@ -90,12 +83,7 @@ impl Device {
             if waiting < 2 {
                 continue;
             }
-            self.gaps += 1;
-            let step = step_of(gap);
-            if self.by_step.len() <= step {
-                self.by_step.resize(step + 1, 0);
-            }
-            self.by_step[step] = self.by_step[step].saturating_add(1);
+            self.gaps.add(octaves(gap));
             if gap >= SHORTEST {
                 self.longest.push(Reverse((gap, finish)));
                 if self.longest.len() > LONGEST {
@@ -108,36 +96,15 @@ impl Device {
     /// Length and end of each.
     fn pauses(mut self) -> Vec<(Nanos, Nanos)> {
         self.complete_until(Nanos::MAX);
-        let Some(limit) = self.limit() else { return Vec::new() };
+        let Some(limit) = self.gaps.limit() else { return Vec::new() };
         let longest = self.longest.into_iter().map(|Reverse(pause)| pause);
-        longest.filter(|&(length, _)| step_of(length) as f64 > limit).collect()
-    }
-
-    /// What service explains, in steps.
-    fn limit(&self) -> Option<f64> {
-        if self.gaps < FEWEST_GAPS {
-            return None;
-        }
-        let quantile = |share: f64| {
-            let mut left = (share * self.gaps as f64) as u64;
-            let reaches = |&count: &u32| {
-                let over = u64::from(count) > left;
-                left = left.saturating_sub(u64::from(count));
-                over
-            };
-            self.by_step.iter().position(reaches).unwrap_or(0) as f64
-        };
-        let law = Normal::standard();
-        let (middle, high) = (quantile(0.5), quantile(0.95));
-        // Half a step more: times within one are not told apart.
-        let spread = (high - middle + 0.5) / law.inverse_cdf(0.95);
-        Some(middle + spread * law.inverse_cdf(1.0 - 0.005 / self.gaps as f64))
+        longest.filter(|&(length, _)| counted(octaves(length)) > limit).collect()
     }
 }
 
-/// Its place on a logarithmic scale.
-fn step_of(gap: Nanos) -> usize {
-    (STEPS * (gap.0.max(1) as f64).log2()) as usize
+/// In ns.
+fn octaves(gap: Nanos) -> f64 {
+    (gap.0.max(1) as f64).log2()
 }
 
 #[cfg(test)]

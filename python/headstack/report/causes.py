@@ -21,16 +21,14 @@ _WORDS = {
     "slow-region": "{} is read",
     "process": "{} has requests outstanding",
     "pause": "{}",
+    "late-reads": "single reads{}",
 }
 
 
 def sentence(about: Analysis) -> str:
     """The causes that were found, or that there are none, and what was compared."""
     effects = _effects(about)
-    # A device that pauses comes first: while it does, requests of all kinds pile up.
-    found = sorted(
-        (each for each in effects if each["found"]), key=lambda each: -(each["times_as_long"] or float("inf"))
-    )
+    found = sorted((each for each in effects if each["found"]), key=_importance, reverse=True)
     if found:
         return " ".join(_said(each, about["bursts"]) for each in found)
     compared = [each for each in effects if each["times_as_long"] is not None]
@@ -75,12 +73,19 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
     period = bursts["flush_period_s"] if bursts and effect["cause"] == "flush" else None
     if effect["cause"] == "pause":
         return f"{effect['occurrences']:,} times {_name(effect)}, while two requests or more wait."
+    if effect["cause"] == "late-reads":
+        return f"{effect['occurrences']:,} {_when(effect)}."
     if effect["cause"] == "slow-region":
         return f"Reads of {_name(effect)} take {_times(effect)} as long as like reads elsewhere at that time."
     when = _when(effect) + (f" every {period:.3g} s" if period else "")
     if effect["cause"] == "process":
         return f"When {when}, others' reads take {_times(effect)} as long as beside other processes."
     return f"When {when}, reads take {_times(effect)} as long as reads around."
+
+
+def _importance(effect: Effect) -> float:
+    # A device that pauses comes first: while it does, requests of all kinds pile up. Single reads come last: they are few.
+    return {"pause": float("inf"), "late-reads": 0.0}.get(effect["cause"]) or effect["times_as_long"] or 0.0
 
 
 def _when(effect: Effect) -> str:
