@@ -302,7 +302,7 @@ def test_a_slow_region_and_a_device_that_pauses_are_named(tmp_path: Path) -> Non
     assert "retries" not in said["neither"]
 
 
-def test_retries_of_a_simulated_drive_are_named(tmp_path: Path) -> None:
+def test_a_simulated_drive_that_reads_again_is_said_to_retry(tmp_path: Path) -> None:
     job = tmp_path / "random.fio"
     job.write_text("[reads]\ndirect=1\nrw=randread\nbs=4k\niodepth=1\nthinktime=2000\nsize=100%\nnumber_ios=8000\n")
     said = {}

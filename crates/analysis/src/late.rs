@@ -14,7 +14,7 @@ use headstack_units::Nanos;
 use crate::effect::{Effect, of_device};
 use crate::peers::Peer;
 use crate::period::period_s;
-use crate::tail::{Tail, counted};
+use crate::tail::{Tail, counted, octaves};
 
 /// Fewer say nothing of a device.
 const FEWEST: usize = 3;
@@ -27,6 +27,10 @@ const SHORTEST_USUAL: Nanos = Nanos(2_000_000);
 
 /// What reads like them take is not known well enough before so many.
 const LEARNING: u64 = 512;
+
+/// It takes longer than this share of all, by this many octaves.
+const HIGH: f64 = 0.95;
+const AT_LEAST_OCTAVES: f64 = 0.5;
 
 /// At most so many of the latest are remembered.
 const LATEST: usize = 256;
@@ -92,13 +96,13 @@ impl LateFinder {
     pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<Effect> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| (number, found.late()));
-        let (number, late) = found.max_by_key(|(number, late)| (late.len(), Reverse(*number)))?;
+        let (number, (late, usual)) =
+            found.max_by_key(|(number, (late, _))| (late.len(), Reverse(*number)))?;
         if late.len() < FEWEST {
             return None;
         }
         let of = if several { format!(" of device {}", device(number)) } else { String::new() };
         let (least, most) = ends(late.iter().map(|read| read.response.as_ms()));
-        let (fewest, times) = ends(late.iter().map(|read| (read.excess + LEAST_OCTAVES).exp2()));
         let mut arrivals: Vec<Nanos> = late.iter().map(|read| read.arrival).collect();
         arrivals.sort_unstable();
         let (every, what) = match period_s(&arrivals) {
@@ -110,8 +114,8 @@ impl LateFinder {
         });
         Some(Effect {
             name: Some(format!(
-                "{of} that wait for nobody take {least:.0} to {most:.0} ms, {fewest:.1} to {times:.1} times as long as like \
-                 reads{every}{place}, and those before and after do not: {what} like this"
+                "{of} that wait for nobody take {least:.0} to {most:.0} ms, where half take less than {usual:.0}{every}{place}, and \
+                 those before and after do not: {what} like this"
             )),
             found: true,
             ..Effect::unknown("late-reads", late.len() as u64)
@@ -120,14 +124,14 @@ impl LateFinder {
 }
 
 impl Device {
-    fn push(&mut self, io: &Io, response: Nanos, octaves: f64) {
+    fn push(&mut self, io: &Io, response: Nanos, beyond_like: f64) {
         self.reads += 1;
         if self.reads <= LEARNING {
             return;
         }
-        let excess = counted(octaves);
-        self.excess.add(octaves);
-        self.responses.add((response.0.max(1) as f64).log2());
+        let excess = counted(beyond_like);
+        self.excess.add(beyond_like);
+        self.responses.add(octaves(response));
         let before = self.last.map_or(0.0, |(last, _)| last.excess);
         self.settle(excess);
         let (arrival, lba) = (io.request.arrival, io.request.lba.0);
@@ -143,20 +147,25 @@ impl Device {
         }
     }
 
-    fn late(mut self) -> Vec<Late> {
+    /// Those that are late, and what half of all take less than, in ms.
+    fn late(mut self) -> (Vec<Late>, f64) {
         self.settle(0.0);
-        let Some(limit) = self.excess.limit() else { return Vec::new() };
-        if self.responses.quantile(0.25) < (SHORTEST_USUAL.0 as f64).log2() {
-            return Vec::new();
+        let nothing = (Vec::new(), 0.0);
+        let Some(limit) = self.excess.limit() else { return nothing };
+        if self.responses.quantile(0.25) < octaves(SHORTEST_USUAL) {
+            return nothing;
         }
-        let beyond: Vec<Late> =
-            self.latest.into_iter().map(|Reverse(read)| read).filter(|read| read.excess > limit).collect();
+        // Of reads like it there may be few, or some that took no time: it is late among all, too.
+        let high = self.responses.quantile(HIGH);
+        let is_late = |read: &Late| read.excess > limit && octaves(read.response) > high + AT_LEAST_OCTAVES;
+        let beyond: Vec<Late> = self.latest.into_iter().map(|Reverse(read)| read).filter(is_late).collect();
         if beyond.len() as f64 > MOST * self.excess.count() as f64 {
-            return Vec::new();
+            return nothing;
         }
         // Those beside it are as reads mostly are, and not only a little less late.
         let ordinary = f64::midpoint(self.excess.quantile(0.5), limit);
-        beyond.into_iter().filter(|read| read.beside <= ordinary).collect()
+        let usual = Nanos(self.responses.quantile(0.5).exp2() as u64).as_ms();
+        (beyond.into_iter().filter(|read| read.beside <= ordinary).collect(), usual)
     }
 }
 
@@ -230,6 +239,18 @@ mod tests {
             (0..20).filter(|&seed| found(seed, service).is_some()).count()
         };
         assert_eq!([0.001, 0.01, 0.1, 0.5].map(named), [0; 4]);
+    }
+
+    /// On a clock that is too coarse for a cache.
+    #[test]
+    fn reads_that_take_no_time_make_no_others_late() {
+        let named = (0..20).filter(|&seed| {
+            let service = |random: &mut rand_pcg::Pcg64, _| {
+                if random.random::<f64>() < 0.1 { 0.0 } else { access_ms(random) }
+            };
+            found(seed, service).is_some()
+        });
+        assert_eq!(named.count(), 0);
     }
 
     /// Whoever is slow for a while is not retried.

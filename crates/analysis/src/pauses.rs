@@ -12,7 +12,7 @@ use headstack_units::Nanos;
 
 use crate::effect::{Effect, of_device};
 use crate::period::period_s;
-use crate::tail::{Tail, counted};
+use crate::tail::{Tail, counted, octaves};
 
 /// Shorter ones are no pause to those who wait.
 const SHORTEST: Nanos = Nanos(100_000_000);
@@ -100,11 +100,6 @@ impl Device {
         let longest = self.longest.into_iter().map(|Reverse(pause)| pause);
         longest.filter(|&(length, _)| counted(octaves(length)) > limit).collect()
     }
-}
-
-/// In ns.
-fn octaves(gap: Nanos) -> f64 {
-    (gap.0.max(1) as f64).log2()
 }
 
 #[cfg(test)]

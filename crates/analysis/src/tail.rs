@@ -1,5 +1,6 @@
 //! How long times must be for the law of the others not to explain them.
 
+use headstack_units::Nanos;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// With fewer times their law is not known.
@@ -53,6 +54,11 @@ impl Tail {
         };
         self.by_step.iter().position(reaches).unwrap_or(0) as f64 / STEPS
     }
+}
+
+/// A time's octaves over a nanosecond, at least.
+pub(crate) fn octaves(time: Nanos) -> f64 {
+    (time.0.max(1) as f64).log2()
 }
 
 /// A time's octaves as they are counted, rounded down.

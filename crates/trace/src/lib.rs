@@ -26,6 +26,7 @@ mod input;
 mod intervals;
 mod number;
 mod open;
+mod process_names;
 #[cfg(test)]
 mod testing;
 mod text;

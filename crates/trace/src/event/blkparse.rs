@@ -5,10 +5,11 @@
 
 use headstack_units::Nanos;
 
-use super::lines::{EventLineParser, Line, ProcessNames};
+use super::lines::{EventLineParser, Line};
 use super::numbers::RunningNumbers;
 use super::{Action, Event, Marks, device_of};
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 use crate::text::Fields;
 
 #[derive(Default)]
@@ -81,7 +82,7 @@ impl Parser {
             && let Some(rest) = fields.rest()
             && let Some(name) = bracketed(rest)
         {
-            self.processes.learn(event.pid, name);
+            self.processes.learn(event.pid, || name);
         }
         Ok(())
     }
@@ -174,7 +175,7 @@ pub(crate) mod tests {
         assert_eq!(place(&mut parser, "D FN [kworker]"), (Action::Issue, 0, 0));
         assert_eq!(place(&mut parser, "D R 36 (12 01 00 00 24 00) [x]"), (Action::Issue, 0, 36));
         assert_eq!(place(&mut parser, "m N cfq12972SN insert_request"), (Action::Message, 0, 0));
-        assert_eq!(parser.processes.names[&1867], "dmcrypt_write/2");
+        assert_eq!(parser.processes.all()[&1867], "dmcrypt_write/2");
     }
 
     #[test]

@@ -12,11 +12,12 @@
 
 use headstack_units::Nanos;
 
-use super::lines::{EventLineParser, Line, ProcessNames};
+use super::lines::{EventLineParser, Line};
 use super::numbers::RunningNumbers;
 use super::{Action, Event, Marks, blkparse, device_of};
 use crate::TraceError;
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 use crate::text::trim;
 
 enum Part {
@@ -158,7 +159,7 @@ impl EventLineParser for Parser {
             self.numbers.follow(event.device, event.cpu, running);
         }
         if event.pid != crate::Io::NO_PID && !name.is_empty() && event.action != Action::Complete {
-            self.processes.learn(event.pid, name);
+            self.processes.learn(event.pid, || name);
         }
         Ok(Line::Event(event))
     }

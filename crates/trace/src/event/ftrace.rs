@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 
 use headstack_units::Nanos;
 
-use super::lines::{EventLineParser, Line, ProcessNames};
+use super::lines::{EventLineParser, Line};
 use super::{Action, Event, Marks, blkparse};
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 use crate::text::Fields;
 
 #[derive(Default)]
@@ -179,7 +180,7 @@ impl Parser {
         if event.action != Action::Complete && event.pid != crate::Io::NO_PID {
             let name = fields.rest().and_then(|rest| memchr::memchr(b'[', rest).map(|at| &rest[at..]));
             if let Some(name) = name.and_then(blkparse::bracketed) {
-                self.processes.learn(event.pid, name);
+                self.processes.learn(event.pid, || name);
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use super::{Event, EventSource, Loss};
 use crate::gate::Place;
 use crate::input::{Input, Sample};
 use crate::number::Problem;
+use crate::process_names::ProcessNames;
 use crate::text::{BATCH, Lines, trim};
 use crate::{Notes, TraceError};
 
@@ -35,24 +36,6 @@ pub(crate) trait EventLineParser: Send {
 
     /// Names of processes seen so far.
     fn processes(&self) -> &ProcessNames;
-}
-
-/// Names of processes, learnt as they come.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ProcessNames {
-    pub(super) names: BTreeMap<u32, String>,
-    last: Option<u32>,
-}
-
-impl ProcessNames {
-    /// Keeps the first name of a process.
-    #[inline]
-    pub(crate) fn learn(&mut self, pid: u32, name: &[u8]) {
-        if self.last != Some(pid) {
-            self.last = Some(pid);
-            self.names.entry(pid).or_insert_with(|| String::from_utf8_lossy(name).into_owned());
-        }
-    }
 }
 
 /// A text format at work.
@@ -137,7 +120,7 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {
-        self.parser.processes().names.clone()
+        self.parser.processes().all()
     }
 }
 

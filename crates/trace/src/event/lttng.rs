@@ -14,9 +14,10 @@ use std::collections::BTreeSet;
 use headstack_units::Nanos;
 
 use super::ftrace::{Form, meaning};
-use super::lines::{EventLineParser, Line, ProcessNames};
+use super::lines::{EventLineParser, Line};
 use super::{Action, Event, Marks, blkparse};
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 
 const DAY_NS: u64 = 86_400_000_000_000;
 
@@ -121,7 +122,7 @@ impl Parser {
             && pid != crate::Io::NO_PID
             && let Some(name) = payload.find("comm")
         {
-            self.processes.learn(pid, name);
+            self.processes.learn(pid, || name);
         }
         Ok(Some(event))
     }
@@ -233,7 +234,7 @@ mod tests {
         };
         let mut parser = Parser::default();
         assert_eq!(event(&mut parser, ISSUE), expected);
-        assert_eq!(parser.processes().names[&17], "dd, } = x");
+        assert_eq!(parser.processes().all()[&17], "dd, } = x");
         let seconds = ISSUE.replace("18:52:27.123456789", "67947.123456789");
         assert_eq!(event(&mut Parser::default(), &seconds), expected);
         let dated = ISSUE.replace("[18", "[2026-01-31 18");

@@ -9,6 +9,7 @@ use crate::format::completions::{Asked, Completions, Parse};
 use crate::format::{Decoder, Format};
 use crate::input::{Input, Sample};
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 use crate::text::sectors_of;
 use crate::{Io, Op, OpenOptions, Request, TraceError};
 use std::collections::BTreeMap;
@@ -84,8 +85,7 @@ pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<B
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let parser =
-        Parser { columns, disks: Vec::new(), processes: BTreeMap::new(), last: Io::NO_PID, sector_bytes };
+    let parser = Parser { columns, disks: Vec::new(), processes: ProcessNames::default(), sector_bytes };
     let parser: Box<dyn Parse> = Box::new(parser);
     Completions::new(input, sector_bytes, parser).below(|line| self::columns(line).is_some())
 }
@@ -93,22 +93,13 @@ pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<B
 struct Parser {
     columns: Vec<Column>,
     disks: Vec<Vec<u8>>,
-    processes: BTreeMap<u32, String>,
-    /// The process of the line before.
-    last: u32,
+    processes: ProcessNames,
     sector_bytes: u32,
-}
-
-impl Parser {
-    /// Keeps the name of a process that was not met before.
-    fn name<'a>(&mut self, pid: u32, name: impl FnOnce() -> &'a [u8]) {
-        self.processes.entry(pid).or_insert_with(|| String::from_utf8_lossy(name()).into_owned());
-    }
 }
 
 impl Parse for Parser {
     fn processes(&self) -> BTreeMap<u32, String> {
-        self.processes.clone()
+        self.processes.all()
     }
 
     fn parse(&mut self, line: &[u8]) -> Result<Option<Asked>, Problem> {
@@ -164,10 +155,7 @@ impl Parse for Parser {
         // Sectors are of 512 bytes, whatever the trace is counted in.
         let offset = sector.checked_mul(512).ok_or_else(|| Problem("the sector is too large".into()))?;
         let (lba, sectors) = sectors_of(offset, bytes, self.sector_bytes)?;
-        if pid != self.last && pid != Io::NO_PID {
-            self.last = pid;
-            self.name(pid, || words(line, name, surplus));
-        }
+        self.processes.learn(pid, || words(line, name, surplus));
         let finish = time.max(latency + queue);
         let request = Request {
             start: Nanos(finish - latency),
@@ -197,9 +185,7 @@ fn words(line: &[u8], index: usize, more: usize) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::IoSource;
-    use crate::format::completions::CompletionIos;
-    use crate::testing::read_text;
+    use crate::testing::{read_text, read_text_of_processes};
 
     #[test]
     fn iosnoop_has_other_names() {
@@ -240,17 +226,10 @@ mod tests {
             0.000010    jbd2/sda1-8    123    sda     W 2000       4096    0.001    0.005\n\
             0.002000    Web  Content   9      sdb     R 16         512     0.500    1.000\n\
             0.002200    ?              -      sda     R 16         512     0.000    0.100\n";
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        let options = OpenOptions::default();
-        let lines = lines(Input::open(file.path()).unwrap(), &options).unwrap();
-        let mut ios = CompletionIos::new(lines, file.path().into(), &options);
-        let mut batch = Vec::new();
-        ios.next_ios(&mut batch).unwrap();
+        let (batch, names) = read_text_of_processes(text);
         assert_eq!(batch.iter().map(|io| io.pid).collect::<Vec<_>>(), [123, 9, Io::NO_PID]);
         let requests: Vec<Request> = batch.iter().map(|io| io.request).collect();
         assert_eq!(requests, read_text(None, text).unwrap());
-        let names = [(9, "Web  Content".to_owned()), (123, "jbd2/sda1-8".to_owned())];
-        assert_eq!(ios.processes(), BTreeMap::from(names));
+        assert_eq!(names, BTreeMap::from([(9, "Web  Content".to_owned()), (123, "jbd2/sda1-8".to_owned())]));
     }
 }

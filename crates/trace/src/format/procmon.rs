@@ -12,6 +12,7 @@ use crate::format::placing::Placing;
 use crate::format::{Decoder, Format};
 use crate::input::Input;
 use crate::number::{self, Problem};
+use crate::process_names::ProcessNames;
 use crate::text::sectors_of;
 use crate::{Io, Op, OpenOptions, Request, TraceError};
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<B
         )
     })?;
     let sector_bytes = options.sector_bytes_or(512);
-    let (files, processes) = (Placing::default(), BTreeMap::new());
+    let (files, processes) = (Placing::default(), ProcessNames::default());
     let parser = Parser { columns, files, processes, sector_bytes, days: 0, last: 0, headed: false };
     let parser: Box<dyn Parse> = Box::new(parser);
     Ok(Completions::new(input, sector_bytes, parser))
@@ -76,7 +77,7 @@ pub(crate) fn lines(input: Input, options: &OpenOptions) -> Result<Completions<B
 struct Parser {
     columns: Columns,
     files: Placing,
-    processes: BTreeMap<u32, String>,
+    processes: ProcessNames,
     sector_bytes: u32,
     days: u64,
     last: u64,
@@ -85,7 +86,7 @@ struct Parser {
 
 impl Parse for Parser {
     fn processes(&self) -> BTreeMap<u32, String> {
-        self.processes.clone()
+        self.processes.all()
     }
 
     fn parse(&mut self, line: &[u8]) -> Result<Option<Asked>, Problem> {
@@ -129,10 +130,7 @@ impl Parser {
     fn process(&mut self, cells: &[&[u8]]) -> u32 {
         let cell = |column: Option<usize>| column.and_then(|column| cells.get(column).copied());
         let pid = cell(self.columns.process).map_or(Io::NO_PID, number::process);
-        if pid != Io::NO_PID && !self.processes.contains_key(&pid) {
-            let name = cell(self.columns.name).unwrap_or_default();
-            self.processes.insert(pid, String::from_utf8_lossy(name).into_owned());
-        }
+        self.processes.learn(pid, || cell(self.columns.name).unwrap_or_default());
         pid
     }
 
@@ -198,9 +196,7 @@ fn detailed(detail: &[u8], name: &[u8]) -> Result<Option<u64>, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::IoSource;
-    use crate::format::completions::CompletionIos;
-    use crate::testing::read_text;
+    use crate::testing::{read_text, read_text_of_processes};
 
     const HEADER: &str = "\u{feff}\"Time of Day\",\"Process Name\",\"PID\",\"Operation\",\"Path\",\"Result\",\"Detail\",\"Duration\"\n";
 
@@ -234,15 +230,9 @@ mod tests {
     fn processes_are_named() {
         let detail = "Offset: 512, Length: 512, I/O Flags: Non-cached";
         let text = HEADER.to_owned() + &line("10:00:00", "ReadFile", "C:\\a", detail);
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        let options = OpenOptions::default();
-        let lines = lines(Input::open(file.path()).unwrap(), &options).unwrap();
-        let mut ios = CompletionIos::new(lines, file.path().into(), &options);
-        let mut batch = Vec::new();
-        ios.next_ios(&mut batch).unwrap();
+        let (batch, names) = read_text_of_processes(&text);
         assert_eq!(batch[0].pid, 4);
-        assert_eq!(ios.processes(), BTreeMap::from([(4, "a.exe".to_owned())]));
+        assert_eq!(names, BTreeMap::from([(4, "a.exe".to_owned())]));
     }
 
     #[test]
