@@ -274,9 +274,14 @@ fn a_controller_s_cache_is_that_of_its_volume() {
     // The system file can be read.
     let again: headstack_system::SystemSpec = toml::from_str(&simulation.system_toml()).unwrap();
     assert_eq!(again.volume["all"].cache, simulation.system.volume["all"].cache);
+    assert_eq!(memory.segment_shares, [] as [f64; 0]);
+    let segmented = changed(&text, "SLRU segments = [ 1.0 ]", "SLRU segments = [ 0.75, 0.25 ]");
+    let simulation = sound(&segmented);
+    let memory = simulation.system.volume["all"].cache.clone().unwrap().memory.unwrap();
+    assert_eq!(memory.segment_shares, [0.75, 0.25]);
     for (from, to) in [
         ("Replacement policy = 2", "Replacement policy = 1"),
-        ("SLRU segments = [ 1.0 ]", "SLRU segments = [ 0.5, 0.5 ]"),
+        ("SLRU segments = [ 1.0 ]", "SLRU segments = [ 0.5, 0.2 ]"),
         ("Line size = 64", "Line size = 64, Bit granularity = 8"),
         ("Line size = 64", "Line size = 64, Lock granularity = 8"),
     ] {

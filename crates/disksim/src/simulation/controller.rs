@@ -119,7 +119,10 @@ fn memory(
     let line = whole("Line size", 0)?;
     let segments = fields.reals("SLRU segments")?;
     let locks_lines = whole("Lock granularity", line)? == line && whole("Shared read locks", 1)? == 1;
-    let is_lru = whole("Replacement policy", 2)? == 2 && segments.len() <= 1;
+    // The shares of the segments together are the whole.
+    let is_whole = segments.is_empty() || (segments.iter().sum::<f64>() - 1.0).abs() < 1e-6;
+    let is_lru =
+        whole("Replacement policy", 2)? == 2 && is_whole && segments.iter().all(|share| *share > 0.0);
     let is_plain = whole("Write prefetch type", 0)? == 0 && whole("Bit granularity", 1)? == 1;
     if line == 0 || !locks_lines || !is_lru || !is_plain {
         return Ok(None);
@@ -143,6 +146,7 @@ fn memory(
         } else {
             ArrayCacheRoom::Wait
         },
+        segment_shares: if segments.len() > 1 { segments } else { Vec::new() },
         read_ahead: match whole("Read prefetch type", 0)? {
             0 => ArrayReadAhead::None,
             1 => ArrayReadAhead::Front,

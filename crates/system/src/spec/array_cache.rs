@@ -33,7 +33,8 @@ pub(crate) enum ArrayCacheKind<'a> {
     Device(&'a ArrayDeviceSpec),
 }
 
-/// A cache in the controller's memory, in lines; the least recently used is given up first. What is in it counts as safe.
+/// A cache in the controller's memory, in lines; the least recently used is given up first, of those in the lowest segment. What is in it
+/// counts as safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayMemorySpec {
@@ -47,6 +48,10 @@ pub struct ArrayMemorySpec {
     /// What is done where the line to be given up is dirty.
     #[serde(default)]
     pub room: ArrayCacheRoom,
+    /// The shares of the lines that segments hold, from the one on that lines come into and are given up from: each further use moves a
+    /// line up one (segmented LRU). Absent: one segment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segment_shares: Vec<f64>,
     /// What a read that misses reads along.
     #[serde(default)]
     pub read_ahead: ArrayReadAhead,
@@ -202,6 +207,23 @@ impl ArrayCacheSpec {
     }
 }
 
+/// Segments of a cache, at most.
+const MOST_SEGMENTS: usize = 16;
+
+/// What is wrong with the shares of segments.
+fn unsound_shares(shares: &[f64]) -> Option<String> {
+    let sum: f64 = shares.iter().sum();
+    if shares.len() > MOST_SEGMENTS {
+        Some(format!("{} segments: there are {MOST_SEGMENTS} at most", shares.len()))
+    } else if let Some(share) = shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
+        Some(format!("{share} is not a share of the lines, more than 0 and up to 1"))
+    } else if !shares.is_empty() && (sum - 1.0).abs() > 1e-6 {
+        Some(format!("the shares come to {sum} together: they must come to 1"))
+    } else {
+        None
+    }
+}
+
 impl ArrayMemorySpec {
     fn check(&self, sector_bytes: u32, add: &mut impl FnMut(&str, String)) {
         let bytes = f64::from(sector_bytes);
@@ -230,6 +252,9 @@ impl ArrayMemorySpec {
             if !(1..=65_536).contains(&lines) {
                 add(&format!(".memory.{key}"), format!("{lines} is not between 1 and 65536"));
             }
+        }
+        if let Some(problem) = unsound_shares(&self.segment_shares) {
+            add(".memory.segment_shares", problem);
         }
         if let Some(every) = self.write_every_s.filter(|every| !(0.001..=1e6).contains(every)) {
             add(".memory.write_every_s", format!("{every} is not between 0.001 and 1000000"));

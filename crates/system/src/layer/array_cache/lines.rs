@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::bits::Bits;
+use super::recency::Recency;
 
 /// Sectors of the volume.
 pub(super) type Sectors = Range<u64>;
@@ -22,33 +23,28 @@ struct Line {
     valid: Bits,
     dirty: Bits,
     lock: Lock,
-    /// The larger, the more recently used.
-    used: u64,
 }
 
 /// The lines, by their numbers: line n holds the sectors from n lines on.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     by_number: BTreeMap<u64, Line>,
-    /// Lines by their last use.
-    by_use: BTreeMap<u64, u64>,
+    recency: Recency,
     dirty: BTreeSet<u64>,
     line_sectors: u64,
     capacity: usize,
     locked: usize,
-    next_use: u64,
 }
 
 impl Lines {
-    pub(super) fn new(capacity: usize, line_sectors: u32) -> Self {
+    pub(super) fn new(capacity: usize, line_sectors: u32, segment_shares: &[f64]) -> Self {
         Self {
             by_number: BTreeMap::new(),
-            by_use: BTreeMap::new(),
+            recency: Recency::new(capacity, segment_shares),
             dirty: BTreeSet::new(),
             line_sectors: u64::from(line_sectors),
             capacity,
             locked: 0,
-            next_use: 0,
         }
     }
 
@@ -125,17 +121,12 @@ impl Lines {
     /// A line has been used; it is made if it is not there.
     fn touch(&mut self, number: u64) {
         let sectors = self.line_sectors as u32;
-        let used = self.next_use;
-        self.next_use += 1;
-        let line = self.by_number.entry(number).or_insert_with(|| Line {
+        self.by_number.entry(number).or_insert_with(|| Line {
             valid: Bits::none(sectors),
             dirty: Bits::none(sectors),
             lock: Lock::Free,
-            used,
         });
-        self.by_use.remove(&line.used);
-        line.used = used;
-        self.by_use.insert(used, number);
+        self.recency.touch(number);
     }
 
     /// Whether there are more lines than there is room for.
@@ -143,9 +134,9 @@ impl Lines {
         self.by_number.len() > self.capacity
     }
 
-    /// Lines that nobody has locked, the least recently used first.
+    /// Lines that nobody has locked, the next to give up first.
     pub(super) fn oldest(&self) -> impl Iterator<Item = u64> + '_ {
-        self.by_use.values().copied().filter(|number| self.by_number[number].lock == Lock::Free)
+        self.recency.oldest().filter(|number| self.by_number[number].lock == Lock::Free)
     }
 
     pub(super) fn is_dirty(&self, number: u64) -> bool {
@@ -164,9 +155,8 @@ impl Lines {
 
     /// Gives up a clean line.
     pub(super) fn evict(&mut self, number: u64) {
-        if let Some(line) = self.by_number.remove(&number) {
-            self.by_use.remove(&line.used);
-        }
+        self.by_number.remove(&number);
+        self.recency.forget(number);
     }
 
     /// Sectors have come into their lines.

@@ -1,4 +1,4 @@
-//! A cache in a controller's memory: lines that are given up in order of their last use.
+//! A cache in a controller's memory: lines that are given up in the order of [`super::recency`].
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ impl Memory {
         let line_sectors = sectors(spec.line_kib);
         let capacity = (sectors(spec.size_kib) / line_sectors).max(1);
         Self {
-            lines: Lines::new(capacity as usize, line_sectors as u32),
+            lines: Lines::new(capacity as usize, line_sectors as u32, &spec.segment_shares),
             jobs: Vec::new(),
             sent: BTreeMap::new(),
             next_tag: 0,

@@ -9,6 +9,7 @@ mod device;
 mod lines;
 mod memory;
 mod ranges;
+mod recency;
 #[cfg(test)]
 mod tests;
 
