@@ -149,6 +149,7 @@ rows! {
     a_settle_may_follow_movements_of_the_arm_only
     a_settle_may_depend_on_the_distance
     a_settle_by_distance_is_level_beyond_its_points
+    a_read_does_not_pay_for_the_writes_settle_by_distance
     a_change_of_head_takes_its_time
     of_seek_and_head_switch_the_longer_counts
     a_slow_head_switch_outlasts_the_seek
@@ -173,6 +174,7 @@ rows! {
     the_next_track_of_a_transfer_waits_as_ever
     part_of_a_physical_sector_comes_around_a_revolution_later_as_ever
     half_the_seek_is_half_of_the_head_switch_and_settle_too
+    half_the_seek_is_half_of_the_settle_by_distance_too
     a_wait_that_is_drawn_is_scaled
     a_piece_of_the_write_cache_has_its_wait_scaled
     an_arm_half_a_revolution_on_meets_the_sector_first
@@ -182,8 +184,10 @@ rows! {
     an_arm_that_fails_serves_nothing_from_then_on
     a_piece_of_the_write_cache_goes_to_the_arm_that_is_there_first
     while_one_arm_seeks_another_serves
+    an_arm_serves_while_another_is_to_read_ahead
     one_arm_at_a_time_waits_for_the_other
     one_channel_carries_one_transfer_at_a_time
+    a_transfer_may_end_as_another_begins
     a_channel_for_each_arm_carries_several_at_a_time
     sectors_that_another_arm_is_working_on_are_waited_for
     a_head_half_a_revolution_on_meets_the_sector_first
@@ -245,16 +249,20 @@ rows! {
     a_partial_hit_may_be_read_as_a_whole
     what_the_host_has_read_may_be_dropped
     large_reads_may_leave_the_cache_alone
+    reads_up_to_the_size_of_large_ones_are_kept
+    reads_up_to_the_size_of_large_ones_find_what_is_kept
     a_segment_keeps_the_end_of_what_it_cannot_hold
     what_was_used_last_stays
     the_least_recently_used_segment_makes_room
     written_sectors_leave_the_cache
     what_lies_before_the_written_sectors_stays
     a_write_may_drop_the_segment_it_touches
+    a_write_right_behind_a_segment_does_not_touch_it
     a_write_may_be_brought_into_the_segment_it_touches
     written_data_are_dropped_unless_the_drive_keeps_them
     written_data_may_stay_for_reads
     written_data_push_out_what_was_read
+    a_write_that_goes_on_is_a_use_of_its_segment
     a_segment_of_their_own_keeps_writes_from_read_data
     adaptive_segments_give_one_stream_the_whole_cache
     fixed_segments_hold_what_they_hold
@@ -268,6 +276,7 @@ rows! {
     to_the_tracks_end_and_not_beyond
     to_the_cylinders_end
     to_the_cylinders_end_and_not_beyond
+    behind_a_read_to_the_cylinders_end_nothing_is_read
     until_the_segment_is_full
     until_the_segment_is_full_and_not_beyond
     a_segment_ahead_of_the_host
@@ -277,21 +286,28 @@ rows! {
     a_stream_is_followed_for_a_segment
     before_a_stream_is_known_nothing_is_read_ahead
     once_a_stream_is_known_it_is_followed
+    a_stream_that_is_in_the_buffer_does_not_set_the_arm_going
     read_ahead_may_be_limited
     limited_read_ahead_stops_at_its_limit
+    a_limit_beyond_the_segment_limits_nothing
     read_ahead_keeps_what_the_host_has
     read_ahead_may_push_out_what_the_host_has
     a_write_into_what_is_read_ahead_stops_it
     sectors_read_ahead_and_then_written_are_not_read_from_the_cache
     a_head_switch_of_read_ahead_is_not_broken_off
+    a_head_switch_of_read_ahead_that_has_not_begun_is_left_out
+    behind_a_read_to_the_tracks_end_the_arm_stays
     in_order_a_track_takes_up_to_two_revolutions
     on_arrival_a_track_takes_one_revolution
     what_passes_on_the_way_is_kept
     on_arrival_nothing_is_read_behind_the_request
     a_whole_track_comes_in
+    any_whole_track_comes_in
     what_comes_between_landing_and_request_is_kept
     a_zero_latency_read_is_followed_to_the_tracks_end
     a_whole_track_is_not_there_before_it_has_passed
+    a_track_read_from_its_beginning_is_there_when_its_last_sector_is
+    limited_read_ahead_leaves_what_had_passed_before
     a_first_write_is_reported_when_its_data_are_there
     written_through_it_is_complete_on_the_media
     a_write_that_goes_on_is_reported_early
@@ -303,6 +319,9 @@ rows! {
     a_write_over_pending_data_waits_for_the_media
     a_write_may_replace_pending_data
     pending_writes_fill_the_buffer
+    a_write_for_which_half_the_room_is_left_waits
+    a_write_that_just_fits_beside_another_does_not_wait
+    each_write_on_the_media_gives_its_room_back
     a_buffered_write_takes_the_bus_only
     a_full_buffer_makes_room_first
     overwriting_needs_no_room
@@ -323,26 +342,42 @@ rows! {
     a_linear_transfer_of_two_tracks
     a_linear_transfer_at_the_pace_of_the_bus
     track_changes_may_cost_nothing
+    a_linear_write_may_be_reported_early
     the_cached_part_of_a_read_may_wait_for_the_overhead_of_a_hit
     a_write_after_a_write_elsewhere_may_have_its_own_completion
     a_writes_arm_may_take_its_time_where_it_is
     a_share_of_a_read_may_be_rounded_down
     a_cache_may_be_looked_up_when_the_command_comes
+    of_two_segments_the_one_that_holds_the_whole_read_serves
     read_ahead_may_stop_behind_a_sector
+    an_arm_that_is_just_about_to_leave_its_track_stays
     read_ahead_may_go_a_track_ahead
+    behind_the_last_sector_there_is_no_track_ahead
     read_ahead_may_wait_until_data_are_sent
     a_hit_elsewhere_may_end_read_ahead
+    a_hit_in_its_own_segment_takes_read_ahead_further
+    a_hit_that_has_all_ahead_of_it_begins_no_read_ahead
     the_segment_that_was_being_filled_may_be_spared
     a_write_may_leave_a_segment_that_is_being_filled
     reads_may_wait_for_early_writes
+    a_read_that_comes_when_an_early_write_is_through_waits_for_nothing
     appended_data_may_be_written_twice
+    what_is_written_twice_is_what_was_appended
+    appended_data_come_as_room_is_left
     a_write_behind_one_that_is_on_the_media_has_a_segment_of_its_own
     a_write_over_sectors_to_be_read_ahead_stops_it
+    a_write_right_behind_what_is_read_ahead_does_not_stop_it
+    a_write_that_no_segment_holds_anything_of_does_not_stop_it
     the_room_of_the_last_sector_is_free_when_the_read_is_complete
+    room_on_the_next_track_is_waited_for_too
+    while_it_waits_for_room_sectors_go_by
+    as_its_sector_begins_the_wait_for_room_is_over
+    data_sent_from_another_segment_take_no_room_of_read_ahead
     a_write_on_arrival_needs_its_last_sector_and_no_more
     a_read_that_fails_once_takes_a_revolution_more
     what_is_being_read_ahead_is_taken_as_it_comes
     a_write_that_never_left_the_bus_need_not_reconnect
     a_write_that_the_cache_takes_does_not_wait_for_the_arm
+    a_write_to_a_cache_that_is_half_full_waits_its_turn
     a_linear_transfer_begins_behind_the_arbitration
 }

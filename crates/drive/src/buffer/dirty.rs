@@ -226,6 +226,19 @@ mod tests {
         Target { cylinder: (lba / 7) as u32, ..Target::default() }
     }
 
+    #[test]
+    fn what_is_as_old_as_the_bound_is_not_yet_too_old() {
+        let mut dirty = Dirty::default();
+        dirty.insert(0, 8, somewhere);
+        dirty.note_arrival(Nanos(1000), 0, 8);
+        let mut overdue = |now| dirty.overdue(Nanos(500), Nanos(now));
+        for _ in 1..OVERDUE_EVERY {
+            assert_eq!(overdue(2000), None, "one piece in so many");
+        }
+        assert_eq!(overdue(1500), None);
+        assert_eq!(overdue(1501), Some((0, 8)));
+    }
+
     proptest! {
         /// The naive twin: a set of sectors.
         #[test]

@@ -367,6 +367,20 @@ mod tests {
         assert_eq!(rate(4e9 - 0.5), u128::MAX / 7_999_999_999 * 2 + 1);
     }
 
+    /// At 6,000 rpm 100 ppm are a hundredth of a turn in a second.
+    #[test]
+    fn a_deviation_above_zero_turns_faster() {
+        let spec = SpindleSpec { drift_ppm: 100.0, drift_interval_s: 1.0, ..SpindleSpec::default() };
+        let mut disk = Spindle::new(6000.0, &spec, 7);
+        for second in 0..20 {
+            let (begin, end) = (Nanos(second * 1_000_000_000), Nanos((second + 1) * 1_000_000_000));
+            let epoch = disk.epoch_at(begin);
+            let gained = (epoch.angle(end) - epoch.angle(begin)).as_turns();
+            let gained = if gained < 0.5 { gained } else { gained - 1.0 };
+            assert!((gained - 0.01 * deviation(7, second)).abs() < 1e-5, "{second}: {gained}");
+        }
+    }
+
     /// The generator's published first outputs for seed 0.
     #[test]
     fn the_hash_is_splitmix() {

@@ -99,6 +99,20 @@ mod tests {
     use headstack_units::Angle;
     use proptest::prelude::*;
 
+    /// Fifty sectors of 0.1 ms that began to pass at 0, and a disk that is found elsewhere at 2 ms.
+    #[test]
+    fn on_a_disk_that_was_shifted_sectors_have_passed_as_far_as_it_is() {
+        let extent = Extent { sectors: 50, slot_width: Angle::fraction(1, 100), ..Extent::default() };
+        let pass = Pass { extent, sectors: 50, end: Nanos(5_000_000), ..Pass::default() };
+        let passed = |turns| {
+            let now = Nanos(2_000_000);
+            pass.passed(&Epoch::new(now, Angle::from_turns(turns), 1e7), now)
+        };
+        assert_eq!(passed(0.205), 20);
+        assert_eq!(passed(0.905), 0, "the first comes ten sectors later");
+        assert_eq!(passed(0.605), 49, "all are through but the last, whose end is settled");
+    }
+
     proptest! {
         #[test]
         fn sectors_are_counted_as_their_ends_say(

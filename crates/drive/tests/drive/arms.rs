@@ -374,6 +374,23 @@ fn heads_that_stand_still_are_where_they_were() {
     }
 }
 
+/// A command that is to keep its place waits for those before it, and those behind it wait, though their arm could serve.
+#[test]
+fn an_ordered_command_has_all_arms_wait() {
+    for ordered in [0, 1] {
+        let mut drive = drive_with("count = 2, design = \"multi-channel\", angles_turns = [0.0, 0.0]", "");
+        let bus = drive.model().bus();
+        let read = |id, lba| {
+            let flags = if id == ordered { RequestFlags::ORDERED } else { RequestFlags::default() };
+            (Nanos::ZERO, Command { flags, ..command(id, Op::Read, lba, 1) })
+        };
+        let (outcomes, _) = run_events(&mut drive, &bus, &[read(0, 20_000), read(1, 60)]);
+        assert_eq!(outcomes.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), [0, 1]);
+        // Cylinder 50 comes at 10 ms, and sector 60 after that.
+        assert!(near(outcomes[1].finish, 16.101), "{outcomes:?}");
+    }
+}
+
 /// While a drive recalibrates, none of its arms serves, wherever the sector is.
 #[test]
 fn a_recalibration_holds_every_arm() {
@@ -391,6 +408,22 @@ fn a_recalibration_holds_every_arm() {
                 (0.1..=TURN_MS / 2.0 + 0.2).contains(&over),
                 "{design}, sector {lba}: {over} ms after it"
             );
+        }
+    }
+}
+
+/// So it is where the host recalibrates: the arm that worked last is held, and so are the others.
+#[test]
+fn a_recalibration_by_the_host_holds_every_arm() {
+    for design in ["single-moving", "multi-moving", "multi-channel"] {
+        for lba in (5..100).step_by(10) {
+            let mut drive = drive(&format!(
+                "arms = {{ count = 2, design = \"{design}\" }}\n\
+                 recalibration = {{ mode = \"by-host\", interval_s = 1.0, duration_ms = 500.0 }}\n{FAST_BUS}\n"
+            ));
+            drive.recalibrate(ms(1000.0));
+            let finish = serve(&mut drive, ms(1200.0), command(0, Op::Read, lba, 1)).finish;
+            assert!(finish > ms(1500.0), "{design}, sector {lba}: {finish}");
         }
     }
 }

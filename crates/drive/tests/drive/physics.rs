@@ -5,7 +5,7 @@ use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::Drive;
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Angle, Nanos, Op};
 
 /// Equal to the microsecond.
 fn close(time: Nanos, expected_ms: f64) {
@@ -52,6 +52,61 @@ fn a_measured_finish_moves_everything_with_it() {
     let a = serve(&mut own, first.finish + ms(1.0), command(1, Op::Write, 9000, 7));
     let b = serve(&mut rebased, measured + ms(1.0), command(1, Op::Write, 9000, 7));
     close(service(&a), service(&b).as_ms());
+}
+
+/// At 5 ms it has come to sector 50; then the disk turns out to be a tenth of a turn further.
+#[test]
+fn on_a_disk_found_further_on_more_has_been_read_ahead() {
+    let cache = "cache = { segments = 1, segment_kib = 64.0, read_ahead = \"to-track-end\" }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{cache}"));
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 10));
+    assert_eq!(serve(&mut drive, ms(5.0), command(1, Op::Read, 45, 1)).cache, CacheResult::Hit);
+    drive.relock(ms(5.0), Angle::fraction(1, 10));
+    assert_eq!(serve(&mut drive, ms(5.0), command(2, Op::Read, 55, 1)).cache, CacheResult::Hit);
+}
+
+/// Read-ahead began with sector 10, and was really under way 10.05 ms later: the sector had come just before, at 11 ms.
+#[test]
+fn read_ahead_found_later_goes_on_with_the_sectors_nearest_to_that() {
+    let cache = "cache = { segments = 1, segment_kib = 64.0, read_ahead = \"to-track-end\" }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{cache}"));
+    let first = serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 10));
+    close(first.finish, 1.001);
+    drive.rebase_on_clock(first.finish, first.finish + ms(10.05));
+    let (held, to_come) = (command(1, Op::Read, 55, 1), command(2, Op::Read, 56, 20));
+    assert_eq!(serve(&mut drive, ms(16.65), held).cache, CacheResult::Hit);
+    close(serve(&mut drive, ms(16.66), to_come).finish, 17.601);
+}
+
+/// A read that fails is tried again each time its sector comes around, here four times in the mean.
+#[test]
+fn a_read_that_fails_often_takes_as_many_revolutions() {
+    let errors = "soft_errors = { read_probability = 1.0, write_probability = 0.0, mean_revolutions = 4.0 }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{errors}"));
+    let more: Vec<f64> = (0..400)
+        .map(|second| {
+            let read = serve(&mut drive, ms(1000.0 * f64::from(second)), command(0, Op::Read, 10, 1));
+            (read.phases.rotation.as_ms() - 1.0) / 10.0
+        })
+        .collect();
+    assert!(more.iter().all(|more| *more > 0.5 && (more - more.round()).abs() < 1e-4), "{more:?}");
+    // Three standard errors of a geometric law.
+    let mean = more.iter().sum::<f64>() / 400.0;
+    assert!((mean - 4.0).abs() < 3.0 * f64::sqrt(12.0 / 400.0), "{mean}");
+}
+
+/// What was written when the clock said 0.01 ms was really written at 50.01 ms, and is 100 ms old 100 ms later.
+#[test]
+fn what_waits_to_be_written_ages_from_when_it_was_really_taken() {
+    let cache = "size_kib = 10.0, idle_before_destage_ms = 2000.0, age_limit_ms = 100.0";
+    let mut drive = drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ {cache} }}"));
+    let (bus, mut background) = (drive.model().bus(), Vec::new());
+    let write = drive.serve(Nanos::ZERO, command(0, Op::Write, 1000, 10), &bus, &mut background);
+    close(write.finish, 0.01);
+    drive.rebase(write.finish, ms(50.01));
+    drive.serve(ms(500.0), command(1, Op::Read, 0, 1), &bus, &mut background);
+    assert_eq!(background.len(), 1);
+    close(background[0].start, 150.01);
 }
 
 #[test]
@@ -101,6 +156,16 @@ fn first_come_first_served_with_a_modifier_is_another_order() {
 }
 
 #[test]
+fn the_data_of_a_write_take_the_bus_wherever_they_go() {
+    let slow = "bus = { read_mb_per_s = 512.0, write_mb_per_s = 0.512, arbitration_us = 100.0 }";
+    for policy in ["write-through = {}", "immediate-reporting = {}", "write-back = { size_kib = 10.0 }"] {
+        let mut drive = drive(&format!("{slow}\nwrite_policy.{policy}"));
+        let write = serve(&mut drive, Nanos::ZERO, command(0, Op::Write, 50, 10));
+        assert_eq!((write.bus_data, write.busy.bus), (ms(10.0), ms(10.1)), "{policy}");
+    }
+}
+
+#[test]
 fn the_arms_time_is_told_by_what_it_worked_for() {
     let mut drive = drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ size_kib = 10.0 }}"));
     let bus = drive.model().bus();
@@ -114,6 +179,27 @@ fn the_arms_time_is_told_by_what_it_worked_for() {
     assert_eq!(destage, background[0].finish - background[0].start);
     let times = Work::ALL.map(|work| drive.busy_times().of(work));
     assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
+}
+
+/// Sectors 10 and 20 pass until 1.1 and 22.1 ms; the arm is there.
+#[test]
+fn work_is_counted_from_where_a_stretch_begins() {
+    let mut drive = drive(FAST_BUS);
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 10, 1));
+    let before = drive.busy_times();
+    close(before.total(), 1.1);
+    drive.begin_stretch();
+    assert_eq!(drive.busy_times().total(), Nanos::ZERO);
+    drive.keep_work();
+    serve(&mut drive, ms(20.0), command(1, Op::Read, 20, 1));
+    close(drive.busy_times().total(), 2.1);
+    drive.add_busy_times(&before);
+    close(drive.busy_times().of(Work::Command), 3.2);
+    let work: Vec<(Nanos, Nanos)> = drive.take_work().collect();
+    assert_eq!(work.len(), 1);
+    close(work[0].0, 20.0);
+    close(work[0].1, 22.1);
+    assert_eq!(drive.take_work().count(), 0, "it has been told");
 }
 
 /// A host that recalibrates does so when the interval has passed, and counts the next one from there.
@@ -156,8 +242,10 @@ fn read_ahead_keeps_pace_with_a_spindle_that_drifts() {
         let found = ["", ahead].map(|cache| {
             let mut drive = drive(&format!("{FAST_BUS}\n{spindle}\n{cache}"));
             let first = serve(&mut drive, ms(37.3 * f64::from(number)), command(0, Op::Read, 0, 1));
-            // Fifty sectors later.
-            serve(&mut drive, first.finish + ms(5.0), command(1, Op::Read, 99, 1))
+            // Fifty sectors later; what has been read ahead by then is in the buffer.
+            let first_lba = if cache.is_empty() { 99 } else { 1 };
+            let rest = command(1, Op::Read, first_lba, 100 - first_lba as u32);
+            serve(&mut drive, first.finish + ms(5.0), rest)
         });
         let [waits, reads_ahead] = found.map(|outcome| outcome.finish);
         assert!(waits.0.abs_diff(reads_ahead.0) <= 1, "{number}: {waits} and {reads_ahead}");

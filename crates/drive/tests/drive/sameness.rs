@@ -122,6 +122,70 @@ fn where_two_segments_hold_a_sector_their_order_matters() {
     assert!(!begun(6), "5 to 15 alone");
 }
 
+#[test]
+fn a_drive_goes_on_as_its_copy_does() {
+    for options in [
+        "",
+        "cache = { segments = 2, segment_kib = 32.0, read_ahead = \"to-track-end\" }\n",
+        "write_policy.write-back = { size_kib = 64.0, idle_before_destage_ms = 5.0 }\n",
+        "write_policy.immediate-reporting = { pending_writes = 2 }\n",
+        "arms = { count = 2 }\n",
+    ] {
+        let mut drive = crate::common::drive(options);
+        for (at_ms, op, lba) in [(0.0, Op::Write, 3000), (50.0, Op::Read, 0), (100.0, Op::Write, 8000)] {
+            crate::common::serve(&mut drive, crate::common::ms(at_ms), crate::common::command(0, op, lba, 8));
+            let labels = drive.same_future(&drive.clone());
+            assert!(labels.is_some_and(|labels| labels.is_identity()), "after {at_ms} ms, with {options}");
+        }
+    }
+}
+
+#[test]
+fn what_waits_to_be_written_is_part_of_the_future() {
+    let holding = |lba| {
+        let cache = "write_policy.write-back = { size_kib = 64.0, idle_before_destage_ms = 1000.0 }\n";
+        let mut drive = crate::common::drive(cache);
+        let mut serve = |at_ms, op, lba| {
+            crate::common::serve(&mut drive, crate::common::ms(at_ms), crate::common::command(0, op, lba, 8));
+        };
+        serve(0.0, Op::Write, lba);
+        serve(10.0, Op::Write, 5000);
+        serve(50.0, Op::Read, 0);
+        drive
+    };
+    assert!(holding(3000).same_future(&holding(3000)).is_some());
+    assert!(holding(3000).same_future(&holding(3010)).is_none());
+}
+
+/// Two caches hold the same, and the segments were used in the same order; but one of them was not asked for so long that an
+/// adaptive cache is about to give its share to the others.
+#[test]
+fn how_long_ago_a_segment_was_used_is_part_of_the_future() {
+    let cache =
+        "cache = { segments = 2, segment_kib = 16.0, segmentation = \"adaptive\", read_ahead = \"none\" }\n";
+    let read = |drive: &mut Drive, at_ms: f64, lba: u64| {
+        crate::common::serve(drive, crate::common::ms(at_ms), crate::common::command(0, Op::Read, lba, 4))
+    };
+    let after = |hits: u32| {
+        let mut drive = crate::common::drive(cache);
+        read(&mut drive, 0.0, 0);
+        read(&mut drive, 100.0, 1000);
+        for hit in 0..hits {
+            read(&mut drive, 200.0 + f64::from(hit), 1000);
+        }
+        read(&mut drive, 500.0, 1000);
+        drive
+    };
+    let (mut young, mut old) = (after(0), after(8));
+    assert!(young.same_future(&after(0)).is_some());
+    assert!(young.same_future(&old).is_none());
+    let then = [&mut young, &mut old].map(|drive| {
+        read(drive, 700.0, 1002);
+        read(drive, 800.0, 0).cache
+    });
+    assert_ne!(then[0], then[1]);
+}
+
 /// What is measured of a command moves all that the drive does from then on, and changes nothing else: as if it had been
 /// asked so much later.
 #[test]

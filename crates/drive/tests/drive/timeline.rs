@@ -33,6 +33,16 @@ fn overhead_beside_the_data_is_overhead() {
     assert!(steps.iter().all(|step| step.label != "wait"), "{steps:?}");
 }
 
+#[test]
+fn each_track_of_a_transfer_is_a_step() {
+    let mut drive = drive(crate::common::FAST_BUS);
+    let bus = drive.model().bus();
+    let (_, steps) = drive.explain(Nanos::ZERO, command(0, Op::Read, 90, 20), &bus);
+    let transfers = steps.iter().filter(|step| step.label == "transfer");
+    let told: Vec<&str> = transfers.map(|step| step.note.as_str()).collect();
+    assert_eq!(told, ["LBA 90 to 99", "LBA 100 to 109"]);
+}
+
 /// The timeline says which of several heads serve, and how far the arm really goes.
 #[test]
 fn the_heads_that_serve_are_named() {
@@ -45,7 +55,9 @@ fn the_heads_that_serve_are_named() {
     let fixed = "fixed_heads = [{ first_cylinder = 50, last_cylinder = 50 }]";
     for (arms, lba, label, note) in [
         ("count = 2", 60, "rotation", "arm 1: "),
+        ("count = 2", 40, "rotation", "arm 0: "),
         ("heads_per_surface = 2", 60, "rotation", "head 1 of arm 0: "),
+        ("heads_per_surface = 2", 40, "rotation", "head 0 of arm 0: "),
         (fixed, 20_060, "rotation", "fixed heads 0: "),
         (fixed, 30_000, "seek", "75 cylinders, 0 → 75"),
         ("heads_per_surface = 2, head_placement = \"radial\"", 30_000, "seek", "25 cylinders, 0 → 75"),

@@ -287,6 +287,18 @@ fn drift_keeps_its_bounds_and_its_phase_whoever_asks() {
     assert_ne!(other_seed.epoch_at(end).angle(end), often.epoch_at(end).angle(end));
 }
 
+#[test]
+fn who_looks_ahead_sees_the_disk_as_it_will_turn_and_changes_nothing() {
+    let mut disk = drifting(0.0, 50.0, 1.0, 5);
+    let present = disk.epoch_at(Nanos(300_000_000));
+    for at in [300_000_000, 999_999_999, 1_000_000_000, 4_700_000_000] {
+        let ahead = disk.epoch_ahead(Nanos(at));
+        assert_eq!(ahead, disk.clone().epoch_at(Nanos(at)), "at {at} ns");
+        assert_eq!(ahead == present, at < 1_000_000_000, "at {at} ns");
+        assert_eq!(disk.present_epoch(), present);
+    }
+}
+
 /// One interval a millisecond, and a century to cross: step by step that would take hours, and at the end of time for ever.
 #[test]
 fn an_idle_century_takes_no_time() {
