@@ -155,7 +155,7 @@ impl Device {
         if self.responses.quantile(0.25) < octaves(SHORTEST_USUAL) {
             return nothing;
         }
-        // Of reads like it there may be few, or some that took no time: it is late among all, too.
+        // Of reads like it there may be few: it is late among all, too.
         let high = self.responses.quantile(HIGH);
         let is_late = |read: &Late| read.excess > limit && octaves(read.response) > high + AT_LEAST_OCTAVES;
         let beyond: Vec<Late> = self.latest.into_iter().map(|Reverse(read)| read).filter(is_late).collect();
