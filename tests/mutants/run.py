@@ -238,6 +238,8 @@ class Results:
 def try_all(crate: str, mutants: list[Mutant], end: float, *, again: bool) -> Results:
     """Switch the mutants of a crate on, one after the other, those in hand first that were not tried yet."""
     copy, results = Copy(crate, mutants), Results(crate)
+    # What did not compile before is not built again to find that out.
+    copy.unviable = {mutant.number for mutant in mutants if results.of.get(mutant.name) == "unviable"}
     copy.switch()
     tests = copy.tests()
     patience = {}
