@@ -223,6 +223,8 @@ rows! {
     a_fence_may_be_a_share_of_the_read
     a_tracks_end_may_count_as_a_fence
     a_full_buffer_costs_a_revolution
+    a_full_buffer_waits_until_the_bus_has_been_won
+    the_last_sectors_of_a_drive_come_through_a_small_buffer
     without_a_buffer_the_host_takes_each_sector_as_it_passes
     without_a_buffer_a_late_host_costs_a_revolution
     arbitration_comes_before_the_data
@@ -230,8 +232,10 @@ rows! {
     a_hit_needs_no_reconnection
     a_drive_that_does_not_let_go_need_not_reconnect
     a_read_in_bursts_lets_go_of_the_bus_between_them
+    a_hit_in_bursts_reconnects_between_them
     a_read_asks_for_the_bus_again_at_its_buffer_full_ratio
     a_write_may_begin_with_its_first_sector
+    the_last_burst_of_a_write_is_what_is_left
     a_write_waits_until_its_data_cannot_run_out
     late_data_cost_a_write_a_revolution
     data_come_while_the_arm_moves
@@ -348,6 +352,7 @@ rows! {
     a_writes_arm_may_take_its_time_where_it_is
     a_share_of_a_read_may_be_rounded_down
     a_cache_may_be_looked_up_when_the_command_comes
+    what_read_ahead_takes_to_stop_is_added_to_the_overhead
     of_two_segments_the_one_that_holds_the_whole_read_serves
     read_ahead_may_stop_behind_a_sector
     an_arm_that_is_just_about_to_leave_its_track_stays
@@ -363,6 +368,7 @@ rows! {
     a_read_that_comes_when_an_early_write_is_through_waits_for_nothing
     appended_data_may_be_written_twice
     what_is_written_twice_is_what_was_appended
+    what_was_not_reported_early_is_written_once
     appended_data_come_as_room_is_left
     a_write_behind_one_that_is_on_the_media_has_a_segment_of_its_own
     a_write_over_sectors_to_be_read_ahead_stops_it
@@ -370,6 +376,8 @@ rows! {
     a_write_that_no_segment_holds_anything_of_does_not_stop_it
     the_room_of_the_last_sector_is_free_when_the_read_is_complete
     room_on_the_next_track_is_waited_for_too
+    data_that_have_not_come_have_not_left
+    data_that_wait_for_the_bus_have_not_left
     while_it_waits_for_room_sectors_go_by
     as_its_sector_begins_the_wait_for_room_is_over
     data_sent_from_another_segment_take_no_room_of_read_ahead

@@ -475,12 +475,26 @@ fn what_is_discarded_does_not_go_to_the_media() {
 }
 
 #[test]
+fn a_discard_takes_the_overhead_of_a_write() {
+    let mut drive = drive("controller = { write_overhead_ms = 0.5, write_completion_ms = 0.2 }");
+    let discard = Command { flags: RequestFlags::DISCARD, ..command(0, Op::Write, 100, 10) };
+    let outcome = serve(&mut drive, ms(1.0), discard);
+    assert_eq!(
+        (outcome.finish, outcome.phases.overhead, outcome.phases.total()),
+        (ms(1.7), ms(0.7), ms(0.7))
+    );
+}
+
+#[test]
 fn write_same_sends_one_sector_and_writes_all() {
     // The bus takes 1 ms a sector, the media 0.1 ms.
     let slow = "bus = { read_mb_per_s = 0.512, write_mb_per_s = 0.512 }";
-    for policy in
-        ["", "write_policy.write-back = { size_kib = 1000.0 }", "write_policy.immediate-reporting = {}"]
-    {
+    for policy in [
+        "",
+        "buffer.size_kib = 16.0",
+        "write_policy.write-back = { size_kib = 1000.0 }",
+        "write_policy.immediate-reporting = {}",
+    ] {
         let mut drive = drive(&format!("{slow}\n{policy}"));
         let bus = drive.model().bus();
         let same = Command { flags: RequestFlags::WRITE_SAME, ..command(0, Op::Write, 0, 1000) };

@@ -5,7 +5,7 @@ use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::Drive;
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
-use headstack_units::{Angle, Nanos, Op};
+use headstack_units::{Angle, Lba, Nanos, Op};
 
 /// Equal to the microsecond.
 fn close(time: Nanos, expected_ms: f64) {
@@ -153,6 +153,18 @@ fn first_come_first_served_with_a_modifier_is_another_order() {
         let value = parameter.as_ref().map_or(String::new(), |parameter| format!("(5{})", parameter.unit));
         assert!(!policy(&format!("fcfs+{name}{value}")).is_fcfs(), "{name}");
     }
+}
+
+/// The bus takes a millisecond a sector, from 10 ms on, when the end of the first track has passed.
+#[test]
+fn a_read_that_waits_for_its_tracks_end_waits_for_the_last_sector_there() {
+    let bus = "bus = { read_mb_per_s = 0.512, write_mb_per_s = 0.512 }";
+    let fence = "buffer = { size_kib = 64.0, read_fence_kib = 64.0, read_fence_at_track_end = true }";
+    let mut drive = drive(&format!("{bus}\n{fence}"));
+    let read = serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 50, 100));
+    let passed = read.passed.expect("a sector decides when it ends");
+    assert_eq!((passed.lba, passed.at), (Lba(99), ms(10.0)));
+    close(read.finish, 110.0);
 }
 
 #[test]

@@ -34,6 +34,17 @@ fn overhead_beside_the_data_is_overhead() {
 }
 
 #[test]
+fn what_a_command_waits_for_is_told() {
+    let extra = "recalibration = { mode = \"by-drive\", interval_s = 1.0, duration_ms = 500.0 }";
+    let mut drive = drive(&format!("{extra}\n{}", crate::common::FAST_BUS));
+    let bus = drive.model().bus();
+    let (_, steps) = drive.explain(Nanos::from_ms(1200.0), command(0, Op::Read, 0, 1), &bus);
+    let (start, end) = (Nanos::from_ms(1200.0), Nanos::from_ms(1500.0));
+    assert_eq!((steps[0].label, steps[0].start, steps[0].end), ("wait", start, end));
+    assert!(steps[0].note.contains("recalibration"), "{}", steps[0].note);
+}
+
+#[test]
 fn each_track_of_a_transfer_is_a_step() {
     let mut drive = drive(crate::common::FAST_BUS);
     let bus = drive.model().bus();
