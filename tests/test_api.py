@@ -229,6 +229,26 @@ def test_panics_do_not_reach_the_user() -> None:
             call()
 
 
+def test_no_seek_is_longer_than_the_drive() -> None:
+    drive = headstack.Drive("hp-97560")
+    assert drive.seek_ms(1961) > drive.seek_ms(1000)
+    with pytest.raises(headstack.InputError, match="no seek goes over 1962 cylinders"):
+        drive.seek_ms(1962)
+
+
+def test_rows_are_not_written_by_the_name_of_another_format(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    for call in (
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, out=rows),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, driver_out=rows),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, background_out=rows),
+    ):
+        with pytest.raises(headstack.InputError, match="by the name of another") as refusal:
+            call()
+        assert "`rows.parquet`" in (refusal.value.hint or "")
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_schema_knows_every_key_of_a_drive_file() -> None:
     schema = json.loads(_core.json_schema("drive"))
     assert {"layout", "seek", "provenance", "published"} <= schema["properties"].keys()

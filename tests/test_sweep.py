@@ -386,6 +386,19 @@ def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
     assert outcome.code == 1
     assert "limit broken: response_ms.p99 > +5%: rotation_rpm 5400" in outcome.err
     assert "there is no `p98`" in refused("compare", swept, "--fail-if", "p98 > +5%")
+    # A value is asked of every point, the first under its load, too.
+    known = [result.estimate("response_ms.p99") for result in headstack.Sweep(swept).results]
+    slowest = max(found.mean for found in known if found)
+    for share, code in [(0.9999, 1), (1.0001, 0)]:
+        assert run_cli("compare", swept, "--fail-if", f"response_ms.p99 > {share * slowest:.6f}ms").code == code
+    first = run_cli("compare", swept, "--fail-if", "response_ms.p99 > 0.001ms").err
+    assert first.count("limit broken") == 6
+
+
+def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
+    rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
+    found = headstack.sweep(written(tmp_path, rule + BASE + RPM + GAP), tmp_path / "out").compare()
+    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has."
 
 
 def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def explain_completion(
     _core.check_number("before", before)
     path = Path(completions)
     try:
-        table = pl.scan_parquet(path)
+        table = pl.scan_parquet(path, glob=False)
         facts = pl.read_parquet_metadata(path)
         has_flags = "flags" in table.collect_schema()
         flags = pl.col("flags") if has_flags else pl.lit(0).alias("flags")

@@ -53,6 +53,19 @@ def check_report(path: Path) -> None:
     check_packages("a page", PAGE_PACKAGES)
 
 
+def parquet(path: str | Path | None) -> Path | None:
+    """The path of a Parquet file to be written; refused where the name says that something else is in it."""
+    if path is None or Path(path).suffix.lower() not in OTHER_SUFFIXES:
+        return None if path is None else Path(path)
+    raise InputError(
+        f"`{path}` would be a Parquet file by the name of another",
+        f"name it `{Path(path).with_suffix('.parquet').name}`; `headstack trace convert` makes CSV and others of it",
+    )
+
+
+OTHER_SUFFIXES = frozenset([".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"])
+
+
 def check_packages(what: str, names: Sequence[str]) -> None:
     """Refuse, before any work is done, what needs packages that are not installed."""
     missing = [name for name in names if find_spec(name) is None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from headstack import _core, frames
 from headstack.errors import InputError
+from headstack.files import parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,9 +110,9 @@ def simulate(
         warmup_requests=warmup_requests,
         warmup_s=warmup_s,
         until_s=until_s,
-        out=None if out is None else Path(out),
-        driver_out=None if driver_out is None else Path(driver_out),
-        background_out=None if background_out is None else Path(background_out),
+        out=parquet(out),
+        driver_out=parquet(driver_out),
+        background_out=parquet(background_out),
         keep=keep,
         sample=sample,
         progress=progress,

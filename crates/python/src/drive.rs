@@ -160,8 +160,15 @@ impl Drive {
     }
 
     /// Time of a seek over so many cylinders, in ms.
-    fn seek_ms(&self, distance: Distance) -> f64 {
-        self.mechanics.curve.time(distance.0).as_ms()
+    fn seek_ms(&self, distance: Distance) -> Result<f64, Error> {
+        let cylinders = self.layout.cylinders();
+        if distance.0 >= cylinders {
+            return Err(Error::Input(
+                format!("no seek goes over {} cylinders: the drive has {cylinders}", distance.0),
+                Some(format!("give at most {}", cylinders - 1)),
+            ));
+        }
+        Ok(self.mechanics.curve.time(distance.0).as_ms())
     }
 
     /// The "average seek" by each of the definitions in use, and the ends of the curve, in ms.

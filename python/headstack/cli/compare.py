@@ -32,7 +32,7 @@ def compare(
         Parameter(
             group=RUN,
             help="Exit with 1 if this holds of any of the others: a change `p99 > +5%`, `mean > +0.5ms`, or a value "
-            "`p99 > 20ms`. Repeatable.",
+            "`p99 > 20ms`. Of a sweep, values are asked of every point. Repeatable.",
         ),
     ] = (),
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)

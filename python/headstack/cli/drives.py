@@ -447,7 +447,7 @@ def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("arms", output.number(count)),
         ("design", arms["design"]),
-        ("angles", ", ".join(f"{angle:.3g}" for angle in angles) + " turns"),
+        ("angles", ", ".join(f"{angle:.3g}" for angle in angles) + " revolutions"),
     ]
     if out_of_use := arms.get("deconfigured"):
         rows.append(("out of use", ", ".join(f"arm {arm}" for arm in out_of_use)))
@@ -469,7 +469,7 @@ def _heads(arms: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("heads of an arm over a surface", f"{heads}, {placement}"))
     if heads > 1 and placement == "equidistant":
         behind = arms.get("head_angles_turns") or [head / (heads * arms["count"]) for head in range(heads)]
-        rows.append(("behind their arm", ", ".join(f"{angle:.3g}" for angle in behind) + " turns"))
+        rows.append(("behind their arm", ", ".join(f"{angle:.3g}" for angle in behind) + " revolutions"))
     if out_of_use := arms.get("heads_deconfigured"):
         rows.append(("heads out of use", ", ".join(_failing(each) for each in out_of_use)))
     rows += [

@@ -48,7 +48,7 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a line about what was done."""
-    _say(message)
+    _say(_harmless(message))
 
 
 _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
@@ -57,13 +57,19 @@ _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
 def _stderr(label: str, colour: str, message: str) -> None:
     styled = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     shown = f"\x1b[1;{_SGR[colour]}m{label}\x1b[0m" if styled else label
-    _say(f"{shown}: {message}")
+    _say(f"{shown}: {_harmless(message)}")
 
 
 def _say(line: str) -> None:
     # A closed stderr must not end the work.
     with suppress(OSError):
         sys.stderr.write(line + "\n")
+
+
+def _harmless(message: str) -> str:
+    """A message in which names that anybody chose send a terminal no commands; numbers of errors help nobody."""
+    said = re.sub(r" \(os error \d+\)", "", message)
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in said)
 
 
 def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:

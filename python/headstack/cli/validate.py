@@ -238,7 +238,7 @@ def _fit(drive: Mapping[str, Any], requests: int) -> str:
     )
     if tracking is not None:
         text += (
-            f"; the phase is followed to {tracking['sigma_turns']:.4f} turns, found again after "
+            f"; the phase is followed to {tracking['sigma_turns']:.4f} revolutions, found again after "
             f"{output.number(tracking['reacquisitions'])} jumps"
         )
     return text

@@ -120,13 +120,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
+OTHER_FORMS = "Besides --json: --csv prints the tables for other programs, --plain in ASCII, with no line wrapped."
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 
 def examples(verb: str) -> str:
     """The examples of a verb, as the end of its help."""
     known = EXAMPLES.get(verb, ())
-    return "\n\n".join([f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)]) if known else ""
+    shown = [f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)] if known else []
+    return "\n\n".join([*shown, *([] if verb == "completion" else [OTHER_FORMS])])
 
 
 def overview(width: int) -> str:

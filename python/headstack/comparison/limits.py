@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[a-z]*)\s*")
 
+_IN_MS = {"s": 1000.0, "us": 0.001, "ns": 1e-6}
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -47,6 +49,13 @@ class Limit:
                 f"--fail-if `{self.text}`: there is no `{self.metric}`", f"{meant}known: {', '.join(names)}"
             )
 
+    def _in_unit(self, unit: str) -> str:
+        factor = _IN_MS.get(self.unit) if unit == "ms" else None
+        if factor is None:
+            return f"give it in {unit}" if unit else "leave the unit out"
+        sign = "+" if self.is_change and self.bound >= 0 else ""
+        return f"`{self.metric} {'>' if self.is_upper else '<'} {sign}{self.bound * factor:g}ms`"
+
     def is_broken(self, first: float, second: float, unit: str) -> bool:
         """Whether the change from the first to the second, or the second, is beyond the bound."""
         value = second
@@ -62,7 +71,7 @@ class Limit:
             hint = (
                 f"a change has its sign: `{self.metric} {'>' if self.is_upper else '<'} {self.bound:+g}%`"
                 if self.unit == "%"
-                else "leave the unit out"
+                else self._in_unit(unit)
             )
             raise InputError(f"--fail-if `{self.text}`: {self.metric} is in {unit or 'no unit'}", hint)
         return value > self.bound if self.is_upper else value < self.bound

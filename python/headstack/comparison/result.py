@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +15,7 @@ from headstack.errors import InputError
 from headstack.sweeping.cells import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import polars as pl
 
@@ -48,6 +49,7 @@ def compare(
         How a trace is opened.
     """
     limits = [Limit.parse(text) for text in fail_if]
+    _check_names(files)
     if len(files) < 2:
         raise InputError("there is nothing to compare", "name two files or more: headstack compare A B")
     sources = [read(Path(file), time, open_trace) for file in files]
@@ -66,14 +68,32 @@ def compare(
     return Comparison(made, time, differences, broken_limits(limits, differences))
 
 
+def _check_names(files: object) -> None:
+    if isinstance(files, (str, Path)) or not isinstance(files, Sequence):
+        raise InputError(
+            "`files` is not a list of files", 'name two or more: compare(["before.parquet", "after.parquet"])'
+        )
+    for file in files:
+        if not isinstance(file, (str, Path)):
+            raise InputError(
+                f"a {type(file).__name__} cannot be compared",
+                "name files, as written by simulate(…, out=…): two or more",
+            )
+
+
 def broken_limits(limits: Sequence[Limit], differences: Sequence[Difference]) -> list[str]:
     """The limits that are broken, and by which."""
     return [
-        f"{limit.text}: {difference.name}, where {limit.metric} {_words(difference.metrics[limit.metric])}"
+        f"{limit.text}: {difference.name}, where {limit.metric} {_beyond(limit, difference.metrics[limit.metric])}"
         for limit in limits
         for difference in differences
         if _is_broken(limit, difference)
     ]
+
+
+def _beyond(limit: Limit, metric: Metric) -> str:
+    unit = f" {metric.unit}" if metric.unit else ""
+    return _words(metric) if limit.is_change else f"is {figure(metric.second, 4)}{unit}"
 
 
 @dataclass(frozen=True)

@@ -49,12 +49,19 @@ class Source:
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
     """Read a file; `time` is `response` or `service`, for those that have times."""
     if not path.is_file():
-        raise InputError(f"cannot read `{path}`: no such file", f"name {'; '.join(KINDS.values())}")
+        raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
         return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()))
     if path.suffix == ".json":
         return _document(path, time)
     return _requests(path, time, open_trace)
+
+
+def _why_not(path: Path) -> str:
+    if path.is_dir():
+        return "it is a folder; the folder of a sweep is compared alone, point by point"
+    # A file is read more than once.
+    return "it is not a regular file: write it to one first" if path.exists() else "no such file"
 
 
 def _document(path: Path, time: str) -> Source:
@@ -118,10 +125,10 @@ def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) 
     is_run = False
     if path.suffix == ".parquet":
         try:
-            is_run = "queue_ns" in pl.read_parquet_schema(path)
+            is_run = "queue_ns" in pl.scan_parquet(path, glob=False).collect_schema()
         except (OSError, pl.exceptions.PolarsError) as problem:
             raise InputError(f"cannot read `{path}`: {' '.join(str(problem).split())}") from None
-    frame = pl.read_parquet(path) if is_run else pl.DataFrame(open_trace(path))
+    frame = pl.read_parquet(path, glob=False) if is_run else pl.DataFrame(open_trace(path))
     begin = "arrival_ns" if time == "response" else "start_ns"
     if not {begin, "finish_ns"} <= set(frame.columns):
         raise InputError(f"`{path}` has no measured times", "compare traces that have them, or runs")

@@ -34,7 +34,10 @@ def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
             f"no point of the sweep in `{sweep.folder}` is complete", "headstack sweep … --resume goes on with it"
         )
     found = SweepComparison(sweep)
-    found.failed = broken_limits(limits, list(found.differences.values()))
+    changes = [limit for limit in limits if limit.is_change]
+    values = [limit for limit in limits if not limit.is_change]
+    # A value is asked of every point, whether there is another under its load or not.
+    found.failed = broken_limits(changes, list(found.differences.values())) + broken_limits(values, found.alone())
     return found
 
 
@@ -84,6 +87,20 @@ class SweepComparison:
         }
         self.failed: list[str] = []
 
+    def alone(self) -> list[Difference]:
+        """Every point by itself: over all its seeds, and nothing changes."""
+        names = self.sweep.definition.metrics
+        known = {point.label: {name: _mean(point, name) for name in names} for point in self.points}
+        return [
+            Difference(
+                label,
+                {name: Metric(mean, mean, cells.unit(name), None) for name, mean in means.items() if mean is not None},
+                None,
+                None,
+            )
+            for label, means in known.items()
+        ]
+
     def _difference(self, first: PointResult, other: PointResult) -> Difference:
         found = {name: _metric(first, other, name) for name in self.sweep.definition.metrics}
         known = {name: metric for name, metric in found.items() if metric is not None}
@@ -123,9 +140,23 @@ class SweepComparison:
             verb = "is that of" if metric == P99 else "are those of"
             cost = f"{cells.cell(point.estimate(metric))}{unit}"
             return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}."
-        ranked = Counter(self.design(point) for point in best).most_common(2)
-        others = [f", {name} at {count}" for name, count in ranked[1:]]
-        return f"{ranked[0][0]} has the {least} {word} at {ranked[0][1]} of {len(best)} loads{''.join(others)}."
+        return self._wins(f"{least} {word}", metric, [load for load in known if load])
+
+    def _wins(self, what: str, metric: str, known: list[list[tuple[PointResult, float]]]) -> str:
+        """The sentence about one cost under several loads: a point that is alone under its load wins nothing."""
+        contested = [load for load in known if len(load) > 1]
+        if not contested:
+            return ""
+        won = [min(load, key=lambda pair: (pair[1], _mean(pair[0], P99) or 0.0))[0] for load in contested]
+        (first, count), *rest = Counter(self.design(point) for point in won).most_common(2)
+        where = f"{count} of {len(won)} loads"
+        if len(won) < len(known):
+            where = "the one load" if len(won) == 1 else f"{count} of the {len(won)} loads"
+            where += " that more than one point has"
+        others = "".join(f", {name} at {times}" for name, times in rest)
+        near = sum(not _is_clearly_least(point, load, metric) for point, load in zip(won, contested, strict=True))
+        aside = f"; at {near} of them another is so near that it may be chance" if near else ""
+        return f"{first} has the {what} at {where}{others}{aside}."
 
     @property
     def columns(self) -> list[str]:
@@ -199,6 +230,12 @@ class SweepComparison:
 
     def __repr__(self) -> str:
         return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
+
+
+def _is_clearly_least(point: PointResult, load: list[tuple[PointResult, float]], metric: str) -> bool:
+    """Whether no other's cost comes so near that the interval of the difference holds zero; without intervals: yes."""
+    changes = [_metric(point, other, metric) for other, _ in load if other is not point]
+    return all(change is None or change.is_clear is not False for change in changes)
 
 
 def _mean(point: PointResult, metric: str) -> float | None:

@@ -130,7 +130,7 @@ def _is_readable(file: Path) -> bool:
     import polars as pl
 
     try:
-        pl.read_parquet_schema(file)
+        pl.scan_parquet(file, glob=False).collect_schema()
     except (OSError, pl.exceptions.PolarsError):
         return False
     return True
