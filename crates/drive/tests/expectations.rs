@@ -114,6 +114,7 @@ rows! {
     the_arm_may_start_before_the_overhead_ends
     the_arm_may_start_after_the_command_is_decoded
     the_arm_moves_beside_the_rest_of_the_overhead
+    a_move_that_ends_before_the_overhead_costs_nothing
     without_a_seek_all_of_the_overhead_is_waited_for
     a_first_read_counts_as_after_a_read
     a_read_after_a_write_has_its_own_overhead
@@ -226,6 +227,7 @@ rows! {
     a_full_buffer_waits_until_the_bus_has_been_won
     the_last_sectors_of_a_drive_come_through_a_small_buffer
     without_a_buffer_the_host_takes_each_sector_as_it_passes
+    without_a_buffer_no_more_is_read_than_was_asked_for
     without_a_buffer_a_late_host_costs_a_revolution
     arbitration_comes_before_the_data
     a_drive_reconnects_after_mechanical_work
@@ -305,6 +307,7 @@ rows! {
     on_arrival_a_track_takes_one_revolution
     what_passes_on_the_way_is_kept
     on_arrival_nothing_is_read_behind_the_request
+    on_arrival_no_more_is_read_of_the_last_track
     a_whole_track_comes_in
     any_whole_track_comes_in
     what_comes_between_landing_and_request_is_kept
@@ -331,6 +334,7 @@ rows! {
     overwriting_needs_no_room
     buffered_data_are_read_from_the_buffer
     in_idle_time_buffered_writes_go_to_the_media
+    a_read_that_comes_as_a_buffered_write_would_go_is_first
     a_forced_write_goes_past_the_write_cache
     above_the_high_water_mark_a_read_waits
     the_drive_writes_down_to_the_low_water_mark_and_no_further
@@ -347,6 +351,7 @@ rows! {
     a_linear_transfer_at_the_pace_of_the_bus
     track_changes_may_cost_nothing
     a_linear_write_may_be_reported_early
+    a_linear_write_that_was_reported_early_keeps_the_arm
     the_cached_part_of_a_read_may_wait_for_the_overhead_of_a_hit
     a_write_after_a_write_elsewhere_may_have_its_own_completion
     a_writes_arm_may_take_its_time_where_it_is

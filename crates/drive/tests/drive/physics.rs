@@ -178,6 +178,15 @@ fn the_data_of_a_write_take_the_bus_wherever_they_go() {
 }
 
 #[test]
+fn a_drive_that_served_a_hit_is_at_rest_when_that_is_over() {
+    let mut drive = drive(&format!("{FAST_BUS}\ncache = {{ segments = 1, segment_kib = 16.0 }}"));
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 1));
+    let hit = serve(&mut drive, ms(100.0), command(1, Op::Read, 0, 1));
+    assert_eq!(hit.cache, CacheResult::Hit);
+    assert_eq!(drive.drain(&mut Vec::new()), ms(100.0));
+}
+
+#[test]
 fn the_arms_time_is_told_by_what_it_worked_for() {
     let mut drive = drive(&format!("{FAST_BUS}\nwrite_policy.write-back = {{ size_kib = 10.0 }}"));
     let bus = drive.model().bus();
