@@ -3,8 +3,10 @@
 //! What will be a regular file is written without a name (`O_TMPFILE`), so that nothing is left whatever ends the
 //! process, and gets its name when it is complete. Where the file system cannot do that it has a hidden name beside the
 //! real one. A link stays a link: what it points at is replaced. A file that is replaced keeps its permissions.
-//! Anything else (`/dev/null`, a pipe, a terminal, `/dev/stdout`) is written straight through.
+//! Anything else (`/dev/null`, a pipe, a terminal, `/dev/stdout`) is written straight through, but for what others stand on: a block
+//! device, the file behind a loop device, a file that is swapped to.
 
+mod held;
 mod naming;
 mod place;
 mod together;
@@ -17,6 +19,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::TraceError;
+use held::held;
 use naming::Unnamed;
 use place::Place;
 
@@ -38,7 +41,8 @@ impl AtomicFile {
     /// Starts to write what will be `path`.
     ///
     /// # Errors
-    /// If its directory does not exist or cannot be written, or `path` is a directory, or a file that may not be written.
+    /// If its directory does not exist or cannot be written, or `path` is a directory, a file that may not be written, or one that
+    /// others stand on.
     pub fn create(path: &Path) -> Result<Self, TraceError> {
         let created = Self::begin(path);
         created.map_err(|source| TraceError::Io { action: "create", path: path.into(), source })
@@ -48,6 +52,9 @@ impl AtomicFile {
         let (file, unnamed) = match Place::of(path) {
             Place::Descriptor(number) => (place::descriptor(number)?, None),
             Place::Path(target) => match fs::metadata(&target) {
+                _ if let Some(why) = held(&target) => return Err(io::Error::other(format!("it {why}"))),
+                // As many links as point to each other point to nothing.
+                Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Err(error),
                 Ok(about) if about.is_dir() => return Err(io::Error::from(ErrorKind::IsADirectory)),
                 Ok(about) if !about.is_file() => (straight(&target)?, None),
                 existing => {

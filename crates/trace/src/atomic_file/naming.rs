@@ -1,9 +1,10 @@
 //! A file without a name, and how it gets one.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,13 +103,28 @@ fn nameless(directory: &Path) -> Result<File, Errno> {
     rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).map(File::from)
 }
 
+/// So much of a name that more fits behind it: file systems take 255 bytes.
+fn beginning(name: &OsStr) -> OsString {
+    const LONGEST: usize = 200;
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let mut end = LONGEST;
+    let bytes = name.as_bytes();
+    // Not in the middle of a character.
+    while bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    OsStr::from_bytes(&bytes[..end]).to_owned()
+}
+
 /// A name beside `target` that nobody else uses: the process and a running number.
 fn hidden_name(target: &Path) -> io::Result<PathBuf> {
     static RUNNING: AtomicU64 = AtomicU64::new(0);
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let name = beginning(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
     loop {
         let mut hidden = OsString::from(".");
-        hidden.push(name);
+        hidden.push(&name);
         hidden.push(format!(".{}-{}.tmp", std::process::id(), RUNNING.fetch_add(1, Ordering::Relaxed)));
         let hidden = target.with_file_name(hidden);
         if fs::symlink_metadata(&hidden).is_err() {
@@ -121,7 +137,7 @@ fn hidden_name(target: &Path) -> io::Result<PathBuf> {
 pub fn leftovers(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name() else { return Vec::new() };
     let mut start = OsString::from(".");
-    start.push(name);
+    start.push(beginning(name));
     start.push(".");
     let start = start.to_string_lossy().into_owned();
     let is_left = |entry: &fs::DirEntry| {

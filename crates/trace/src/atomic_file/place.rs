@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use super::held::held;
 use crate::TraceError;
 
 /// As many links as Linux follows.
@@ -68,7 +69,8 @@ pub(super) fn descriptor(number: u32) -> io::Result<File> {
 #[derive(PartialEq)]
 enum Identity {
     Inode(u64, u64),
-    Name(PathBuf),
+    /// What is not there yet: its directory, by whatever path, and its name.
+    Name(Option<(u64, u64)>, PathBuf),
 }
 
 impl Identity {
@@ -77,23 +79,34 @@ impl Identity {
         match (fs::metadata(path), Place::of(path)) {
             (Ok(about), _) if about.file_type().is_char_device() => None,
             (Ok(about), _) => Some(Self::Inode(about.dev(), about.ino())),
-            (Err(_), Place::Path(name)) => Some(Self::Name(name)),
+            (Err(_), Place::Path(name)) => {
+                let directory =
+                    fs::metadata(directory_of(&name)).ok().map(|about| (about.dev(), about.ino()));
+                let last = name.file_name().map(PathBuf::from).filter(|_| directory.is_some());
+                Some(Self::Name(directory, last.unwrap_or(name)))
+            }
             (Err(_), Place::Descriptor(_)) => None,
         }
     }
 }
 
-/// Refuses outputs that are also an input, or one another: the same file by whatever name. Each comes with the word that
-/// messages call it.
+/// Refuses outputs that others stand on (a block device, the file behind a loop device), and those that are also an input, or one
+/// another: the same file by whatever name. Each comes with the word that messages call it.
 ///
 /// # Errors
-/// The first pair that is the same.
+/// The first of them.
 pub fn check_apart(outputs: &[(&str, &Path)], inputs: &[(&str, &Path)]) -> Result<(), TraceError> {
     let same = |one: &Path, other: &Path| match (Identity::of(one), Identity::of(other)) {
         (Some(one), Some(other)) => one == other,
         _ => false,
     };
     for (index, (name, path)) in outputs.iter().enumerate() {
+        if let Some(why) = held(path) {
+            return Err(TraceError::unusable(
+                format!("{name} `{}` {why}", path.display()),
+                "write to a file of its own".into(),
+            ));
+        }
         if let Some((input, read)) = inputs.iter().find(|(_, read)| same(path, read)) {
             return Err(TraceError::unusable(
                 format!(

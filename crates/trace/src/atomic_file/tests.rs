@@ -142,3 +142,38 @@ fn what_a_killed_process_left_is_found() {
     }
     assert_eq!(leftovers(&at("out")), [at(".out.4194999-3.tmp")]);
 }
+
+#[test]
+fn a_circle_of_links_is_refused_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("circle");
+    symlink("circle", &path).unwrap();
+    let problem = write_whole(&path, b"new").unwrap_err().to_string();
+    assert!(problem.contains("symbolic links"), "{problem}");
+    assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+}
+
+#[test]
+fn names_of_any_length_that_a_file_may_have_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["a".repeat(255), "\u{e9}".repeat(127)] {
+        let path = directory.path().join(&name);
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"long").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"long");
+    }
+    assert_eq!(names(directory.path()).len(), 2);
+}
+
+/// Two outputs that are not there yet, in one directory by two paths.
+#[test]
+fn a_name_is_one_whatever_way_leads_to_its_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let real = directory.path().join("real");
+    fs::create_dir(&real).unwrap();
+    symlink("real", directory.path().join("other")).unwrap();
+    let (one, two) = (real.join("x"), directory.path().join("other/x"));
+    assert!(check_apart(&[("--out", &one), ("--report", &two)], &[]).is_err());
+    assert!(check_apart(&[("--out", &one), ("--report", &real.join("y"))], &[]).is_ok());
+}
