@@ -238,6 +238,7 @@ rows! {
     a_read_asks_for_the_bus_again_at_its_buffer_full_ratio
     a_write_may_begin_with_its_first_sector
     the_last_burst_of_a_write_is_what_is_left
+    in_bursts_the_media_go_on_when_the_next_cannot_run_out
     a_write_waits_until_its_data_cannot_run_out
     late_data_cost_a_write_a_revolution
     data_come_while_the_arm_moves
@@ -376,6 +377,7 @@ rows! {
     what_was_not_reported_early_is_written_once
     appended_data_come_as_room_is_left
     a_write_behind_one_that_is_on_the_media_has_a_segment_of_its_own
+    a_write_into_one_on_its_way_has_a_segment_of_its_own
     a_write_over_sectors_to_be_read_ahead_stops_it
     a_write_right_behind_what_is_read_ahead_does_not_stop_it
     a_write_that_no_segment_holds_anything_of_does_not_stop_it

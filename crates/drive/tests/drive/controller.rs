@@ -2,6 +2,7 @@
 //! overlap. 10 ms a revolution, 0.1 ms a sector, 1 µs a sector on the bus.
 
 use crate::common::{FAST_BUS, command, drive, ms, serve};
+use headstack_drive::command::Effect;
 use headstack_units::{Nanos, Op};
 
 #[test]
@@ -65,4 +66,22 @@ fn a_transfer_of_another_command_does_not_free_the_controller() {
     for outcome in outcomes {
         assert_eq!(outcome.submitted, arrivals[outcome.id as usize].0, "{outcome:?}");
     }
+}
+
+/// A host that is asked for more than is left would send what is none of the write's.
+#[test]
+fn the_bus_is_asked_for_no_more_than_is_left_of_a_write() {
+    let mut drive = drive(&format!("{FAST_BUS}\nbuffer = {{ bus_transfers = \"bursts\", burst_kib = 2.0 }}"));
+    let bus = drive.model().bus();
+    let mut effects = Vec::new();
+    drive.submit(Nanos::ZERO, command(0, Op::Write, 50, 10), &mut effects);
+    let mut asked = Vec::new();
+    while let Some(effect) = effects.pop() {
+        if let Effect::NeedBus { ticket, at, bytes, .. } = effect {
+            asked.push(bytes / 512);
+            drive.bus_granted(at, ticket, &bus, &mut effects);
+        }
+    }
+    // How much is sent at a time is known when the bus is.
+    assert_eq!(asked, [10, 4, 2]);
 }

@@ -507,3 +507,15 @@ fn write_same_sends_one_sector_and_writes_all() {
         assert!(drive.volatile(outcome.finish).is_empty());
     }
 }
+
+/// All 100 sectors are the one that came at 0.001 ms, so the buffer, which holds four, holds them. The head is on the track at
+/// 0.101 ms and begins with sector 2.
+#[test]
+fn write_same_on_arrival_begins_in_the_middle_of_any_track() {
+    let overhead = "controller = { write_overhead_ms = 0.101, write_data_after_ms = 0.0 }";
+    let mut drive =
+        drive(&format!("{FAST_BUS}\nbuffer = {{ size_kib = 2.0, write_on_arrival = true }}\n{overhead}"));
+    let same = Command { flags: RequestFlags::WRITE_SAME, ..command(0, Op::Write, 0, 100) };
+    let finish = serve(&mut drive, Nanos::ZERO, same).finish;
+    assert!((finish.as_ms() - 10.2).abs() < 2e-5, "{finish}");
+}
