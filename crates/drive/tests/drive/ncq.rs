@@ -6,7 +6,7 @@ use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Knowledge, Queue, Target};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -216,4 +216,38 @@ fn a_limit_bounds_the_wait_where_the_drive_has_one() {
     let strict = serve(&limited, &[load(100); 8], 3000);
     assert!(longest(&strict) < longest(&marked), "{} {}", longest(&strict), longest(&marked));
     assert_ne!(ordered, strict.iter().map(|answer| answer.outcome.id).collect::<Vec<_>>());
+}
+
+/// A command with a limit of 50 ms has half a millisecond ahead of others for each that it has waited. The sector of the other
+/// comes at 5 ms, its own at 8 ms, over 50 cylinders: it goes first once it has waited for 6 ms.
+#[test]
+fn what_a_limited_command_has_ahead_grows_with_the_share_of_its_limit() {
+    let model = model(&NCQ.replace(" }", ", duration_limit_ms = 50.0 }"));
+    let drive = Drive::new(Arc::clone(&model), 1);
+    for (waited_ms, first) in [(5.0, 0), (6.5, 1), (49.0, 1)] {
+        let now = ms(100.0);
+        let mut queue = Queue::new("ncq(0)".parse().unwrap(), Knowledge::Layout(Arc::clone(&model)), None);
+        queue.push(command(0, Op::Read, 50, 1), now - ms(waited_ms));
+        queue.push(
+            Command { flags: RequestFlags::LIMITED, ..command(1, Op::Read, 20_080, 1) },
+            now - ms(waited_ms),
+        );
+        let taken = queue.pop(now, &[drive.clone().estimate(&model, now)], &[]).unwrap();
+        assert_eq!(taken.waiting.command.id, first, "{waited_ms} ms");
+    }
+}
+
+/// The drive turns to them a tick after sector 0 began, which is on time, and ends with it a tick after sector 1, the base, begins.
+#[test]
+fn a_sector_missed_by_a_tick_is_still_on_the_way() {
+    let model = model(NCQ);
+    let mut drive = Drive::new(Arc::clone(&model), 1);
+    for (now, first) in [(1, 0), (2, 1)] {
+        let now = Nanos(now);
+        let mut queue = Queue::new("ncq".parse().unwrap(), Knowledge::Layout(Arc::clone(&model)), None);
+        queue.push(command(0, Op::Read, 1, 1), now);
+        queue.push(command(1, Op::Read, 0, 1), now);
+        let taken = queue.pop(now, &[drive.estimate(&model, now)], &[]).unwrap();
+        assert_eq!(taken.waiting.command.lba.0, first, "{now}");
+    }
 }

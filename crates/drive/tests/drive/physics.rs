@@ -144,6 +144,21 @@ fn a_scheduler_that_may_see_two_commands_holds_the_third_back() {
     assert_eq!(queue.len(), 4);
 }
 
+/// Of commands that continue each other, 8 KiB go to the drive in a row: 16 sectors.
+#[test]
+fn what_continues_the_last_command_goes_with_it_up_to_a_size() {
+    let knowledge = Knowledge::Addresses { sectors: 1000, sector_bytes: 512 };
+    let mut queue = Queue::new("fcfs+concatenate(8 KiB)".parse().unwrap(), knowledge, None);
+    for (id, lba) in [(0, 100), (1, 500), (2, 108), (3, 116)] {
+        queue.push(command(id, Op::Read, lba, 8), Nanos(id));
+    }
+    assert_eq!(queue.pop_follower(), None, "there is nothing to continue");
+    assert_eq!(queue.pop(Nanos(9), &[], &[]).map(|taken| taken.waiting.command.id), Some(0));
+    assert_eq!(queue.pop_follower().map(|waiting| waiting.command.id), Some(2));
+    assert_eq!(queue.pop_follower(), None, "that would be 12 KiB");
+    assert_eq!(queue.pop(Nanos(9), &[], &[]).map(|taken| taken.waiting.command.id), Some(1));
+}
+
 #[test]
 fn first_come_first_served_with_a_modifier_is_another_order() {
     let policy = |text: &str| text.parse::<Policy>().unwrap();
