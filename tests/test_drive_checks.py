@@ -171,10 +171,10 @@ def test_show_tells_heads_and_surfaces() -> None:
     shown = command("drives", "show", "hc-sd", *options).out
     for told in (
         "3, equidistant",
-        "0, 0.333, 0.667 turns",
+        "0, 0.333, 0.667 revolutions",
         "head 1 of arm 0",
         "head 2 of arm 0 after 10 s",
-        "cylinders 0–4, at 0.25 turns",
+        "cylinders 0–4, at 0.25 revolutions",
         "surfaces at once",
     ):
         assert told in shown
@@ -197,7 +197,7 @@ def test_show_tells_arms_failures_and_rules(tmp_path: Path) -> None:
     arms = ("--set", "arms.count=2", "--set", "arms.failures=[{ arm = 1, at_s = 10.0 }]")
     shown = command("drives", "show", "hc-sd", *arms).out
     assert "single-moving" in shown
-    assert "0, 0.5 turns" in shown
+    assert "0, 0.5 revolutions" in shown
     assert "arm 1 after 10 s" in shown
     about = command("drives", "show", "hc-sd", *arms, "--json").json()
     assert about["arms"] == {"count": 2, "design": "single-moving", "failures": [{"arm": 1, "at_s": 10.0}]}

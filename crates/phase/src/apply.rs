@@ -83,7 +83,7 @@ fn is_new(estimate: &Estimate) -> bool {
 
 fn origin(source: Source) -> &'static str {
     match source {
-        Source::Global => "one value in turns for all zones",
+        Source::Global => "one angle for all zones",
         Source::Zone => "the zone's own value",
         Source::File | Source::None => "the lag from cylinder to cylinder as before, less the track skews",
     }

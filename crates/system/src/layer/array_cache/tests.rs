@@ -61,9 +61,13 @@ fn what_is_used_again_outlives_what_is_used_once() {
 #[test]
 fn what_a_segment_has_too_much_of_falls_into_the_one_below() {
     let mut recency = Recency::new(10, &[0.7, 0.2, 0.1]);
-    [1, 2, 3].into_iter().for_each(|number| recency.touch(number));
+    for number in [1, 2, 3] {
+        recency.touch(number);
+    }
     // Into the middle one.
-    [1, 2].into_iter().for_each(|number| recency.touch(number));
+    for number in [1, 2] {
+        recency.touch(number);
+    }
     assert_eq!(in_order(&recency), [3, 1, 2]);
     // The third there is one too many: the first falls back, behind what is below.
     recency.touch(3);
@@ -91,7 +95,9 @@ proptest! {
         let mut naive: Vec<Vec<u64>> = vec![Vec::new(); shares.len()];
         for (is_touch, number) in steps {
             let stood = naive.iter().position(|segment| segment.contains(&number));
-            naive.iter_mut().for_each(|segment| segment.retain(|other| *other != number));
+            for segment in &mut naive {
+                segment.retain(|other| *other != number);
+            }
             if is_touch {
                 recency.touch(number);
                 let top = naive.len() - 1;
