@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import re
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +16,7 @@ import pytest
 
 import headstack
 from headstack import _core
+from headstack.errors import InputError
 
 QUICK = """
 requests = 2000
@@ -280,3 +283,45 @@ def test_words_of_the_version_before_still_answer() -> None:
     cache: Any = dict(run.summary)["buffer_cache"]
     with pytest.warns(FutureWarning, match="is now `written_by_trickle`"):
         assert cache["written_by_dribble"] == cache["written_by_trickle"]
+
+
+def test_a_run_goes_to_another_process_and_back() -> None:
+    run = headstack.simulate("hp-97560", "unix-like", limit=300, sample=True)
+    again = pickle.loads(pickle.dumps(run))
+    assert (again.summary, again.plots) == (run.summary, run.plots)
+    assert pl.DataFrame(again.completions).equals(pl.DataFrame(run.completions))
+    assert pl.DataFrame(again.background).equals(pl.DataFrame(run.background))
+    assert again.sample[0] == run.sample[0]
+    assert pl.DataFrame(again.sample[1]).equals(pl.DataFrame(run.sample[1]))
+    lean = pickle.loads(pickle.dumps(headstack.simulate("hp-97560", "unix-like", limit=10, keep=False)))
+    with pytest.raises(InputError, match="not kept"):
+        _ = lean.completions
+
+
+def test_a_measurement_goes_to_another_process_and_back() -> None:
+    measured = headstack.measure.run("sim:hp-97560", ["skippy"], seed=1)
+    again = pickle.loads(pickle.dumps(measured))
+    assert (again.head, again.stopped, again.found) == (measured.head, measured.stopped, measured.found)
+    assert pl.DataFrame(again.samples).equals(pl.DataFrame(measured.samples))
+
+
+@pytest.mark.parametrize(
+    ("system", "requests", "options", "said"),
+    [
+        ("hp-97560", 5, {}, "5 is neither a workload nor a trace"),
+        (5, "unix-like", {}, "5 is not a system"),
+        ("hp-97560", "unix-like", {"limit": True}, "`limit` cannot be True"),
+        ("hp-97560", "unix-like", {"limit": 2.5}, "`limit` cannot be 2.5"),
+        ("hp-97560", "unix-like", {"seed": "1"}, "`seed` cannot be '1'"),
+        ("hp-97560", "unix-like", {"warmup_s": "x"}, "`warmup_s` cannot be 'x'"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(system: Any, requests: Any, options: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        headstack.simulate(system, requests, **options)
+
+
+def test_rounds_have_a_range() -> None:
+    for rounds in (0, 2**63):
+        with pytest.raises(InputError, match="`rounds` cannot be"):
+            headstack.calibrate("hp-97560", "nowhere.trace", rounds=rounds)

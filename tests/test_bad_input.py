@@ -271,3 +271,45 @@ def test_what_is_missing_or_too_much_is_said_as_it_is_typed(words: tuple[str, ..
     message = refused(*words)
     assert said in message
     assert "internal error" not in message
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("deep.json", '{"response_ms": ' + DEEP, ("compare", "FILE", "FILE")),
+        ("part.json", '{"response_ms": {}, "phases_ms": {}}', ("compare", "FILE", "FILE")),
+        ("deep.toml", "a = " + DEEP, ("sweep", "FILE", "--out", "OUT")),
+        ("dots.toml", ".".join("a" * 100_000) + " = 1", ("sweep", "FILE", "--out", "OUT")),
+        ("dots.toml", "x = { " + ".".join(['"a"'] * 100_000) + " = 1 }", ("sweep", "FILE", "--out", "OUT")),
+        ("kinds.toml", 'summary = nan\n[base]\nsystem = "hp-97560"', ("sweep", "FILE", "--out", "OUT")),
+        (
+            "kinds.toml",
+            '[base]\nsystem = "hp-97560"\nworkload = "unix-like"\nrequests = true\n[[axis]]\npath = "rotation_rpm"\nvalues = [4002]',
+            ("sweep", "FILE", "--out", "OUT"),
+        ),
+    ],
+)
+def test_files_of_absurd_shapes_are_refused(tmp_path: Path, name: str, text: str, words: tuple[str, ...]) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    message = refused(
+        *(str(file) if word == "FILE" else str(tmp_path / word) if word == "OUT" else word for word in words)
+    )
+    assert name in message or "summary" in message or "requests" in message
+
+
+def test_a_long_line_is_not_quoted_whole(tmp_path: Path) -> None:
+    file = tmp_path / "long.trace"
+    file.write_text("x" * 1_000_000 + "\n")
+    assert len(refused("simulate", "x" * 100_000, "--workload", "unix-like")) < 5000
+    assert len(refused("trace", "info", file)) < 5000
+
+
+def test_a_name_that_is_not_text() -> None:
+    command = [sys.executable.encode(), b"-m", b"headstack", b"drives", b"show", b"\xff\xfe"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 2, done
+    assert b"internal" not in done.stderr

@@ -340,3 +340,80 @@ def test_a_signal_that_a_library_swallows_comes_again(tmp_path: Path) -> None:
     assert running.communicate(timeout=20)[1] == "error: terminated; nothing was left half written\n"
     assert running.returncode == 143
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_input_names_is_an_input(tmp_path: Path, ascii_trace: Path) -> None:
+    drive, system, trace = tmp_path / "one.toml", tmp_path / "system.toml", tmp_path / "a.trace"
+    assert headstack(*RUN, "--save", drive).code == 0
+    system.write_text('[volume.data]\nlevel = "single"\ndrives = ["one.toml"]\n')
+    sweep = tmp_path / "sweep.toml"
+    ascii_trace.rename(trace)
+    sweep.write_text(
+        '[base]\nsystem = "system.toml"\ntrace = "a.trace"\nrequests = 5\n'
+        '[[axis]]\npath = "scheduler"\nvalues = ["fcfs"]\n'
+    )
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    device = folder / "device.trace"
+    device.write_bytes(trace.read_bytes())
+    before = {path: path.read_bytes() for path in (drive, system, trace, device)}
+    for words in (
+        ("simulate", system, "--workload", "unix-like", "--requests", "5", "--report", drive),
+        ("explain", system, "--lba", "3", "--report", drive),
+        ("fleet", "hp-97560", "--trace", folder, "--out", device),
+    ):
+        assert "would replace what is read" in refused(*words), words
+    out = tmp_path / "out"
+    assert headstack("sweep", sweep, "--out", out).code == 0
+    (out / "results.parquet").unlink()
+    (out / "results.parquet").symlink_to(trace)
+    assert "would be replaced" in refused("sweep", sweep, "--out", out, "--resume")
+    assert "would replace what is read" in refused("compare", out, "--report", out / "manifest.json")
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
+    circle = tmp_path / "circle.html"
+    circle.symlink_to(circle.name)
+    assert "circle" in refused(*RUN, "--report", circle)
+    assert circle.is_symlink()
+
+
+def test_what_a_loop_device_stands_on_is_refused(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    attached = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
+    if attached.returncode:
+        pytest.skip(f"no loop devices here: {attached.stderr.strip()}")
+    device = attached.stdout.strip()
+    try:
+        for path in (image, device):
+            assert "would" in refused(*RUN, "--out", path) or "device" in refused(*RUN, "--out", path)
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+    assert image.read_bytes() == bytes(1 << 20)
+
+
+def test_a_study_that_uses_all_cores_ends_when_it_is_told(tmp_path: Path) -> None:
+    rates = tmp_path / "rates.csv"
+    command = [sys.executable, "-m", "headstack", "study", "rebuild", "--export-rates", str(rates)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.0)
+    running.send_signal(signal.SIGTERM)
+    sent = time.monotonic()
+    assert "error: terminated; nothing was left half written" in running.communicate(timeout=60)[1]
+    assert time.monotonic() - sent < SOON_S
+    assert running.returncode == 143
+    assert not rates.exists()
+
+
+def test_what_was_written_is_told_when_it_is(tmp_path: Path) -> None:
+    told = headstack(*RUN, "--out", tmp_path / "run.parquet", "--save", tmp_path / "run.toml").err
+    assert [line.split("/")[-1] for line in told.splitlines()] == ["run.parquet", "run.toml"]
+    # A failure after the first file was complete: neither appears, and nothing says so.
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "x").write_text("")
+    done = headstack(*RUN, "--out", tmp_path / "other.parquet", "--report", "/proc/self/attr/none.html")
+    assert done.code == 2
+    assert "wrote" not in done.err
+    assert not (tmp_path / "other.parquet").exists()

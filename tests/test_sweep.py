@@ -100,7 +100,7 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
         (BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 9, to = 1, step = 1 }"), ["empty"]),
         (BASE.replace("hp-97560", "hp-97561") + RPM, ["did you mean hp-97560"]),
         (BASE.replace("300", "0") + RPM, ["`requests` cannot be 0"]),
-        (BASE.replace("300", '"many"') + RPM, ["`requests`", "not a number"]),
+        (BASE.replace("300", '"many"') + RPM, ["`requests`", "a whole number"]),
         (BASE.replace('workload = "thesis-4ms"\n', "") + RPM, ["`workload` or a `trace`"]),
         ('metrics = ["response_ms.p98"]\n' + BASE + RPM, ["response_ms.p98", "did you mean `response_ms.p9"]),
         (BASE + RPM + "[repeats]\nseeds = [1, 1]\n", ["there twice"]),
@@ -546,3 +546,21 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, option: str, package
     assert done.returncode == 2
     assert f"`{package}`" in done.stderr
     assert "pip install" in done.stderr
+
+
+def test_a_folder_of_which_something_is_damaged_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    headstack.sweep(written(tmp_path, BASE + RPM), out)
+    run = next((out / folder.RUNS).iterdir())
+    kept = run.read_bytes()
+    pl.DataFrame({"point": [1]}).write_parquet(run)
+    with pytest.raises(InputError, match=r"cannot read .*did not find column"):
+        headstack.Sweep(out)
+    pl.read_parquet(kept).with_columns(point=pl.lit(99, pl.Int64)).write_parquet(run)
+    with pytest.raises(InputError, match="point 99"):
+        headstack.Sweep(out)
+    run.write_bytes(kept)
+    for text in ("[" * 100_000, json.dumps({"kind": folder.KIND})):
+        (out / folder.MANIFEST).write_text(text)
+        with pytest.raises(InputError, match="is not the folder of a sweep"):
+            headstack.Sweep(out)

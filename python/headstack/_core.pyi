@@ -202,6 +202,10 @@ class Measurement:
     """
     def __len__(self, /) -> int: ...
     def __repr__(self, /) -> str: ...
+    def _to_bytes(self, /) -> bytes:
+        """
+        The record for another process: `_measurement_of` makes it again.
+        """
     def drive_file(self, /, name: str) -> tuple[str, ReplayScores | None]:
         """
         A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
@@ -283,6 +287,15 @@ class RunResult:
     """
     What a run comes to.
     """
+    def __reduce__(self, /) -> tuple[Any, tuple[str, tuple[bytes | None, bytes | None, bytes | None, tuple[int, bytes] | None]]]:
+        """
+        What `pickle` keeps: the numbers as text, and the tables as they stand in memory.
+        """
+    @staticmethod
+    def _restored(told: str, streams: tuple[bytes | bytearray | None, bytes | bytearray | None, bytes | bytearray | None, tuple[SupportsIndex, bytes | bytearray] | None]) -> RunResult:
+        """
+        The run that was pickled.
+        """
     def background(self, /) -> Table | None:
         """
         One row for each piece of work that no command waited for; `None` if they were not kept.
@@ -712,6 +725,11 @@ class Workload:
         """
         Everything that describes it.
         """
+
+def _measurement_of(bytes: bytes) -> Measurement:
+    """
+    The record that `_to_bytes` was asked of.
+    """
 
 def analyse_trace(trace: Trace, *, strict: bool = False, ticks_per_s: SupportsIndex | None = None, progress: Any | None = None) -> Analysis:
     """

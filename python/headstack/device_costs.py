@@ -8,7 +8,6 @@ further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, cast
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from headstack import _core
 from headstack.run import as_system
 from headstack.sweeping.executors.local import cores
+from headstack.threads import Pool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,7 +167,7 @@ def coefficients(
     bench = _Bench(built, _without_write_cache(system, built, overrides), seed)
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
     sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
-    with ThreadPoolExecutor(threads or cores()) as pool:
+    with Pool(threads or cores()) as pool:
         iops: Measured = dict(zip(random, pool.map(lambda case: bench.random(*case), random), strict=True))
         rates = dict(zip(sequential, pool.map(lambda case: bench.sequential(*case), sequential), strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,6 +76,11 @@ def check_packages(what: str, names: Sequence[str]) -> None:
 
 def check_writable(path: Path) -> None:
     """Refuse, before any work is done, an output that could not be written."""
+    try:
+        path.stat()
+    except OSError as problem:
+        if problem.errno == errno.ELOOP:
+            raise InputError(f"cannot create `{path}`: its links lead in a circle", "remove the link") from None
     # A link is replaced where it points to; so is one that points to nothing yet.
     place = Path(os.path.realpath(path)) if path.is_symlink() and not path.exists() else path
     directory = place.parent

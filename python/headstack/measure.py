@@ -76,6 +76,10 @@ class Measurement:
         self.head: RecordHead = record.head
         self.stopped: Stopped | None = record.stopped
 
+    def __reduce__(self) -> tuple[Callable[..., Measurement], tuple[bytes, Stopped | None]]:
+        """What `pickle` keeps: the record, and why it did not come to its end."""
+        return _unpickled, (self._record._to_bytes(), self.stopped)
+
     @cached_property
     def found(self) -> MeasurementSummary:
         """The values the record shows, as `headstack measure --json` prints them; `InputError` for an empty record."""
@@ -325,6 +329,12 @@ def run(
             progress=progress,
         )
     )
+
+
+def _unpickled(record: bytes, stopped: Stopped | None) -> Measurement:
+    measurement = Measurement(_core._measurement_of(record))
+    measurement.stopped = stopped
+    return measurement
 
 
 def _grid(file_mb: Sequence[float] | None, record_kib: Sequence[float] | None, repeats: int | None) -> dict[str, Any]:

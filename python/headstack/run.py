@@ -28,6 +28,10 @@ def as_system(
     """Make a system of a library name, a path, a drive or a system."""
     if isinstance(system, (str, Path)):
         return _core.System(str(system), overrides=overrides)
+    if not isinstance(system, (_core.Drive, _core.System)):
+        raise InputError(
+            f"{system!r} is not a system", "name one of the library or a file, or give a Drive or a System"
+        )
     if overrides:
         raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
     return system if isinstance(system, _core.System) else _core.System.of_drive(system)
@@ -41,6 +45,9 @@ def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Wo
         return workload_of_job(requests)
     if isinstance(requests, Path) and requests.suffix != ".toml":
         return _core.Trace(requests)
+    if not isinstance(requests, (str, Path, _core.Workload, _core.Trace)):
+        hint = "name a workload of the library or a file, or give a Workload or a Trace; limit=… says how many"
+        raise InputError(f"{requests!r} is neither a workload nor a trace", hint)
     return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
 
 

@@ -23,7 +23,7 @@ def attributes(device: str) -> list[SmartAttribute]:
         command = [smartctl, "--json", "--nocheck=standby", "-A", device]
         told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)  # noqa: S603
         return read(json.loads(told.stdout))
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 
 

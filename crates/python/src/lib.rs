@@ -63,7 +63,9 @@ mod _core {
         json_schema, library_designs, library_drives, library_systems, library_workloads, schedulers,
     };
     #[pymodule_export]
-    use crate::measure::{Measurement, measure, measure_plan, measure_probes, read_measurement};
+    use crate::measure::{
+        _measurement_of, Measurement, measure, measure_plan, measure_probes, read_measurement,
+    };
     #[pymodule_export]
     use crate::outputs::{Together, check_apart, leftovers, write_at_once, write_whole};
     #[pymodule_export]

@@ -13,6 +13,7 @@ use headstack_measure::{MeasureError, Options, Progress, Scope, StreamGrid};
 use headstack_trace::atomic_file::at_once;
 use pyo3::prelude::*;
 use serde_json::json;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 impl From<MeasureError> for Error {
@@ -264,6 +265,13 @@ pub(crate) fn read_measurement(path: PathBuf) -> PyResult<Measurement> {
     Ok(Measurement { record, stopped: None })
 }
 
+/// The record that `_to_bytes` was asked of.
+#[pyfunction]
+pub(crate) fn _measurement_of(bytes: &[u8]) -> PyResult<Measurement> {
+    let record = record::store::from_bytes(bytes).map_err(Error::from)?;
+    Ok(Measurement { record, stopped: None })
+}
+
 /// What was measured: every access of every probe, raw.
 #[pyclass(frozen, module = "headstack._core")]
 pub(crate) struct Measurement {
@@ -319,6 +327,11 @@ impl Measurement {
         let file = guarded(py, || Ok(headstack_measure::replay::drive_file(&self.record, name)?))?;
         let replay = file.replay.map(|replay| typed(py, &serde_json::to_value(replay).unwrap_or_default()));
         Ok((file.toml, replay.transpose()?))
+    }
+
+    /// The record for another process: `_measurement_of` makes it again.
+    fn _to_bytes(&self) -> PyResult<Cow<'static, [u8]>> {
+        Ok(Cow::Owned(record::store::to_bytes(&self.record).map_err(Error::from)?))
     }
 
     /// Writes the record as a Parquet file.

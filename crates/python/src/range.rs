@@ -2,9 +2,9 @@
 //! runs; a number that is not finite lies outside everywhere.
 
 use crate::error::Error;
-use pyo3::exceptions::PyOverflowError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 macro_rules! numbers {
     ($($name:ident($type:ty) $argument:literal: $low:literal ..= $high:expr;)*) => {
@@ -20,12 +20,11 @@ macro_rules! numbers {
 
                 fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
                     let refused = || outside($argument, &given.to_owned(), $low as $type, $high);
-                    match given.extract::<$type>() {
-                        Ok(value) if ($low as $type..=$high).contains(&value) => Ok(Self(value)),
-                        Ok(_) => Err(refused()),
-                        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => Err(refused()),
-                        Err(error) => Err(error),
+                    // Python counts true as 1; who says so has taken one option for another.
+                    if given.is_instance_of::<PyBool>() {
+                        return Err(refused());
                     }
+                    given.extract::<$type>().ok().filter(|value| ($low as $type..=$high).contains(value)).map(Self).ok_or_else(refused)
                 }
             }
         )*
@@ -78,6 +77,7 @@ numbers! {
     PlatterCount(u32) "platters": 1 ..= headstack_cost::MOST_PLATTERS;
     RepeatCount(u32) "repeats": 1 ..= 1000;
     RequestCount(u64) "requests": 1 ..= u64::MAX;
+    Rounds(u32) "rounds": 1 ..= 1000;
     Rpm(f64) "rpm": 60 ..= 1e6;
     ScanPercent(f64) "scan_percent": 0.01 ..= 100.0;
     Sector(u32) "sector": 0 ..= u32::MAX;
@@ -97,16 +97,21 @@ numbers! {
 
 fn outside<T: Limits>(argument: &str, given: &Bound<'_, PyAny>, low: T, high: T) -> PyErr {
     let value = given.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-    let allowed = format!("{} to {}", low.words(), high.words());
+    let allowed = format!("{} {} to {}", T::KIND, low.words(), high.words());
     Error::input(format!("`{argument}` cannot be {value}"), format!("`{argument}`: {allowed}")).into()
 }
 
 /// The end of a range, for people.
 trait Limits {
+    /// What is between them.
+    const KIND: &str;
+
     fn words(self) -> String;
 }
 
 impl Limits for f64 {
+    const KIND: &str = "a number,";
+
     fn words(self) -> String {
         self.to_string()
     }
@@ -115,6 +120,8 @@ impl Limits for f64 {
 macro_rules! whole {
     ($($type:ty)*) => {
         $(impl Limits for $type {
+            const KIND: &str = "a whole number,";
+
             fn words(self) -> String {
                 if self == <$type>::MAX { format!("2^{} - 1", <$type>::BITS - u32::from(<$type>::MIN != 0)) } else { self.to_string() }
             }

@@ -1,10 +1,11 @@
 //! `simulate`: requests through a system; completions to a file, into memory, or thinned to a sample.
 
+use crate::convert;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
 use crate::range::{Limit, Seed, Threads, UntilS, WarmupRequests, WarmupS};
 use crate::results::{self, Typed, typed};
-use crate::sinks::{Sinks, Tables, Wanted, table};
+use crate::sinks::{Bytes, Sinks, Streams, Tables, Wanted, table};
 use crate::system::{System, Workload};
 use crate::table::Table;
 use crate::trace::Trace;
@@ -15,6 +16,7 @@ use headstack_system::{
 use headstack_trace::atomic_file::check_apart;
 use headstack_units::Nanos;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,9 @@ pub(crate) enum Requests<'py> {
     Trace(Bound<'py, Trace>),
     Workload(Bound<'py, Workload>),
 }
+
+/// What a run is rebuilt from in another process: the function that does it, its numbers and its tables.
+type ReducedRun<'py> = (Bound<'py, PyAny>, (String, Streams<Bytes>));
 
 /// What a run comes to.
 #[pyclass(frozen, module = "headstack._core")]
@@ -68,6 +73,20 @@ impl RunResult {
     fn sample(&self) -> Option<(u64, Table)> {
         let (stride, schema, batch) = self.tables.sample.as_ref()?;
         Some((*stride, Table::new(schema.clone(), vec![batch.clone()])))
+    }
+
+    /// What `pickle` keeps: the numbers as text, and the tables as they stand in memory.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<ReducedRun<'py>> {
+        let told = json!({ "summary": self.summary, "plots": self.plots }).to_string();
+        Ok((py.get_type::<Self>().getattr("_restored")?, (told, self.tables.to_streams()?)))
+    }
+
+    /// The run that was pickled.
+    #[staticmethod]
+    fn _restored(told: &str, streams: Streams<PyBackedBytes>) -> PyResult<Self> {
+        let mut told: Value = convert::restored(told)?;
+        let [summary, plots] = ["summary", "plots"].map(|key| told[key].take());
+        Ok(Self { summary, plots, tables: Tables::of_streams(streams)? })
     }
 }
 

@@ -3,14 +3,19 @@
 use crate::error::Error;
 use crate::table::Table;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
 use headstack_system::record::{
     BackgroundRow, background_schema, background_to_batch, driver_schema, driver_to_batch, schema, to_batch,
 };
 use headstack_system::{CompletionRow, CompletionSink, DriverRow, SystemError};
 use headstack_trace::atomic_file::Together;
 use headstack_trace::table::ParquetSink;
+use pyo3::pybacked::PyBackedBytes;
+use std::borrow::Cow;
 use std::path::Path;
+use std::slice;
 
 /// How many rows a sample has at most.
 const SAMPLE_ROWS: usize = 1 << 17;
@@ -79,6 +84,68 @@ pub(crate) struct Tables {
     pub(crate) background: Kept,
     /// Every how many-th request, and those.
     pub(crate) sample: Option<(u64, SchemaRef, RecordBatch)>,
+}
+
+/// The tables as bytes of Arrow's stream format: completions, requests of the driver, background work, and the sample with
+/// its stride.
+pub(crate) type Streams<B> = (Option<B>, Option<B>, Option<B>, Option<(u64, B)>);
+/// Bytes on their way to Python.
+pub(crate) type Bytes = Cow<'static, [u8]>;
+
+impl Tables {
+    /// What `pickle` keeps of them.
+    pub(crate) fn to_streams(&self) -> Result<Streams<Bytes>, Error> {
+        let whole =
+            |kept: &Kept| kept.as_ref().map(|(schema, batches)| to_stream(schema, batches)).transpose();
+        let sample = self.sample.as_ref();
+        let sample = sample.map(|(stride, schema, batch)| {
+            Ok::<_, Error>((*stride, to_stream(schema, slice::from_ref(batch))?))
+        });
+        Ok((whole(&self.completions)?, whole(&self.driver)?, whole(&self.background)?, sample.transpose()?))
+    }
+
+    /// The tables that were pickled.
+    pub(crate) fn of_streams(
+        (completions, driver, background, sample): Streams<PyBackedBytes>,
+    ) -> Result<Self, Error> {
+        let whole = |bytes: Option<PyBackedBytes>| bytes.map(|bytes| of_stream(&bytes)).transpose();
+        let sample = sample.map(|(stride, bytes)| {
+            let (schema, batches) = of_stream(&bytes)?;
+            let batch = batches.into_iter().next().unwrap_or_else(|| RecordBatch::new_empty(schema.clone()));
+            Ok::<_, Error>((stride, schema, batch))
+        });
+        Ok(Self {
+            completions: whole(completions)?,
+            driver: whole(driver)?,
+            background: whole(background)?,
+            sample: sample.transpose()?,
+        })
+    }
+}
+
+fn to_stream(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Bytes, Error> {
+    let mut bytes = Vec::new();
+    let mut write = || {
+        let mut writer = StreamWriter::try_new(&mut bytes, schema)?;
+        batches.iter().try_for_each(|batch| writer.write(batch))?;
+        writer.finish()
+    };
+    write().map_err(|error| Error::Internal(format!("a table cannot be pickled: {error}")))?;
+    Ok(Cow::Owned(bytes))
+}
+
+fn of_stream(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
+    let read = || {
+        let reader = StreamReader::try_new(bytes, None)?;
+        let schema = reader.schema();
+        Ok::<_, ArrowError>((schema, reader.collect::<Result<_, _>>()?))
+    };
+    read().map_err(|error| {
+        Error::input(
+            format!("the pickled table cannot be restored: {error}"),
+            "pickle it with the same version",
+        )
+    })
 }
 
 /// Where the rows of a run go.

@@ -80,8 +80,7 @@ def calibrate(
     InputError
         The system is not one drive, the trace has no measured times or too few, or a parameter is not known.
     """
-    if rounds < 1:
-        raise InputError(f"{rounds} rounds fit nothing", "--rounds 3")
+    _core.check_number("rounds", rounds)
     built = as_system(system, overrides)
     if len(built.drives) != 1:
         raise InputError(

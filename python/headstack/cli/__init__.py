@@ -106,11 +106,13 @@ def _call(arguments: list[str]) -> int | None:
 def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Named, inputs: Named) -> int | None:
     if not outputs:
         with output.stdout_told():
-            return verb(*bound.args, **bound.kwargs)
+            code = verb(*bound.args, **bound.kwargs)
+        output.say_written()
+        return code
     from headstack._core import Together, check_apart, leftovers
-    from headstack.cli import signals
+    from headstack.cli import named, signals
 
-    check_apart(outputs, inputs)
+    check_apart(outputs, inputs + named.also_read(inputs))
     for _, path in outputs:
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
@@ -118,6 +120,7 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
         with output.stdout_told():
             code = verb(*bound.args, **bound.kwargs)
         signals.too_late()
+    output.say_written()
     return code
 
 
@@ -135,6 +138,9 @@ def _run(arguments: list[str]) -> int:
         return BAD_INPUT
     except (KeyboardInterrupt, BrokenPipeError):
         raise
+    except UnicodeEncodeError as problem:
+        output.error(f"`{problem.object}` holds bytes that are not text (UTF-8)")
+        return BAD_INPUT
     except OSError as problem:
         where = f"`{problem.filename}`: " if problem.filename else ""
         output.error(f"{where}{problem.strerror or problem}")

@@ -143,7 +143,7 @@ def calibrate(
     else:
         _show(found.summary)
     for path, _ in outputs:
-        output.note(f"wrote {path}")
+        output.wrote(path)
     return 0
 
 
@@ -162,7 +162,7 @@ def _streams(
     else:
         _show_streams(found.summary)
     if save is not None:
-        output.note(f"wrote {save}")
+        output.wrote(save)
     return 0
 
 

@@ -58,7 +58,7 @@ def compare(
         found.report(report)
     output.print_json(found.summary) if json else _show(found)
     if report is not None:
-        output.note(f"wrote {report}")
+        output.wrote(report)
     for failed in found.failed:
         output.note(f"limit broken: {failed}")
     return IN_PART if found.failed else DONE

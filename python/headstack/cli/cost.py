@@ -49,7 +49,7 @@ def cost(
     else:
         _show(found)
     if report is not None:
-        output.note(f"wrote {report}")
+        output.wrote(report)
     return 0
 
 

@@ -140,12 +140,10 @@ def _named(source: str) -> Drive:
 
 def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, json: bool) -> int:
     """Run the sound ones, as many at a time as there are cores."""
-    import os
-    from concurrent.futures import ThreadPoolExecutor
-
     from headstack.checks import deep_check
+    from headstack.threads import Pool
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with Pool() as pool:
         checks = list(pool.map(deep_check, sources))
     missed = sum(1 for check in checks if check.missed)
     code = code or int(missed > 0)

@@ -66,7 +66,7 @@ def explain(
     else:
         _show(found)
     if report is not None:
-        output.note(f"wrote {report}")
+        output.wrote(report)
     return 0
 
 

@@ -69,7 +69,7 @@ def explore(
     say_failures(found.comparison.sweep)
     for path in (out, report):
         if path is not None:
-            output.note(f"wrote {path}")
+            output.wrote(path)
     return IN_PART if found.comparison.sweep.failures else DONE
 
 

@@ -87,7 +87,7 @@ def fleet(
     summary = {**done.summary, "wall_s": wall_s}
     output.print_json(summary) if json else _show(system, summary)
     if out is not None:
-        output.note(f"wrote {out}")
+        output.wrote(out)
     return 0
 
 

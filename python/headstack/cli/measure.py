@@ -182,7 +182,7 @@ def _measure(
     with _progress(_announcement(device, planned), planned) as progress:
         found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
     if record is not None:
-        output.note(f"wrote {record} ({len(found):,} accesses)")
+        output.wrote(record, f"{len(found):,} accesses")
     stopped = found.stopped
     if stopped is not None and stopped["kind"] == "stopped":
         word, code = signals.ending()
@@ -230,7 +230,7 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         output.warning(warning)
     if report is not None:
         found.report(report)
-        output.note(f"wrote {report}")
+        output.wrote(report)
     if refusal is not None:
         output.error(f"`{save}` was not written: {refusal}", refusal.hint)
         return BAD_INPUT
@@ -238,7 +238,7 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         from headstack.files import write_whole
 
         write_whole(save, drive)
-        output.note(f"wrote {save}")
+        output.wrote(save)
         untrue = found.replay is not None and not found.replay["within_limit"]
         in_part = in_part or untrue
     if not rotates:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -18,6 +20,12 @@ Named = list[tuple[str, Path]]
 
 # Written, although it does not stand among the options of the output: it can be gone on with.
 _RECORD = "record"
+
+_QUOTED = re.compile(r"""["']([^"'\n\0]{1,255})["']""")
+# Far more than any file has that names others.
+_LONGEST_BYTES = 4 << 20
+# What is written into a folder of inputs, and never read from it.
+_OF_OURS = frozenset([".html", ".toml", ".json", ".csv"])
 
 
 def files(command: Callable[..., Any], bound: inspect.BoundArguments) -> tuple[Named, Named]:
@@ -37,6 +45,43 @@ def files(command: Callable[..., Any], bound: inspect.BoundArguments) -> tuple[N
         else:
             inputs += [(option, path) for path in _read(value) if path.exists()]
     return outputs, inputs
+
+
+def also_read(inputs: Named) -> Named:
+    """What is read because an input names it."""
+    return [(f"{option} `{named}` reads", path) for option, named in inputs for path in _below(named)]
+
+
+def _below(path: Path, depth: int = 3) -> Iterator[Path]:
+    """The files that a file names beside itself (a system its drives, a sweep its traces), and those of a folder."""
+    if path.is_dir():
+        yield from _in_folder(path)
+    elif depth and path.suffix == ".toml":
+        for name in dict.fromkeys(_QUOTED.findall(_text(path))):
+            # Beside the file, or where the command runs: both are looked up.
+            for found in {path.parent / name, Path(name)}:
+                if found.is_file():
+                    yield found
+                    yield from _below(found, depth - 1)
+
+
+def _in_folder(path: Path) -> Iterator[Path]:
+    from headstack.sweeping.folder import MANIFEST, RESULTS, RUNS, SWEEP
+
+    if (path / MANIFEST).is_file():
+        yield from (path / name for name in (MANIFEST, SWEEP, RESULTS) if (path / name).is_file())
+        yield from (path / RUNS).glob("*")
+    else:
+        with suppress(OSError):
+            yield from (each for each in path.iterdir() if each.suffix not in _OF_OURS and each.is_file())
+
+
+def _text(path: Path) -> str:
+    """The text of a file that may name others; what cannot be read is complained of by whoever needs it."""
+    with suppress(OSError):
+        if path.is_file() and path.stat().st_size < _LONGEST_BYTES:
+            return path.read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def _parameter(hint: Any) -> Parameter:

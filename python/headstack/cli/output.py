@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headstack.cli import layout
@@ -16,6 +16,7 @@ from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from cyclopts import CycloptsError
 
@@ -51,6 +52,21 @@ def note(message: str) -> None:
     _say(_harmless(message))
 
 
+def wrote(path: Path, about: str = "") -> None:
+    """Say that a file was written, as soon as it has its name."""
+    _form.written.append(f"wrote {path}" + (f" ({about})" if about else ""))
+
+
+def say_written() -> None:
+    """Say what was written: files have their names now."""
+    for told in _form.written:
+        note(told)
+    _form.written.clear()
+
+
+LONGEST_SAID = 2000
+"""Characters of the longest message."""
+
 _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
 
 
@@ -68,7 +84,9 @@ def _say(line: str) -> None:
 
 def _harmless(message: str) -> str:
     """A message in which names that anybody chose send a terminal no commands; numbers of errors help nobody."""
-    said = re.sub(r" \(os error \d+\)", "", message)
+    # What is quoted from a file may be a line of any length.
+    cut = f"{message[:LONGEST_SAID]} … ({len(message):,} characters)" if len(message) > LONGEST_SAID else message
+    said = re.sub(r" \(os error \d+\)", "", cut)
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in said)
 
 
@@ -214,6 +232,8 @@ class _Form:
     is_csv: bool = False
     begun: bool = False
     gap: bool = False
+    # What to say once files have their names.
+    written: list[str] = field(default_factory=list)
 
     def screen(self) -> layout.Screen:
         encoding = sys.stdout.encoding or "utf-8"

@@ -159,7 +159,7 @@ def _say_beside(built: System, summary: Mapping[str, Any], written: list[Path]) 
         if warning:
             output.warning(warning)
     for path in written:
-        output.note(f"wrote {path}")
+        output.wrote(path)
 
 
 def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Workload | Trace:

@@ -78,7 +78,7 @@ def study(
         from headstack.studies import rebuild
 
         rebuild.export_rates(export_rates)
-        output.note(f"wrote {export_rates}")
+        output.wrote(export_rates)
     if json:
         output.print_json({"studies": [one.json() for one in results]} if name == "all" else results[0].json())
     else:
@@ -98,7 +98,7 @@ def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> N
     for result in results:
         path = report / f"{result.name}.html" if is_directory else report
         study_page(result).write(path)
-        output.note(f"wrote {path}")
+        output.wrote(path)
 
 
 def _show(result: StudyResult) -> None:

@@ -59,7 +59,7 @@ def sweep(
         done = run_sweep(file, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
     say_failures(done)
-    output.note(f"wrote {out}")
+    output.wrote(out)
     return IN_PART if done.failures else DONE
 
 

@@ -45,7 +45,7 @@ def analyze(
     output.trace_notes(about["notes"])
     _show(trace, about)
     if report is not None:
-        output.note(f"report: {report}")
+        output.wrote(report)
     return 0
 
 

@@ -105,7 +105,7 @@ def validate(
             _show_residuals(validation, residuals)
     for path in (save, report):
         if path is not None:
-            output.note(f"wrote {path}")
+            output.wrote(path)
     return 0
 
 

@@ -69,6 +69,21 @@ def _document(path: Path, time: str) -> Source:
         document = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
         raise InputError(f"`{path}` is not JSON: {problem}") from None
+    except RecursionError:
+        raise InputError(f"`{path}` is not ours: it is nested too deeply to be read") from None
+    try:
+        source = _known(path, document, time)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(
+            f"`{path}` looks like a file of headstack, and parts of it are missing or of another kind"
+        ) from None
+    if source is None:
+        raise InputError(f"`{path}` holds nothing that can be compared", f"name {'; '.join(KINDS.values())}")
+    return source
+
+
+def _known(path: Path, document: Any, time: str) -> Source | None:
+    """What a file of ours holds; errors of all kinds where one like it does not."""
     if isinstance(document, dict) and "demerit_percent" in document:
         return Source(path.name, "validation", _scores(document))
     if isinstance(document, dict) and f"{time}_ms" in document and "phases_ms" in document:
@@ -77,7 +92,7 @@ def _document(path: Path, time: str) -> Source:
         found = (each for each in document["parameters"] if each["value"] is not None)
         values = {each["name"]: Value(float(each["value"]), each["unit"], each["ci95"]) for each in found}
         return Source(path.name, "measurement", values)
-    raise InputError(f"`{path}` holds nothing that can be compared", f"name {'; '.join(KINDS.values())}")
+    return None
 
 
 def _summary(times: dict[str, Any]) -> dict[str, Value]:

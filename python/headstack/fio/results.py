@@ -29,7 +29,7 @@ def results(path: Path) -> list[MeasuredByFio]:
         return [row for job in jobs for row in _rows(job)]
     except OSError as problem:
         raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"`{path}` is not a result of fio", "write one with fio --output-format=json") from None
 
 

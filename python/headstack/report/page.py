@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,11 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page beside its name, then rename it: nobody ever sees half of it."""
-        write_whole(path, self.html())
+        write_whole(path, _SILENT.sub("\ufffd", self.html()))
+
+
+# Control characters, and those that turn the direction of what follows: names of files may hold them.
+_SILENT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def _specification(chart: Chart) -> str:

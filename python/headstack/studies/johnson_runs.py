@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headstack
+from headstack.threads import Pool
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +77,7 @@ class Host:
 def run_all() -> dict[str, list[Host]]:
     """Every policy with every seed, as many runs at a time as there are cores."""
     cases = list(product(POLICIES, SEEDS))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with Pool() as pool:
         found = list(pool.map(lambda case: run_one(POLICIES[case[0]], case[1]), cases))
     hosts: dict[str, list[Host]] = {name: [] for name in POLICIES}
     for (name, _), host in zip(cases, found, strict=True):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, TypeVar
 
 import headstack
+from headstack.threads import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -102,13 +101,13 @@ def run_one(case: Case) -> Outcome:
 def run_all(cases: Iterable[Case]) -> dict[Case, Outcome]:
     """Run the cases, as many at a time as there are cores."""
     ordered = list(dict.fromkeys(cases))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with Pool() as pool:
         return dict(zip(ordered, pool.map(run_one, ordered), strict=True))
 
 
 def each(function: Callable[..., Found], arguments: Iterable[tuple[object, ...]]) -> list[Found]:
     """Call a function that runs something, as many calls at a time as there are cores."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with Pool() as pool:
         return list(pool.map(lambda one: function(*one), arguments))
 
 

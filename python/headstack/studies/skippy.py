@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +10,7 @@ from headstack import measure
 from headstack.studies import skippy_cases, skippy_zones
 from headstack.studies.framework import Progress, Row, about, at_most
 from headstack.studies.skippy_table import TABLE_3, ULTRASTAR_ZONES, Printed
+from headstack.threads import Pool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +63,7 @@ def run(_data: Path | None, progress: Progress | None = None) -> tuple[list[Row]
 
 def measure_all(jobs: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, Measurement]:
     """Measure several devices at a time; nothing of Python's runs meanwhile, so that threads use all cores."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with Pool() as pool:
         running = {name: pool.submit(measure.run, device, probes) for name, (device, probes) in jobs.items()}
         return {name: job.result() for name, job in running.items()}
 

@@ -105,9 +105,15 @@ def of_table(table: Mapping[str, Any], path: Path, text: str) -> Definition:
     points = _points(base, axes, table.get("constraints", []), path.parent)
     seeds, stop = _repeats(table.get("repeats", {}), table.get("stop"))
     return Definition(
-        path, text, str(table.get("summary", "")), base, axes, points, seeds, stop,
+        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop,
         _metrics(table.get("metrics", list(METRICS)), stop), _usd(table.get("usd", {})),
     )  # fmt: skip
+
+
+def _summary(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError("summary: must be a text", 'summary = "what the sweep asks"')
+    return value
 
 
 def _base(table: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 KIND = "headstack sweep"
 SCHEMA_VERSION = 1
 MANIFEST, SWEEP, RUNS, RESULTS = "manifest.json", "sweep.toml", "runs", "results.parquet"
+_TOLD = frozenset(["identity", "version", "file"])
 JOBS = "slurm"
 """Where jobs of a cluster keep their files; it may be there before anything else."""
 
@@ -59,21 +60,23 @@ class Folder:
         files = self._files()
         if not files:
             return _frame([])
+        reason = "it is not the file of a run"
         try:
-            return pl.read_parquet(files, glob=False).sort("point", "seed")
+            runs = pl.read_parquet(files, glob=False)
+            if runs.schema == _schema():
+                return runs.sort("point", "seed")
         except (OSError, pl.exceptions.PolarsError) as problem:
-            broken = next((file for file in files if not _is_readable(file)), self.path)
-            raise InputError(
-                f"cannot read `{broken}`: {' '.join(str(problem).split())}", "remove it: --resume makes that run again"
-            ) from None
+            reason = " ".join(str(problem).split())
+        broken = next((file for file in files if not _is_readable(file)), self.path)
+        raise InputError(f"cannot read `{broken}`: {reason}", "remove it: --resume makes that run again")
 
     def manifest(self) -> dict[str, Any]:
         """What the folder says it is; `InputError` where it is not a sweep's."""
         try:
             known = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             known = None
-        if not isinstance(known, dict) or known.get("kind") != KIND:
+        if not isinstance(known, dict) or known.get("kind") != KIND or not known.keys() >= _TOLD:
             raise InputError(f"`{self.path}` is not the folder of a sweep", "headstack sweep FILE --out DIR makes one")
         return known
 
@@ -98,6 +101,8 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
             )
         if not resume:
             raise InputError(f"`{path}` holds runs of this sweep", "--resume goes on with it")
+        if (path / RESULTS).is_symlink():
+            raise InputError(f"`{path / RESULTS}` is a link, and what it leads to would be replaced", "remove the link")
         (path / RUNS).mkdir(exist_ok=True)
         return folder
     try:
@@ -130,19 +135,24 @@ def _is_readable(file: Path) -> bool:
     import polars as pl
 
     try:
-        pl.scan_parquet(file, glob=False).collect_schema()
+        return pl.scan_parquet(file, glob=False).collect_schema() == _schema()
     except (OSError, pl.exceptions.PolarsError):
         return False
-    return True
+
+
+def _schema() -> pl.Schema:
+    """The columns of a run's file."""
+    import polars as pl
+
+    return pl.Schema({
+        "point": pl.Int64, "seed": pl.UInt64, "error": pl.String, "hint": pl.String, "summary": pl.String,
+        "cdf_ms": pl.List(pl.Float64), "cdf_share": pl.List(pl.Float64), "wall_s": pl.Float64,
+    })  # fmt: skip
 
 
 def _frame(records: list[Record]) -> pl.DataFrame:
     import polars as pl
 
-    schema = {
-        "point": pl.Int64, "seed": pl.UInt64, "error": pl.String, "hint": pl.String, "summary": pl.String,
-        "cdf_ms": pl.List(pl.Float64), "cdf_share": pl.List(pl.Float64), "wall_s": pl.Float64,
-    }  # fmt: skip
     rows = [
         {
             "point": each.point, "seed": each.seed, "error": each.error, "hint": each.hint,
@@ -151,7 +161,7 @@ def _frame(records: list[Record]) -> pl.DataFrame:
         }
         for each in records
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=_schema())
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

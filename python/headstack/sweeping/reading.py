@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from difflib import get_close_matches
 from math import isfinite
@@ -13,6 +14,12 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+MOST_PARTS = 64
+"""The parts of a dotted key, far more than any has that means something."""
+
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_LONG_KEY = re.compile(rf"(?:^|[{{,\[])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{MOST_PARTS}}}", re.MULTILINE)
 
 Value: TypeAlias = bool | int | float | str
 
@@ -34,10 +41,15 @@ def file_text(path: Path, what: str) -> str:
 
 def toml_table(text: str, path: Path) -> dict[str, Any]:
     """The table that a text holds."""
+    # The reader's memory grows with the square of a dotted key's parts.
+    if _LONG_KEY.search(text):
+        raise InputError(f"`{path}` holds a key of more than {MOST_PARTS} parts, and no such key means anything")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"`{path}` is not TOML: {problem}") from None
+    except RecursionError:
+        raise InputError(f"`{path}` holds tables or lists one within another too deeply to be read") from None
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headstack.sweeping import cells, definition, metrics, repeats
+from headstack.errors import InputError
+from headstack.sweeping import cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
 
 if TYPE_CHECKING:
@@ -79,14 +79,18 @@ class Sweep:
         folder = Path(folder)
         kept = Folder(folder)
         manifest = kept.manifest()
-        text = (folder / SWEEP).read_text(encoding="utf-8")
+        text = reading.file_text(folder / SWEEP, "a sweep is")
         self.folder, self.resumed = folder, resumed
         self.version: str = manifest["version"]
         self.identity: str = manifest["identity"]
-        self.definition: Definition = definition.of_table(tomllib.loads(text), Path(manifest["file"]), text)
+        self.definition: Definition = definition.of_table(
+            reading.toml_table(text, folder / SWEEP), Path(manifest["file"]), text
+        )
         self.results: list[PointResult] = []
         for number, records in groupby(kept.records(), key=lambda record: record.point):
             runs = list(records)
+            if not 0 <= number < len(self.definition.points):
+                raise InputError(f"`{folder}` holds a run of point {number:,}, and its sweep has no such point")
             failures = [run for run in runs if run.error is not None]
             self.results.append(
                 PointResult(

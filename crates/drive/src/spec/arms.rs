@@ -151,7 +151,7 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
             if !(0.0..1.0).contains(&turns) {
                 findings.add(
                     "arms.angles_turns",
-                    format!("{turns} is not a part of a revolution: 0 to less than 1"),
+                    format!("{turns} is not between 0 and 1 revolution (less than 1)"),
                 );
             }
         }

@@ -196,7 +196,7 @@ fn heads_of_an_arm(spec: &DriveSpec, findings: &mut Findings) {
     }
     for &turns in angles {
         if !(0.0..1.0).contains(&turns) {
-            let message = format!("{turns} is not a part of a revolution: 0 to less than 1");
+            let message = format!("{turns} is not between 0 and 1 revolution (less than 1)");
             findings.add("arms.head_angles_turns", message);
         }
     }
@@ -242,7 +242,7 @@ fn fixed_heads(path: &str, heads: FixedHeadsSpec, spec: &DriveSpec, findings: &m
         findings.add(path, message);
     }
     if !(0.0..1.0).contains(&angle_turns) {
-        let message = format!("{angle_turns} is not a part of a revolution: 0 to less than 1");
+        let message = format!("{angle_turns} is not between 0 and 1 revolution (less than 1)");
         findings.add(format!("{path}.angle_turns"), message);
     }
     if spec.arms.design != ArmDesign::SingleMoving {

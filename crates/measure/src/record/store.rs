@@ -4,6 +4,7 @@ use super::{Record, RecordHead, columns};
 use crate::MeasureError;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::Schema;
 use headstack_trace::atomic_file::AtomicFile;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -52,9 +53,7 @@ impl Store {
     /// [`MeasureError::Record`] if the journal cannot be written.
     pub fn at(path: &Path, record: &Record) -> Result<Self, MeasureError> {
         let part = journal_path(path);
-        let head = serde_json::to_string(&record.head).map_err(|error| problem(path, &error, None))?;
-        let schema = columns::schema();
-        let with_head = schema.as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect());
+        let with_head = labelled(record).map_err(|error| problem(path, &error, None))?;
         // An older journal is replaced only when the new one holds what it held.
         let new = part.with_extension("part.new");
         let file = File::create(&new)
@@ -176,14 +175,52 @@ fn read_journal(part: &Path) -> Result<Record, MeasureError> {
         problem(part, &error.to_string(), Some("remove it to begin anew: nothing in it can be read"))
     };
     let file = File::open(part).map_err(|error| broken(&error))?;
-    let reader = StreamReader::try_new(BufReader::new(file), None).map_err(|error| broken(&error))?;
+    read_stream(BufReader::new(file)).map_err(|error| broken(&error))
+}
+
+/// A record as a journal holds it, for another process.
+///
+/// # Errors
+/// [`MeasureError::Record`] if it cannot be put in words.
+pub fn to_bytes(record: &Record) -> Result<Vec<u8>, MeasureError> {
+    let broken = |error: &dyn ToString| problem(Path::new("a record"), &error.to_string(), None);
+    let schema = labelled(record).map_err(|error| broken(&error))?;
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut bytes, &schema).map_err(|error| broken(&error))?;
+    for samples in record.samples.chunks(1 << 16) {
+        writer.write(&columns::batch(samples)).map_err(|error| broken(&error))?;
+    }
+    writer.finish().map_err(|error| broken(&error))?;
+    drop(writer);
+    Ok(bytes)
+}
+
+/// The record that [`to_bytes`] was given.
+///
+/// # Errors
+/// [`MeasureError::Record`] if it is not one.
+pub fn from_bytes(bytes: &[u8]) -> Result<Record, MeasureError> {
+    let broken = |error: String| {
+        problem(Path::new("a pickled record"), &error, Some("pickle it with the same version"))
+    };
+    read_stream(bytes).map_err(broken)
+}
+
+/// The columns of a journal, with what is known beside the samples.
+fn labelled(record: &Record) -> Result<Schema, serde_json::Error> {
+    let head = serde_json::to_string(&record.head)?;
+    Ok(columns::schema().as_ref().clone().with_metadata([(KEY.to_owned(), head)].into_iter().collect()))
+}
+
+fn read_stream(source: impl Read) -> Result<Record, String> {
+    let reader = StreamReader::try_new(source, None).map_err(|error| error.to_string())?;
     let schema = Arc::clone(&reader.schema());
-    let head = schema.metadata().get(KEY).ok_or_else(|| broken(&"it is not a record"))?;
-    let head: RecordHead = serde_json::from_str(head).map_err(|error| broken(&error))?;
+    let head = schema.metadata().get(KEY).ok_or("it is not a record")?;
+    let head: RecordHead = serde_json::from_str(head).map_err(|error| error.to_string())?;
     let mut record = Record { head, samples: Vec::new() };
     // The last batch may be cut off: what comes before it counts.
     for batch in reader.map_while(Result::ok) {
-        record.samples.extend(columns::samples(&batch).map_err(|error| broken(&error))?);
+        record.samples.extend(columns::samples(&batch).map_err(|error| error.to_string())?);
     }
     Ok(record)
 }
