@@ -35,7 +35,8 @@ class Outcome:
 def headstack(*words: str | Path, cwd: Path | None = None) -> Outcome:
     """Run the command line in a process of its own."""
     command = [sys.executable, "-m", "headstack", *map(str, words)]
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+    # Headstack itself uses no name that goes with the next version.
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "PYTHONWARNINGS": "error::FutureWarning"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=120, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -160,6 +160,9 @@ def test_names_that_are_nearly_right_are_suggested() -> None:
         (("explain", "hp-97560", "--lba", "5", "--id", "3"), "--id"),
         (("explain", "hp-97560", "--lba", "99999999"), "99999999"),
         (("dirves",), "dirves"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", "stpf"), "did you mean `sptf`"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--requests", "9" * 25), "--requests cannot be"),
+        (("trace", "info", __file__, "--format", "disksim-asci"), "did you mean `disksim-ascii`"),
     ],
 )
 def test_options_that_cannot_apply_are_refused(words: tuple[str, ...], said: str) -> None:

@@ -138,3 +138,21 @@ def test_the_example_explores(load: Path) -> None:
     file = ROOT / "examples" / "candidates.toml"
     found = headstack.explore(load / "load.trace", file, requests=200).summary
     assert (len(found["candidates"]), found["failures"]) == (12, [])
+
+
+def test_a_device_of_the_trace_is_explored(load: Path) -> None:
+    both = load / "both.trace"
+    lines = (load / "load.trace").read_text().splitlines()
+    both.write_text("".join(f"{line}\n{line.replace(' 0 ', ' 1 ', 1)}\n" for line in lines))
+    words = ("--candidates", load / "candidates.toml", "--json", "--requests", "500")
+    alone = run_cli("explore", load / "load.trace", *words).json()
+    chosen = run_cli("explore", both, "--device", "1", *words).json()
+    assert [each["response_ms"] for each in chosen["candidates"]] == [
+        each["response_ms"] for each in alone["candidates"]
+    ]
+
+
+def test_a_misspelt_drive_is_refused_before_anything_runs(load: Path, tmp_path: Path) -> None:
+    candidates = tmp_path / "candidates.toml"
+    candidates.write_text('drives = ["hp-97560", "hp-97650"]\n')
+    assert "did you mean hp-97560" in refused("explore", load / "load.trace", "--candidates", candidates)

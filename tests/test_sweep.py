@@ -99,6 +99,11 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
         (BASE + RPM.replace("values", "value"), ["unknown key `value`", "did you mean `values`"]),
         (BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 9, to = 1, step = 1 }"), ["empty"]),
         (BASE.replace("hp-97560", "hp-97561") + RPM, ["did you mean hp-97560"]),
+        (
+            BASE.replace('system = "hp-97560"\n', "")
+            + '[[axis]]\npath = "system"\nvalues = ["hp-97560", "hp-97561"]\n',
+            ["did you mean hp-97560"],
+        ),
         (BASE.replace("300", "0") + RPM, ["`requests` cannot be 0"]),
         (BASE.replace("300", '"many"') + RPM, ["`requests`", "a whole number"]),
         (BASE.replace('workload = "thesis-4ms"\n', "") + RPM, ["`workload` or a `trace`"]),

@@ -586,7 +586,7 @@ class Trace:
     skip_zero_length
         Leave out requests that move nothing.
     devices
-        Pairs of a device of the trace and the volume it becomes (`None`: volume 0); empty: all, as they are.
+        Devices of the trace, each alone or as a pair with the volume it becomes (`None`: volume 0); empty: all, as they are.
     time_scale, inter_arrival_ms
         Multiply the times between requests, or replace them by a constant.
     lba_offset, lba_scale
@@ -616,7 +616,7 @@ class Trace:
         """
         What `pickle` opens it with in another process: the path and the options.
         """
-    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., table: str | None = None, gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None, pairing: str | None = None, op: str | None = None, processes: SupportsGetItem[int, str] = ...) -> Trace: ...
+    def __new__(cls, /, path: str | PathLike[str], *, format: str | None = None, columns: SupportsGetItem[int, tuple[str, str]] = ..., table: str | None = None, gap: str | None = None, sector_bytes: SupportsIndex | None = None, sort: bool = False, skip_zero_length: bool = False, devices: SupportsGetItem[int, SupportsIndex | tuple[SupportsIndex, SupportsIndex | None]] = ..., time_scale: SupportsFloat | SupportsIndex | None = None, inter_arrival_ms: SupportsFloat | SupportsIndex | None = None, lba_offset: SupportsIndex | None = None, lba_scale: SupportsFloat | SupportsIndex | None = None, fit_lba: str | None = None, from_s: SupportsFloat | SupportsIndex | None = None, to_s: SupportsFloat | SupportsIndex | None = None, blkparse_format: str | None = None, iolog_unit: str | None = None, slices: str | PathLike[str] | None = None, pairing: str | None = None, op: str | None = None, processes: SupportsGetItem[int, str] = ...) -> Trace: ...
     def __repr__(self, /) -> str: ...
     def convert(self, /, out: str | PathLike[str], *, format: str | None = None, strict: bool = True, progress: Any | None = None) -> int:
         """

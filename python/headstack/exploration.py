@@ -179,6 +179,12 @@ def _read(file: Path) -> dict[str, Any]:
     drives = table.get("drives")
     if not isinstance(drives, list) or not drives or not all(isinstance(name, str) for name in drives):
         raise InputError(f"{file}: drives: must be a list of names", 'drives = ["nearline-18tb", "dual-actuator-18tb"]')
+    for name in drives:
+        # What is misspelt would fail in every array.
+        try:
+            _core.Drive(_drive(name, file))
+        except InputError as problem:
+            raise InputError(f"{file}: drives: {problem}", problem.hint) from None
     return table
 
 
@@ -205,7 +211,9 @@ def _sweep_text(
 
 
 def _plain(value: Any) -> Any:
-    """A value as TOML has it."""
+    """A value as TOML has it, which knows no `None`: a device alone stands for one without a volume of its own."""
+    if isinstance(value, tuple) and len(value) == 2 and value[1] is None:
+        return value[0]
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     return str(value) if isinstance(value, Path) else value

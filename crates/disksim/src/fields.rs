@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::report::Report;
 use crate::tree::{At, Block, Kind, Parameter, Value};
+use strsim::osa_distance;
 
 /// A block whose parameter names are all known.
 pub(crate) struct Fields<'a> {
@@ -149,37 +150,14 @@ pub(crate) fn whole(name: &str, value: &Value, low: u64, high: u64) -> Result<u6
 /// The known name that takes the fewest changes of a character, if these are few.
 fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let lower = name.to_lowercase();
-    let distance = |other: &str| changes(&lower, &other.to_lowercase());
+    let distance = |other: &str| osa_distance(&lower, &other.to_lowercase());
     let (changes, near) = known.iter().map(|other| (distance(other), *other)).min()?;
     (changes <= 2.max(name.chars().count() / 3)).then_some(near)
-}
-
-/// Insertions, deletions and replacements from one text to another (Levenshtein).
-fn changes(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn changes_are_counted_one_by_one() {
-        assert_eq!(changes("kitten", "sitting"), 3);
-        assert_eq!(changes("", "abc"), 3);
-        assert_eq!(changes("same", "same"), 0);
-    }
 
     #[test]
     fn a_name_far_from_all_has_no_neighbour() {

@@ -315,6 +315,8 @@ rows! {
     a_zero_latency_read_is_followed_to_the_tracks_end
     a_whole_track_is_not_there_before_it_has_passed
     a_track_read_from_its_beginning_is_there_when_its_last_sector_is
+    what_had_passed_before_joins_once_and_a_hit_may_drop_it
+    what_is_asked_for_while_the_whole_track_comes_in_is_read_after_all
     limited_read_ahead_leaves_what_had_passed_before
     a_first_write_is_reported_when_its_data_are_there
     written_through_it_is_complete_on_the_media

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
-use crate::range::{Device, FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
+use crate::range::{FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
 use crate::results::{self, Typed, typed};
 use crate::spool::Spool;
 use crate::trace_convert;
@@ -10,7 +10,7 @@ use crate::trace_info::info_value;
 use crate::trace_stream::Batches;
 use crate::trace_tools::{extend, notes as notes_value};
 use crate::trace_words::{
-    chosen, fit_named, fit_word, gap_named, op_named, pairing_named, unit_named, unit_word,
+    Chosen, chosen, fit_named, fit_word, gap_named, op_named, pairing_named, unit_named, unit_word,
 };
 use headstack_system::WorkloadLabel;
 use headstack_trace::event::{PairingRule, open_ios};
@@ -55,7 +55,7 @@ use std::path::{Path, PathBuf};
 /// skip_zero_length
 ///     Leave out requests that move nothing.
 /// devices
-///     Pairs of a device of the trace and the volume it becomes (`None`: volume 0); empty: all, as they are.
+///     Devices of the trace, each alone or as a pair with the volume it becomes (`None`: volume 0); empty: all, as they are.
 /// time_scale, inter_arrival_ms
 ///     Multiply the times between requests, or replace them by a constant.
 /// lba_offset, lba_scale
@@ -111,7 +111,7 @@ impl Trace {
         sector_bytes: Option<SectorBytes>,
         sort: bool,
         skip_zero_length: bool,
-        devices: Vec<(Device, Option<Device>)>,
+        devices: Vec<Chosen>,
         time_scale: Option<TimeScale>,
         inter_arrival_ms: Option<InterArrivalMs>,
         lba_offset: Option<LbaOffset>,

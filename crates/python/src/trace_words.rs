@@ -4,13 +4,35 @@ use crate::error::Error;
 use crate::range::Device;
 use headstack_trace::event::PairingRule;
 use headstack_trace::{Devices, FitLba, Gap, IologUnit, Op};
+use pyo3::inspect::PyStaticExpr;
+use pyo3::prelude::*;
+use pyo3::type_hint_union;
+use pyo3::types::PyTuple;
 
-pub(crate) fn chosen(devices: &[(Device, Option<Device>)]) -> Devices {
+/// A device of a trace: alone, or with the volume that it becomes.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen(Device, Option<Device>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Chosen {
+    type Error = PyErr;
+    const INPUT_TYPE: PyStaticExpr =
+        type_hint_union!(Device::INPUT_TYPE, <(Device, Option<Device>)>::INPUT_TYPE);
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<PyTuple>() {
+            let (device, volume) = given.extract()?;
+            return Ok(Self(device, volume));
+        }
+        Ok(Self(given.extract()?, None))
+    }
+}
+
+pub(crate) fn chosen(devices: &[Chosen]) -> Devices {
     match devices {
         [] => Devices::Keep,
-        [(device, None)] => Devices::Only(device.0),
+        [Chosen(device, None)] => Devices::Only(device.0),
         several => {
-            Devices::Map(several.iter().map(|&(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
+            Devices::Map(several.iter().map(|&Chosen(from, to)| (from.0, to.map_or(0, |to| to.0))).collect())
         }
     }
 }

@@ -4,6 +4,7 @@ use headstack_drive::scheduler::PolicyError;
 use headstack_drive::spec::SpecError;
 use headstack_trace::TraceError;
 use std::path::PathBuf;
+use strsim::osa_distance;
 
 /// Why a system cannot be built, a workload not be made, or a run not go on. Each message says what and where;
 /// [`SystemError::hint`] says what to do.
@@ -115,7 +116,7 @@ impl SystemError {
         known.dedup();
         let mut close: Vec<(usize, &String)> = known
             .iter()
-            .map(|candidate| (distance(name, candidate), candidate))
+            .map(|candidate| (osa_distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
             .filter(|(distance, candidate)| {
                 *distance <= 2 + name.len() / 6
                     || name.len() >= 3 && (candidate.contains(name) || name.contains(candidate.as_str()))
@@ -127,29 +128,14 @@ impl SystemError {
     }
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(!from.eq_ignore_ascii_case(&to));
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn similar_names_come_first() {
-        assert_eq!((distance("abc", "abc"), distance("abc", "adbc"), distance("", "xy")), (0, 1, 2));
+        let error = SystemError::unknown("scheduler", "stpf", ["satf", "sptf", "sstf"].map(str::to_owned));
+        assert!(error.hint().unwrap().starts_with("did you mean `sptf`?"), "letters that changed places");
         let error = SystemError::unknown("drive", "97560", ["hp-97560", "dec-ra81"].map(str::to_owned));
         assert_eq!(error.hint().unwrap(), "did you mean `hp-97560`? known: dec-ra81, hp-97560");
     }

@@ -141,7 +141,7 @@ def _show(system: str, summary: dict[str, Any]) -> None:
                 str(each["device"]),
                 number(each["requests"]),
                 f"{100 * each['utilisation']:.1f} %",
-                *(number(each[f"{name}_ms"]) for name in ("mean", "p50", "p99", "p999", "max")),
+                *(number(each["response_ms"][name]) for name in ("mean", "p50", "p99", "p999", "max")),
             )
             for each in summary["worst"]
         ],

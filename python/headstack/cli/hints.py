@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 _KEY = re.compile(r"unknown (?:field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
-_NAME = re.compile(r"(?:called|named) `([^`]*)`")
+_NAME = re.compile(r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` cannot be fitted")
+_KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
+_ARGUMENT = re.compile(r"^`([a-z_]+)`(?= cannot be |: a )")
+# Where an option has another name than the argument of the API.
+_OPTIONS = {
+    "limit": "--requests", "from_s": "--from", "to_s": "--to", "until_s": "--until", "warmup_s": "--warmup",
+    "warmup_requests": "--warmup", "within_s": "--within",
+}  # fmt: skip
 
 
 def improved(message: str, hint: str | None) -> tuple[str, str | None]:
@@ -17,15 +24,26 @@ def improved(message: str, hint: str | None) -> tuple[str, str | None]:
             return message.replace(", " + key[2], ""), hint or f"did you mean `{near}`?"
         return message.replace(", " + key[2], ""), hint or f"known: {', '.join(known)}"
     name = _NAME.search(message)
-    if name and hint and hint.startswith("known: "):
-        known = hint.removeprefix("known: ").split(", ")
-        if near := _nearest(name[1], known):
-            return message, f"did you mean `{near}`? {hint}"
-    return message, hint
+    if (
+        name
+        and hint
+        and (known_words := _KNOWN.match(hint))
+        and (near := _nearest(name[1] or name[2], known_words[1].split(", ")))
+    ):
+        return message, f"did you mean `{near}`? {hint}"
+    return _ARGUMENT.sub(_option, message), hint and _ARGUMENT.sub(_option, hint)
+
+
+def _option(argument: re.Match[str]) -> str:
+    """What an argument of the API is called on the command line."""
+    return _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
 
 
 def _nearest(word: str, known: list[str]) -> str | None:
     from difflib import get_close_matches
 
+    # Letters that changed places come first: `stpf` is `sptf`, and not `satf`.
+    if same := [each for each in known if sorted(each) == sorted(word)]:
+        return same[0]
     found = get_close_matches(word, known, n=1)
     return found[0] if found else None

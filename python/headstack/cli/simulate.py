@@ -155,7 +155,8 @@ def _say_beside(built: System, summary: Mapping[str, Any], written: list[Path]) 
     from headstack.overload import overload
     from headstack.scheduler_names import idle_schedulers
 
-    for warning in (overload(summary), idle_schedulers(built)):
+    none = "" if summary["requests"] else "no request was complete in time: there is nothing to tell"
+    for warning in (none, overload(summary), idle_schedulers(built)):
         if warning:
             output.warning(warning)
     for path in written:

@@ -15,6 +15,8 @@ from headstack.report.tables import size, span
 if TYPE_CHECKING:
     from headstack.results.traces import TraceInfo
 
+NOTHING_CHOSEN = "nothing of the trace was chosen: no request is left by what options leave out"
+
 app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
 app.command(
     "headstack.cli.trace_match:match",
@@ -72,6 +74,8 @@ def info(
     with output.progress("reading", None) as progress:
         about = how.open(trace).info(strict=strict, progress=progress)
     output.trace_notes(about["notes"])
+    if not about["requests"]:
+        output.warning(NOTHING_CHOSEN)
     if json:
         output.print_json({"trace": str(trace), **about})
     else:
@@ -98,7 +102,7 @@ def convert(
     output.trace_notes(written["notes"])
     requests, others = written["requests"], written["others"]
     if not requests + others:
-        output.warning("nothing of the trace was chosen: the file holds no request")
+        output.warning(f"{NOTHING_CHOSEN}; the file holds none")
     if json:
         output.print_json({"trace": str(trace), "out": str(out), **written})
     else:

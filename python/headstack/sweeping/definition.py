@@ -91,9 +91,18 @@ def load(path: Path) -> Definition:
     text = reading.file_text(path, "a sweep is")
     table = reading.toml_table(text, path)
     try:
-        return of_table(table, path, text)
+        found = of_table(table, path, text)
+        _check_systems(found.points)
     except InputError as problem:
         raise InputError(f"{path}: {problem}", problem.hint) from None
+    return found
+
+
+def _check_systems(points: Iterable[Point]) -> None:
+    """Refuse names that the library does not have: each of their points would fail."""
+    for name in dict.fromkeys(point.settings.system for point in points):
+        if "\n" not in name and not Path(name).exists():
+            _core.System(name)
 
 
 def of_table(table: Mapping[str, Any], path: Path, text: str) -> Definition:

@@ -143,6 +143,8 @@ impl Prefetch {
         segments.extend(self.segment, self.end(media, now));
         if let Some(first) = self.front(now) {
             segments.extend_front(self.segment, first);
+            // Once: what a hit or a write takes out of the segment later does not come back.
+            self.before = None;
         }
     }
 
@@ -249,7 +251,7 @@ impl Prefetch {
         self.is_at_stop(now) && (self.before.is_none() || self.front(now).is_some())
     }
 
-    /// Reading on to `stop`, and nothing after that.
+    /// Reading on to `stop`, and nothing after that; only for a stream that has not come to its own.
     pub(crate) fn on_to(self, stop: u64) -> Self {
         Self { stop, before: None, settled: Nanos::ZERO, ..self }
     }

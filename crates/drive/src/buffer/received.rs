@@ -50,8 +50,17 @@ impl Buffer {
             .min(media.model.layout.capacity());
         match self.filling_at(now) {
             Some(filling) if filling == segment => {
-                let raised = |ahead: Prefetch| if stop > ahead.stop() { ahead.on_to(stop) } else { ahead };
-                self.prefetch = self.prefetch.map(raised);
+                self.prefetch = self.prefetch.and_then(|ahead| {
+                    if stop <= ahead.stop() {
+                        Some(ahead)
+                    } else if ahead.is_at_stop(now) {
+                        // What had passed before the head landed is left out.
+                        let arm = Arm::over(&ahead.pass().extent);
+                        Prefetch::begin(media, segment, now.max(rest.at), arm, ahead.stop(), stop)
+                    } else {
+                        Some(ahead.on_to(stop))
+                    }
+                });
             }
             Some(_) => return self.give_way(media, now),
             None if held.end < stop && media.model.cache().is_some_and(CacheSpec::reads_on_after_hits) => {
