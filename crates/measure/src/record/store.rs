@@ -220,7 +220,7 @@ fn read_stream(source: impl Read) -> Result<Record, String> {
     let mut record = Record { head, samples: Vec::new() };
     // The last batch may be cut off: what comes before it counts.
     for batch in reader.map_while(Result::ok) {
-        record.samples.extend(columns::samples(&batch).map_err(|error| error.to_string())?);
+        record.samples.extend(columns::samples(&batch)?);
     }
     Ok(record)
 }
