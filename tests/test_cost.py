@@ -79,13 +79,13 @@ def test_a_design_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--actuators", "0"], ["`actuators` cannot be 0", "1 to 16"]),
+        (["--actuators", "0"], ["--actuators cannot be 0", "1 to 16"]),
         (["--actuators", "17"], ["1 to 16"]),
-        (["--actuators", "-1"], ["`actuators` cannot be -1"]),
+        (["--actuators", "-1"], ["--actuators cannot be -1"]),
         (["--actuators", "99999999999999999999"], ["1 to 16"]),
         (["--actuators", "two"], ["`two` is not a whole number", "--actuators 1,2,4"]),
         (["--actuators", "1,"], ["not a whole number"]),
-        (["--platters", "0"], ["`platters` cannot be 0", "1 to 64"]),
+        (["--platters", "0"], ["--platters cannot be 0", "1 to 64"]),
         (["--design", "three-platter"], ["no design called `three-platter`", "four-platter"]),
         (["--systems", "4"], ["drives x actuators", "4x1,2x2,1x4"]),
         (["--systems", "0x1"], ["`drives` cannot be 0"]),

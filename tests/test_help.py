@@ -133,7 +133,7 @@ def test_a_misspelt_key_of_a_file_gets_the_key_that_was_meant(
 
 
 def test_a_word_far_from_all_gets_all() -> None:
-    message, hint = hints.improved("unknown field `zzz`, expected one of `a_key`, `b_key`", None)
+    message, hint = hints.improved("unknown field `zzz`, expected one of `a_key`, `b_key`", None, ())
     assert (message, hint) == ("unknown field `zzz`", "known: a_key, b_key")
 
 

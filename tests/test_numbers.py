@@ -61,7 +61,9 @@ def test_options_out_of_range(words: tuple[str, ...], argument: str) -> None:
     ],
 )
 def test_trace_options_out_of_range(options: tuple[str, str], argument: str, ascii_trace: Path) -> None:
-    assert f"--{argument.replace('_', '-')} cannot be" in refused("simulate", "hp-97560", "--trace", ascii_trace, *options)
+    assert f"--{argument.replace('_', '-')} cannot be" in refused(
+        "simulate", "hp-97560", "--trace", ascii_trace, *options
+    )
 
 
 def stepper() -> Any:

@@ -49,9 +49,9 @@ def test_a_run_tells_what_it_drew() -> None:
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--rpm", "0"], ["`rpm` cannot be 0", "60 to 1000000"]),
+        (["--rpm", "0"], ["--rpm cannot be 0", "60 to 1000000"]),
         (["--rpm", "fast"], ["--rpm `fast` is not a list of numbers", "7200,5400"]),
-        (["--actuators", "0"], ["`actuators` cannot be 0", "1 to 16"]),
+        (["--actuators", "0"], ["--actuators cannot be 0", "1 to 16"]),
         (["--set", "power.seek_w=1"], ["`power.seek_w`", "less than the drive draws idle"]),
         (["--set", "power.standby_w=99"], ["`power.standby_w`", "more than the drive draws idle"]),
         (["--set", "power.spindle.diameter_in=14"], ["`power.spindle`", "such disks alone draw"]),

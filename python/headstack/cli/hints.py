@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _KEY = re.compile(r"unknown (?:field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
 _NAME = re.compile(r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` cannot be fitted")
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
-_ARGUMENT = re.compile(r"^`([a-z_]+)`(?= cannot be |: a )")
+_ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
 _OPTIONS = {
     "limit": "--requests", "from_s": "--from", "to_s": "--to", "until_s": "--until", "warmup_s": "--warmup",
@@ -15,8 +19,8 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def improved(message: str, hint: str | None) -> tuple[str, str | None]:
-    """The message and its hint, with the nearest of the known words where one is near."""
+def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[str, str | None]:
+    """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
     key = _KEY.search(message)
     if key:
         known = re.findall(r"`([^`]*)`", key[2])
@@ -31,12 +35,11 @@ def improved(message: str, hint: str | None) -> tuple[str, str | None]:
         and (near := _nearest(name[1] or name[2], known_words[1].split(", ")))
     ):
         return message, f"did you mean `{near}`? {hint}"
-    return _ARGUMENT.sub(_option, message), hint and _ARGUMENT.sub(_option, hint)
-
-
-def _option(argument: re.Match[str]) -> str:
-    """What an argument of the API is called on the command line."""
-    return _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
+    argument = _ARGUMENT.match(message)
+    option = argument and _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
+    if argument and option in given:
+        return message.replace(argument[0], option), hint and hint.replace(argument[0], option)
+    return message, hint
 
 
 def _nearest(word: str, known: list[str]) -> str | None:

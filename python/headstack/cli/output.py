@@ -36,7 +36,7 @@ def error(message: str, hint: str | None = None) -> None:
     """Print `error: …` and, where there is something to do, `hint: …`."""
     from headstack.cli import hints
 
-    message, hint = hints.improved(message.rstrip(), hint)
+    message, hint = hints.improved(message.rstrip(), hint, _form.given)
     _stderr("error", "red", message)
     if hint:
         _stderr("hint", "cyan", hint)
@@ -228,6 +228,8 @@ class _Form:
     """How this command prints, and whether it has printed anything."""
 
     verb: str = ""
+    # The options as they were typed.
+    given: frozenset[str] = frozenset()
     is_plain: bool = False
     is_csv: bool = False
     begun: bool = False
@@ -252,11 +254,15 @@ def choose(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     given = {word for word in words[:end] if word in {"--plain", "--csv"}}
-    _form = _Form(_verb(words), is_plain="--plain" in given, is_csv="--csv" in given)
+    _form = _Form(_verb(words), _options(words), is_plain="--plain" in given, is_csv="--csv" in given)
     ways = [word for word in ("--json", "--csv", "--plain") if word in words[:end]]
     if len(ways) > 1:
         raise InputError(f"{ways[0]} and {ways[1]} are two ways to print the same", "choose one")
     return [word for word in words[:end] if word not in given] + words[end:]
+
+
+def _options(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word.partition("=")[0] for word in words if word.startswith("--"))
 
 
 def _verb(words: Sequence[str]) -> str:

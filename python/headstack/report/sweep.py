@@ -174,7 +174,7 @@ def _effects(comparison: SweepComparison) -> list[Section]:
     return [
         Section(
             f"{head} along {axis.name}",
-            "Each dot is a point; the line joins the medians.",
+            "Each dot is a point; a line joins the medians of what is under the same load.",
             chart,
             half=len(axes) > 1,
         )
@@ -189,8 +189,11 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
         return None
     labels = [choice.label for choice in axis.choices]
     is_real = all(type(label) in (int, float) for label in labels)
+    # Another load is another question: no line leads from one to the other, but along the axis of the load itself.
+    loads = [other.name for other in comparison.sweep.definition.axes if other.is_load and other is not axis]
     frame = pl.DataFrame(
-        [{"x": point.values[axis.name] if is_real else str(point.values[axis.name]), "value": value, "point": point.label}
+        [{"x": point.values[axis.name] if is_real else str(point.values[axis.name]), "value": value, "point": point.label,
+          "load": cells.label({name: point.values[name] for name in loads})}
          for point, value in known],
         schema_overrides={"x": pl.Float64} if is_real else {"x": pl.String},
     )  # fmt: skip
@@ -205,8 +208,8 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     dots = Chart(thin).mark("circle", size=size, opacity=0.5, color=style.BLUE).encode(
         x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
-    medians = frame.group_by("x", maintain_order=True).agg(pl.col("value").median())
-    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y)
+    medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
+    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
     return vega.layer(dots, line, width="container", height=charts.HEIGHT)
 
 
