@@ -67,7 +67,7 @@ TESTS = {
             f"drive/{module}"
             for module in ("controller", "physics", "timeline", "sequential_first", "destage", "ncq", "schedulers")
         ),
-        *(f"drive/{module}" for module in ("twin", "always", "arms", "sameness", "skews", "overrides")),
+        *(f"drive/{module}" for module in ("twin", "always", "arms", "heads", "sameness", "skews", "overrides")),
         "--lib",
     ),
     "stats": ("twins", "--lib"),

@@ -35,9 +35,10 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
         and (near := _nearest(name[1] or name[2], known_words[1].split(", ")))
     ):
         return message, f"did you mean `{near}`? {hint}"
-    argument = _ARGUMENT.match(message)
-    option = argument and _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
-    if argument and option in given:
+    if argument := _ARGUMENT.match(message):
+        option = _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
+        if option not in given:
+            return message, hint
         return message.replace(argument[0], option), hint and hint.replace(argument[0], option)
     return message, hint
 
