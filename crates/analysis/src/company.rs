@@ -69,6 +69,8 @@ struct Read {
 #[derive(Debug, Default)]
 struct Device {
     stretch: Vec<Read>,
+    /// Those that found requests of somebody outstanding.
+    in_company: Vec<Read>,
     is_known: bool,
     outstanding: BinaryHeap<Reverse<(Nanos, u8)>>,
     /// How many requests each process has outstanding, and a bit for each that has some.
@@ -122,7 +124,8 @@ impl Company {
         let mut regions = Vec::new();
         let mut beside = vec![Differences::default(); self.names.len()];
         for (number, found) in &mut self.devices {
-            found.settle();
+            found.settle_regions();
+            found.settle_processes();
             for (all, own) in beside.iter_mut().zip(&found.beside) {
                 all.merge(*own);
             }
@@ -179,9 +182,18 @@ impl Device {
             }
         }
         if let Some(log) = peer.and_then(|peer| peer.queued) {
-            self.stretch.push(Read { lba: request.lba, log, process, beside: self.busy });
+            let read = Read { lba: request.lba, log, process, beside: self.busy };
+            self.stretch.push(read);
             if self.stretch.len() == WINDOW {
-                self.settle();
+                self.settle_regions();
+            }
+            // Reads alone say nothing of whom they are beside; and if a stretch held them, one of slow reads, beside which
+            // others come, would count more often than one of quick reads.
+            if read.beside != 0 {
+                self.in_company.push(read);
+                if self.in_company.len() == WINDOW {
+                    self.settle_processes();
+                }
             }
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
@@ -194,17 +206,20 @@ impl Device {
         }
     }
 
-    /// A stretch is over.
-    fn settle(&mut self) {
-        let Self { stretch, regions, beside, .. } = self;
-        if let Some(regions) = regions {
-            regions.add(stretch);
+    fn settle_regions(&mut self) {
+        if let Some(regions) = &mut self.regions {
+            regions.add(&mut self.stretch);
         }
+        self.stretch.clear();
+    }
+
+    fn settle_processes(&mut self) {
+        let Self { in_company: stretch, beside, .. } = self;
         let busy = stretch.iter().fold(0, |all, read| all | read.beside);
         for process in (0..PROCESSES as u8).filter(|process| busy >> process & 1 == 1) {
             let mut sides = [Logs::default(); 2];
             // Whoever has requests outstanding delays others; named is who does so more than the rest.
-            let reads = stretch.iter().filter(|read| read.process != Some(process) && read.beside != 0);
+            let reads = stretch.iter().filter(|read| read.process != Some(process));
             for read in reads {
                 sides[(read.beside >> process & 1) as usize].add(read.log);
             }
