@@ -397,3 +397,23 @@ fn what_is_queued_again_after_a_silence_was_lost_in_it() {
     let (found, counts) = after_a_silence(&again);
     assert_eq!((found, counts.orphan_queued, counts.doubtful), (vec![Some(12)], 1, 1));
 }
+
+#[test]
+fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() {
+    let events =
+        [event(5, Queue, 100, 8, "R"), event(10, Issue, 100, 8, "R"), event(20, Complete, 100, 8, "R")];
+    let since = |pairing: &mut Pairing, event: &Event| {
+        pairing.push(event);
+        pairing.believed_since()
+    };
+    let mut lossy = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses: certain() });
+    // What is queued begins anew, and its dispatch and completion go back to that.
+    let found = events.each_ref().map(|event| since(&mut lossy, event));
+    assert_eq!(found, [Nanos::MAX, Nanos(5), Nanos(5)]);
+    let alone = event(30, Complete, 200, 8, "R");
+    assert_eq!(since(&mut lossy, &alone), Nanos::MAX, "nothing is known of what it ends");
+    // Of a whole trace all is believed, whatever lies in the same place.
+    let mut whole = Pairing::default();
+    assert_eq!(events.each_ref().map(|event| since(&mut whole, event)), [Nanos::ZERO; 3]);
+    assert_eq!(since(&mut whole, &alone), Nanos::ZERO);
+}

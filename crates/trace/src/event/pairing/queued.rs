@@ -141,3 +141,53 @@ impl Queued {
         given_up
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Action;
+    use crate::event::pairing::tests::event;
+
+    /// Pieces of 8 sectors that begin there, queued one ns after another.
+    fn queued(starts: &[u64]) -> Queued {
+        let mut queued = Queued::default();
+        for (at, &start) in (1..).zip(starts) {
+            queued.push(&event(at, Action::Queue, start, 8, "R"), false);
+        }
+        queued
+    }
+
+    const KEY: (u32, u64, bool) = (7, 100, false);
+
+    #[test]
+    fn what_is_taken_with_another_of_its_place_is_dispatched_once_more() {
+        let mut three = queued(&[100, 100, 100]);
+        assert_eq!(three.take(7, 100, 108, false).len(), 3);
+        assert!(!three.settle((7, 100, true)), "of the other direction");
+        assert_eq!([(); 3].map(|()| three.settle(KEY)), [true, true, false]);
+        // One that reaches in begins elsewhere, and counts for nothing.
+        let mut beside = queued(&[96, 100, 100]);
+        assert_eq!(beside.take(7, 100, 108, false).len(), 3);
+        assert_eq!([(); 2].map(|()| beside.settle(KEY)), [true, false]);
+        let mut before = queued(&[96, 96]);
+        assert_eq!(before.take(7, 100, 108, false).len(), 2);
+        assert!(!before.settle(KEY));
+        let mut alone = queued(&[96, 100]);
+        assert_eq!(alone.take(7, 100, 108, false).len(), 2);
+        assert!(!alone.settle(KEY));
+    }
+
+    #[test]
+    fn what_was_queued_before_a_hole_ended_is_doubtful() {
+        let mut pieces = queued(&[100, 200, 300]);
+        pieces.doubt(Nanos(2));
+        let doubtful = |start| pieces.clone_of(start).doubtful;
+        assert_eq!([100, 200, 300].map(doubtful), [true, false, false]);
+    }
+
+    impl Queued {
+        fn clone_of(&self, start: u64) -> Piece {
+            self.pieces[&(7, start)][0]
+        }
+    }
+}
