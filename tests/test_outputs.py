@@ -407,6 +407,17 @@ def test_a_study_that_uses_all_cores_ends_when_it_is_told(tmp_path: Path) -> Non
     assert not rates.exists()
 
 
+def test_too_few_files_are_said_to_be_too_few(tmp_path: Path) -> None:
+    # With fewer Python itself does not get as far as headstack.
+    for most in (5, 6, 8):
+        words = [sys.executable, "-m", "headstack", *RUN, "--out", str(tmp_path / "run.parquet")]
+        command = ["bash", "-c", f'ulimit -n {most}; exec "$@"', "bash", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode in {0, 2}, done
+        assert "Traceback" not in done.stderr
+        assert "internal error" not in done.stderr
+
+
 def test_what_was_written_is_told_when_it_is(tmp_path: Path) -> None:
     told = headstack(*RUN, "--out", tmp_path / "run.parquet", "--save", tmp_path / "run.toml").err
     assert [line.split("/")[-1] for line in told.splitlines()] == ["run.parquet", "run.toml"]

@@ -6,6 +6,8 @@ Data go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 done i
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -72,6 +74,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output went away (`| head`): nothing is wrong, and nothing is left to say.
         output.silence_stdout()
         return DONE
+    except (Exception, _NoDescriptors) as problem:
+        if not _lacks_descriptors(problem):
+            raise
+        # Nothing more can be loaded, not even what makes messages.
+        sys.stderr.write("error: too few files may be open at a time\nhint: ulimit -n 256\n")
+        return BAD_INPUT
+
+
+class _NoDescriptors(BaseException):
+    """The process may open no more files; nothing else is to be made of that."""
+
+
+def _lacks_descriptors(problem: BaseException) -> bool:
+    """Whether the process may open no more files: everything can fail of that."""
+    return isinstance(problem, _NoDescriptors) or os.strerror(errno.EMFILE) in str(problem)
+
+
+def _answer(arguments: list[str]) -> int | None:
+    try:
+        words = output.choose(arguments)
+        return DONE if _overview(words) else _call(words)
+    except Exception as problem:
+        if _lacks_descriptors(problem):
+            raise _NoDescriptors from problem
+        raise
 
 
 def _overview(arguments: list[str]) -> bool:
@@ -128,15 +155,14 @@ def _run(arguments: list[str]) -> int:
     from headstack.errors import PAGE_PACKAGES, HeadstackError, InternalError, package_hint
 
     try:
-        words = output.choose(arguments)
-        code = DONE if _overview(words) else _call(words)
+        code = _answer(arguments)
     except InternalError as problem:
         output.error(str(problem), problem.hint)
         return IN_PART
     except HeadstackError as problem:
         output.error(str(problem), problem.hint)
         return BAD_INPUT
-    except (KeyboardInterrupt, BrokenPipeError):
+    except (KeyboardInterrupt, BrokenPipeError, _NoDescriptors):
         raise
     except UnicodeEncodeError as problem:
         output.error(f"`{problem.object}` holds bytes that are not text (UTF-8)")
