@@ -205,7 +205,7 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     y = vega.Y("value:Q", title=head, scale=_scale(frame["value"]))
     thin = frame.gather_every(charts.stride(len(frame)))
     size = 12 if len(thin) > MANY else 40
-    dots = Chart(thin).mark("circle", size=size, opacity=0.5, color=style.BLUE).encode(
+    dots = Chart(thin).mark("circle", size=size, opacity=0.5 if len(thin) > MANY else 0.9, color=style.BLUE).encode(
         x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
     medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
