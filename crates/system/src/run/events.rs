@@ -33,7 +33,8 @@ pub(super) fn run(
         until: options.until.unwrap_or(Nanos::MAX),
         end: RunEnd::default(),
         is_counting: false,
-        in_flight_at_last_arrival: 0,
+        last_arrival: Nanos::ZERO,
+        finished_since: 0,
         next_arrival: None,
         most_untaken,
     };
@@ -64,7 +65,9 @@ struct EventRun<'a, 'b> {
     until: Nanos,
     end: RunEnd,
     is_counting: bool,
-    in_flight_at_last_arrival: u64,
+    last_arrival: Nanos,
+    /// So many requests finished later than the last one arrived, as far as they were collected.
+    finished_since: u64,
     next_arrival: Option<Nanos>,
     /// So many completions may wait to be taken out of the engine.
     most_untaken: usize,
@@ -174,7 +177,8 @@ impl EventRun<'_, '_> {
         }
         self.engine.submit(request, user)?;
         self.end.at = self.end.at.max(at);
-        self.in_flight_at_last_arrival = self.engine.in_flight();
+        self.last_arrival = at;
+        self.finished_since = 0;
         Ok(())
     }
 
@@ -192,6 +196,7 @@ impl EventRun<'_, '_> {
         for (row, user) in completed.drain(..) {
             self.output.push(row)?;
             self.end.at = self.end.at.max(row.finish);
+            self.finished_since += u64::from(row.finish > self.last_arrival);
             if let (Some(user), Some(closed)) = (user, &mut self.closed) {
                 let next = closed.users.completed(user, row.id, row.finish);
                 self.call_at(user, next);
@@ -210,7 +215,7 @@ impl EventRun<'_, '_> {
         self.end.at = self.end.at.max(rebuilt.unwrap_or(Nanos::ZERO));
         if self.engine.is_idle() {
             self.engine.drain();
-            self.end.drained = self.in_flight_at_last_arrival;
+            self.end.drained = self.finished_since;
         } else {
             self.end.cut = in_flight;
             if !self.end.interrupted {

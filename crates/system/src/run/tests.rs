@@ -296,6 +296,20 @@ fn generated(system: &System, name: &str, count: u64) -> Vec<Request> {
     std::iter::from_fn(|| open.next_request()).collect()
 }
 
+/// A flush with nothing to write takes no time: it is complete when it has arrived.
+#[test]
+fn a_request_that_takes_no_time_is_not_in_flight_after_it_arrived() {
+    let system =
+        lone("hp-97560", &[("write_policy", "{write-through={}}"), ("host.outstanding_per_drive", "1")]);
+    let requests = requests(&[(0, false, false, 0, 9, true)], &system);
+    assert!(requests[0].flags.contains(RequestFlags::FLUSH));
+    let (fast, fast_summary) = go(&system, source(&requests), &RunOptions::default());
+    let (_, event_summary) = go(&system, source(&requests), &event_path());
+    assert_eq!(fast.rows[0].response(), Nanos::ZERO);
+    assert_eq!(fast_summary.in_flight_drained, 0);
+    assert_eq!(fast_summary, event_summary);
+}
+
 #[test]
 fn the_size_of_batches_does_not_matter() {
     for options in [RunOptions::default(), event_path()] {
