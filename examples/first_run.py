@@ -2,7 +2,7 @@
 
 import headstack
 
-run = headstack.simulate("hp-97560", "unix-like", limit=20_000)
+run = headstack.simulate("hp-97560", "unix-like", requests=20_000)
 summary = run.summary
 
 print(f"{summary['requests']} requests in {summary['simulated_s']:.0f} s of simulated time")
@@ -19,6 +19,6 @@ assert summary["cache"]["writes_reported_early"] > 0
 assert summary["cache"]["read_hits"] > 0
 
 # The same configuration and seed give the same numbers, bit for bit.
-again = headstack.simulate("hp-97560", "unix-like", limit=20_000).summary
+again = headstack.simulate("hp-97560", "unix-like", requests=20_000).summary
 assert again["response_ms"] == summary["response_ms"]
 assert again["config_hash"] == summary["config_hash"]

@@ -46,7 +46,7 @@ def test_a_drive_locates_sectors_and_finds_them_again() -> None:
     for lba in (0, 71, 72, 1_000_000, drive.capacity_sectors - 1):
         place = drive.locate(lba)
         assert drive.lba_at(place.cylinder, place.head, place.sector) == lba
-        assert 0 <= place.angle_turns < 1
+        assert 0 <= place.angle_revolutions < 1
     assert drive.lba_at(0, 0, 0) is None
     with pytest.raises(headstack.InputError, match="past the end") as problem:
         drive.locate(drive.capacity_sectors)
@@ -66,7 +66,9 @@ def test_an_access_is_seek_rotation_and_transfer() -> None:
 def test_overrides_reach_drives_and_systems() -> None:
     drive = headstack.Drive("hp-97560", overrides=[("rotation_rpm", "5400")])
     assert drive.rotation_ms == pytest.approx(11.111, abs=0.001)
-    fast = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), overrides={"rotation_rpm": 5400.0}, limit=50)
+    fast = headstack.simulate(
+        "hp-97560", headstack.Workload(toml=QUICK), overrides={"rotation_rpm": 5400.0}, requests=50
+    )
     assert fast.summary["requests"] == 50
     with pytest.raises(headstack.InputError):
         headstack.Drive("hp-97560", overrides=[("rotation_rpm", "-1")])
@@ -124,9 +126,16 @@ def test_a_run_shows_itself(run: headstack.Run) -> None:
 
 
 def test_completions_that_were_not_kept_say_so() -> None:
-    run = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), keep=False, limit=10)
+    run = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), keep=False, requests=10)
     with pytest.raises(headstack.InputError, match="not kept"):
         len(run.completions)
+
+
+def test_a_former_name_works_and_warns() -> None:
+    former: dict[str, Any] = {"limit": 10}
+    with pytest.warns(DeprecationWarning, match="`limit` of `simulate` is called `requests` now"):
+        old = headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), keep=False, **former)
+    assert old.summary["requests"] == 10
 
 
 def test_progress_is_told_and_can_stop(tmp_path: Path) -> None:
@@ -210,7 +219,7 @@ def test_a_system_of_two_drives_on_one_bus_contends() -> None:
 
 def test_every_drive_of_the_library_simulates() -> None:
     for name in headstack.library_drives():
-        summary = headstack.simulate(name, headstack.Workload(toml=QUICK), limit=200, keep=False).summary
+        summary = headstack.simulate(name, headstack.Workload(toml=QUICK), requests=200, keep=False).summary
         assert summary["requests"] == 200
         assert summary["response_ms"]["mean"] > 0
 
@@ -225,8 +234,8 @@ def test_panics_do_not_reach_the_user() -> None:
         lambda: drive.access_ms(0, 1, 1e300),
         lambda: headstack.explain("hp-97560", [2**64 - 1]),
         lambda: headstack.Stepper(headstack.System("hp-97560")).submit(2**64 - 1, "read", 2**64 - 1, 1),
-        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), until_s=float("nan"), limit=3),
-        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), warmup_s=-1.0, limit=3),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), until_s=float("nan"), requests=3),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), warmup_s=-1.0, requests=3),
     ):
         with suppress(headstack.InputError, OverflowError, ValueError):
             call()
@@ -242,9 +251,9 @@ def test_no_seek_is_longer_than_the_drive() -> None:
 def test_rows_are_not_written_by_the_name_of_another_format(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     for call in (
-        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, out=rows),
-        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, driver_out=rows),
-        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), limit=3, background_out=rows),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), requests=3, out=rows),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), requests=3, driver_out=rows),
+        lambda: headstack.simulate("hp-97560", headstack.Workload(toml=QUICK), requests=3, background_out=rows),
     ):
         with pytest.raises(headstack.InputError, match="by the name of another") as refusal:
             call()
@@ -262,7 +271,7 @@ def test_the_schema_knows_every_key_of_a_drive_file() -> None:
 
 def test_tables_are_taken_by_pandas_as_they_are() -> None:
     pandas = pytest.importorskip("pandas", reason="needs the development packages: pip install --group dev")
-    run = headstack.simulate("hp-97560", "unix-like", limit=300)
+    run = headstack.simulate("hp-97560", "unix-like", requests=300)
     frame, expected = pandas.DataFrame(run.completions), pl.DataFrame(run.completions)
     assert list(frame.columns) == expected.columns
     assert frame["finish_ns"].tolist() == expected["finish_ns"].to_list()
@@ -279,21 +288,21 @@ def test_words_of_the_version_before_still_answer() -> None:
     now = {name.replace("dribble", "trickle"): value for name, value in old.items()}
     hashes = {headstack.System("uda50-ra81", overrides=overrides).config_hash for overrides in (old, now)}
     assert len(hashes) == 1
-    run = headstack.simulate("uda50-ra81", headstack.Workload("time-shared"), limit=100, overrides=now)
+    run = headstack.simulate("uda50-ra81", headstack.Workload("time-shared"), requests=100, overrides=now)
     cache: Any = dict(run.summary)["buffer_cache"]
     with pytest.warns(FutureWarning, match="is now `written_by_trickle`"):
         assert cache["written_by_dribble"] == cache["written_by_trickle"]
 
 
 def test_a_run_goes_to_another_process_and_back() -> None:
-    run = headstack.simulate("hp-97560", "unix-like", limit=300, sample=True)
+    run = headstack.simulate("hp-97560", "unix-like", requests=300, sample=True)
     again = pickle.loads(pickle.dumps(run))
     assert (again.summary, again.plots) == (run.summary, run.plots)
     assert pl.DataFrame(again.completions).equals(pl.DataFrame(run.completions))
     assert pl.DataFrame(again.background).equals(pl.DataFrame(run.background))
     assert again.sample[0] == run.sample[0]
     assert pl.DataFrame(again.sample[1]).equals(pl.DataFrame(run.sample[1]))
-    lean = pickle.loads(pickle.dumps(headstack.simulate("hp-97560", "unix-like", limit=10, keep=False)))
+    lean = pickle.loads(pickle.dumps(headstack.simulate("hp-97560", "unix-like", requests=10, keep=False)))
     with pytest.raises(InputError, match="not kept"):
         _ = lean.completions
 
@@ -310,8 +319,8 @@ def test_a_measurement_goes_to_another_process_and_back() -> None:
     [
         ("hp-97560", 5, {}, "5 is neither a workload nor a trace"),
         (5, "unix-like", {}, "5 is not a system"),
-        ("hp-97560", "unix-like", {"limit": True}, "`limit` cannot be True"),
-        ("hp-97560", "unix-like", {"limit": 2.5}, "`limit` cannot be 2.5"),
+        ("hp-97560", "unix-like", {"requests": True}, "`requests` cannot be True"),
+        ("hp-97560", "unix-like", {"requests": 2.5}, "`requests` cannot be 2.5"),
         ("hp-97560", "unix-like", {"seed": "1"}, "`seed` cannot be '1'"),
         ("hp-97560", "unix-like", {"warmup_s": "x"}, "`warmup_s` cannot be 'x'"),
     ],

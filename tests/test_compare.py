@@ -27,7 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     changes = {"a": {}, "faster": {"overrides": {"rotation_rpm": 8004}}, "other": {"seed": 9}}
     for name, change in changes.items():
-        run = headstack.simulate("hp-97560", "unix-like", limit=3000, out=folder / f"{name}.parquet", **change)
+        run = headstack.simulate("hp-97560", "unix-like", requests=3000, out=folder / f"{name}.parquet", **change)
         (folder / f"{name}.json").write_text(json.dumps(run.summary))
     return folder
 

@@ -164,7 +164,7 @@ def test_show_tells_heads_and_surfaces() -> None:
         ("arms.heads_per_surface", "3"),
         ("arms.heads_deconfigured", "[{ arm = 0, head = 1 }]"),
         ("arms.failures", "[{ arm = 0, head = 2, at_s = 10.0 }]"),
-        ("arms.fixed_heads", "[{ first_cylinder = 0, last_cylinder = 4, angle_turns = 0.25 }]"),
+        ("arms.fixed_heads", "[{ first_cylinder = 0, last_cylinder = 4, angle_revolutions = 0.25 }]"),
         ("arms.surfaces_at_once", "2"),
     )
     options = [part for key, value in heads for part in ("--set", f"{key}={value}")]

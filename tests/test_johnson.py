@@ -123,10 +123,10 @@ def test_the_drivers_requests_are_a_trace(tmp_path: Path) -> None:
     assert frame.equals(pl.DataFrame(result.driver_requests))
     assert pl.DataFrame(headstack.Trace(path, sort=True)).height == frame.height
     with pytest.raises(InputError, match="no buffer cache"):
-        headstack.simulate("hp-97560", "unix-like", limit=10, driver_out=tmp_path / "none.parquet")
+        headstack.simulate("hp-97560", "unix-like", requests=10, driver_out=tmp_path / "none.parquet")
     assert not (tmp_path / "none.parquet").exists()
     with pytest.raises(InputError, match="not kept"):
-        _ = headstack.simulate("hp-97560", "unix-like", limit=10).driver_requests
+        _ = headstack.simulate("hp-97560", "unix-like", requests=10).driver_requests
 
 
 def test_the_study_has_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:

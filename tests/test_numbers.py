@@ -32,7 +32,7 @@ HUGE = str(2**70)
         ((*RUN, "--seed", "-1"), "seed"),
         ((*RUN, "--seed", HUGE), "seed"),
         ((*RUN, "--threads", HUGE), "threads"),
-        (("simulate", "hp-97560", "--workload", "unix-like", "--requests", HUGE), "limit"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--requests", HUGE), "requests"),
         ((*RUN, "--warmup", HUGE), "warmup_requests"),
         (("measure", "sim:hp-97560", "skippy", "--seed", "-1"), "seed"),
         (("measure", "sim:hp-97560", "skippy", "--noise-percent", "nan"), "noise_percent"),
@@ -41,7 +41,7 @@ HUGE = str(2**70)
 )
 def test_options_out_of_range(words: tuple[str, ...], argument: str) -> None:
     message = refused(*words)
-    option = {"limit": "--requests", "warmup_requests": "--warmup"}.get(argument, "--" + argument.replace("_", "-"))
+    option = {"warmup_requests": "--warmup"}.get(argument, "--" + argument.replace("_", "-"))
     assert f"error: {option} cannot be" in message
     assert f"hint: {option}: " in message
 
@@ -71,7 +71,7 @@ def stepper() -> Any:
 
 
 def quick(**options: Any) -> Any:
-    return api.simulate("hp-97560", api.Workload("unix-like"), **{"limit": 3, **options})
+    return api.simulate("hp-97560", api.Workload("unix-like"), **{"requests": 3, **options})
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def quick(**options: Any) -> Any:
         *(lambda bad=bad: quick(warmup_s=bad) for bad in (math.nan, math.inf, -1.0)),
         lambda: quick(seed=2**70),
         lambda: quick(threads=0),
-        lambda: quick(limit=0),
-        lambda: quick(limit=-1),
+        lambda: quick(requests=0),
+        lambda: quick(requests=-1),
         lambda: api.Drive("hp-97560").seek_ms(-1),
         lambda: api.Drive("hp-97560").locate(-1),
         lambda: api.Drive("hp-97560").access_ms(0, 8, math.nan),
@@ -158,7 +158,7 @@ def test_what_goes_to_workers_can_be_pickled(ascii_trace: Path) -> None:
     assert again[1].spec() == workload.spec()
     assert again[3].spec() == drive.spec()
     for one, other in ((workload, again[1]), (trace, again[2])):
-        results = [api.simulate(each, source, limit=200) for each, source in ((system, one), (again[0], other))]
+        results = [api.simulate(each, source, requests=200) for each, source in ((system, one), (again[0], other))]
         first, second = ({**run.summary, "wall_s": 0} for run in results)
         assert first == second
     for name in api.library_systems():

@@ -72,7 +72,7 @@ def test_a_study_finds_its_answer_in_our_numbers() -> None:
 
 def test_the_timeline_begins_where_the_request_does(tmp_path: Path) -> None:
     rows = tmp_path / "run.parquet"
-    run = headstack.simulate("hp-97560", "unix-like", limit=2000, out=rows)
+    run = headstack.simulate("hp-97560", "unix-like", requests=2000, out=rows)
     assert run.summary["simulated_s"] > 100
     found = headstack.explain_completion("hp-97560", rows, 1500)
     path = tmp_path / "page.html"
@@ -104,7 +104,7 @@ def test_the_error_is_that_of_the_highest_rung() -> None:
 
 def test_a_validation_says_what_was_fitted_and_how_it_is_without_the_lock(tmp_path: Path) -> None:
     trace = headstack.Trace(data_file("hp/ajw.1week.srt"), devices=[(0, None)])
-    validation = headstack.validate("hp-c2200a", trace, phase_lock=True, limit=4000)
+    validation = headstack.validate("hp-c2200a", trace, phase_lock=True, requests=4000)
     path = tmp_path / "lock.html"
     validation.report(path)
     page = path.read_text()
@@ -135,7 +135,7 @@ def test_a_program_that_imports_headstack_has_no_command() -> None:
 @pytest.mark.parametrize("width", [400, 1100])
 def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -> None:
     path = tmp_path / "run.html"
-    headstack.simulate("hp-97560", "unix-like", limit=500, sample=True).report(path)
+    headstack.simulate("hp-97560", "unix-like", requests=500, sample=True).report(path)
     colours = ["--blink-settings=preferredColorScheme=0"] if look == "dark" else []
     shown = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--enable-logging=stderr",
@@ -180,9 +180,9 @@ count = 2
 def every_page(folder: Path) -> dict[str, str]:
     """A page of each kind that draws charts."""
     rows = folder / "run-with-a-long-name.parquet"
-    run = headstack.simulate("hp-97560", "unix-like", limit=2000, sample=True, out=rows)
+    run = headstack.simulate("hp-97560", "unix-like", requests=2000, sample=True, out=rows)
     slower = headstack.simulate(
-        "hp-97560", "unix-like", limit=2000, overrides={"rotation_rpm": 3600}, out=folder / "b.parquet"
+        "hp-97560", "unix-like", requests=2000, overrides={"rotation_rpm": 3600}, out=folder / "b.parquet"
     )
     assert slower.summary["requests"] == 2000
     scan = headstack.measure.run("sim:hp-97560", ["scan"], scan_percent=1)
@@ -247,13 +247,13 @@ def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
     assert "&lt;b&gt;.trace" in trace
     assert "<b>.trace" not in trace
     rows = tmp_path / "run.parquet"
-    headstack.simulate("hp-97560", "unix-like", limit=200, out=rows)
+    headstack.simulate("hp-97560", "unix-like", requests=200, out=rows)
     validation = headstack.validate("hp-97560", rows, replay="closed")
     assert f"{validation.summary['demerit_percent']:.2f} %" in validation._repr_html_()
 
 
 def test_charts_follow_the_schema_of_vega_lite(tmp_path: Path) -> None:
-    run = headstack.simulate("hp-97560", "unix-like", limit=500, out=tmp_path / "run.parquet")
+    run = headstack.simulate("hp-97560", "unix-like", requests=500, out=tmp_path / "run.parquet")
     scores = headstack.validate("hp-97560", tmp_path / "run.parquet")
     pages = [run_page(run), validation_page(scores)]
     drawn = [section.chart for page in pages for section in page.sections if section.chart is not None]

@@ -66,7 +66,7 @@ def test_the_page_of_an_explanation(tmp_path: Path) -> None:
 def test_the_page_of_a_validation(tmp_path: Path) -> None:
     trace = headstack.Trace(data_file("hp/ajw.1week.srt"), devices=[(0, None)])
     path = tmp_path / "ladder.html"
-    headstack.validate("hp-c2200a", trace, ladder=True, limit=5000).report(path)
+    headstack.validate("hp-c2200a", trace, ladder=True, requests=5000).report(path)
     page = path.read_text()
     self_contained(page)
     assert charts(page) == 13

@@ -214,7 +214,7 @@ def test_times_are_spelt_one_way() -> None:
 def test_results_in_python_have_the_same_spelling(folder: Path) -> None:
     """No row of a run or an analysis says both `response` and `response_ms`."""
     supply("trace info host.srt", folder)
-    run = headstack_package.simulate("hp-97560", headstack_package.Workload("thesis-4ms"), limit=100)
+    run = headstack_package.simulate("hp-97560", headstack_package.Workload("thesis-4ms"), requests=100)
     trace = headstack_package.Trace(folder / "host.srt")
     for times in (run.summary["response_ms"], trace.info()["response_ms"]):
         assert times is not None
@@ -255,7 +255,7 @@ def test_what_never_was_a_name_is_none() -> None:
 
 
 def test_what_the_core_tells_knows_its_old_names() -> None:
-    run = headstack_package.simulate("hp-97560", headstack_package.Workload("thesis-4ms"), limit=100)
+    run = headstack_package.simulate("hp-97560", headstack_package.Workload("thesis-4ms"), requests=100)
     summary: dict[str, Any] = dict(run.summary)
     with pytest.warns(FutureWarning, match=r"`response_mean_ms` is now `response_ms\.mean`"):
         assert summary["reads"]["response_mean_ms"] == summary["reads"]["response_ms"]["mean"]

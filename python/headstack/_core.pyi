@@ -252,7 +252,7 @@ class Place:
         Actuator that serves the address, counted from 0.
         """
     @property
-    def angle_turns(self, /) -> float:
+    def angle_revolutions(self, /) -> float:
         """
         The angle at which the sector begins, in turns from the index.
         """
@@ -946,7 +946,7 @@ def read_measurement(path: str | PathLike[str]) -> Measurement:
     it is none.
     """
 
-def run_fleet(system: System, trace: Trace, *, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, share: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, threads: SupportsIndex | None = None) -> Fleet:
+def run_fleet(system: System, trace: Trace, *, seed: SupportsIndex | None = None, requests: SupportsIndex | None = None, share: tuple[SupportsIndex, SupportsIndex] | None = None, progress: Any | None = None, threads: SupportsIndex | None = None) -> Fleet:
     """
     Runs a trace of many devices, each on a system of its own like `system`, which has one volume.
 
@@ -963,7 +963,7 @@ def schedulers() -> list[SchedulerEntry]:
     `is_modifier`, and `parameter`: `None`, or a dict of `what`, `unit`, `default`, `least`, `most`.
     """
 
-def simulate(system: System, requests: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, limit: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, background_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
+def simulate(system: System, workload: Trace | Workload, *, seed: SupportsIndex | None = None, replay: str | None = None, requests: SupportsIndex | None = None, warmup_requests: SupportsIndex | None = None, warmup_s: SupportsFloat | SupportsIndex | None = None, until_s: SupportsFloat | SupportsIndex | None = None, out: str | PathLike[str] | None = None, driver_out: str | PathLike[str] | None = None, background_out: str | PathLike[str] | None = None, keep: bool = False, sample: bool = False, progress: Any | None = None, threads: SupportsIndex | None = None) -> RunResult:
     """
     Runs a workload or a trace on a system.
 
@@ -989,7 +989,7 @@ def trace_likeness(trace: Trace, *, strict: bool = False) -> dict:
     What a trace should have in common with one made after it: burstiness over scales, long memory, seeks, returns.
     """
 
-def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, limit: SupportsIndex | None = None, ladder: bool = False, phase_lock: SupportsFloat | SupportsIndex | None = None, progress: Any | None = None) -> ValidationResult:
+def validate(system: System, trace: Trace, *, replay: str | None = None, seed: SupportsIndex | None = None, requests: SupportsIndex | None = None, ladder: bool = False, phase_lock: SupportsFloat | SupportsIndex | None = None, progress: Any | None = None) -> ValidationResult:
     """
     Runs a trace that has measured times through a model, and scores the model.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.errors import InputError
+from headstack.renamed import formerly
 from headstack.run import as_system
 
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ class Fleet:
         return self.result.devices()
 
 
+@formerly(limit="requests")
 def fleet(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace | Sequence[_core.Trace],
     *,
     overrides: Overrides | None = None,
     seed: int | None = None,
-    limit: int | None = None,
+    requests: int | None = None,
     worst: int = WORST,
     threads: int | None = None,
     executor: Executor | None = None,
@@ -72,7 +74,7 @@ def fleet(
         Values of the system to replace, by dotted path.
     seed
         Seed of device 0; that of the others is larger by their number, so that each has random streams of its own.
-    limit
+    requests
         At most so many requests (of each trace).
     worst
         How many of the worst devices the summary lists.
@@ -91,7 +93,7 @@ def fleet(
     traces = _traces(trace)
     parts = [(each, share) for each in traces for share in _shares(shares)]
     if executor is not None:
-        return Fleet(_merged(_elsewhere(executor, built, parts, seed, limit)), worst)
+        return Fleet(_merged(_elsewhere(executor, built, parts, seed, requests)), worst)
     told = None if progress is None else _Told(progress)
     done = []
     for each, share in parts:
@@ -99,7 +101,7 @@ def fleet(
             built,
             each,
             seed=seed,
-            limit=limit,
+            requests=requests,
             share=share,
             threads=threads,
             progress=None if told is None else told.more,
@@ -165,9 +167,9 @@ def _elsewhere(
     built: _core.System,
     parts: list[tuple[_core.Trace, Share | None]],
     seed: int | None,
-    limit: int | None,
+    requests: int | None,
 ) -> list[str]:
-    futures = [executor.submit(run_part, built, trace, seed, limit, share) for trace, share in parts]
+    futures = [executor.submit(run_part, built, trace, seed, requests, share) for trace, share in parts]
     try:
         return [future.result() for future in futures]
     finally:
@@ -179,10 +181,12 @@ def run_part(
     system: _core.System,
     trace: _core.Trace,
     seed: int | None,
-    limit: int | None,
+    requests: int | None,
     share: Share | None,
     goes_on: Callable[[], bool] | None = None,
 ) -> str:
     """Serve one task in one thread, on whatever machine; what it comes to, packed. `goes_on` may stop it."""
     progress = None if goes_on is None else (lambda *_: goes_on())
-    return _core.run_fleet(system, trace, seed=seed, limit=limit, share=share, threads=1, progress=progress).packed()
+    return _core.run_fleet(
+        system, trace, seed=seed, requests=requests, share=share, threads=1, progress=progress
+    ).packed()

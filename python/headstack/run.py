@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from headstack import _core, frames
 from headstack.errors import InputError
 from headstack.files import parquet
+from headstack.renamed import formerly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,19 +47,20 @@ def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Wo
     if isinstance(requests, Path) and requests.suffix != ".toml":
         return _core.Trace(requests)
     if not isinstance(requests, (str, Path, _core.Workload, _core.Trace)):
-        hint = "name a workload of the library or a file, or give a Workload or a Trace; limit=… says how many"
+        hint = "name a workload of the library or a file, or give a Workload or a Trace; requests=… says how many"
         raise InputError(f"{requests!r} is neither a workload nor a trace", hint)
     return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
 
 
+@formerly(limit="requests")
 def simulate(
     system: str | Path | _core.Drive | _core.System,
-    requests: str | Path | _core.Workload | _core.Trace,
+    workload: str | Path | _core.Workload | _core.Trace,
     *,
     overrides: Overrides | None = None,
     seed: int | None = None,
     replay: Replay | None = None,
-    limit: int | None = None,
+    requests: int | None = None,
     warmup_requests: int | None = None,
     warmup_s: float | None = None,
     until_s: float | None = None,
@@ -76,7 +78,7 @@ def simulate(
     ----------
     system
         A library name, the path of a drive or system file, a `Drive` or a `System`.
-    requests
+    workload
         The name of a workload in the library, a `Workload` or a `Trace`; a `Path` that does not end in `.toml` is a
         trace.
     overrides
@@ -85,7 +87,7 @@ def simulate(
         Seed of everything random; the workload's own if absent.
     replay
         Which instants requests are issued at: "open", "closed" or "measured" (traces only).
-    limit
+    requests
         At most so many requests.
     warmup_requests, warmup_s
         What to keep out of the statistics at the beginning.
@@ -110,10 +112,10 @@ def simulate(
     """
     result = _core.simulate(
         as_system(system, overrides),
-        as_requests(requests),
+        as_requests(workload),
         seed=seed,
         replay=replay,
-        limit=limit,
+        requests=requests,
         warmup_requests=warmup_requests,
         warmup_s=warmup_s,
         until_s=until_s,

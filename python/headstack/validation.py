@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from headstack import _core
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
+from headstack.renamed import formerly
 from headstack.results.common import SplitScore
 from headstack.run import Replay, as_system
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from headstack.run import Overrides
 
 
+@formerly(limit="requests")
 def validate(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace,
@@ -30,7 +32,7 @@ def validate(
     overrides: Overrides | None = None,
     replay: Replay | None = None,
     seed: int | None = None,
-    limit: int | None = None,
+    requests: int | None = None,
     ladder: bool = False,
     phase_lock: bool | float = False,
     note: Callable[[str], None] | None = None,
@@ -50,7 +52,7 @@ def validate(
         "measured" where the trace has start times, else "closed", unless said otherwise.
     seed
         Seed of everything random in the model.
-    limit
+    requests
         At most so many requests.
     ladder
         Score the rungs M0 to M5 of the model ladder, too.
@@ -72,7 +74,7 @@ def validate(
         source,
         replay=replay,
         seed=seed,
-        limit=limit,
+        requests=requests,
         ladder=ladder,
         phase_lock=0.5 if phase_lock is True else phase_lock or None,
         progress=progress,
@@ -83,7 +85,12 @@ def validate(
         entries = drive.provenance()["entries"].values()
         validation.fitted_sources = [entry["source"] for entry in entries if entry["kind"] == "fitted"]
         if drive.spec().get("soft_errors") and not ladder:
-            how: dict[str, Any] = {"replay": replay, "limit": limit, "phase_lock": phase_lock, "progress": progress}
+            how: dict[str, Any] = {
+                "replay": replay,
+                "requests": requests,
+                "phase_lock": phase_lock,
+                "progress": progress,
+            }
             validation.summary["retries"] = _scored_with_retries(drive, source, how)
     return validation
 

@@ -137,7 +137,7 @@ impl<'a> Tracks<'a> {
         goes_on
     }
 
-    fn begin(&mut self, first_cylinder: u32, head: u32, pattern: usize, first_sector_turns: f64) {
+    fn begin(&mut self, first_cylinder: u32, head: u32, pattern: usize, first_sector_revolutions: f64) {
         let Pattern { low, sectors, slots } = self.patterns[pattern];
         self.runs.push(TrackRunSpec {
             first_cylinder,
@@ -147,7 +147,7 @@ impl<'a> Tracks<'a> {
             sectors_per_track: slots,
             first_sector: low,
             data_sectors: (low + sectors < slots).then_some(sectors),
-            first_sector_turns,
+            first_sector_revolutions,
             skew_sectors: 0.0,
         });
     }

@@ -31,7 +31,7 @@ const ZONE: [(&str, &str); 11] = [
     (FIRST, "layout.zone.*.first_cylinder"),
     (LAST, "layout.zone.*.last_cylinder"),
     (SECTORS, "layout.zone.*.sectors_per_track"),
-    (OFFSET, "layout.zone.*.first_sector_turns"),
+    (OFFSET, "layout.zone.*.first_sector_revolutions"),
     (UNITS, "unit of skews and offset"),
     (FRONT, "layout.zone.*.empty_sectors_at_front"),
     (TRACK_SKEW, "layout.zone.*.track_skew_sectors"),
@@ -83,7 +83,7 @@ pub(crate) fn layout(
 /// A layout without zones or runs.
 pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
     LayoutSpec {
-        head_angle_turns: Vec::new(),
+        head_angle_revolutions: Vec::new(),
         order,
         heads,
         group_cylinders: None,
@@ -208,7 +208,7 @@ fn zone(
         empty_sectors_at_front: 0,
         track_skew_sectors: angle(TRACK_SKEW)?,
         cylinder_skew_sectors: angle(CYLINDER_SKEW)?,
-        first_sector_turns: angle(OFFSET)? / slots,
+        first_sector_revolutions: angle(OFFSET)? / slots,
         spares: None,
     };
     Ok((raw, spec))

@@ -124,7 +124,7 @@ fn zone(
         empty_sectors_at_front: 0,
         track_skew_sectors: skew(&TRACK_SKEW)?,
         cylinder_skew_sectors: skew(&CYLINDER_SKEW)?,
-        first_sector_turns: skew(&ZONE_SKEW)? / turn,
+        first_sector_revolutions: skew(&ZONE_SKEW)? / turn,
         spares: (spare > 0).then_some(spares),
     };
     Ok((zone, last_block + 1))

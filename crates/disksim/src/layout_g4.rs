@@ -130,10 +130,10 @@ fn skews(fields: &Fields<'_>, tells_heads: bool, report: &mut Report) -> Result<
     let skews = Skews { track: value(track)?, cylinder: value(cylinder)? };
     let mut missing = if tells_heads { Vec::new() } else { vec!["heads"] };
     if fields.find(track).is_some() {
-        report.carried(track, "layout.run.*.first_sector_turns");
+        report.carried(track, "layout.run.*.first_sector_revolutions");
     }
     if fields.find(cylinder).is_some() {
-        report.carried(cylinder, "layout.run.*.skew_sectors, first_sector_turns");
+        report.carried(cylinder, "layout.run.*.skew_sectors, first_sector_revolutions");
     }
     if fields.find(track).is_none() || fields.find(cylinder).is_none() {
         missing.push("skews");
@@ -283,7 +283,7 @@ fn spare_track(remap: &Remap) -> TrackRunSpec {
         sectors_per_track: remap.sectors_per_track,
         first_sector: 0,
         data_sectors: Some(0),
-        first_sector_turns: 0.0,
+        first_sector_revolutions: 0.0,
         skew_sectors: 0.0,
     }
 }

@@ -121,7 +121,7 @@ fn skews_in_turns_mean_the_same_in_every_zone() {
     let zones = &drive.spec.layout.zone;
     assert!((zones[0].track_skew_sectors - 3.0).abs() < 1e-9);
     assert!((zones[0].cylinder_skew_sectors - 5.0).abs() < 1e-9, "a whole turn more is no turn more");
-    assert_eq!((zones[1].track_skew_sectors, zones[1].first_sector_turns), (1.0, 0.25));
+    assert_eq!((zones[1].track_skew_sectors, zones[1].first_sector_revolutions), (1.0, 0.25));
 }
 
 #[test]

@@ -23,9 +23,9 @@ pub struct Step {
     /// The head at the end of the step.
     pub head: u32,
     /// The spindle's angle at the start, in turns.
-    pub start_turns: f64,
+    pub start_revolutions: f64,
     /// The spindle's angle at the end, in turns.
-    pub end_turns: f64,
+    pub end_revolutions: f64,
     /// For people: distances, sectors, what was just missed.
     pub note: String,
 }
@@ -134,8 +134,8 @@ impl Timeline<'_> {
                 end,
                 cylinder: track.0,
                 head: track.1,
-                start_turns: self.epoch.angle(start).as_turns(),
-                end_turns: self.epoch.angle(end).as_turns(),
+                start_revolutions: self.epoch.angle(start).as_turns(),
+                end_revolutions: self.epoch.angle(end).as_turns(),
                 note,
             });
         }

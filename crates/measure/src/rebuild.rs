@@ -112,7 +112,7 @@ impl Builder<'_> {
         self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
         self.assumed("layout.order", "cylinder by cylinder, or as the minimum times between tracks showed");
         LayoutSpec {
-            head_angle_turns: Vec::new(),
+            head_angle_revolutions: Vec::new(),
             order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
             heads,
             group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
@@ -138,7 +138,7 @@ impl Builder<'_> {
             let error = (2.0 * ci95.unwrap_or(0.0)).max(0.05);
             if (skew - skew.round()).abs() < error.min(0.4) { skew.round() } else { skew }
         };
-        let spare = (zone.sectors_per_turn - zone.sectors_per_track as f64).round().max(0.0);
+        let spare = (zone.sectors_per_revolution - zone.sectors_per_track as f64).round().max(0.0);
         ZoneSpec {
             sectors_per_track_by_head: Vec::new(),
             first_cylinder,
@@ -150,7 +150,7 @@ impl Builder<'_> {
             empty_sectors_at_front: missing,
             track_skew_sectors: whole(zone.track_skew_sectors, zone.track_skew_ci95_sectors),
             cylinder_skew_sectors: whole(zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors),
-            first_sector_turns: 0.0,
+            first_sector_revolutions: 0.0,
             spares: None,
         }
     }

@@ -71,8 +71,8 @@ fn set(zone: &mut ZoneSpec, fit: &ZoneFit) -> Vec<(&'static str, &'static str)> 
         changed.push(("spares.range_skew_sectors", origin(skew.source)));
     }
     if is_new(&fit.first_sector) {
-        zone.first_sector_turns = fit.first_sector.turns;
-        changed.push(("first_sector_turns", "the zone's angle against the others"));
+        zone.first_sector_revolutions = fit.first_sector.turns;
+        changed.push(("first_sector_revolutions", "the zone's angle against the others"));
     }
     changed
 }

@@ -125,7 +125,7 @@ impl PhaseFit {
 
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
     /// Unlike a drive file, it knows the skews between ranges of cylinders.
-    pub fn end_turns(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
+    pub fn end_revolutions(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
         let skipping = (!self.skipped.is_empty()).then(|| geometry.skipping(&self.skipped));
         let site = skipping.as_ref().unwrap_or(geometry).site(lba)?;
         let zone = &self.zones[site.zone];

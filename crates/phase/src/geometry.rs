@@ -11,14 +11,14 @@ pub(crate) const LEVELS: usize = 3;
 /// One value for each kind of step.
 pub(crate) type Steps = [f64; LEVELS];
 
-/// A sector's place as the fit sees it: the end's angle is that of the zone's first sector + `end_turns` + the sum over
+/// A sector's place as the fit sees it: the end's angle is that of the zone's first sector + `end_revolutions` + the sum over
 /// the steps, each times its angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
     /// Number of the zone, from 0.
     pub zone: usize,
     /// From the beginning of the track's first sector to the end of this one, in turns: exact.
-    pub end_turns: f64,
+    pub end_revolutions: f64,
     /// Steps from the zone's first track. By cylinder: heads within the cylinder, cylinders (within the range, if there
     /// are ranges), ranges. By surface: cylinders along the surface, changes of surface, none.
     pub steps: [f64; 3],
@@ -27,7 +27,7 @@ pub struct Site {
 impl Site {
     /// The end's angle from the zone's first sector, with these angles for the steps.
     pub(crate) fn turns(&self, values: &Steps) -> f64 {
-        self.end_turns + dot(&self.steps, values)
+        self.end_revolutions + dot(&self.steps, values)
     }
 }
 
@@ -75,7 +75,7 @@ impl Geometry {
     /// The geometry of a checked description. Ranges are those groups of cylinders that share spare sectors.
     pub fn new(spec: &LayoutSpec) -> Self {
         // Heads with angles of their own are to the fit what runs of tracks are: nothing it knows how to find.
-        let alike = spec.head_angle_turns.is_empty();
+        let alike = spec.head_angle_revolutions.is_empty();
         let zones = spec.zone.iter().filter(|_| alike).map(|zone| zone_geometry(zone, spec.order)).collect();
         let group = spec.group_cylinders.unwrap_or(1).max(1);
         Self {
@@ -163,8 +163,8 @@ impl Geometry {
             let cylinder = (track / self.heads()).floor();
             steps = [track - cylinder * self.heads(), cylinder, 0.0];
         }
-        let end_turns = (f64::from(place.slot) + 1.0) / f64::from(place.slots);
-        Some(Site { zone, end_turns, steps })
+        let end_revolutions = (f64::from(place.slot) + 1.0) / f64::from(place.slots);
+        Some(Site { zone, end_revolutions, steps })
     }
 
     fn steps(&self, zone: &ZoneGeometry, cylinder: u32, head: u32) -> Steps {
@@ -244,7 +244,7 @@ fn zone_geometry(zone: &ZoneSpec, order: Order) -> ZoneGeometry {
         track_skew: zone.track_skew_sectors / slots,
         cylinder_skew: zone.cylinder_skew_sectors / slots,
         range_skew: shared.map_or(0.0, |spares| spares.range_skew_sectors / slots),
-        first_sector: zone.first_sector_turns,
+        first_sector: zone.first_sector_revolutions,
         spare_tracks: zone.spare_tracks_at_end,
         sector: 1.0 / slots,
     }
@@ -267,11 +267,11 @@ mod tests {
             empty_sectors_at_front: 0,
             track_skew_sectors: 3.25,
             cylinder_skew_sectors: 7.5,
-            first_sector_turns: 0.3,
+            first_sector_revolutions: 0.3,
             spares: None,
         };
         LayoutSpec {
-            head_angle_turns: Vec::new(),
+            head_angle_revolutions: Vec::new(),
             order,
             heads: 4,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(5),

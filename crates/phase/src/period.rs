@@ -73,7 +73,7 @@ fn terms(
         }
         let step = to.steps[0] - from.steps[0];
         let revolutions = pair.ns / nominal_ns;
-        let turns = revolutions - (to.end_turns - from.end_turns);
+        let turns = revolutions - (to.end_revolutions - from.end_revolutions);
         let known = if file { step * skews[from.zone] } else { 0.0 };
         Some(Term { turns: turns - known, revolutions, step: if file { 0.0 } else { step } })
     };

@@ -96,7 +96,7 @@ fn visits(
         } else {
             continue;
         };
-        let rest = known - there.end_turns - dot(&there.steps, &values);
+        let rest = known - there.end_revolutions - dot(&there.steps, &values);
         visits.turns.push((rest, there.steps[level]));
         seen.push(number);
     }

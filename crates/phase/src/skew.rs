@@ -167,7 +167,7 @@ fn terms_by_zone(model: &Model, level: usize, sightings: &[Sighting], pairs: &[P
         if from.zone == to.zone && same_outside && step != 0.0 {
             let values = &model.values[from.zone];
             let inner: f64 = (0..level).map(|k| (to.steps[k] - from.steps[k]) * values[k]).sum();
-            let turns = pair.ns / model.period_ns - (to.end_turns - from.end_turns) - inner;
+            let turns = pair.ns / model.period_ns - (to.end_revolutions - from.end_revolutions) - inner;
             by_zone[from.zone].push(Term { turns, step, block: pair.block() });
         }
     }

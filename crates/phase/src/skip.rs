@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
                 .iter()
                 .map(|&number| Passed {
                     // What is left of the angle when the zone begins at 0.
-                    turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_turns,
+                    turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_revolutions,
                     track: self.tracks[number],
                 })
                 .collect();
@@ -273,7 +273,7 @@ impl<'a> Search<'a> {
         let site = &self.sightings[number].site;
         let track = self.tracks[number] + self.passed[number].unwrap_or(0) as f64;
         self.model.offsets[site.zone]
-            + site.end_turns
+            + site.end_revolutions
             + track_turns(track, self.heads, &self.model.values[site.zone])
     }
 

@@ -24,7 +24,7 @@ pub struct TrackerOptions {
     /// By how much the phase wanders in a second, in turns (standard deviation).
     pub wander_turns: f64,
     /// How far off the speed may be at first, in turns per second (standard deviation).
-    pub speed_turns_per_s: f64,
+    pub speed_revolutions_per_s: f64,
     /// By how much the speed wanders in a second, in turns per second (standard deviation).
     pub speed_wander_turns_per_s: f64,
     /// Errors that must agree before they are followed, at first and after a jump.
@@ -40,7 +40,7 @@ impl Default for TrackerOptions {
             first_sigma_turns: 0.02,
             least_sigma_turns: 0.004,
             wander_turns: 0.003,
-            speed_turns_per_s: 0.002,
+            speed_revolutions_per_s: 0.002,
             speed_wander_turns_per_s: 0.0001,
             agreeing: 3,
             learn_zones: Vec::new(),
@@ -75,11 +75,11 @@ pub struct TrackerDiagnostics {
     /// How often it was found anew after a jump.
     pub reacquisitions: u64,
     /// Standard deviation of the errors that are followed, in turns; robust.
-    pub sigma_turns: f64,
+    pub sigma_revolutions: f64,
     /// Mean cosine of the last hundred or so errors against their predictions, doubted ones included: 1 is perfect.
     pub resultant: f64,
     /// By how much the spindle turns faster than assumed, in turns per second.
-    pub speed_turns_per_s: f64,
+    pub speed_revolutions_per_s: f64,
 }
 
 /// Doubted errors kept in mind.
@@ -129,7 +129,7 @@ impl Tracker {
         let zones = options.learn_zones.iter().map(learning).collect();
         Self {
             sigma: options.first_sigma_turns,
-            covariance: [0.0, 0.0, options.speed_turns_per_s.powi(2)],
+            covariance: [0.0, 0.0, options.speed_revolutions_per_s.powi(2)],
             options,
             locked: false,
             at: Nanos::ZERO,
@@ -186,7 +186,11 @@ impl Tracker {
 
     /// How the tracking goes.
     pub fn diagnostics(&self) -> TrackerDiagnostics {
-        TrackerDiagnostics { sigma_turns: self.sigma, speed_turns_per_s: self.speed, ..self.diagnostics }
+        TrackerDiagnostics {
+            sigma_revolutions: self.sigma,
+            speed_revolutions_per_s: self.speed,
+            ..self.diagnostics
+        }
     }
 
     /// The learnt angle of a zone, in ±½ turn against the model; `None` if it is not to be learnt or not yet known.

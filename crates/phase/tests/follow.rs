@@ -67,7 +67,7 @@ proptest! {
         prop_assert!(lost < 60, "{lost} of {}", misses.len());
         let diagnostics = tracker.diagnostics();
         prop_assert!(diagnostics.reacquisitions >= 2, "{diagnostics:?}");
-        prop_assert!((0.006..0.016).contains(&diagnostics.sigma_turns), "{diagnostics:?}");
+        prop_assert!((0.006..0.016).contains(&diagnostics.sigma_revolutions), "{diagnostics:?}");
     }
 
     #[test]

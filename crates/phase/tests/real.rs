@@ -76,7 +76,8 @@ fn tracked(fit: &PhaseFit, geometry: &Geometry, seen: &[Observation]) -> Vec<f64
     let mut tracker = Tracker::new(TrackerOptions::default());
     let mut errors = Vec::new();
     for seen in seen {
-        let (Some(site), Some(turns)) = (geometry.site(seen.lba), fit.end_turns(geometry, seen.lba)) else {
+        let (Some(site), Some(turns)) = (geometry.site(seen.lba), fit.end_revolutions(geometry, seen.lba))
+        else {
             continue;
         };
         let zone = site.zone as u32;

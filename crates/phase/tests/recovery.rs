@@ -16,14 +16,14 @@ fn observations(seen: &[Seen]) -> Vec<Observation> {
 }
 
 /// Median error in turns when right observations are predicted from the right one before, if that is close in time.
-fn median_error(seen: &[Seen], period_ns: f64, end_turns: &dyn Fn(u64) -> f64) -> f64 {
+fn median_error(seen: &[Seen], period_ns: f64, end_revolutions: &dyn Fn(u64) -> f64) -> f64 {
     let right: Vec<Observation> = seen.iter().filter(|seen| seen.1).map(|seen| seen.0).collect();
     let mut errors: Vec<f64> = right
         .windows(2)
         .filter(|two| two[1].at.0 - two[0].at.0 < 300_000_000)
         .map(|two| {
             let turned = (two[1].at.0 - two[0].at.0) as f64 / period_ns;
-            let error = turned - (end_turns(two[1].lba) - end_turns(two[0].lba));
+            let error = turned - (end_revolutions(two[1].lba) - end_revolutions(two[0].lba));
             (error - error.round()).abs()
         })
         .collect();
@@ -37,7 +37,7 @@ fn held_out_error(truth: &Truth, file: &LayoutSpec, seed: u64, count: u64) -> (P
     let (fitted, unseen) = seen.split_at(seen.len() / 4 * 3);
     let geometry = Geometry::new(file);
     let fit = PhaseFit::new(&observations(fitted), &geometry, NOMINAL_RPM);
-    let error = median_error(unseen, fit.period_ns, &|lba| fit.end_turns(&geometry, lba).unwrap());
+    let error = median_error(unseen, fit.period_ns, &|lba| fit.end_revolutions(&geometry, lba).unwrap());
     (fit, error)
 }
 
@@ -105,7 +105,7 @@ fn a_drive_described_in_runs_keeps_its_speed_and_angles() {
         sectors_per_track: 100,
         first_sector: 0,
         data_sectors: None,
-        first_sector_turns: 0.0,
+        first_sector_revolutions: 0.0,
         skew_sectors: 7.0,
     };
     let file = LayoutSpec { run: vec![run], ..layout(Order::Classical, 1, vec![]) };
@@ -146,8 +146,8 @@ fn a_skew_of_the_wrong_sign_fails_the_check() {
         zone.track_skew_sectors = f64::from(zone.sectors_per_track) - zone.track_skew_sectors;
     }
     let wrong = Layout::new(&planted);
-    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_turns(&right, lba)) < 0.01);
-    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_turns(&wrong, lba)) > 0.05);
+    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_revolutions(&right, lba)) < 0.01);
+    assert!(median_error(&seen, truth.period_ns, &|lba| truth.end_revolutions(&wrong, lba)) > 0.05);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn with_tracks_passed_over() -> Truth {
     for (number, zone) in zones.iter_mut().enumerate() {
         zone.track_skew_sectors = f64::from(zone.sectors_per_track / 8 + 1);
         zone.cylinder_skew_sectors = f64::from(zone.sectors_per_track / 4 + 3);
-        zone.first_sector_turns = 0.21 * number as f64;
+        zone.first_sector_revolutions = 0.21 * number as f64;
         zone.spare_tracks_at_end = 35;
     }
     for (zone, taken) in zones.iter_mut().zip([5, 2, 4]) {
@@ -269,7 +269,7 @@ fn an_applied_fit_puts_the_sectors_where_they_are() {
     for order in [Order::Classical, Order::SerpentineByZone, Order::SerpentineByCylinder] {
         let mut truth = plain();
         truth.layout.order = order;
-        truth.layout.zone[1].first_sector_turns = 0.37;
+        truth.layout.zone[1].first_sector_revolutions = 0.37;
         let spec = drive(&truth.file());
         let seen = truth.observe(&mut Random(13), 5000);
         let fit = PhaseFit::new(&observations(&seen), &Geometry::new(&spec.layout), NOMINAL_RPM);
@@ -282,7 +282,7 @@ fn an_applied_fit_puts_the_sectors_where_they_are() {
             assert!((error - error.round()).abs() < 0.02, "{order:?} {lba}: {error}");
         }
         assert_eq!(
-            applied.provenance_of("layout.zone.1.first_sector_turns").unwrap().kind,
+            applied.provenance_of("layout.zone.1.first_sector_revolutions").unwrap().kind,
             ProvenanceKind::Fitted
         );
     }
@@ -303,9 +303,9 @@ fn skews_between_ranges_are_found_and_written_even_for_a_zone_seldom_visited() {
     let fit = PhaseFit::new(&observations(&seen), &Geometry::new(&spec.layout), NOMINAL_RPM);
     let (ours, theirs) = (Layout::new(&fit.apply(&spec).layout), Layout::new(&truth.layout));
     let end = |lba| ours.locate(lba).start.as_turns() + 1.0 / f64::from(ours.locate(lba).slots);
-    let common = end(0) - truth.end_turns(&theirs, 0);
+    let common = end(0) - truth.end_revolutions(&theirs, 0);
     for lba in (0..ours.capacity()).step_by(499) {
-        let error = end(lba) - truth.end_turns(&theirs, lba) - common;
+        let error = end(lba) - truth.end_revolutions(&theirs, lba) - common;
         assert!((error - error.round()).abs() < 0.03, "{lba}: {error} {fit:#?}");
     }
 }

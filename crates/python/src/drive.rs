@@ -33,15 +33,15 @@ pub(crate) struct Place {
     /// Actuator that serves the address, counted from 0.
     actuator: u32,
     /// The angle at which the sector begins, in turns from the index.
-    angle_turns: f64,
+    angle_revolutions: f64,
 }
 
 #[pymethods]
 impl Place {
     fn __repr__(&self) -> String {
         format!(
-            "Place(cylinder={}, head={}, sector={}, angle_turns={:.6})",
-            self.cylinder, self.head, self.sector, self.angle_turns
+            "Place(cylinder={}, head={}, sector={}, angle_revolutions={:.6})",
+            self.cylinder, self.head, self.sector, self.angle_revolutions
         )
     }
 }
@@ -125,7 +125,7 @@ impl Drive {
             sectors_on_track: place.slots,
             zone: place.zone,
             actuator: (lba / part) as u32,
-            angle_turns: place.start.as_turns(),
+            angle_revolutions: place.start.as_turns(),
         })
     }
 

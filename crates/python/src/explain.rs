@@ -158,7 +158,7 @@ impl Narrator {
                 "cylinder": place.cylinder,
                 "head": place.head,
                 "sector": place.slot,
-                "angle_turns": place.start.as_turns(),
+                "angle_revolutions": place.start.as_turns(),
             },
             "rotation_ms": 60_000.0 / self.model.spec().rotation_rpm,
             "steps": steps.iter().map(step_value).collect::<Vec<_>>(),
@@ -173,8 +173,8 @@ fn step_value(step: &Step) -> Value {
         "end_ms": step.end.as_ms(),
         "cylinder": step.cylinder,
         "head": step.head,
-        "start_turns": step.start_turns,
-        "end_turns": step.end_turns,
+        "start_revolutions": step.start_revolutions,
+        "end_revolutions": step.end_revolutions,
         "note": step.note,
     })
 }

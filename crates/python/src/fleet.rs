@@ -2,7 +2,7 @@
 
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
-use crate::range::{Limit, Seed, Threads};
+use crate::range::{RequestCount, Seed, Threads};
 use crate::results::{self, Typed, typed};
 use crate::system::System;
 use crate::table::Table;
@@ -84,14 +84,14 @@ impl Fleet {
 /// called now and then with the number of requests done and the simulated time in seconds; it stops the run by returning
 /// `False`.
 #[pyfunction]
-#[pyo3(signature = (system, trace, *, seed=None, limit=None, share=None, progress=None, threads=None))]
+#[pyo3(signature = (system, trace, *, seed=None, requests=None, share=None, progress=None, threads=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run_fleet(
     py: Python<'_>,
     system: &Bound<'_, System>,
     trace: &Bound<'_, Trace>,
     seed: Option<Seed>,
-    limit: Option<Limit>,
+    requests: Option<RequestCount>,
     share: Option<(u32, u32)>,
     progress: Option<Py<PyAny>>,
     threads: Option<Threads>,
@@ -100,7 +100,7 @@ pub(crate) fn run_fleet(
     let stop = Arc::new(AtomicBool::new(false));
     let options = FleetOptions {
         seed: seed.map_or(1, |seed| seed.0),
-        requests: limit.map(|limit| limit.0),
+        requests: requests.map(|requests| requests.0),
         share,
         threads: threads.map(|threads| threads.0),
         stop: Some(Arc::clone(&stop)),

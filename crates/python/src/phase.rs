@@ -100,8 +100,8 @@ fn fit_value(fit: &PhaseFit) -> Value {
             "held_out_after": fit.coherence.held_out_after,
         },
         "track_skew": hypotheses_value(&fit.inner),
-        "cylinder_turn": hypotheses_value(&fit.outer),
-        "range_turn": hypotheses_value(&fit.range),
+        "cylinder_skew": hypotheses_value(&fit.outer),
+        "range_skew": hypotheses_value(&fit.range),
         "zone_offsets": hypotheses_value(&fit.offsets),
         "zones": fit.zones.iter().map(|zone| json!({
             "zone": zone.zone,
@@ -127,14 +127,14 @@ fn hypotheses_value(level: &Hypotheses) -> Value {
         "pairs": level.pairs,
         "coherence_file": level.file,
         "coherence_one_value": level.global,
-        "one_value_turns": level.global_turns,
+        "one_value_revolutions": level.global_turns,
         "coherence_chosen": level.chosen,
         "chosen": source_word(level.source),
     })
 }
 
 fn estimate_value(estimate: &Estimate) -> Value {
-    json!({ "turns": estimate.turns, "from": source_word(estimate.source) })
+    json!({ "revolutions": estimate.turns, "from": source_word(estimate.source) })
 }
 
 fn source_word(source: Source) -> &'static str {

@@ -69,7 +69,6 @@ numbers! {
     LbaNumber(u64) "lba": 0 ..= u64::MAX;
     LbaOffset(i64) "lba_offset": -9_223_372_036_854_775_807 ..= i64::MAX;
     LbaScale(f64) "lba_scale": 1e-12 ..= 1e12;
-    Limit(u64) "limit": 1 ..= u64::MAX;
     NoisePercent(f64) "noise_percent": 0 ..= 50.0;
     OutlierMs(f64) "outlier_ms": 0 ..= 1e6;
     OutlierPercent(f64) "outlier_percent": 0 ..= 50.0;

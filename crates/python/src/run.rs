@@ -3,7 +3,7 @@
 use crate::convert;
 use crate::error::{Error, guarded};
 use crate::poll::{Poll, Polled};
-use crate::range::{Limit, Seed, Threads, UntilS, WarmupRequests, WarmupS};
+use crate::range::{RequestCount, Seed, Threads, UntilS, WarmupRequests, WarmupS};
 use crate::results::{self, Typed, typed};
 use crate::sinks::{Bytes, Sinks, Streams, Tables, Wanted, table};
 use crate::system::{System, Workload};
@@ -99,17 +99,17 @@ impl RunResult {
 /// serve independent drives, or a single one: all cores' where absent, with the same results.
 #[pyfunction]
 #[pyo3(signature = (
-    system, requests, *, seed=None, replay=None, limit=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
+    system, workload, *, seed=None, replay=None, requests=None, warmup_requests=None, warmup_s=None, until_s=None, out=None,
     driver_out=None, background_out=None, keep=false, sample=false, progress=None, threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn simulate(
     py: Python<'_>,
     system: &Bound<'_, System>,
-    requests: Requests<'_>,
+    workload: Requests<'_>,
     seed: Option<Seed>,
     replay: Option<&str>,
-    limit: Option<Limit>,
+    requests: Option<RequestCount>,
     warmup_requests: Option<WarmupRequests>,
     warmup_s: Option<WarmupS>,
     until_s: Option<UntilS>,
@@ -132,7 +132,7 @@ pub(crate) fn simulate(
     };
     let mut options = RunOptions {
         replay: replay.map_or(Ok(Replay::Open), replay_named)?,
-        requests: limit.map(|limit| limit.0),
+        requests: requests.map(|requests| requests.0),
         warmup,
         until: until_s.map(|until| Nanos::from_s(until.0)),
         threads: threads.map(|threads| threads.0),
@@ -143,8 +143,8 @@ pub(crate) fn simulate(
         ("driver_out", driver_out.as_deref()),
         ("background_out", background_out.as_deref()),
     ];
-    apart(&requests, &outputs)?;
-    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
+    apart(&workload, &outputs)?;
+    let feed = Feed::new(&workload, seed.map(|seed| seed.0), &mut options);
     let (poll, refusal) = Poll::new(progress);
     guarded(py, || {
         let begun = Instant::now();

@@ -3,7 +3,7 @@
 use crate::error::{Error, guarded};
 use crate::phase;
 use crate::poll::{Poll, Refusal};
-use crate::range::{Limit, PhaseLock, Seed};
+use crate::range::{PhaseLock, RequestCount, Seed};
 use crate::results::{self, Typed, typed};
 use crate::run::{Feed, Requests, observed, replay_named};
 use crate::scores::{extend, intervals, scores};
@@ -108,7 +108,7 @@ impl ValidationResult {
 /// scored, with the spindle's phase followed from request to request.
 #[pyfunction]
 #[pyo3(signature = (
-    system, trace, *, replay=None, seed=None, limit=None, ladder=false, phase_lock=None, progress=None
+    system, trace, *, replay=None, seed=None, requests=None, ladder=false, phase_lock=None, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn validate(
@@ -117,7 +117,7 @@ pub(crate) fn validate(
     trace: Bound<'_, Trace>,
     replay: Option<&str>,
     seed: Option<Seed>,
-    limit: Option<Limit>,
+    requests: Option<RequestCount>,
     ladder: bool,
     phase_lock: Option<PhaseLock>,
     progress: Option<Py<PyAny>>,
@@ -128,10 +128,10 @@ pub(crate) fn validate(
         let problem = "the rungs of the ladder are not phase-locked";
         return Err(Error::input(problem, "use `--ladder` and `--phase-lock` one at a time").into());
     }
-    let requests = Requests::Trace(trace);
-    let mut options = RunOptions { requests: limit.map(|limit| limit.0), ..RunOptions::default() };
-    let feed = Feed::new(&requests, seed.map(|seed| seed.0), &mut options);
-    let Requests::Trace(trace) = &requests else { unreachable!("made a trace above") };
+    let mut options = RunOptions { requests: requests.map(|requests| requests.0), ..RunOptions::default() };
+    let source = Requests::Trace(trace);
+    let feed = Feed::new(&source, seed.map(|seed| seed.0), &mut options);
+    let Requests::Trace(trace) = &source else { unreachable!("made a trace above") };
     let trace = trace.get();
     let (poll, refusal) = Poll::new(progress);
     guarded(py, || {

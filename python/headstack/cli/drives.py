@@ -473,7 +473,7 @@ def _heads(arms: dict[str, Any]) -> list[tuple[str, str]]:
     rows += [
         (
             "fixed heads",
-            f"cylinders {each['first_cylinder']:,}–{each['last_cylinder']:,}, at {each['angle_turns']:.3g} revolutions",
+            f"cylinders {each['first_cylinder']:,}–{each['last_cylinder']:,}, at {each['angle_revolutions']:.3g} revolutions",
         )
         for each in arms.get("fixed_heads", [])
     ]

@@ -105,7 +105,7 @@ def _show(found: Explanation) -> None:
                     number(step["end_ms"] - step["start_ms"], 3),
                     number(step["cylinder"]),
                     str(step["head"]),
-                    f"{step['start_turns']:.3f} → {step['end_turns']:.3f}",
+                    f"{step['start_revolutions']:.3f} → {step['end_revolutions']:.3f}",
                     step["note"],
                 )
                 for step in timeline["steps"]

@@ -78,7 +78,7 @@ def fleet(
     begun = time.perf_counter()
     with _executor(dask) as executor, output.progress("simulating", None) as progress:
         done = run_fleet(
-            built, traces, seed=seed, limit=requests, worst=worst, threads=threads, executor=executor, shares=shares,
+            built, traces, seed=seed, requests=requests, worst=worst, threads=threads, executor=executor, shares=shares,
             progress=progress,
         )  # fmt: skip
     wall_s = time.perf_counter() - begun

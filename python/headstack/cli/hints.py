@@ -14,7 +14,7 @@ _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
 _OPTIONS = {
-    "limit": "--requests", "from_s": "--from", "to_s": "--to", "until_s": "--until", "warmup_s": "--warmup",
+    "from_s": "--from", "to_s": "--to", "until_s": "--until", "warmup_s": "--warmup",
     "warmup_requests": "--warmup", "within_s": "--within",
 }  # fmt: skip
 

@@ -126,7 +126,7 @@ def simulate(
             source,
             seed=seed,
             replay=replay,
-            limit=requests,
+            requests=requests,
             until_s=None if until is None else seconds(until, "--until"),
             out=out,
             driver_out=driver_out,

@@ -135,7 +135,7 @@ def _simulated(
     for trace in traces:
         (path,), keywords = trace.__getnewargs_ex__()
         whole = Trace(path, **{**keywords, "devices": devices, "fit_lba": "wrap"})
-        runs.append(simulate(drive, whole, replay="open", limit=SIMULATED, keep=False).summary["response_ms"])
+        runs.append(simulate(drive, whole, replay="open", requests=SIMULATED, keep=False).summary["response_ms"])
     return [(f"{drive}_{key}_ms", runs[0][key], runs[1][key]) for key in ("mean", "p99")]
 
 

@@ -86,7 +86,7 @@ def validate(
             how.open(trace, settles_gap=True),
             replay=replay,
             seed=seed,
-            limit=requests,
+            requests=requests,
             ladder=ladder,
             phase_lock=(0.5 if fit_share is None else fit_share) if phase_lock else False,
             note=output.note,
@@ -238,7 +238,7 @@ def _fit(drive: Mapping[str, Any], requests: int) -> str:
     )
     if tracking is not None:
         text += (
-            f"; the phase is followed to {tracking['sigma_turns']:.4f} revolutions, found again after "
+            f"; the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, found again after "
             f"{output.number(tracking['reacquisitions'])} jumps"
         )
     return text

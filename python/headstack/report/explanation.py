@@ -63,7 +63,7 @@ def explanation_page(explanation: Explanation) -> Page:
                     number(step["end_ms"] - step["start_ms"], 3),
                     number(step["cylinder"]),
                     number(step["head"]),
-                    f"{step['start_turns']:.3f} → {step['end_turns']:.3f}",
+                    f"{step['start_revolutions']:.3f} → {step['end_revolutions']:.3f}",
                 ]
                 for step in timeline["steps"]
             ],

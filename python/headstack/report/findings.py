@@ -117,7 +117,7 @@ def zone_rows(values: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for index, zone in enumerate(values["zones"]):
         cylinders = "–" if zone["first_cylinder"] is None else f"{zone['first_cylinder']:,} … {zone['last_cylinder']:,}"
-        spares = zone["sectors_per_turn"] - zone["sectors_per_track"]
+        spares = zone["sectors_per_revolution"] - zone["sectors_per_track"]
         tracks = number(zone["sectors_per_track"]) + (f" (+{spares:.0f} spare)" if spares > 0.5 else "")
         rows.append(
             [str(index + 1), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,

@@ -16,7 +16,7 @@ from headstack.validation import skipped_words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.results.common import Turns
+    from headstack.results.common import Revolutions
     from headstack.validation import Validation
 
 WORST = 20
@@ -233,7 +233,7 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     )
     if tracking is not None:
         text += (
-            f" In the scored requests the phase is followed to {tracking['sigma_turns']:.4f} revolutions, and found again "
+            f" In the scored requests the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, and found again "
             f"after {number(tracking['reacquisitions'])} jumps."
         )
     if fit["skipped_tracks"]:
@@ -259,8 +259,8 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     return Section(title, text, columns=columns, rows=rows)
 
 
-def _estimate(value: Turns | None) -> str:
-    return "–" if value is None else f"{value['turns']:.4f}, {value['from']}"
+def _estimate(value: Revolutions | None) -> str:
+    return "–" if value is None else f"{value['revolutions']:.4f}, {value['from']}"
 
 
 def _share(holds: pl.Series) -> float | None:

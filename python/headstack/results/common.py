@@ -164,8 +164,8 @@ class GapChoice(TypedDict):
     decided: bool
 
 
-Turns = TypedDict("Turns", {"turns": float, "from": str})
-"""An angle in turns, and where it comes from."""
+Revolutions = TypedDict("Revolutions", {"revolutions": float, "from": str})
+"""An angle in revolutions, and where it comes from."""
 
 
 class Choice(TypedDict):
@@ -174,7 +174,7 @@ class Choice(TypedDict):
     pairs: int
     coherence_file: Figure
     coherence_one_value: Figure
-    one_value_turns: Figure
+    one_value_revolutions: Figure
     coherence_chosen: Figure
     chosen: str
 
@@ -184,10 +184,10 @@ class ZoneAngles(TypedDict):
 
     zone: int
     pairs: int
-    track_skew: Turns | None
-    cylinder_skew: Turns | None
-    range_skew: Turns | None
-    first_sector: Turns | None
+    track_skew: Revolutions | None
+    cylinder_skew: Revolutions | None
+    range_skew: Revolutions | None
+    first_sector: Revolutions | None
     coherence_before: Figure
     coherence_after: Figure
 
@@ -211,8 +211,8 @@ class AngleFit(TypedDict):
     pairs: int
     coherence: dict[str, Figure]
     track_skew: Choice
-    cylinder_turn: Choice
-    range_turn: Choice
+    cylinder_skew: Choice
+    range_skew: Choice
     zone_offsets: Choice
     zones: list[ZoneAngles]
     skipped_tracks: list[SkippedTrack]
@@ -224,7 +224,7 @@ class Tracking(TypedDict):
     observations: int
     followed: int
     reacquisitions: int
-    sigma_turns: Figure
+    sigma_revolutions: Figure
     resultant: Figure
 
 

@@ -43,7 +43,7 @@ class MeasuredZone(TypedDict):
     first_cylinder: int | None
     last_cylinder: int | None
     sectors_per_track: float
-    sectors_per_turn: Figure
+    sectors_per_revolution: Figure
     track_skew_sectors: Figure
     cylinder_skew_sectors: Figure
     track_skew_ci95_sectors: Figure

@@ -308,7 +308,7 @@ class PlaceOnDisk(TypedDict):
     cylinder: int
     head: int
     sector: int
-    angle_turns: float
+    angle_revolutions: float
 
 
 class Step(TypedDict):
@@ -319,8 +319,8 @@ class Step(TypedDict):
     end_ms: float
     cylinder: int
     head: int
-    start_turns: float
-    end_turns: float
+    start_revolutions: float
+    end_revolutions: float
     note: str
 
 

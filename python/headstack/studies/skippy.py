@@ -116,7 +116,7 @@ def drive_values(printed: Printed, found: Measurement) -> list[Value]:
     skew_ms = true["rotation_ms"] / true["sectors_per_track"]
 
     def in_ms(skew: float | None) -> float | None:
-        return None if skew is None else skew * values["rotation_ms"] / first["sectors_per_turn"]
+        return None if skew is None else skew * values["rotation_ms"] / first["sectors_per_revolution"]
 
     return [
         Value("rotation", "ms", naive.get("rotation_ms"), values.get("rotation_ms"), true["rotation_ms"], printed.rotation_ms),

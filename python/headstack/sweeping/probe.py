@@ -26,7 +26,7 @@ def check(definition: Definition) -> None:
             first = first or problem
             continue
         replay = tuple(pair for pair in built.run if pair[0] == "replay")
-        shortest = Built(built.system, built.requests, (("limit", 1), *replay))
+        shortest = Built(built.system, built.requests, (("requests", 1), *replay))
         record = run_task(Task(point.number, definition.seeds[0], shortest))
         if record.error is None:
             metrics.check(definition.metrics, record.summary)

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUN_KEYS = ("requests", "warmup_requests", "warmup_s", "until_s", "replay")
-"""How requests are run; the names are those of `simulate`'s arguments in Python, and of `--requests`."""
+"""How requests are run; the names are those of `simulate`'s arguments in Python."""
 SOURCE_KEYS = ("system", "workload", "trace", "scheduler")
 """What is run."""
-_LIMITS = {"requests": "limit"}
 _TRACE_KEYS = tuple(name for name in signature(_core.Trace).parameters if name != "path")
 
 Texts = tuple[tuple[str, str], ...]
@@ -93,7 +92,7 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
         tuple((path, toml_text(value)) for path, value in below["workload"].items()),
         _found(told["trace"], folder) if "trace" in told else None,
         tuple((key, _frozen(value)) for key, value in below["trace"].items()),
-        tuple((_LIMITS.get(key, key), values[key]) for key in RUN_KEYS if key in values),
+        tuple((key, values[key]) for key in RUN_KEYS if key in values),
     )
 
 

@@ -56,7 +56,7 @@ fn run(spec: &LayoutSpec, zone: &ZoneSpec, sequence: &Sequence, index: u64, trac
     let nominal = f64::from((zone.sectors_per_track + zone.spare_sectors_per_track).max(1));
     let skewed = first.head_changes as f64 * zone.track_skew_sectors
         + first.cylinder_changes as f64 * zone.cylinder_skew_sectors;
-    let own = spec.head_angle_turns.get(first.head as usize).copied().unwrap_or(0.0);
+    let own = spec.head_angle_revolutions.get(first.head as usize).copied().unwrap_or(0.0);
     TrackRunSpec {
         first_cylinder: first.cylinder,
         head: first.head,
@@ -66,7 +66,8 @@ fn run(spec: &LayoutSpec, zone: &ZoneSpec, sequence: &Sequence, index: u64, trac
         first_sector: 0,
         data_sectors: (data < slots).then_some(data),
         // Whole revolutions go first: a large sum of skews has few bits left for the fraction.
-        first_sector_turns: (zone.first_sector_turns + (skewed % nominal) / nominal + own).rem_euclid(1.0),
+        first_sector_revolutions: (zone.first_sector_revolutions + (skewed % nominal) / nominal + own)
+            .rem_euclid(1.0),
         skew_sectors: zone.cylinder_skew_sectors / nominal * f64::from(slots),
     }
 }

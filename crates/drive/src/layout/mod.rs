@@ -14,7 +14,7 @@
 //!   the end of a zone are counted among those that remain. Slipped sectors and tracks shrink the capacity; slipped slots
 //!   of a group with spare sectors use up spares of the group, and move its other sectors towards the spares.
 //! - Skews add up along the physical sequence of tracks, spare and slipped ones included, from the zone's first track,
-//!   whose first sector begins at `first_sector_turns`. The cylinder skew replaces the track skew where the cylinder
+//!   whose first sector begins at `first_sector_revolutions`. The cylinder skew replaces the track skew where the cylinder
 //!   changes.
 //! - A remapped sector leaves its home slot empty. Its *track* and *cylinder*, in [`Layout::track_range`] and
 //!   [`Layout::cylinder_end`], stay those of its home.

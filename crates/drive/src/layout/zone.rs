@@ -46,7 +46,7 @@ impl Zone {
             first_slot: 0,
             indices: sequence.len().saturating_sub(u64::from(zone.spare_tracks_at_end)),
             slot_width: slot_width(slots),
-            origin: Angle::from_turns(zone.first_sector_turns),
+            origin: Angle::from_turns(zone.first_sector_revolutions),
             track_skew: sectors_to_angle(zone.track_skew_sectors, slots),
             cylinder_skew: sectors_to_angle(zone.cylinder_skew_sectors, slots),
             range_skew: zone
@@ -74,7 +74,7 @@ impl Zone {
             first_slot: u64::from(run.first_sector),
             indices: if data == 0 { 0 } else { sequence.len() },
             slot_width: slot_width(slots),
-            origin: Angle::from_turns(run.first_sector_turns),
+            origin: Angle::from_turns(run.first_sector_revolutions),
             track_skew: Angle::ZERO,
             cylinder_skew: sectors_to_angle(run.skew_sectors, slots),
             range_skew: None,

@@ -30,7 +30,7 @@ pub struct ArmsSpec {
     /// What they may do at the same time.
     #[serde(default)]
     pub design: ArmDesign,
-    /// Where each stands around the spindle, in turns in the direction of rotation, from 0 up to 1: a sector passes an arm
+    /// Where each stands around the spindle, in revolutions in the direction of rotation, from 0 up to 1: a sector passes an arm
     /// at 0.25 a quarter of a revolution after one at 0. Absent: at equal distances, the first at 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub angles_turns: Option<Vec<f64>>,
@@ -46,7 +46,7 @@ pub struct ArmsSpec {
     /// Where these heads are.
     #[serde(default, skip_serializing_if = "is_default")]
     pub head_placement: HeadPlacement,
-    /// Where each of an arm's equidistant heads stands, in turns from the arm's own angle in the direction of rotation, from 0
+    /// Where each of an arm's equidistant heads stands, in revolutions from the arm's own angle in the direction of rotation, from 0
     /// up to 1. Absent: the first at 0, each next one 1 / (`count` × `heads_per_surface`) farther.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_angles_turns: Option<Vec<f64>>,

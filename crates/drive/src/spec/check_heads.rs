@@ -12,13 +12,13 @@ pub(super) fn heads(layout: &LayoutSpec, findings: &mut Findings) {
         return;
     }
     let heads = layout.heads as usize;
-    let angles = &layout.head_angle_turns;
+    let angles = &layout.head_angle_revolutions;
     if !angles.is_empty() && angles.len() != heads {
         let message = format!("{} angles, but the drive has {heads} heads: name one for each", angles.len());
-        findings.add("layout.head_angle_turns", message);
+        findings.add("layout.head_angle_revolutions", message);
     }
     for (head, &turns) in angles.iter().enumerate() {
-        findings.range(&format!("layout.head_angle_turns.{head}"), turns, 0.0, 1.0);
+        findings.range(&format!("layout.head_angle_revolutions.{head}"), turns, 0.0, 1.0);
     }
     for (index, zone) in layout.zone.iter().enumerate() {
         densities(&format!("layout.zone.{index}"), zone, heads, findings);

@@ -125,7 +125,7 @@ fn one_zone(path: &str, zone: &ZoneSpec, layout: &LayoutSpec, findings: &mut Fin
             );
         }
     }
-    findings.range(&format!("{path}.first_sector_turns"), zone.first_sector_turns, 0.0, 1.0);
+    findings.range(&format!("{path}.first_sector_revolutions"), zone.first_sector_revolutions, 0.0, 1.0);
     if zone.spare_tracks_per_cylinder >= layout.heads {
         findings.add(
             format!("{path}.spare_tracks_per_cylinder"),

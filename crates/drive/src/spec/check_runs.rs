@@ -80,9 +80,9 @@ fn without_zones(layout: &LayoutSpec, findings: &mut Findings) {
     let meaningless = [
         ("layout.order", layout.order != Order::Classical, "the runs are the order of tracks"),
         (
-            "layout.head_angle_turns",
-            !layout.head_angle_turns.is_empty(),
-            "`first_sector_turns` of the runs tells where each head's tracks begin",
+            "layout.head_angle_revolutions",
+            !layout.head_angle_revolutions.is_empty(),
+            "`first_sector_revolutions` of the runs tells where each head's tracks begin",
         ),
         ("layout.region", !layout.region.is_empty(), "leave the tracks that hold no data out of the runs"),
         (
@@ -134,6 +134,6 @@ fn one_run(index: usize, run: &TrackRunSpec, heads: u32, findings: &mut Findings
         let skew = run.skew_sectors;
         add("skew_sectors", format!("a skew of {skew} sectors does not fit a track of {slots} sectors"));
     }
-    let turns = run.first_sector_turns;
-    findings.range(&format!("layout.run.{index}.first_sector_turns"), turns, 0.0, 1.0);
+    let turns = run.first_sector_revolutions;
+    findings.range(&format!("layout.run.{index}.first_sector_revolutions"), turns, 0.0, 1.0);
 }

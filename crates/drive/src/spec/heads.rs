@@ -38,9 +38,9 @@ pub struct FixedHeadsSpec {
     pub first_cylinder: u32,
     /// Last cylinder under them, included.
     pub last_cylinder: u32,
-    /// Where they stand around the spindle, in turns in the direction of rotation, from 0 up to 1.
+    /// Where they stand around the spindle, in revolutions in the direction of rotation, from 0 up to 1.
     #[serde(default)]
-    pub angle_turns: f64,
+    pub angle_revolutions: f64,
 }
 
 /// What carries heads.
@@ -60,7 +60,7 @@ pub struct HeadSet {
     pub carrier: Carrier,
     /// Which of an arm's over each surface, counted from 0.
     pub head: u32,
-    /// Where they stand around the spindle, in turns.
+    /// Where they stand around the spindle, in revolutions.
     pub turns: f64,
     /// When they go out of use, in s, if they do.
     pub fails_at_s: Option<f64>,
@@ -73,7 +73,7 @@ impl ArmsSpec {
         let fixed = (0..).zip(&self.fixed_heads).map(|(number, heads)| HeadSet {
             carrier: Carrier::Fixed(number),
             head: 0,
-            turns: heads.angle_turns,
+            turns: heads.angle_revolutions,
             fails_at_s: None,
         });
         arms.chain(fixed)
@@ -232,7 +232,7 @@ fn one_head(path: &str, HeadOfArm { arm, head }: HeadOfArm, arms: &ArmsSpec, fin
 }
 
 fn fixed_heads(path: &str, heads: FixedHeadsSpec, spec: &DriveSpec, findings: &mut Findings) {
-    let FixedHeadsSpec { first_cylinder: first, last_cylinder: last, angle_turns } = heads;
+    let FixedHeadsSpec { first_cylinder: first, last_cylinder: last, angle_revolutions } = heads;
     let cylinders = physical_cylinders(&spec.layout);
     if first > last || last >= cylinders {
         let message = format!(
@@ -241,9 +241,9 @@ fn fixed_heads(path: &str, heads: FixedHeadsSpec, spec: &DriveSpec, findings: &m
         );
         findings.add(path, message);
     }
-    if !(0.0..1.0).contains(&angle_turns) {
-        let message = format!("{angle_turns} is not between 0 and 1 revolution (less than 1)");
-        findings.add(format!("{path}.angle_turns"), message);
+    if !(0.0..1.0).contains(&angle_revolutions) {
+        let message = format!("{angle_revolutions} is not between 0 and 1 revolution (less than 1)");
+        findings.add(format!("{path}.angle_revolutions"), message);
     }
     if spec.arms.design != ArmDesign::SingleMoving {
         let message =

@@ -38,10 +38,10 @@ pub struct LayoutSpec {
     /// Addressable sectors, where the drive announces fewer than its tracks hold; absent: all. The rest are spares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_sectors: Option<u64>,
-    /// By how much, in turns, the tracks of each head lag behind where the skews alone put them, head 0 first: heads are not
+    /// By how much, in revolutions, the tracks of each head lag behind where the skews alone put them, head 0 first: heads are not
     /// mounted exactly one above the other. Absent: none does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub head_angle_turns: Vec<f64>,
+    pub head_angle_revolutions: Vec<f64>,
     /// Zones, outermost first, without overlap. A layout has either zones or runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zone: Vec<ZoneSpec>,
@@ -96,9 +96,9 @@ pub struct ZoneSpec {
     /// By how many sectors sector 0 lags at a change of cylinder; replaces the track skew there.
     #[serde(default)]
     pub cylinder_skew_sectors: f64,
-    /// Where, in turns from the index, the zone's first sector begins.
+    /// Where, in revolutions from the index, the zone's first sector begins.
     #[serde(default, skip_serializing_if = "is_zero_real")]
-    pub first_sector_turns: f64,
+    pub first_sector_revolutions: f64,
     /// Spare sectors that a group of tracks shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spares: Option<SparesSpec>,
@@ -128,9 +128,9 @@ pub struct TrackRunSpec {
     /// remapped sectors may live on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_sectors: Option<u32>,
-    /// Where, in turns from the index, sector 0 of the run's first track begins.
+    /// Where, in revolutions from the index, sector 0 of the run's first track begins.
     #[serde(default, skip_serializing_if = "is_zero_real")]
-    pub first_sector_turns: f64,
+    pub first_sector_revolutions: f64,
     /// By how many sectors (may be a fraction) sector 0 lags from one track of the run to the next.
     #[serde(default, skip_serializing_if = "is_zero_real")]
     pub skew_sectors: f64,
@@ -176,7 +176,7 @@ impl TrackRunSpec {
 impl LayoutSpec {
     /// Whether heads differ in density or in where their tracks begin.
     pub fn heads_differ(&self) -> bool {
-        !self.head_angle_turns.is_empty()
+        !self.head_angle_revolutions.is_empty()
             || self.zone.iter().any(|zone| !zone.sectors_per_track_by_head.is_empty())
     }
 

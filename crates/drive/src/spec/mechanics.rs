@@ -136,7 +136,7 @@ pub struct SpindleSpec {
     /// How long each drawn deviation lasts, in s.
     #[serde(default = "one_second")]
     pub drift_interval_s: f64,
-    /// Angle of the spindle at time 0, in turns.
+    /// Angle of the spindle at time 0, in revolutions.
     #[serde(default)]
     pub initial_turns: f64,
 }

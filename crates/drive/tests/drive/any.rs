@@ -161,7 +161,8 @@ fn any_heads() -> impl Strategy<Value = String> {
         equidistant,
         (2_u32..4).prop_map(|heads| format!("heads_per_surface = {heads}, head_placement = \"radial\"")),
         (0_u32..3, 0.0_f64..1.0).prop_map(|(first, angle)| {
-            let heads = format!("{{ first_cylinder = {first}, last_cylinder = 2, angle_turns = {angle} }}");
+            let heads =
+                format!("{{ first_cylinder = {first}, last_cylinder = 2, angle_revolutions = {angle} }}");
             format!("fixed_heads = [{heads}]")
         }),
     ];

@@ -144,7 +144,7 @@ fn arms_at_the_same_angle_gain_by_the_seek_alone() {
 /// Between cylinders that lie under heads that stand still an arm takes its seek all the same, if it serves after those did.
 #[test]
 fn an_arm_seeks_under_heads_that_stand_still() {
-    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_turns = 0.357 }]";
+    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_revolutions = 0.357 }]";
     let mut drive = drive_with(&format!("count = 1, angles_turns = [0.356], {fixed}"), "");
     // Sector 64 of track 69, cylinder 17, comes under the heads that stand still at 0.24 + 0.357 turns, far sooner than the arm.
     let still = serve(&mut drive, ms(5.9), command(0, Op::Read, 6964, 1));
@@ -361,7 +361,7 @@ fn a_recalibration_waits_for_every_arm() {
 /// seek.
 #[test]
 fn heads_that_stand_still_are_where_they_were() {
-    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_turns = 0.25 }]";
+    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_revolutions = 0.25 }]";
     let mut drive = drive_with(&format!("count = 1, angles_turns = [0.0], {fixed}"), "");
     // From the last track of cylinder 22 into cylinder 23, by heads over which 0.25 turns are sooner.
     let (last, at) = (23 * 400 - 50, ms(1_000.0));

@@ -154,7 +154,7 @@ pub(crate) fn any_heads() -> impl Strategy<Value = (String, Naive)> {
             let (last, angle) = ((first + more).min(99), f64::from(part) / 1000.0);
             naive.heads.push((angle, On::Fixed(first, last)));
             texts.push(format!(
-                "{{ first_cylinder = {first}, last_cylinder = {last}, angle_turns = {angle} }}"
+                "{{ first_cylinder = {first}, last_cylinder = {last}, angle_revolutions = {angle} }}"
             ));
         }
         let fixed = texts.join(", ");

@@ -37,7 +37,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let zones = zone_findings(record, &known, map.as_ref());
     let slope = |lba: u64| {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
-        zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_turn)
+        zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution)
     };
     let times =
         known.spindle.map(|spindle| Times::of(record, known.changes(), spindle, slope)).unwrap_or_default();

@@ -48,7 +48,7 @@ pub struct ZoneFindings {
     /// Data sectors on a track.
     pub sectors_per_track: u64,
     /// Sectors in a turn, where that is more: the others are spares.
-    pub sectors_per_turn: f64,
+    pub sectors_per_revolution: f64,
     /// Skew at a change of head, in sectors.
     pub track_skew_sectors: Option<f64>,
     /// Skew at a change of cylinder, in sectors.

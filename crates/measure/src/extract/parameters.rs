@@ -151,7 +151,7 @@ impl Parameters<'_> {
 
     fn times(&self, all: &mut Vec<Parameter>) {
         let turn_ms = self.known.spindle.map_or(0.0, |spindle| spindle.ms(1.0));
-        let per_turn = self.found.zones.first().map_or(f64::INFINITY, |zone| zone.sectors_per_turn);
+        let per_turn = self.found.zones.first().map_or(f64::INFINITY, |zone| zone.sectors_per_revolution);
         let method = "minimum time to a sector of the same track, its transfer taken off";
         for (name, ways) in [("mtm_ms", &self.times.write), ("mtm_read_ms", &self.times.read)] {
             if let Some(same) = ways.same {
@@ -278,7 +278,7 @@ impl Parameters<'_> {
     /// Bounds for the bus where there is no cache.
     fn bus_beside_media(&self) -> Option<Parameter> {
         let zone_at = |lba: u64| self.found.zones.iter().rev().find(|zone| zone.first_lba <= lba);
-        let slope = |lba: u64| zone_at(lba).map_or(0.0, |zone| 1.0 / zone.sectors_per_turn);
+        let slope = |lba: u64| zone_at(lba).map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution);
         let (lower, upper) = bus::beside_media(self.record, self.known.spindle?, slope)?;
         let method = "reads of several sizes: by how much later they end than their last sector passes";
         Some(Parameter {

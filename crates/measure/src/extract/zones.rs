@@ -45,7 +45,7 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             first_cylinder: cylinders.map(|zone| zone.first_cylinder),
             last_cylinder: cylinders.map(|zone| zone.first_cylinder + zone.cylinders - 1),
             sectors_per_track: zone.sectors_per_track,
-            sectors_per_turn: per_turn,
+            sectors_per_revolution: per_turn,
             track_skew_sectors: head.map(sectors),
             cylinder_skew_sectors: cylinder.map(sectors),
             track_skew_ci95_sectors: head_error,

@@ -102,7 +102,7 @@ pub fn model(path: &Path) -> (LayoutSpec, f64) {
     let zone =
         text.split("dm_layout_g1_zone {").skip(1).map(|text| zone(text, scheme, range, heads)).collect();
     let layout = LayoutSpec {
-        head_angle_turns: Vec::new(),
+        head_angle_revolutions: Vec::new(),
         order,
         heads,
         group_cylinders: None,
@@ -140,7 +140,7 @@ fn zone(text: &str, scheme: u32, range: u32, heads: u32) -> ZoneSpec {
         empty_sectors_at_front: number(text, "Empty space at zone front") as u64,
         track_skew_sectors: number(text, "Skew for track switch"),
         cylinder_skew_sectors: number(text, "Skew for cylinder switch"),
-        first_sector_turns: number(text, "Offset of first block") / f64::from(per_track),
+        first_sector_revolutions: number(text, "Offset of first block") / f64::from(per_track),
         spares: None,
     };
     match scheme {

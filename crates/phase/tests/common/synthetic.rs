@@ -67,7 +67,7 @@ pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> Zone
         empty_sectors_at_front: 0,
         track_skew_sectors: 0.0,
         cylinder_skew_sectors: 0.0,
-        first_sector_turns: 0.0,
+        first_sector_revolutions: 0.0,
         spares: None,
     }
 }
@@ -86,7 +86,7 @@ pub fn spares() -> SparesSpec {
 
 pub fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
     LayoutSpec {
-        head_angle_turns: Vec::new(),
+        head_angle_revolutions: Vec::new(),
         order,
         heads,
         group_cylinders: (order == Order::SerpentineBySurface).then_some(40),
@@ -119,7 +119,7 @@ impl Truth {
             let slots = f64::from(zone.sectors_per_track);
             zone.track_skew_sectors = track * slots;
             zone.cylinder_skew_sectors = cylinder * slots;
-            zone.first_sector_turns = if offsets { random.unit() } else { 0.0 };
+            zone.first_sector_revolutions = if offsets { random.unit() } else { 0.0 };
             zone.spares = ranges.then(spares);
             zone
         });
@@ -143,13 +143,13 @@ impl Truth {
         for zone in &mut file.zone {
             zone.track_skew_sectors = zone.track_skew_sectors.floor();
             zone.cylinder_skew_sectors = zone.cylinder_skew_sectors.floor();
-            zone.first_sector_turns = 0.0;
+            zone.first_sector_revolutions = 0.0;
         }
         file
     }
 
     /// The angle at which a sector ends, in turns.
-    pub fn end_turns(&self, layout: &Layout, lba: u64) -> f64 {
+    pub fn end_revolutions(&self, layout: &Layout, lba: u64) -> f64 {
         let place = layout.locate(lba);
         let extra = self.ranges.as_ref().map_or(0.0, |(length, extra)| {
             let first = self.layout.zone[place.zone as usize].first_cylinder;
@@ -176,7 +176,7 @@ impl Truth {
             let wait = if wrong {
                 random.unit()
             } else {
-                (self.end_turns(&layout, lba) - ns / self.period_ns - self.jumped(ns)).rem_euclid(1.0)
+                (self.end_revolutions(&layout, lba) - ns / self.period_ns - self.jumped(ns)).rem_euclid(1.0)
             };
             ns += wait * self.period_ns;
             let at = Nanos((ns + self.noise_ns * random.normal()).max(0.0) as u64);

@@ -23,7 +23,7 @@ fn drives() -> (Arc<System>, DriveSpec) {
     for (number, zone) in real.layout.zone.iter_mut().enumerate() {
         zone.track_skew_sectors += 0.37;
         zone.cylinder_skew_sectors += 0.61;
-        zone.first_sector_turns = (0.31 * number as f64).fract();
+        zone.first_sector_revolutions = (0.31 * number as f64).fract();
     }
     (file, real)
 }

@@ -14,7 +14,7 @@ pub struct PhaseSummary {
     /// How often the phase jumped and was found again.
     pub reacquisitions: u64,
     /// Standard deviation of the errors that were followed, in turns.
-    pub sigma_turns: f64,
+    pub sigma_revolutions: f64,
     /// Mean cosine of the last hundred or so errors: 1 is perfect.
     pub resultant: f64,
 }
@@ -25,7 +25,7 @@ impl PhaseSummary {
             observations: tracker.errors,
             followed: tracker.followed,
             reacquisitions: tracker.reacquisitions,
-            sigma_turns: tracker.sigma_turns,
+            sigma_revolutions: tracker.sigma_revolutions,
             resultant: tracker.resultant,
         }
     }

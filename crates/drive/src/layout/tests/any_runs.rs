@@ -39,7 +39,7 @@ pub(super) fn of_runs(spec: &LayoutSpec) -> (Vec<TwinTrack>, Vec<(usize, u32)>) 
 fn run_tracks(run: &TrackRunSpec, zone: usize) -> Vec<TwinTrack> {
     let slots = run.sectors_per_track;
     let mut tracks: Vec<TwinTrack> = Vec::new();
-    let (mut cylinder, mut turns) = (i64::from(run.first_cylinder), run.first_sector_turns);
+    let (mut cylinder, mut turns) = (i64::from(run.first_cylinder), run.first_sector_revolutions);
     for _ in 0..run.cylinders {
         tracks.push(TwinTrack {
             cylinder: cylinder as u32,
@@ -90,7 +90,7 @@ fn build_runs(heads: u32, cylinders: u32, raw: &[RawRun]) -> Vec<TrackRunSpec> {
             step: if outwards { -1 } else { 1 },
             first_sector,
             data_sectors: (spare || end > 0.0).then_some(data),
-            first_sector_turns: turns,
+            first_sector_revolutions: turns,
             skew_sectors: skew * f64::from(sectors),
             ..track_run(head, first, tracks.len() as u32, sectors)
         });

@@ -23,7 +23,7 @@ fn tracks(spec: &LayoutSpec) -> Vec<Expected> {
 
 fn tracks_of_zone(spec: &LayoutSpec, zone: &ZoneSpec) -> Vec<Expected> {
     let nominal = f64::from(zone.sectors_per_track + zone.spare_sectors_per_track);
-    let mut turns = zone.first_sector_turns;
+    let mut turns = zone.first_sector_revolutions;
     let mut before: Option<(u32, u32)> = None;
     let mut all = Vec::new();
     for (cylinder, head) in order_of(spec, zone) {
@@ -34,7 +34,7 @@ fn tracks_of_zone(spec: &LayoutSpec, zone: &ZoneSpec) -> Vec<Expected> {
         before = Some((cylinder, head));
         let data =
             zone.sectors_per_track_by_head.get(head as usize).copied().unwrap_or(zone.sectors_per_track);
-        let own = spec.head_angle_turns.get(head as usize).copied().unwrap_or(0.0);
+        let own = spec.head_angle_revolutions.get(head as usize).copied().unwrap_or(0.0);
         let slots = data + zone.spare_sectors_per_track;
         all.push(Expected { cylinder, head, data, slots, turns: (turns + own).rem_euclid(1.0) });
     }
@@ -126,7 +126,7 @@ prop_compose! {
             spare_tracks_at_end: if heads > 1 { at_end } else { 0 },
             track_skew_sectors: skews.0,
             cylinder_skew_sectors: skews.1,
-            first_sector_turns: first,
+            first_sector_revolutions: first,
             ..zone(0, 0, nominal)
         })
     }
@@ -153,7 +153,7 @@ fn any_layout() -> impl Strategy<Value = LayoutSpec> {
                 })
                 .collect();
             LayoutSpec {
-                head_angle_turns: angles.unwrap_or_default(),
+                head_angle_revolutions: angles.unwrap_or_default(),
                 group_cylinders: (order == Order::SerpentineBySurface).then_some(group),
                 ..layout(order, heads as u32, zones)
             }
@@ -170,7 +170,7 @@ proptest! {
     /// Heads that are named one by one, and are all alike, change nothing.
     #[test]
     fn heads_that_do_not_differ_are_the_zone_itself(spec in any_layout()) {
-        let mut alike = LayoutSpec { head_angle_turns: vec![], ..spec };
+        let mut alike = LayoutSpec { head_angle_revolutions: vec![], ..spec };
         for zone in &mut alike.zone {
             zone.sectors_per_track_by_head = vec![];
         }
@@ -220,8 +220,11 @@ fn heads_that_cannot_be_are_refused() {
             problems(|spec| spec.zone[0].sectors_per_track_by_head = vec![9]),
         ),
         ("by_head.1`: 0 is not between", problems(|spec| spec.zone[0].sectors_per_track_by_head[1] = 0)),
-        ("3 angles, but the drive has 2 heads", problems(|spec| spec.head_angle_turns = vec![0.1; 3])),
-        ("head_angle_turns.1`: 1.5 is not", problems(|spec| spec.head_angle_turns = vec![0.0, 1.5])),
+        ("3 angles, but the drive has 2 heads", problems(|spec| spec.head_angle_revolutions = vec![0.1; 3])),
+        (
+            "head_angle_revolutions.1`: 1.5 is not",
+            problems(|spec| spec.head_angle_revolutions = vec![0.0, 1.5]),
+        ),
         ("slipped tracks do not go with", problems(|spec| spec.slipped_tracks = vec![[0, 0]])),
         ("empty_sectors_at_front`: sectors that", problems(|spec| spec.zone[0].empty_sectors_at_front = 3)),
         (

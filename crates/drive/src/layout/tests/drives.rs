@@ -169,7 +169,7 @@ fn skews_run_on_over_spare_and_slipped_tracks() {
 #[test]
 fn a_zone_begins_at_its_own_angle_and_forgets_the_skews_before() {
     let first = ZoneSpec { track_skew_sectors: 1.5, ..zone(0, 9, 10) };
-    let second = ZoneSpec { first_sector_turns: 0.25, ..zone(10, 11, 8) };
+    let second = ZoneSpec { first_sector_revolutions: 0.25, ..zone(10, 11, 8) };
     let layout = Layout::new(&layout(Order::Classical, 3, vec![first, second]));
     assert_eq!(layout.locate(300).start, Angle::fraction(1, 4));
     assert_eq!(layout.locate(300).zone, 1);

@@ -21,7 +21,7 @@ fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> Zone
         spare_tracks_at_end: 0,
         track_skew_sectors: 0.0,
         cylinder_skew_sectors: 0.0,
-        first_sector_turns: 0.0,
+        first_sector_revolutions: 0.0,
         empty_sectors_at_front: 0,
         spares: None,
     }
@@ -30,7 +30,7 @@ fn zone(first_cylinder: u32, last_cylinder: u32, sectors_per_track: u32) -> Zone
 /// A layout without defects.
 fn layout(order: Order, heads: u32, zone: Vec<ZoneSpec>) -> LayoutSpec {
     LayoutSpec {
-        head_angle_turns: Vec::new(),
+        head_angle_revolutions: Vec::new(),
         order,
         heads,
         group_cylinders: (order == Order::SerpentineBySurface).then_some(3),
@@ -55,7 +55,7 @@ fn track_run(head: u32, first_cylinder: u32, cylinders: u32, sectors_per_track: 
         sectors_per_track,
         first_sector: 0,
         data_sectors: None,
-        first_sector_turns: 0.0,
+        first_sector_revolutions: 0.0,
         skew_sectors: 0.0,
     }
 }

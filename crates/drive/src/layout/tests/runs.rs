@@ -16,7 +16,7 @@ fn at(layout: &Layout, lba: u64) -> (u32, u32, u32) {
 
 /// In along one surface, back along the other, which has fewer sectors; a spare track beyond.
 fn there_and_back() -> LayoutSpec {
-    let back = TrackRunSpec { step: -1, first_sector_turns: 0.25, ..track_run(1, 12, 3, 8) };
+    let back = TrackRunSpec { step: -1, first_sector_revolutions: 0.25, ..track_run(1, 12, 3, 8) };
     let spare = TrackRunSpec { data_sectors: Some(0), ..track_run(0, 13, 1, 16) };
     let there = TrackRunSpec { skew_sectors: 5.0, ..track_run(0, 10, 3, 10) };
     in_runs(2, vec![there, spare, back])
@@ -84,7 +84,7 @@ fn a_zone_spelt_out_in_runs_is_that_zone() {
             runs.push(TrackRunSpec {
                 step: if back { -1 } else { 1 },
                 skew_sectors: 7.5,
-                first_sector_turns: by_zone.locate(lba).start.as_turns(),
+                first_sector_revolutions: by_zone.locate(lba).start.as_turns(),
                 ..track_run(head, first_cylinder, cylinders, 12)
             });
         }
@@ -137,7 +137,7 @@ fn runs_that_cannot_be_are_refused() {
             }),
         ),
         ("skew of 10 sectors", changed(|spec| spec.run[0].skew_sectors = 10.0)),
-        ("first_sector_turns`: -1 is not", changed(|spec| spec.run[0].first_sector_turns = -1.0)),
+        ("first_sector_revolutions`: -1 is not", changed(|spec| spec.run[0].first_sector_revolutions = -1.0)),
         ("not both", changed(|spec| spec.zone = vec![zone(0, 1, 5)])),
         ("layout.order`: does not go with", changed(|spec| spec.order = Order::SerpentineByZone)),
         ("layout.slipped_tracks`: does not go with", changed(|spec| spec.slipped_tracks = vec![[10, 0]])),

@@ -158,7 +158,7 @@ fn data_sectors(spec: &LayoutSpec, tracks: &[TwinTrack], number: usize) -> Vec<(
 fn zone_tracks(spec: &LayoutSpec, number: usize, zone: &ZoneSpec) -> Vec<TwinTrack> {
     let slots = f64::from(zone.sectors_per_track + zone.spare_sectors_per_track);
     let mut tracks: Vec<TwinTrack> = Vec::new();
-    let mut turns = zone.first_sector_turns;
+    let mut turns = zone.first_sector_revolutions;
     for (cylinder, head, spare_of_cylinder) in order(spec, zone) {
         if let Some(previous) = tracks.last() {
             let skew = if previous.cylinder == cylinder {

@@ -38,7 +38,7 @@ fn build_zones(heads: u32, raw: &[RawZone]) -> Vec<ZoneSpec> {
                 // Some whole, some not.
                 track_skew_sectors: track * slots,
                 cylinder_skew_sectors: (cylinder * slots).floor(),
-                first_sector_turns: turns,
+                first_sector_revolutions: turns,
                 ..zone(first + gap, first + gap + cylinders - 1, sectors)
             };
             first += gap + cylinders;
@@ -94,7 +94,7 @@ prop_compose! {
         slipped_sectors.sort_unstable();
         slipped_sectors.dedup();
         let mut spec = LayoutSpec {
-            head_angle_turns: Vec::new(),
+            head_angle_revolutions: Vec::new(),
             order,
             heads,
             group_cylinders: (order == Order::SerpentineBySurface).then_some(group),

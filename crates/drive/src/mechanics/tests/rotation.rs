@@ -124,7 +124,7 @@ fn an_impossible_period_is_moved_into_range() {
 /// A drive with one zone and no skew: the worst case for phantom revolutions.
 fn tracks(slots: u32, spares: u32) -> Layout {
     Layout::new(&LayoutSpec {
-        head_angle_turns: Vec::new(),
+        head_angle_revolutions: Vec::new(),
         order: Order::Classical,
         heads: 3,
         group_cylinders: None,
@@ -140,7 +140,7 @@ fn tracks(slots: u32, spares: u32) -> Layout {
             spare_tracks_at_end: 0,
             track_skew_sectors: 0.0,
             cylinder_skew_sectors: 0.0,
-            first_sector_turns: 0.37,
+            first_sector_revolutions: 0.37,
             empty_sectors_at_front: 0,
             spares: None,
         }],
