@@ -71,6 +71,27 @@ impl Phases {
         [self.queue, self.overhead, self.seek, self.rotation, self.transfer, self.bus, self.other]
     }
 
+    /// The same for who looks at no more than the first `total` of it: what comes last is left out first.
+    #[must_use]
+    pub fn up_to(&self, total: Nanos) -> Self {
+        let mut left = total;
+        let mut take = |phase: Nanos| {
+            let taken = phase.min(left);
+            left = left - taken;
+            taken
+        };
+        // In the order in which they mostly come.
+        Self {
+            queue: take(self.queue),
+            other: take(self.other),
+            overhead: take(self.overhead),
+            seek: take(self.seek),
+            rotation: take(self.rotation),
+            transfer: take(self.transfer),
+            bus: take(self.bus),
+        }
+    }
+
     /// Their sum: the response time.
     pub fn total(&self) -> Nanos {
         self.as_array().into_iter().fold(Nanos::ZERO, |sum, phase| sum + phase)
@@ -123,6 +144,15 @@ pub enum CacheResult {
     ReportedEarly,
 }
 
+/// How a command ended that was not complete by its duration limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Completed without its data, which the host is told.
+    Unavailable,
+    /// With an error.
+    Aborted,
+}
+
 /// How a command went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -142,6 +172,8 @@ pub struct Outcome {
     pub bus_transfers: u32,
     /// What the cache did.
     pub cache: CacheResult,
+    /// It ended without its data.
+    pub ended: Option<Ending>,
     /// The last sector on the critical path, where the completion depends on when one came around.
     pub passed: Option<SectorPassed>,
 }

@@ -5,9 +5,10 @@
 //! lies between. Both drive the same transfers.
 
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
+use crate::endings::{End, Endings, cut, ended};
 use crate::mechanism::BusyTimes;
 use crate::model::DriveModel;
-use crate::scheduler::{Held, Knowledge, Needs, Queue, Waiting};
+use crate::scheduler::{Estimate, Held, Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
     AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
@@ -39,6 +40,8 @@ struct Pending {
     ticket: Ticket,
     op: Op,
     transfer: AnyTransfer,
+    /// When the command ends if it is not complete by then.
+    end: Option<End>,
 }
 
 /// One actuator of a drive, in motion. Addresses are its own, counted from 0.
@@ -55,6 +58,9 @@ pub struct Drive {
     /// Room for what a scheduler that knows the cache is told.
     buffered: Vec<(u64, u64)>,
     pending: Vec<Pending>,
+    /// Work on commands that have ended: it goes on without the bus.
+    unseen: Vec<Pending>,
+    endings: Endings,
     next_ticket: u64,
     lateness: Lateness,
     /// When the last command was complete, of those that were announced.
@@ -73,6 +79,8 @@ impl Drive {
             queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None),
             buffered: Vec::new(),
             pending: Vec::new(),
+            unseen: Vec::new(),
+            endings: Endings::default(),
             next_ticket: 0,
             lateness: Lateness::default(),
             completed: Nanos::ZERO,
@@ -148,7 +156,9 @@ impl Drive {
         } else {
             self.queue.push(command, now);
         }
+        let end = self.endings.wait(&self.model, &command, now);
         self.pump(now, effects);
+        effects.extend(end.map(Effect::WakeAt));
     }
 
     #[inline]
@@ -179,7 +189,7 @@ impl Drive {
             .iter()
             .position(|pending| pending.ticket == ticket)
             .expect("the bus is granted to a transfer that asked for it");
-        let Pending { op, mut transfer, .. } = self.pending.swap_remove(index);
+        let Pending { op, mut transfer, end, .. } = self.pending.swap_remove(index);
         let needed = transfer.need().map_or(now, |need| need.at);
         let mut outcome = Outcome::default();
         let step = transfer.granted(now.max(needed), bus, &self.model, &mut self.parts, &mut outcome);
@@ -187,13 +197,12 @@ impl Drive {
             Step::Again { bus_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
                 // The command keeps its place: the controller may be waiting for it.
-                self.need_bus(ticket, op, transfer, effects);
+                self.need_bus(Pending { ticket, op, transfer, end }, effects);
                 self.announce(effects);
             }
             Step::Done { bus_free, controller_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
-                self.completed = self.completed.max(outcome.finish);
-                effects.push(Effect::Done(outcome));
+                self.done(outcome, end, now, effects);
                 self.parts.shelf.keep(transfer);
                 self.announce(effects);
                 // Another command's transfer may come first: it frees nothing.
@@ -215,11 +224,13 @@ impl Drive {
             self.lateness.count += 1;
             self.lateness.max = self.lateness.max.max(now - at);
         }
+        self.go_on_unseen(now, effects);
         self.pump(now, effects);
     }
 
     /// Dispatches waiting commands for which the controller is free.
     fn pump(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
+        self.end_waiting(now, effects);
         while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
@@ -240,8 +251,43 @@ impl Drive {
                 }
             };
             let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
+            self.endings.begin(&self.model, &next.command, next.arrived);
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
-            self.start(turn.command.op, transfer, effects);
+            self.start(&turn, transfer, effects);
+        }
+    }
+
+    /// Waiting commands whose time is up leave the queue.
+    fn end_waiting(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
+        while let Some((_, id, how)) = self.endings.due(now) {
+            let waiting = self.queue.withdraw(id).expect("what has a time to end by waits");
+            effects.push(Effect::Done(ended(id, waiting.arrived, None, now, how)));
+        }
+    }
+
+    /// The work on commands that have ended goes on to `now`.
+    fn go_on_unseen(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
+        let (bus, mut outcome) = (self.model.bus(), Outcome::default());
+        let needed = |pending: &Pending| pending.transfer.need().map_or(Nanos::ZERO, |need| need.at);
+        while let Some(next) = (0..self.unseen.len()).min_by_key(|&index| needed(&self.unseen[index]))
+            && let at = needed(&self.unseen[next])
+            && at <= now
+        {
+            let Pending { ticket, op, mut transfer, end } = self.unseen.swap_remove(next);
+            match transfer.granted(at, &bus, &self.model, &mut self.parts, &mut outcome) {
+                Step::Again { .. } => {
+                    let again = Pending { ticket, op, transfer, end };
+                    effects.push(Effect::WakeAt(needed(&again)));
+                    self.unseen.push(again);
+                }
+                Step::Done { controller_free, .. } => {
+                    self.parts.shelf.keep(transfer);
+                    if self.controller == Controller::Waiting(ticket) {
+                        self.set_free(controller_free);
+                    }
+                }
+            }
+            self.announce(effects);
         }
     }
 
@@ -272,44 +318,72 @@ impl Drive {
         }
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
         let held = Held { buffered: &self.buffered, coming };
-        let taken = if self.model.arm_angles.len() == 1 {
-            let estimate = self.parts.estimate(&self.model, at);
-            self.queue.pop_by(at, now, &[estimate], held)?
+        let Self { model, parts, queue, endings, .. } = self;
+        let mut pop = |arms: &[Estimate<'_>]| match queue.pop_by(at, now, arms, held) {
+            // Nothing is put off that would end meanwhile.
+            Some(Err(until)) if endings.next().is_some_and(|end| end <= until) => {
+                queue.pop_by(at, Nanos::MAX, arms, held)
+            }
+            popped => popped,
+        };
+        let taken = if model.arm_angles.len() == 1 {
+            pop(&[parts.estimate(model, at)])?
         } else {
             // Which arm serves the command follows from the command: the same that was best for it here.
-            let estimates = self.parts.estimates(&self.model, at);
-            self.queue.pop_by(at, now, &estimates, held)?
+            pop(&parts.estimates(model, at))?
         };
         Some(taken.map(|taken| taken.waiting))
     }
 
     /// A transfer was dispatched: it waits for the bus, if it needs it.
-    fn start(&mut self, op: Op, mut transfer: AnyTransfer, effects: &mut Vec<Effect>) {
+    fn start(&mut self, turn: &Turn, mut transfer: AnyTransfer, effects: &mut Vec<Effect>) {
+        let &Turn { command, submitted, at, .. } = turn;
+        let end = self.model.limits.end_running(command.flags, at - submitted);
+        let end = end.map(|(age, how)| (submitted + age, how));
         let ticket = Ticket(self.next_ticket);
         match transfer.controller_free() {
             Some(free) => self.set_free(free),
             None => self.controller = Controller::Waiting(ticket),
         }
-        if transfer.need().is_some() {
+        if let Some(need) = transfer.need() {
             self.next_ticket += 1;
-            self.need_bus(ticket, op, transfer, effects);
+            let pending = Pending { ticket, op: command.op, transfer, end };
+            match end {
+                Some((end, how)) if need.at > end => {
+                    let finish = end.max(at);
+                    effects.push(Effect::Done(ended(command.id, submitted, Some(at), finish, how)));
+                    effects.push(Effect::WakeAt(need.at));
+                    self.unseen.push(pending);
+                }
+                _ => self.need_bus(pending, effects),
+            }
             return;
         }
         let (bus, mut outcome) = (self.model.bus(), Outcome::default());
         transfer.granted(Nanos::ZERO, &bus, &self.model, &mut self.parts, &mut outcome);
         self.parts.shelf.keep(transfer);
-        self.completed = self.completed.max(outcome.finish);
-        effects.push(Effect::Done(outcome));
+        self.done(outcome, end, at, effects);
         self.announce(effects);
     }
 
-    fn need_bus(&mut self, ticket: Ticket, op: Op, transfer: AnyTransfer, effects: &mut Vec<Effect>) {
+    /// A command is complete, or has ended before, as far as is known at `now`.
+    fn done(&mut self, outcome: Outcome, end: Option<End>, now: Nanos, effects: &mut Vec<Effect>) {
+        self.completed = self.completed.max(outcome.finish);
+        let outcome = match end {
+            Some((end, how)) if outcome.finish > end.max(now) => cut(&outcome, end.max(now), how),
+            _ => outcome,
+        };
+        effects.push(Effect::Done(outcome));
+    }
+
+    fn need_bus(&mut self, pending: Pending, effects: &mut Vec<Effect>) {
+        let Pending { ticket, op, ref transfer, .. } = pending;
         if let Some(need) = transfer.need() {
             let bytes = need.sectors * u64::from(self.model.sector_bytes());
             let available_by = need.available_by;
             effects.push(Effect::NeedBus { ticket, at: need.at, direction: op, bytes, available_by });
         }
-        self.pending.push(Pending { ticket, op, transfer });
+        self.pending.push(pending);
     }
 
     fn announce(&mut self, effects: &mut Vec<Effect>) {

@@ -108,6 +108,7 @@
 mod buffer;
 pub mod command;
 mod drive;
+mod endings;
 mod explain;
 mod foresight;
 pub mod layout;

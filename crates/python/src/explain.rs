@@ -50,6 +50,12 @@ impl Narrator {
                 "name the drive: its library name, or its drive file",
             ));
         };
+        if model.ends_commands() {
+            return Err(Error::input(
+                "a timeline serves commands one by one: duration limits do not end them",
+                "take `complete-earliest` in `controller.duration_limits`",
+            ));
+        }
         let (host, drive) = (system.system.sector_bytes(), model.sector_bytes());
         if host % drive != 0 {
             return Err(Error::Input(

@@ -170,7 +170,8 @@ fn dictionary() -> DataType {
 }
 
 /// The columns of the completion record. `flags` has a bit for each mark: 1 forced to the media, 2 ordered, 4 head of the
-/// queue, 8 asynchronous, 16 raw, 32 flush, 64 limited, 512 discard, 1024 write same ([`RequestFlags`]), as in traces.
+/// queue, 8 asynchronous, 16 raw, 32 flush, 64 limited, 512 discard, 1024 write same, 4096 completed without its
+/// data, 8192 ended with an error ([`RequestFlags`]), as in traces.
 pub fn schema() -> SchemaRef {
     let whole = |name: &str| Field::new(name, DataType::UInt64, false);
     let small = |name: &str| Field::new(name, DataType::UInt32, false);

@@ -303,6 +303,11 @@ impl System {
         self.config.volumes.iter().enumerate().map(&mut entry).collect()
     }
 
+    /// Whether a drive's duration limits may end commands without their data.
+    pub(crate) fn ends_commands(&self, drive: usize) -> bool {
+        self.model(drive).is_some_and(|model| model.ends_commands())
+    }
+
     /// Whether a controller has a cache.
     pub(crate) fn has_array_cache(&self) -> bool {
         self.config.volumes.iter().any(|volume| volume.cache.is_some())

@@ -43,6 +43,15 @@ impl RequestFlags {
     /// puts it before the others.
     pub const PRIORITY: Self = Self(2048);
 
+    /// A completion's mark: the drive answered in time, but without the data (its duration limit had passed).
+    pub const UNAVAILABLE: Self = Self(4096);
+
+    /// A completion's mark: it ended with an error (its duration limit had passed).
+    pub const ABORTED: Self = Self(8192);
+
+    /// Both marks of a completion without its data.
+    pub const WITHOUT_DATA: Self = Self(4096 | 8192);
+
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -259,6 +259,9 @@ def _show(summary: Mapping[str, Any]) -> None:
     pairs += [("rebuild", _rebuild(rebuild)) for rebuild in summary.get("rebuilds", [])]
     if loss := summary.get("data_loss"):
         pairs.append(("data lost", _loss(loss)))
+    if ended := summary.get("without_data"):
+        text = f"{number(ended['unavailable'])} unavailable, {number(ended['aborted'])} aborted, by a duration limit"
+        pairs.append(("without data", f"{text}; in no other figure"))
     if summary["in_flight_cut"]:
         pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
     if notice := held_back(summary):

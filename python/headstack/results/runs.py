@@ -180,11 +180,20 @@ class Parallel(TypedDict):
     """Those whose guess proved right; the others were served again."""
 
 
+class WithoutData(TypedDict):
+    """Requests that ended without their data because a duration limit of the drive had passed."""
+
+    unavailable: int
+    """Completed, with a word to the host that the data are not available (`complete-unavailable`)."""
+    aborted: int
+    """Ended with an error (`abort`)."""
+
+
 class RunSummary(TypedDict):
     """What a simulation comes to."""
 
     requests: int
-    """Requests that completed, after the warm-up."""
+    """Requests that completed, after the warm-up, with their data."""
     simulated_s: float
     wall_s: float
     """What the run took here."""
@@ -211,6 +220,8 @@ class RunSummary(TypedDict):
     drives: list[DriveLoad]
     buses: list[BusLoad]
     provenance: Origins
+    without_data: NotRequired[WithoutData]
+    """In no other figure of requests."""
     warmup_requests: int
     in_flight_drained: int
     in_flight_cut: int

@@ -237,6 +237,11 @@ impl DriveModel {
         self.write_back.as_ref().is_none_or(|cache| cache.store.is_volatile())
     }
 
+    /// Whether commands may end without their data, because a duration limit has passed. The closed form knows of none.
+    pub fn ends_commands(&self) -> bool {
+        self.limits.end_commands
+    }
+
     /// Whether acknowledged writes stay in a cache, and would be lost there with the power.
     pub fn holds_writes(&self) -> bool {
         self.write_back.as_ref().is_some_and(|cache| cache.store.is_volatile())

@@ -253,6 +253,24 @@ impl Queue {
         Some(Ok(Taken { waiting: self.take(slot), arm: arm as usize }))
     }
 
+    /// Takes out a command that nobody waits for any more; it is not the last that was served.
+    pub(crate) fn withdraw(&mut self, id: u64) -> Option<Waiting> {
+        let last = self.last;
+        let stream = self.stream;
+        let withdrawn = if let Some(index) = self.heads.iter().position(|waiting| waiting.command.id == id) {
+            Some(self.heads.remove(index))
+        } else if let Some(slot) = self.slots.position(|waiting| waiting.command.id == id) {
+            Some(self.take(slot))
+        } else {
+            let index = self.backlog.iter().position(|(_, command)| command.id == id)?;
+            let (arrived, command) = self.backlog.remove(index)?;
+            Some(self.waiting(command, arrived))
+        };
+        self.last = last;
+        self.stream = stream;
+        withdrawn
+    }
+
     /// Takes out the command that continues the last one, if the policy joins them.
     pub fn pop_follower(&mut self) -> Option<Waiting> {
         let slot = self.follower()?;

@@ -100,10 +100,19 @@ impl Slots {
 
     /// All that are kept, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.numbers().map(|slot| &self[slot])
+    }
+
+    /// The number of one that is looked for.
+    pub(super) fn position(&self, is_it: impl Fn(&Waiting) -> bool) -> Option<Slot> {
+        self.numbers().find(|&slot| is_it(&self[slot]))
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = Slot> + use<> {
         let mut free = self.free.clone();
         free.sort_unstable();
         let kept = move |slot: &Slot| free.binary_search(slot).is_err();
-        (0..self.waiting.len() as Slot).filter(kept).map(|slot| &self[slot])
+        (0..self.waiting.len() as Slot).filter(kept)
     }
 
     /// How many are kept.

@@ -15,21 +15,57 @@ pub enum LimitPolicy {
     /// It is completed as early as can be.
     #[default]
     CompleteEarliest,
-    /// The limit of the next descriptor holds, counted from the command's arrival.
+    /// The limit of the next descriptor holds, counted from the command's arrival (`limit_ms` only).
     NextLimit,
-    /// It has no limit any more.
+    /// It has no limit any more (`limit_ms` only).
     NoLimit,
+    /// It is completed without its data, which the host is told.
+    CompleteUnavailable,
+    /// It ends with an error.
+    Abort,
 }
 
-/// One descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// One descriptor: up to three times, each with what holds when it has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DurationLimitSpec {
     /// From its arrival in the drive a command should be complete after this, in ms (the standards' duration guideline).
-    pub limit_ms: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ms: Option<f64>,
     /// What holds when it is not.
     #[serde(default)]
     pub policy: LimitPolicy,
+    /// From its arrival the drive should have begun with it after this, in ms (inactive time limit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inactive_ms: Option<f64>,
+    /// What holds when it has not.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub inactive_policy: LimitPolicy,
+    /// From when the drive began with it, it should be complete after this, in ms (active time limit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_ms: Option<f64>,
+    /// What holds when it is not.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub active_policy: LimitPolicy,
+}
+
+impl LimitPolicy {
+    /// Whether a command ends without its data.
+    pub fn ends(self) -> bool {
+        matches!(self, Self::CompleteUnavailable | Self::Abort)
+    }
+}
+
+impl DurationLimitSpec {
+    /// Whether a command may end without its data.
+    pub fn ends(&self) -> bool {
+        let all = [
+            (self.limit_ms, self.policy),
+            (self.inactive_ms, self.inactive_policy),
+            (self.active_ms, self.active_policy),
+        ];
+        all.iter().any(|(time, policy)| time.is_some() && policy.ends())
+    }
 }
 
 /// What is wrong with the limits of a drive.
@@ -48,25 +84,63 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     }
     for (index, limit) in limits.iter().enumerate() {
         let path = format!("{all}.{index}");
-        if let Some(message) = misfit(spec, index, limit.limit_ms) {
+        check_one(spec, index, limit, &path, findings);
+        if let Some(message) = limit.limit_ms.and_then(|limit_ms| disorder(spec, index, limit_ms)) {
             findings.add(format!("{path}.limit_ms"), message);
-        }
-        if limit.policy == LimitPolicy::NextLimit && index + 1 == limits.len() {
-            let message = "`next-limit` in the last descriptor: no other follows; take `complete-earliest`";
-            findings.add(format!("{path}.policy"), message);
         }
     }
 }
 
-/// Why a descriptor cannot have its limit.
-fn misfit(spec: &DriveSpec, index: usize, limit_ms: f64) -> Option<String> {
-    let revolution_ms = 60_000.0 / spec.rotation_rpm;
-    if !(limit_ms > revolution_ms && limit_ms <= 60_000.0) {
-        return Some(format!(
-            "{limit_ms} is not between a revolution, {revolution_ms:.2} ms, which no drive can promise to beat, and 60000"
-        ));
+fn check_one(spec: &DriveSpec, index: usize, limit: &DurationLimitSpec, path: &str, findings: &mut Findings) {
+    let &DurationLimitSpec { limit_ms, policy, inactive_ms, inactive_policy, active_ms, active_policy } =
+        limit;
+    if [limit_ms, inactive_ms, active_ms].iter().all(Option::is_none) {
+        findings.add(path, "no limit: give `limit_ms`, `inactive_ms` or `active_ms`");
     }
-    let before = index.checked_sub(1).map(|before| spec.controller.duration_limits[before].limit_ms)?;
+    for (key, time) in [("limit_ms", limit_ms), ("active_ms", active_ms)] {
+        if let Some(message) = time.and_then(|time| too_short(spec, time)) {
+            findings.add(format!("{path}.{key}"), message);
+        }
+    }
+    if let Some(time) = inactive_ms
+        && !(time > 0.0 && time <= 60_000.0)
+    {
+        findings.add(format!("{path}.inactive_ms"), format!("{time} is not above 0 and at most 60000"));
+    }
+    if policy == LimitPolicy::NextLimit && index + 1 == spec.controller.duration_limits.len() {
+        let message = "`next-limit` in the last descriptor: no other follows; take `complete-earliest`";
+        findings.add(format!("{path}.policy"), message);
+    }
+    for (key, time, policy) in
+        [("inactive", inactive_ms, inactive_policy), ("active", active_ms, active_policy)]
+    {
+        if matches!(policy, LimitPolicy::NextLimit | LimitPolicy::NoLimit) {
+            let message =
+                "a policy of `limit_ms` only: take `complete-earliest`, `complete-unavailable` or `abort`";
+            findings.add(format!("{path}.{key}_policy"), message);
+        } else if time.is_none() && policy.ends() {
+            findings.add(format!("{path}.{key}_policy"), format!("has no `{key}_ms` to hold for"));
+        }
+    }
+    if limit_ms.is_none() && policy != LimitPolicy::default() {
+        findings.add(format!("{path}.policy"), "has no `limit_ms` to hold for");
+    }
+}
+
+/// Why a limit until a command is complete cannot be kept.
+fn too_short(spec: &DriveSpec, limit_ms: f64) -> Option<String> {
+    let revolution_ms = 60_000.0 / spec.rotation_rpm;
+    (!(limit_ms > revolution_ms && limit_ms <= 60_000.0)).then(|| {
+        format!(
+            "{limit_ms} is not between a revolution, {revolution_ms:.2} ms, which no drive can promise to beat, and 60000"
+        )
+    })
+}
+
+/// Why a descriptor cannot stand where it does.
+fn disorder(spec: &DriveSpec, index: usize, limit_ms: f64) -> Option<String> {
+    let before = &spec.controller.duration_limits[..index];
+    let before = before.iter().rev().find_map(|limit| limit.limit_ms)?;
     (limit_ms < before).then(|| {
         format!("{limit_ms} is shorter than {before} of the descriptor before: order them from short to long")
     })

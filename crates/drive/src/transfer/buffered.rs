@@ -119,6 +119,7 @@ impl Transfer for Buffered {
             bus_data: bus.transfer(Op::Write, self.sectors() * bytes),
             bus_transfers: self.transfers,
             cache: CacheResult::ReportedEarly,
+            ended: None,
             passed: None,
         };
         Step::Done { bus_free: received, controller_free: kept.at }

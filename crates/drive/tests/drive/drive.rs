@@ -7,6 +7,7 @@ mod arms;
 mod common;
 mod controller;
 mod destage;
+mod endings;
 mod heads;
 mod ncq;
 mod overrides;

@@ -124,7 +124,13 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
         ("{ limit_ms = 5 }", "5 is not between a revolution"),
         ("{ limit_ms = 50, policy = \"next-limit\" }", "no other follows"),
         (&eight, "there are 7 at most"),
-        ("{ limit_ms = 50, policy = \"abort\" }", "unknown variant `abort`"),
+        ("{ limit_ms = 50, policy = \"give-up\" }", "unknown variant `give-up`"),
+        ("{ }", "no limit: give `limit_ms`, `inactive_ms` or `active_ms`"),
+        ("{ inactive_ms = 0 }", "0 is not above 0"),
+        ("{ active_ms = 5 }", "5 is not between a revolution"),
+        ("{ inactive_ms = 5, inactive_policy = \"no-limit\" }", "a policy of `limit_ms` only"),
+        ("{ limit_ms = 50, active_policy = \"abort\" }", "has no `active_ms` to hold for"),
+        ("{ inactive_ms = 5, policy = \"abort\" }", "has no `limit_ms` to hold for"),
     ] {
         let message = limits(given).unwrap_err();
         assert!(message.contains(says), "{message}");

@@ -214,9 +214,7 @@ impl Engine {
             left = owner.left;
             if let Some(critical) = owner.critical.take() {
                 let before = self.paths.remove(critical);
-                if finished.finish < before.finish {
-                    *finished = before;
-                }
+                finished.join(&before);
             }
             if left > 0 {
                 owner.critical = Some(self.paths.insert(*finished));

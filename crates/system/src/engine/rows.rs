@@ -1,8 +1,8 @@
 //! What a run records of its drives, as the system's.
 
-use headstack_drive::command::{Background, Busy, CacheResult, Outcome, Phases, SectorPassed};
+use headstack_drive::command::{Background, Busy, CacheResult, Ending, Outcome, Phases, SectorPassed};
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::System;
@@ -34,6 +34,8 @@ pub(crate) struct Finished {
     drive: u32,
     cache: CacheResult,
     passed: Option<SectorPassed>,
+    /// The marks of a part that ended without its data.
+    ended: RequestFlags,
 }
 
 impl Finished {
@@ -51,6 +53,11 @@ impl Finished {
             drive,
             cache: outcome.cache,
             passed: outcome.passed,
+            ended: match outcome.ended {
+                None => RequestFlags::default(),
+                Some(Ending::Unavailable) => RequestFlags::UNAVAILABLE,
+                Some(Ending::Aborted) => RequestFlags::ABORTED,
+            },
         }
     }
 
@@ -65,13 +72,25 @@ impl Finished {
         phases.transfer += transfer;
         phases.bus += bus;
         phases.other += other + (self.began - before.finish);
-        Self { began: before.began, start: before.start, phases, ..self }
+        let ended = self.ended.with(before.ended);
+        Self { began: before.began, start: before.start, phases, ended, ..self }
+    }
+
+    /// With another part of the same request: that which finished last counts, and what either lacks is lacking.
+    #[inline]
+    pub(crate) fn join(&mut self, other: &Self) {
+        let ended = self.ended.with(other.ended);
+        if self.finish < other.finish {
+            *self = *other;
+        }
+        self.ended = ended;
     }
 
     /// A request of the driver.
     pub(crate) fn of_row(row: &CompletionRow) -> Self {
-        let &CompletionRow { arrival, start, finish, phases, busy, drive, cache, passed, .. } = row;
-        Self { began: arrival, start, finish, phases, busy, drive, cache, passed }
+        let &CompletionRow { arrival, start, finish, phases, busy, drive, cache, passed, flags, .. } = row;
+        let ended = RequestFlags(flags.0 & RequestFlags::WITHOUT_DATA.0);
+        Self { began: arrival, start, finish, phases, busy, drive, cache, passed, ended }
     }
 }
 
@@ -96,7 +115,7 @@ pub(crate) fn row(
         device: request.device,
         drive: finished.drive,
         op: request.op,
-        flags: request.flags,
+        flags: request.flags.without(RequestFlags::WITHOUT_DATA).with(finished.ended),
         cache: finished.cache,
         sectors: request.sectors,
         lba: request.lba,
@@ -141,6 +160,7 @@ pub(super) fn answer(
         drive: by.map_or_else(|| system.units[volume.unit_of(request.lba)].drive as u32, |by| by.drive),
         cache: by.map_or(at_hand, |by| by.cache),
         passed: None,
+        ended: by.map_or(RequestFlags::default(), |by| by.ended),
     };
     row(system, id, request, issued, &waited)
 }

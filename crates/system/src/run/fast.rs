@@ -61,7 +61,10 @@ pub(super) fn applies(system: &System) -> bool {
         && system.volumes.iter().all(Volume::is_stateless)
         && !system.config().buses.iter().any(|bus| bus.commands_hold)
         && units.iter().all(|unit| {
-            unit.limit == 1 && is_alone(unit.bus) && recalibration_interval(system, unit.drive).is_none()
+            unit.limit == 1
+                && is_alone(unit.bus)
+                && recalibration_interval(system, unit.drive).is_none()
+                && !system.ends_commands(unit.drive)
         })
 }
 

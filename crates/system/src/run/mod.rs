@@ -92,6 +92,14 @@ pub fn run(
             hint: "use `--replay open`, or a system without `failures` and `spares`".to_owned(),
         });
     }
+    if options.replay != Replay::Open
+        && (0..system.config().drives.len()).any(|drive| system.ends_commands(drive))
+    {
+        return Err(SystemError::Options {
+            problem: "a closed or measured replay has one request under way at a time: duration limits do not end it".to_owned(),
+            hint: "use `--replay open`, or `complete-earliest` in `controller.duration_limits`".to_owned(),
+        });
+    }
     let mut output = Output::new(system, options, sink, on_progress);
     let end = match (options.replay, input) {
         (Replay::Open, Input::Source(source)) if !options.event_path && fast::applies(system) => {

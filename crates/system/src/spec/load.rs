@@ -291,6 +291,7 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         problems.extend(failures(volume));
         problems.extend(super::rebuild::check(volume));
         problems.extend(join_gap(volume));
+        problems.extend(ending_limits(&config, volume));
         if let Some(cache) = &volume.cache {
             let host_bytes = host_bytes(&config);
             problems.extend(cache.check(&volume.name, host_bytes, policy.needs()));
@@ -344,6 +345,24 @@ fn failures(volume: &VolumeConfig) -> Option<String> {
 }
 
 /// Commands joined over less than nothing, or over more than a drive.
+/// What a cache or a redundant array does with a command that comes without its data is not modelled.
+fn ending_limits(config: &SystemConfig, volume: &VolumeConfig) -> Option<String> {
+    let is_plain = ["single", "concatenation", "raid-0"].contains(&volume.level.as_str())
+        && volume.cache.is_none()
+        && !volume.is_cache
+        && config.host.buffer_cache.is_none();
+    let ends = |&&drive: &&usize| {
+        let limits = &config.drives[drive].spec.controller.duration_limits;
+        limits.iter().any(headstack_drive::spec::DurationLimitSpec::ends)
+    };
+    let drive = volume.drives.iter().chain(&volume.spares).find(ends).filter(|_| !is_plain)?;
+    Some(format!(
+        "`volume.{}`: limits of drive {} end commands without their data, which caches and redundant volumes do not know; \
+         take `complete-earliest`, or a volume without them",
+        volume.name, config.drives[*drive].name
+    ))
+}
+
 fn join_gap(volume: &VolumeConfig) -> Option<String> {
     let kib = volume.options.join_gap_kib;
     (!(0.0..=1e9).contains(&kib))

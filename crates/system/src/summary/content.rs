@@ -63,6 +63,9 @@ pub struct Summary {
     pub buses: Vec<BusSummary>,
     /// Where the drives' values come from.
     pub provenance: ProvenanceSummary,
+    /// Requests that ended without their data because a duration limit had passed; they are in no other figure of requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_data: Option<WithoutDataSummary>,
     /// Requests left out as warm-up.
     pub warmup_requests: u64,
     /// Requests that were in flight when the last one arrived, and were completed.
@@ -92,6 +95,15 @@ pub struct Summary {
     pub interrupted: bool,
     /// Curves for a report.
     pub plots: Plots,
+}
+
+/// Requests that ended without their data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WithoutDataSummary {
+    /// Completed, with a word to the host that the data are not available (`complete-unavailable`).
+    pub unavailable: u64,
+    /// Ended with an error (`abort`).
+    pub aborted: u64,
 }
 
 /// How several threads served the requests of one drive. The results are those of one thread.

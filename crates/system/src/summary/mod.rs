@@ -16,7 +16,7 @@ pub(crate) use buffer_cache::BufferCacheUse;
 pub use content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
     ParallelSummary, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
-    WaitTimes,
+    WaitTimes, WithoutDataSummary,
 };
 pub use phase::PhaseSummary;
 pub use power::PowerSummary;

@@ -2,7 +2,7 @@
 
 use headstack_drive::command::CacheResult;
 use headstack_stats::{BatchMeans, Moments, Quantiles, Sums, Timeline};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, Op, RequestFlags};
 
 use crate::record::{CompletionRow, DriverRow};
 use crate::run::Warmup;
@@ -38,6 +38,8 @@ pub struct Recorder {
     warmup: Warmup,
     warmup_end: Nanos,
     pub(super) excluded: u64,
+    /// Requests that ended without their data: answered in time, aborted.
+    pub(super) without_data: [u64; 2],
     pub(super) response: Times,
     pub(super) service: Times,
     /// Reads, writes.
@@ -64,6 +66,7 @@ impl Recorder {
                 Warmup::None | Warmup::Requests(_) => Nanos::ZERO,
             },
             excluded: 0,
+            without_data: [0; 2],
             response: Times::default(),
             service: Times::default(),
             ops: Default::default(),
@@ -104,6 +107,11 @@ impl Recorder {
 
     #[inline]
     fn record_one(&mut self, row: &CompletionRow) {
+        if row.flags.has_any(RequestFlags::WITHOUT_DATA) {
+            // One part with an error is an error of the whole.
+            self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
+            return;
+        }
         let (response, service) = (row.response(), row.service());
         self.response.record(response);
         self.service.record(service);

@@ -12,6 +12,7 @@ use crate::spec::config_hash;
 use crate::summary::content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
     PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork, WaitTimes,
+    WithoutDataSummary,
 };
 use crate::summary::{ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
 use crate::system::System;
@@ -67,6 +68,10 @@ impl Recorder {
             drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),
             provenance: provenance(system),
+            without_data: (self.without_data != [0; 2]).then(|| WithoutDataSummary {
+                unavailable: self.without_data[0],
+                aborted: self.without_data[1],
+            }),
             warmup_requests: self.excluded,
             in_flight_drained: end.drained,
             in_flight_cut: end.cut,

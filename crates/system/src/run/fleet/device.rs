@@ -45,6 +45,9 @@ struct Both<'b>(&'b mut Book, &'b mut Quantiles);
 impl Records for Both<'_> {
     #[inline]
     fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+        if row.flags.has_any(headstack_units::RequestFlags::WITHOUT_DATA) {
+            return Ok(());
+        }
         let Self(book, all) = self;
         let response = row.response();
         book.reads += u64::from(row.op == Op::Read);
