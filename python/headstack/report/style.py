@@ -30,6 +30,8 @@ CONFIG: dict[str, Any] = {
     "view": {"stroke": None, "continuousWidth": 300, "continuousHeight": 300},
     "axis": {
         "labelFontSize": 12,
+        # On a phone neighbours would touch: of those that do, every second is left out.
+        "labelSeparation": 8,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
         "titleColor": "#444",
