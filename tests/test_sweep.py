@@ -133,7 +133,7 @@ def test_points_are_what_simulate_gives(tmp_path: Path) -> None:
             again = headstack.simulate(
                 "hp-97560",
                 "thesis-4ms",
-                limit=300,
+                requests=300,
                 seed=run.seed,
                 overrides={"rotation_rpm": result.values["rotation_rpm"]},
             )

@@ -185,6 +185,29 @@ impl Gate {
         mut request: Request,
         place: Place,
     ) -> Result<(), TraceError> {
+        let zero = match self.clock {
+            Clock::Trace => Nanos::ZERO,
+            Clock::Unknown => Nanos::MAX,
+            Clock::Since(zero) => zero,
+        };
+        let last = if self.sorting { Nanos::ZERO } else { self.last };
+        if zero <= request.arrival && is_sound(&request, last) && request.arrival <= LAST_INSTANT {
+            self.last = request.arrival;
+            rebase(&mut request, zero);
+            batch.push(request);
+            return Ok(());
+        }
+        self.admit_slowly(batch, request, place)
+    }
+
+    /// The same for what is not plainly sound.
+    #[inline(never)]
+    fn admit_slowly(
+        &mut self,
+        batch: &mut Vec<Request>,
+        mut request: Request,
+        place: Place,
+    ) -> Result<(), TraceError> {
         match self.check(&mut request, place) {
             Ok(true) => batch.push(request),
             Ok(false) => {}
@@ -194,7 +217,6 @@ impl Gate {
     }
 
     /// Puts the request on the gate's clock; whether it is to be delivered.
-    #[inline]
     fn check(&mut self, request: &mut Request, place: Place) -> Result<bool, TraceError> {
         if request.sectors == 0 && !self.takes_empty(request, place)? {
             return Ok(false);
@@ -244,12 +266,7 @@ impl Gate {
         }
         let (mut last, mut sound) = (self.last, true);
         for request in batch {
-            let handed_over = if request.start == Nanos::MAX { request.arrival } else { request.start };
-            sound &= request.sectors > 0
-                && request.lba.0 <= u64::MAX - u64::from(request.sectors)
-                && request.arrival <= handed_over
-                && handed_over <= request.finish
-                && last <= request.arrival;
+            sound &= is_sound(request, last);
             last = request.arrival;
         }
         sound &= last <= LAST_INSTANT;
@@ -301,6 +318,17 @@ impl Gate {
             hint: Some(hint.into()),
         }
     }
+}
+
+/// Whether nothing is wrong with a request that comes behind one of the instant `last`.
+#[inline]
+fn is_sound(request: &Request, last: Nanos) -> bool {
+    let handed_over = if request.start == Nanos::MAX { request.arrival } else { request.start };
+    (request.sectors > 0)
+        & (request.lba.0 <= u64::MAX - u64::from(request.sectors))
+        & (request.arrival <= handed_over)
+        & (handed_over <= request.finish)
+        & (last <= request.arrival)
 }
 
 /// Moves the request's instants so that `zero` becomes 0; `zero` is at most its arrival.

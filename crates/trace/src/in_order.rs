@@ -1,14 +1,15 @@
 //! Things put into order of time, equals in the order in which they came.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use headstack_units::Nanos;
 
-/// What waits for its time.
+/// What waits for its time. Most comes in order already: only what is earlier than something before it goes through a heap.
 #[derive(Debug)]
 pub(crate) struct InOrder<T> {
-    waiting: BinaryHeap<Waiting<T>>,
+    run: VecDeque<Waiting<T>>,
+    late: BinaryHeap<Waiting<T>>,
     number: u64,
 }
 
@@ -21,31 +22,59 @@ struct Waiting<T> {
 
 impl<T> Default for InOrder<T> {
     fn default() -> Self {
-        Self { waiting: BinaryHeap::new(), number: 0 }
+        Self { run: VecDeque::new(), late: BinaryHeap::new(), number: 0 }
     }
 }
 
 impl<T> InOrder<T> {
     /// Adds an item of `time`.
+    #[inline]
     pub(crate) fn push(&mut self, time: Nanos, item: T) {
         self.number += 1;
-        self.waiting.push(Waiting { time, number: self.number, item });
+        let waiting = Waiting { time, number: self.number, item };
+        if self.run.back().is_none_or(|last| last.time <= time) {
+            self.run.push_back(waiting);
+        } else {
+            self.late.push(waiting);
+        }
     }
 
     /// Takes the earliest.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        self.waiting.pop().map(|waiting| waiting.item)
+        self.pop_until(Nanos::MAX)
     }
 
     /// Takes the earliest, if its time is before `until`.
+    #[inline]
     pub(crate) fn pop_before(&mut self, until: Nanos) -> Option<T> {
-        self.waiting.peek().filter(|waiting| waiting.time < until)?;
-        self.pop()
+        self.pop_until(Nanos(until.0.checked_sub(1)?))
+    }
+
+    /// Takes the earliest, if its time is not after `last`.
+    #[inline]
+    fn pop_until(&mut self, last: Nanos) -> Option<T> {
+        let next = self.run.front();
+        let waiting = match self.late.peek() {
+            Some(late) if next.is_none_or(|next| late > next) => {
+                if late.time > last {
+                    return None;
+                }
+                self.late.pop()?
+            }
+            _ => {
+                if next?.time > last {
+                    return None;
+                }
+                self.run.pop_front()?
+            }
+        };
+        Some(waiting.item)
     }
 
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+        self.run.len() + self.late.len()
     }
 }
 

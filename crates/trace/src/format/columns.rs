@@ -131,7 +131,7 @@ fn fill_instants(
     batch: &RecordBatch,
     name: &str,
     requests: &mut [Request],
-    instant: fn(&mut Request) -> &mut Nanos,
+    instant: impl Fn(&mut Request) -> &mut Nanos,
 ) -> Result<(), Flaw> {
     let Some(column) = batch.column_by_name(name) else { return Ok(()) };
     if *column.data_type() == DataType::Null {
@@ -143,6 +143,12 @@ fn fill_instants(
     }
     let column = integers(column, name, &DataType::UInt64)?;
     let column = column.as_primitive::<UInt64Type>();
+    if column.null_count() == 0 {
+        for (request, &at) in requests.iter_mut().zip(column.values()) {
+            *instant(request) = Nanos(at);
+        }
+        return Ok(());
+    }
     for (request, at) in requests.iter_mut().zip(column) {
         *instant(request) = at.map_or(Nanos::MAX, Nanos);
     }
