@@ -156,7 +156,8 @@ impl Drive {
         } else {
             self.queue.push(command, now);
         }
-        let end = self.endings.wait(&self.model, &command, now);
+        let ends_commands = self.model.ends_commands();
+        let end = if ends_commands { self.endings.wait(&self.model, &command, now) } else { None };
         self.pump(now, effects);
         effects.extend(end.map(Effect::WakeAt));
     }
@@ -224,13 +225,17 @@ impl Drive {
             self.lateness.count += 1;
             self.lateness.max = self.lateness.max.max(now - at);
         }
-        self.go_on_unseen(now, effects);
+        if !self.unseen.is_empty() {
+            self.go_on_unseen(now, effects);
+        }
         self.pump(now, effects);
     }
 
     /// Dispatches waiting commands for which the controller is free.
     fn pump(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
-        self.end_waiting(now, effects);
+        if self.endings.next().is_some_and(|end| end <= now) {
+            self.end_waiting(now, effects);
+        }
         while !self.queue.is_empty() {
             let Controller::FreeAt(free) = self.controller else { return };
             if free > now {
@@ -251,13 +256,16 @@ impl Drive {
                 }
             };
             let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
-            self.endings.begin(&self.model, &next.command, next.arrived);
+            if self.model.ends_commands() {
+                self.endings.begin(&self.model, &next.command, next.arrived);
+            }
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
             self.start(&turn, transfer, effects);
         }
     }
 
     /// Waiting commands whose time is up leave the queue.
+    #[cold]
     fn end_waiting(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
         while let Some((_, id, how)) = self.endings.due(now) {
             let waiting = self.queue.withdraw(id).expect("what has a time to end by waits");
@@ -266,6 +274,7 @@ impl Drive {
     }
 
     /// The work on commands that have ended goes on to `now`.
+    #[cold]
     fn go_on_unseen(&mut self, now: Nanos, effects: &mut Vec<Effect>) {
         let (bus, mut outcome) = (self.model.bus(), Outcome::default());
         let needed = |pending: &Pending| pending.transfer.need().map_or(Nanos::ZERO, |need| need.at);
@@ -338,7 +347,8 @@ impl Drive {
     /// A transfer was dispatched: it waits for the bus, if it needs it.
     fn start(&mut self, turn: &Turn, mut transfer: AnyTransfer, effects: &mut Vec<Effect>) {
         let &Turn { command, submitted, at, .. } = turn;
-        let end = self.model.limits.end_running(command.flags, at - submitted);
+        let limits = &self.model.limits;
+        let end = if limits.end_commands { limits.end_running(command.flags, at - submitted) } else { None };
         let end = end.map(|(age, how)| (submitted + age, how));
         let ticket = Ticket(self.next_ticket);
         match transfer.controller_free() {

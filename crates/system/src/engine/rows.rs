@@ -53,12 +53,19 @@ impl Finished {
             drive,
             cache: outcome.cache,
             passed: outcome.passed,
-            ended: match outcome.ended {
-                None => RequestFlags::default(),
-                Some(Ending::Unavailable) => RequestFlags::UNAVAILABLE,
-                Some(Ending::Aborted) => RequestFlags::ABORTED,
-            },
+            ended: RequestFlags::default(),
         }
+    }
+
+    /// The same for a command that may have ended without its data: no closed form knows of such.
+    #[inline]
+    pub(crate) fn perhaps_without_data(self, outcome: &Outcome) -> Self {
+        let Some(ended) = outcome.ended else { return self };
+        let ended = match ended {
+            Ending::Unavailable => RequestFlags::UNAVAILABLE,
+            Ending::Aborted => RequestFlags::ABORTED,
+        };
+        Self { ended, ..self }
     }
 
     /// The same, sent when `before` was complete.

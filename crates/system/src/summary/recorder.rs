@@ -92,10 +92,13 @@ impl Recorder {
     /// Takes completions, in order.
     pub fn record(&mut self, rows: &[CompletionRow]) {
         for row in rows {
-            if self.counts(row.id, row.arrival) {
-                self.record_one(row);
-            } else {
+            if !self.counts(row.id, row.arrival) {
                 self.excluded += 1;
+            } else if row.flags.has_any(RequestFlags::WITHOUT_DATA) {
+                // One part with an error is an error of the whole.
+                self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
+            } else {
+                self.record_one(row);
             }
         }
     }
@@ -107,11 +110,6 @@ impl Recorder {
 
     #[inline]
     fn record_one(&mut self, row: &CompletionRow) {
-        if row.flags.has_any(RequestFlags::WITHOUT_DATA) {
-            // One part with an error is an error of the whole.
-            self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
-            return;
-        }
         let (response, service) = (row.response(), row.service());
         self.response.record(response);
         self.service.record(service);
