@@ -154,6 +154,23 @@ pub(crate) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     bytes[at..].iter().position(|&other| other == byte).map(|further| at + further)
 }
 
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// What follows spaces and tabs, of which there are mostly few; `None` if nothing does.
+#[inline]
+fn behind_blanks(mut bytes: &[u8]) -> Option<&[u8]> {
+    while let Some((&first, rest)) = bytes.split_first() {
+        if !is_blank(first) {
+            return Some(bytes);
+        }
+        bytes = rest;
+    }
+    None
+}
+
 /// Without spaces, tabs and carriage returns at both ends.
 #[inline]
 pub(crate) fn trim(line: &[u8]) -> &[u8] {
@@ -198,9 +215,7 @@ impl<'a> Fields<'a> {
         match self.separator {
             Separator::Blanks => {
                 let end = rest.iter().position(|&byte| byte == b' ' || byte == b'\t').unwrap_or(rest.len());
-                let after = &rest[end..];
-                let next = after.iter().position(|&byte| byte != b' ' && byte != b'\t');
-                self.rest = next.map(|next| &after[next..]);
+                self.rest = behind_blanks(&rest[end..]);
                 Ok(&rest[..end])
             }
             Separator::Byte(separator) => {
@@ -214,14 +229,10 @@ impl<'a> Fields<'a> {
     /// Goes on behind the first `used` bytes if the field ends there; false, and nothing done, if it does not.
     #[inline]
     fn ends_at(&mut self, rest: &'a [u8], used: usize) -> bool {
-        let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
         self.rest = match (rest.get(used), self.separator) {
             (None, _) => None,
             (Some(&byte), Separator::Byte(separator)) if byte == separator => Some(&rest[used + 1..]),
-            (Some(&byte), Separator::Blanks) if is_blank(byte) => {
-                let next = rest[used..].iter().position(|&byte| !is_blank(byte));
-                next.map(|next| &rest[used + next..])
-            }
+            (Some(&byte), Separator::Blanks) if is_blank(byte) => behind_blanks(&rest[used + 1..]),
             _ => return false,
         };
         self.taken += 1;

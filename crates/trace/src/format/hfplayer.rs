@@ -6,7 +6,7 @@ use headstack_units::{Lba, Nanos};
 use crate::format::{Decoder, Format};
 use crate::input::Input;
 use crate::number::{self, Problem};
-use crate::text::{LineParser, Lines, TextDecoder, trim};
+use crate::text::{LineParser, Lines, TextDecoder, find, trim};
 use crate::{Op, OpenOptions, Request, TraceError};
 
 pub(super) static FORMAT: Format = Format {
@@ -34,10 +34,11 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
         .split(',')
         .map(|name| name.split('.').next().unwrap_or_default().to_owned())
         .collect();
-    let mut at = [None; COLUMNS.len()];
-    for (slot, (name, needed)) in at.iter_mut().zip(COLUMNS) {
-        *slot = names.iter().position(|column| column == name);
-        if needed && slot.is_none() {
+    let mut at = vec![None; names.len()];
+    for (slot, (name, needed)) in COLUMNS.into_iter().enumerate() {
+        if let Some(column) = names.iter().position(|column| column == name) {
+            at[column] = Some(slot);
+        } else if needed {
             return Err(TraceError::unusable(
                 format!("`{}` has no column {name}", path.display()),
                 "an hfplayer trace begins with the names of its columns: #DUMP_OFFSET.I,ELAPSED_USECS.D,…"
@@ -49,15 +50,20 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
 }
 
 struct Parser {
-    at: [Option<usize>; COLUMNS.len()],
+    /// For each column of the file, which of [`COLUMNS`] it is.
+    at: Vec<Option<usize>>,
 }
 
 impl LineParser for Parser {
     fn parse(&mut self, line: &[u8]) -> Result<Request, Problem> {
         let mut cells: [Option<&[u8]>; COLUMNS.len()] = [None; COLUMNS.len()];
-        for (index, cell) in line.split(|&byte| byte == b',').enumerate() {
-            if let Some(slot) = self.at.iter().position(|at| *at == Some(index)) {
-                cells[slot] = Some(trim(cell));
+        let mut rest = Some(line);
+        for &slot in &self.at {
+            let Some(cells_left) = rest else { break };
+            let end = find(b',', cells_left);
+            rest = end.map(|end| &cells_left[end + 1..]);
+            if let Some(slot) = slot {
+                cells[slot] = Some(trim(&cells_left[..end.unwrap_or(cells_left.len())]));
             }
         }
         let needed = |slot: usize| {
