@@ -3,11 +3,11 @@
 
 use crate::steady::Steady;
 use crate::whole::Whole;
-use crate::{data, drive, random_4k, traces};
+use crate::{data, drive, event_traces, random_4k, traces};
 use headstack_drive::command::Command;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Something to do, a shorter and a longer while.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ enum Work {
     Sequential,
     Sptf(u64),
     Read(&'static str),
+    Events(&'static str),
+    Paired,
     Light(&'static str),
     Eighteen,
 }
@@ -53,6 +55,12 @@ pub fn cases() -> Vec<Case> {
     cases.extend(
         traces::FORMATS.map(|format| case(&format!("reader/{format}"), [10_000, 50_000], Work::Read(format))),
     );
+    // Three events for each request.
+    let lengths = [9_000, 39_000];
+    cases.extend(
+        event_traces::FORMATS.map(|format| case(&format!("events/{format}"), lengths, Work::Events(format))),
+    );
+    cases.push(case("events/blktrace-paired", lengths, Work::Paired));
     cases
         .extend(LIGHT_DRIVES.map(|drive| {
             case(&format!("parquet to summary/{drive}"), [20_000, 120_000], Work::Light(drive))
@@ -73,6 +81,12 @@ impl Case {
             match self.work {
                 Work::Read(format) => {
                     traces::write(&folder.join(format!("{format}-{length}")), format, length);
+                }
+                Work::Events(format) => {
+                    event_traces::write(&event_file(folder, format, length), format, length / 3)
+                }
+                Work::Paired => {
+                    event_traces::write(&event_file(folder, "blktrace", length), "blktrace", length / 3)
                 }
                 Work::Light(drive) => light(drive, length, folder).write_light(length),
                 _ => {}
@@ -98,6 +112,12 @@ impl Case {
             Work::Read(format) => {
                 assert_eq!(traces::count(&folder.join(format!("{format}-{length}"))), length);
             }
+            Work::Events(format) => {
+                assert_eq!(event_traces::count_events(&event_file(folder, format, length)), length);
+            }
+            Work::Paired => {
+                assert_eq!(traces::count(&event_file(folder, "blktrace", length)), length / 3);
+            }
             Work::Light(drive) => assert_eq!(light(drive, length, folder).run(None).requests, length),
             Work::Eighteen => {
                 let whole = Whole::eighteen_drives().expect("the data are there");
@@ -105,6 +125,10 @@ impl Case {
             }
         }
     }
+}
+
+fn event_file(folder: &Path, format: &str, length: u64) -> PathBuf {
+    folder.join(format!("events-{format}-{length}"))
 }
 
 fn light(drive: &str, length: u64, folder: &Path) -> Whole {

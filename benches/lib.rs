@@ -1,6 +1,7 @@
 //! What the benchmarks share: drives from the library, fixed request streams, and the work whose instructions are counted.
 
 pub mod cases;
+pub mod event_traces;
 pub mod steady;
 pub mod traces;
 pub mod whole;

@@ -12,8 +12,10 @@
 //! Linux 6.10) may be there or not.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use headstack_units::Nanos;
+use memchr::memmem::Finder;
 
 use super::lines::{EventLineParser, Line};
 use super::{Action, Event, Marks, blkparse};
@@ -55,13 +57,16 @@ impl EventLineParser for Parser {
     }
 }
 
+/// How names of block events begin. To make it ready costs more than to look through a line.
+static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"block_"));
+
 /// Where the name of a block event begins and ends: a word of its own behind a blank, up to a colon. A process may be
 /// called `block_…` as well, which is neither.
 #[inline]
 fn event_name(line: &[u8]) -> Result<Option<(usize, usize)>, Problem> {
     let mut from = 0;
     let mut unended = false;
-    while let Some(found) = memchr::memmem::find(&line[from..], b"block_") {
+    while let Some(found) = NAME.find(&line[from..]) {
         let at = from + found;
         let word = line[at..].iter().position(|byte| byte.is_ascii_whitespace() || *byte == b':');
         let before = &line[..at];
