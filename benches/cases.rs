@@ -83,10 +83,10 @@ impl Case {
                     traces::write(&folder.join(format!("{format}-{length}")), format, length);
                 }
                 Work::Events(format) => {
-                    event_traces::write(&event_file(folder, format, length), format, length / 3)
+                    event_traces::write(&event_file(folder, format, length), format, length / 3);
                 }
                 Work::Paired => {
-                    event_traces::write(&event_file(folder, "blktrace", length), "blktrace", length / 3)
+                    event_traces::write(&event_file(folder, "blktrace", length), "blktrace", length / 3);
                 }
                 Work::Light(drive) => light(drive, length, folder).write_light(length),
                 _ => {}

@@ -324,11 +324,11 @@ impl Gate {
 #[inline]
 fn is_sound(request: &Request, last: Nanos) -> bool {
     let handed_over = if request.start == Nanos::MAX { request.arrival } else { request.start };
-    (request.sectors > 0)
-        & (request.lba.0 <= u64::MAX - u64::from(request.sectors))
-        & (request.arrival <= handed_over)
-        & (handed_over <= request.finish)
-        & (last <= request.arrival)
+    request.sectors > 0
+        && request.lba.0 <= u64::MAX - u64::from(request.sectors)
+        && request.arrival <= handed_over
+        && handed_over <= request.finish
+        && last <= request.arrival
 }
 
 /// Moves the request's instants so that `zero` becomes 0; `zero` is at most its arrival.
