@@ -33,6 +33,9 @@ pub(crate) struct Dirty {
     runs: BTreeMap<u64, Run>,
     /// The same by their place on the media.
     places: Places,
+    /// Logical sectors in a physical one: pieces of a run end where one does, so that only the ends of the run are read before they are
+    /// written.
+    physical: u64,
     sectors: u64,
     /// In order of time.
     arrivals: VecDeque<Arrival>,
@@ -43,6 +46,17 @@ pub(crate) struct Dirty {
 }
 
 impl Dirty {
+    /// None, on media whose physical sectors are of so many logical ones.
+    pub(crate) fn on(physical: u64) -> Self {
+        Self { physical, ..Self::default() }
+    }
+
+    /// Where a piece from `start` on ends, of a run that ends at `end`.
+    fn piece_end(&self, start: u64, end: u64) -> u64 {
+        let most = start + LARGEST_PIECE;
+        if end <= most { end } else { most - most % self.physical.max(1) }
+    }
+
     /// The runs: first address, and one after the last.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.runs.iter().map(|(&start, run)| (start, run.end))
@@ -88,7 +102,7 @@ impl Dirty {
     pub(crate) fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         self.overlapping(start, end).next().map(|(s, e)| {
             let s = s.max(start);
-            (s, e.min(end).min(s + LARGEST_PIECE))
+            (s, self.piece_end(s, e.min(end)))
         })
     }
 
@@ -163,7 +177,7 @@ impl Dirty {
         let &Arrival { start, end, .. } = self.arrivals.front()?;
         let (start, _) = self.first_overlap(start, end)?;
         // What follows goes with it.
-        self.overlapping(start, end).next().map(|(_, e)| (start, e.min(start + LARGEST_PIECE)))
+        self.overlapping(start, end).next().map(|(_, e)| (start, self.piece_end(start, e)))
     }
 
     /// The next piece of the oldest, if that came more than `limit` before `now` and it is its turn.
@@ -187,7 +201,7 @@ impl Dirty {
 
     /// The piece that goes on at `lba`.
     pub(crate) fn piece_at(&self, lba: u64) -> Option<(u64, u64)> {
-        self.runs.get(&lba).map(|run| (lba, run.end.min(lba + LARGEST_PIECE)))
+        self.runs.get(&lba).map(|run| (lba, self.piece_end(lba, run.end)))
     }
 
     /// The piece whose first sector comes soonest under the head of one of several arms, as far as `reach` says.
@@ -198,8 +212,8 @@ impl Dirty {
     /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the
     /// same.
     pub(super) fn has_same_future(&self, other: &Self) -> bool {
-        // The places follow from the runs.
-        let Self { runs, places: _, sectors, arrivals, by_place, draining } = self;
+        // The places follow from the runs; the media are the same.
+        let Self { runs, places: _, physical: _, sectors, arrivals, by_place, draining } = self;
         let turn = |by_place: u32| by_place.min(OVERDUE_EVERY - 1);
         *runs == other.runs
             && *sectors == other.sectors
@@ -224,6 +238,16 @@ mod tests {
 
     fn somewhere(lba: u64) -> Target {
         Target { cylinder: (lba / 7) as u32, ..Target::default() }
+    }
+
+    /// Physical sectors of eight: a run from 3 to 5,001 goes in pieces that end where a physical sector does.
+    #[test]
+    fn pieces_of_a_run_end_with_physical_sectors() {
+        let dirty = Dirty { physical: 8, ..Dirty::default() };
+        assert_eq!(dirty.piece_end(3, 5_001), 2_048);
+        assert_eq!(dirty.piece_end(2_048, 5_001), 4_096);
+        assert_eq!(dirty.piece_end(4_096, 5_001), 5_001);
+        assert_eq!(Dirty::default().piece_end(3, 5_001), 2_051);
     }
 
     #[test]

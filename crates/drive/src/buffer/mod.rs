@@ -95,7 +95,7 @@ impl Buffer {
             segments: Segments::new(model.cache(), model.sizes.segment),
             prefetch: None,
             stopped: None,
-            dirty: Dirty::default(),
+            dirty: Dirty::on(model.sizes.physical),
             destaging: EarlyWrites::default(),
             settled: Nanos::ZERO,
             early: EarlyWrites::default(),

@@ -119,6 +119,11 @@ impl<'a> Estimate<'a> {
         Self { takes_writes, ..self }
     }
 
+    /// The time of a revolution.
+    pub(super) fn revolution(&self) -> Nanos {
+        self.model.revolution()
+    }
+
     /// What a command of this age should take at most.
     pub(super) fn duration_limit(&self, flags: RequestFlags, age: Nanos) -> Option<Nanos> {
         self.model.limits.of(flags, age)

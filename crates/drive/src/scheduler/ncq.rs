@@ -15,7 +15,7 @@ const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
 /// The *base* is the command of the older ones (fewer than half of the queue) with the least positioning time − W · age / n,
 /// where n is the number of commands that wait: a command is passed over for about as many passes whether the queue is short
 /// or long. On the way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the
-/// buffer holds, writes that it takes. The choice is put off as long as the disk would not bring the sector any sooner, so
+/// buffer holds, writes that it takes, for at most a revolution between two that need it. The choice is put off as long as the disk would not bring the sector any sooner, so
 /// that a command that comes in the meantime can join.
 ///
 /// A command with a duration limit may always be the base, and gains on the others by the share of its limit that has passed.
@@ -30,37 +30,64 @@ pub(super) struct Ncq {
     base: Option<u64>,
     /// What was chosen to go before a base, and that base.
     detour: Option<(u64, u64)>,
+    /// When a command that needs the arm was taken last.
+    arm_taken: Nanos,
+    /// What was chosen last needs the arm.
+    chose_arm: bool,
 }
 
 impl Ncq {
     /// `weight`: W.
     pub(super) fn new(weight: f64) -> Self {
         let weight_q16 = (weight * 65_536.0).round() as i128;
-        Self { weight_q16, by_age: BTreeMap::new(), base: None, detour: None }
+        Self {
+            weight_q16,
+            by_age: BTreeMap::new(),
+            base: None,
+            detour: None,
+            arm_taken: Nanos::ZERO,
+            chose_arm: false,
+        }
     }
 
-    /// The oldest that needs no arm.
-    fn at_once(&self, choice: &Choice<'_>) -> Option<Pick> {
+    /// Whether a command needs no arm: a read that the buffer holds, a write that it takes, a discard.
+    fn needs_no_arm(choice: &Choice<'_>, slot: Slot) -> bool {
         let takes_writes = choice.arms.iter().any(Estimate::takes_writes);
-        let needs_media = |flags: RequestFlags| {
-            let media = RequestFlags::FORCE_MEDIA.with(RequestFlags::FLUSH).with(RequestFlags::WRITE_SAME);
-            flags.has_any(media)
-        };
-        let needs_no_arm = |waiting: &Waiting| match waiting.command.op {
+        let media = RequestFlags::FORCE_MEDIA.with(RequestFlags::FLUSH).with(RequestFlags::WRITE_SAME);
+        let waiting = &choice.slots[slot];
+        match waiting.command.op {
             Op::Read => {
                 choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
             }
             Op::Write => {
                 let flags = waiting.command.flags;
-                flags.contains(RequestFlags::DISCARD) || (takes_writes && !needs_media(flags))
+                flags.contains(RequestFlags::DISCARD) || (takes_writes && !flags.has_any(media))
             }
-        };
-        self.by_age.values().copied().find(|&slot| needs_no_arm(&choice.slots[slot])).map(Pick::of)
+        }
+    }
+
+    /// The oldest that needs no arm.
+    fn at_once(&self, choice: &Choice<'_>) -> Option<Slot> {
+        self.by_age.values().copied().find(|&slot| Self::needs_no_arm(choice, slot))
+    }
+
+    /// Whether those that need the arm have let others go first for as long as they do: a revolution.
+    fn arm_is_due(&self, choice: &Choice<'_>) -> bool {
+        let Some(estimate) = choice.arms.first() else { return false };
+        let oldest = self.by_age.values().copied().find(|&slot| !Self::needs_no_arm(choice, slot));
+        let waited = |slot: Slot| choice.now.saturating_sub(self.arm_taken.max(choice.slots[slot].arrived));
+        oldest.is_some_and(|slot| waited(slot) > estimate.revolution())
     }
 
     /// The base for an arm, and what it costs.
-    fn base(&self, choice: &Choice<'_>, estimate: &Estimate<'_>) -> Option<(i128, u64, Slot)> {
-        let waiting = self.by_age.len();
+    fn base(
+        &self,
+        choice: &Choice<'_>,
+        estimate: &Estimate<'_>,
+        among: impl Fn(Slot) -> bool,
+    ) -> Option<(i128, u64, Slot)> {
+        let all = || self.by_age.iter().filter(|(_, slot)| among(**slot));
+        let waiting = all().count();
         let age = |slot: Slot| choice.now.saturating_sub(choice.slots[slot].arrived);
         let limit = |slot: Slot| estimate.duration_limit(choice.slots[slot].command.flags, age(slot));
         let cost = |slot: Slot| {
@@ -77,7 +104,7 @@ impl Ncq {
         let older = older(waiting);
         let in_window =
             |&(place, (_, &slot)): &(usize, (&u64, &Slot))| place < older || limit(slot).is_some();
-        let window = self.by_age.iter().enumerate().filter(in_window);
+        let window = all().enumerate().filter(in_window);
         window.map(|(_, (&sequence, &slot))| (cost(slot), sequence, slot)).min()
     }
 
@@ -120,17 +147,27 @@ impl Order for Ncq {
     }
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
-        if let Some(pick) = self.at_once(choice) {
-            return Some(pick);
+        let at_once = self.at_once(choice);
+        let arm_only = at_once.is_some() && self.arm_is_due(choice);
+        self.chose_arm = at_once.is_none() || arm_only;
+        if let Some(slot) = at_once
+            && !arm_only
+        {
+            return Some(Pick::of(slot));
         }
+        let among = |slot: Slot| !arm_only || !Self::needs_no_arm(choice, slot);
         let kept = self.base.and_then(|sequence| Some((sequence, *self.by_age.get(&sequence)?)));
+        let kept = kept.filter(|&(_, slot)| among(slot));
         let best = (0..)
             .zip(choice.arms)
-            .filter_map(|(arm, estimate)| Some((self.base(choice, estimate)?, arm)))
+            .filter_map(|(arm, estimate)| Some((self.base(choice, estimate, among)?, arm)))
             .min();
         let ((_, sequence, base), arm) = best?;
         let (sequence, base) = kept.unwrap_or((sequence, base));
         self.detour = None;
+        if arm_only {
+            return Some(Pick { slot: base, arm });
+        }
         let slot = match self.on_the_way(choice, &choice.arms[arm as usize], base) {
             Some(slot) => {
                 self.detour = Some((choice.slots[slot].sequence, sequence));
@@ -139,6 +176,12 @@ impl Order for Ncq {
             None => base,
         };
         Some(Pick { slot, arm })
+    }
+
+    fn taken(&mut self, choice: &Choice<'_>, _at: u64) {
+        if self.chose_arm {
+            self.arm_taken = choice.now;
+        }
     }
 
     fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {

@@ -102,6 +102,9 @@ pub struct FlashCacheSpec {
     pub compared_within_cylinders: Option<u32>,
 }
 
+/// More are no reserve but the media themselves.
+const MOST_PLACES: u32 = 100_000;
+
 fn one() -> u32 {
     1
 }
@@ -134,8 +137,9 @@ fn check_one(
         WritePolicy::MediaCache(spec) => {
             let name = format!("{path}.media-cache");
             for (key, value) in [("places", spec.places), ("cleaned_at_a_time", spec.cleaned_at_a_time)] {
-                if value == 0 {
-                    findings.add(format!("{name}.{key}"), "at least 1");
+                if !(1..=MOST_PLACES).contains(&value) {
+                    findings
+                        .add(format!("{name}.{key}"), format!("{value} is not between 1 and {MOST_PLACES}"));
                 }
             }
             let idle = ("idle_before_cleaning_ms", spec.idle_before_cleaning_ms);

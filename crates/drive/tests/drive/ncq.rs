@@ -218,6 +218,29 @@ fn a_limit_bounds_the_wait_where_the_drive_has_one() {
     assert_ne!(ordered, strict.iter().map(|answer| answer.outcome.id).collect::<Vec<_>>());
 }
 
+/// Cached writes need no arm: they go before reads, but only for a revolution between two of them.
+#[test]
+fn reads_do_not_starve_behind_cached_writes() {
+    let model = published_drive(&[]);
+    let load = |op| Load { op, sequential: false, sectors: 8, limited_percent: 0 };
+    let mut loads = vec![load(Op::Write); 8];
+    loads.extend(vec![load(Op::Read); 8]);
+    let answers = serve(&model, &loads, 12_000);
+    // The last of eight waits for seven others, each of which lets writes go first for a revolution.
+    let (revolution, service) = (60_000.0 / 7200.0, 25.0);
+    let reads: Vec<f64> = answers
+        .iter()
+        .filter(|answer| answer.user >= 8)
+        .map(|answer| (answer.outcome.finish - answer.outcome.submitted).as_ms())
+        .collect();
+    let longest = reads.iter().copied().fold(0.0, f64::max);
+    assert!(
+        reads.len() > 100 && longest < 8.0 * (revolution + service),
+        "{} reads, {longest} ms",
+        reads.len()
+    );
+}
+
 /// A command with a limit of 50 ms has half a millisecond ahead of others for each that it has waited. The sector of the other
 /// comes at 5 ms, its own at 8 ms, over 50 cylinders: it goes first once it has waited for 6 ms.
 #[test]
