@@ -261,6 +261,9 @@ impl StreamSpec {
                 add(key, format!("{fraction} is not between 0 and 1"));
             }
         }
+        if self.discard_fraction + self.write_same_fraction > 1.0 + 1e-9 {
+            add("write_same_fraction", "discards and write same together are more than all writes".to_owned());
+        }
         if !(1..=7).contains(&self.duration_limit) {
             add("duration_limit", format!("{} is not between 1 and 7", self.duration_limit));
         }

@@ -47,7 +47,7 @@ flush_fraction = 0.25
 duration_limit_fraction = 0.2
 duration_limit = 3
 discard_fraction = 0.5
-write_same_fraction = 0.5
+write_same_fraction = 0.25
 inter_arrival.exponential_ms = 4
 "#,
     );
@@ -67,7 +67,7 @@ inter_arrival.exponential_ms = 4
     assert!(requests.iter().filter(|request| flushes(request)).all(|request| request.op == Op::Write));
     near(share(&requests, flushes), 0.1);
     near(share(&requests, |request| request.flags.duration_limit() == 3), 0.2);
-    // Of the writes a half, and of those that are no discards a half.
+    // Of the writes a half, and a quarter.
     for (mark, wanted) in [(RequestFlags::DISCARD, 0.2), (RequestFlags::WRITE_SAME, 0.1)] {
         let marked = |request: &Request| request.flags.contains(mark);
         assert!(requests.iter().filter(|request| marked(request)).all(|request| request.op == Op::Write));
