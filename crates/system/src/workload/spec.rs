@@ -261,8 +261,10 @@ impl StreamSpec {
                 add(key, format!("{fraction} is not between 0 and 1"));
             }
         }
-        if self.discard_fraction + self.write_same_fraction > 1.0 + 1e-9 {
-            add("write_same_fraction", "discards and write same together are more than all writes".to_owned());
+        let (discards, same) = (self.discard_fraction, self.write_same_fraction);
+        if discards <= 1.0 && same <= 1.0 && discards + same > 1.0 + 1e-9 {
+            let message = format!("{same} beside a discard_fraction of {discards}: a write is one or the other, so that together they are at most 1");
+            add("write_same_fraction", message);
         }
         if !(1..=7).contains(&self.duration_limit) {
             add("duration_limit", format!("{} is not between 1 and 7", self.duration_limit));

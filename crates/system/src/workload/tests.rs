@@ -84,6 +84,25 @@ inter_arrival.exponential_ms = 4
 }
 
 #[test]
+fn a_write_is_a_discard_or_write_same_and_not_both() {
+    let shares = |discard: f64, same: f64| {
+        format!(
+            "requests = 20_000\n[[stream]]\nread_fraction = 0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 1\n\
+             discard_fraction = {discard}\nwrite_same_fraction = {same}\n"
+        )
+    };
+    for (discard, same) in [(0.25, 0.75), (1.0, 0.0), (0.0, 1.0)] {
+        let requests = make(&shares(discard, same));
+        let of = |mark| share(&requests, |request| request.flags.contains(mark));
+        near_share(of(RequestFlags::DISCARD), discard);
+        near_share(of(RequestFlags::WRITE_SAME), same);
+    }
+    let problem = WorkloadSpec::from_toml("test", &shares(0.6, 0.5)).unwrap_err().to_string();
+    assert!(problem.contains("`stream.0.write_same_fraction`"), "{problem}");
+    assert!(problem.contains("together they are at most 1"), "{problem}");
+}
+
+#[test]
 fn the_same_seed_asks_for_the_same_sectors_whenever_they_are_asked_for() {
     let [light, overload] = ["light-million", "overload-million"].map(|name| {
         let (_, spec) = WorkloadSpec::load(name, &[("requests".to_owned(), "10000".to_owned())]).unwrap();
