@@ -16,6 +16,26 @@ use crate::text::Fields;
 pub(crate) struct Parser {
     processes: ProcessNames,
     numbers: RunningNumbers,
+    device: LastDevice,
+}
+
+/// The device of the last line as it was written, and as the kernel does: mostly the next is the same.
+#[derive(Default)]
+struct LastDevice {
+    text: Vec<u8>,
+    device: u32,
+}
+
+impl LastDevice {
+    #[inline]
+    fn of(&mut self, word: &[u8]) -> Result<u32, Problem> {
+        if word != self.text {
+            self.device = device(word)?;
+            self.text.clear();
+            self.text.extend_from_slice(word);
+        }
+        Ok(self.device)
+    }
 }
 
 impl EventLineParser for Parser {
@@ -24,7 +44,7 @@ impl EventLineParser for Parser {
             return if is_sum(line) { Ok(Line::Nothing) } else { Err(unlike(line)) };
         }
         let mut fields = Fields::blanks(line);
-        let device = device(fields.word("device")?)?;
+        let device = self.device.of(fields.word("device")?)?;
         let cpu = fields.integer32("cpu")? as u16;
         let number = fields.integer("number")?;
         let time = Nanos(fields.fixed("time", 9)?);

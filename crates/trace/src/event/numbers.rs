@@ -39,22 +39,44 @@ impl Numbers {
 
 /// The running numbers of a trace: the kernel counts on each processor, for each device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunningNumbers(BTreeMap<(u32, u16), Numbers>);
+pub(super) struct RunningNumbers {
+    /// Those of the device that each processor had last: mostly there is only one.
+    present: Vec<Option<(u32, Numbers)>>,
+    /// Those of others.
+    others: BTreeMap<(u32, u16), Numbers>,
+}
 
 impl RunningNumbers {
     /// Takes the number of the next event; messages have 0.
     #[inline]
     pub(super) fn follow(&mut self, device: u32, cpu: u16, number: u64) {
-        if number > 0 {
-            let begin = || Numbers { highest: number - 1, ..Numbers::default() };
-            self.0.entry((device, cpu)).or_insert_with(begin).follow(number);
+        if number == 0 {
+            return;
         }
+        match self.present.get_mut(usize::from(cpu)) {
+            Some(Some((present, numbers))) if *present == device => numbers.follow(number),
+            _ => self.change(device, cpu, number).follow(number),
+        }
+    }
+
+    /// A processor turns to another device.
+    #[cold]
+    fn change(&mut self, device: u32, cpu: u16, number: u64) -> &mut Numbers {
+        let at = usize::from(cpu);
+        self.present.resize(self.present.len().max(at + 1), None);
+        if let Some((before, numbers)) = self.present[at].take() {
+            self.others.insert((before, cpu), numbers);
+        }
+        let begin = Numbers { highest: number - 1, ..Numbers::default() };
+        let numbers = self.others.remove(&(device, cpu)).unwrap_or(begin);
+        &mut self.present[at].insert((device, numbers)).1
     }
 
     /// How many numbers are missing.
     pub(super) fn missing(&self) -> u64 {
         let dense = |numbers: &&Numbers| numbers.jumps * DENSE < numbers.steps;
-        self.0.values().filter(dense).map(|numbers| numbers.missing).sum()
+        let present = self.present.iter().flatten().map(|(_, numbers)| numbers);
+        present.chain(self.others.values()).filter(dense).map(|numbers| numbers.missing).sum()
     }
 }
 
