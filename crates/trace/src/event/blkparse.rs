@@ -198,6 +198,20 @@ pub(crate) mod tests {
         assert_eq!(parser.processes.all()[&1867], "dmcrypt_write/2");
     }
 
+    /// A device that cannot be read is no line of the last one's, nor of its own once it was refused.
+    #[test]
+    fn each_line_is_of_the_device_it_names() {
+        let mut parser = Parser::default();
+        let mut of = |device: &str| match parser.parse(format!("{device} 0 1 1.5 7 Q R 1 + 8 [x]").as_bytes())
+        {
+            Ok(Line::Event(event)) => Some(event.device),
+            _ => None,
+        };
+        let found = ["8,1", "8,1", "8,16", "8,1", "8,x", "8,x", "8,1", "8,11"].map(&mut of);
+        let (first, other) = (Some(device_of(8, 1)), Some(device_of(8, 16)));
+        assert_eq!(found, [first, first, other, first, None, None, first, Some(device_of(8, 11))]);
+    }
+
     #[test]
     fn sums_are_passed_over_and_garbage_is_not() {
         let mut parser = Parser::default();
