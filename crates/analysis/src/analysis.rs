@@ -255,7 +255,7 @@ impl Recorder {
             gaps: TimeHistogram::default(),
             arrivals: Arrivals::default(),
             histogram: TimeHistogram::default(),
-            devices: Groups::default(),
+            devices: Groups::in_batches(),
             addresses: BTreeMap::new(),
             interfaces: Groups::default(),
             raw: false,

@@ -1,12 +1,16 @@
 //! What else may delay reads beside bursts of writes: cache flushes and discards while they last, a write just before, and
 //! others in the queue, each on the read's own device. Each is a difference against matched reads, with an interval: see [`crate::effect`].
+//!
+//! A device that is slow for a few requests makes a queue, and reads in it are slow without waiting for anybody. When requests come
+//! tells the two apart, as it does not depend on how long they take: the queue is named only if reads also take longer where one is to be
+//! expected of when requests came.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 
-use crate::effect::{Contrast, Effect, LEAST, Logs, Matched, effects, of_device};
+use crate::effect::{Contrast, Differences, Effect, LEAST, Logs, Matched, effects, log, of_device};
 use crate::peers::Peer;
 
 /// At most so many flushes or discards are followed at a time.
@@ -32,7 +36,8 @@ pub(crate) struct CauseFinder {
 struct Device {
     commands: VecDeque<Command>,
     matched: Matched<2>,
-    contrast: Contrast<2>,
+    contrast: Contrast<3>,
+    expected: Expected,
     /// Direction of its last request.
     wrote: Option<bool>,
 }
@@ -47,13 +52,22 @@ impl CauseFinder {
 
     pub(crate) fn finish(self) -> Vec<Effect> {
         let (mut commands, mut contrasts) = (Vec::new(), Vec::new());
+        let mut expected = Differences::default();
         for mut device in self.devices.into_values() {
             device.close(Nanos::MAX);
             commands.push(device.matched.finish());
-            contrasts.push(device.contrast.finish());
+            let [after_write, queue, in_expected] = device.contrast.finish();
+            contrasts.push([after_write, queue]);
+            expected.merge(in_expected);
         }
         let mut found = effects(commands.into_iter(), ["cache-flush", "discard"], LEAST);
-        found.extend(effects(contrasts.into_iter(), ["after-write", "queue"], LEAST));
+        let waits = expected.effect_of_many("queue", 1, LEAST).low.is_some_and(|low| low > 1.0);
+        found.extend(effects(contrasts.into_iter(), ["after-write", "queue"], LEAST).into_iter().map(
+            |effect| {
+                let found = effect.found && (effect.cause != "queue" || waits);
+                Effect { found, ..effect }
+            },
+        ));
         found
     }
 }
@@ -68,13 +82,14 @@ impl Device {
             Kind::Data => {
                 let write = request.op == Op::Write;
                 let before = self.wrote.replace(write);
+                let waiting = self.expected.push(io, outstanding);
                 if let Some(log) = peer.and_then(|peer| peer.crowded) {
                     self.read(request.arrival, log);
                 }
                 if let Some(log) = peer.and_then(|peer| peer.alike) {
                     // Only where nothing waits does the request before show; in the queue, everything does.
                     let after_write = before.filter(|_| outstanding == 0);
-                    self.contrast.push([after_write, Some(outstanding > 0)], log);
+                    self.contrast.push([after_write, Some(outstanding > 0), Some(waiting)], log);
                 }
             }
         }
@@ -113,6 +128,31 @@ impl Device {
             }
             !over
         });
+    }
+}
+
+/// The queue to be expected if each request took what its like take that find nothing outstanding.
+#[derive(Debug, Default)]
+struct Expected {
+    /// When all of it would be done.
+    free: Nanos,
+    /// Logarithms of what reads and what writes take alone.
+    alone: [Logs; 2],
+}
+
+impl Expected {
+    /// Whether the next one, which found so many outstanding, would wait.
+    fn push(&mut self, io: &Io, outstanding: u64) -> bool {
+        let now = io.request.arrival;
+        let alone = &mut self.alone[usize::from(io.request.op == Op::Write)];
+        if let Some(response) = io.response().filter(|_| outstanding == 0) {
+            alone.add(log(response));
+        }
+        let waits = self.free > now;
+        let each = alone.mean().map_or(Nanos::ZERO, |mean| Nanos(mean.exp() as u64));
+        // Where they come faster than they would be served, nothing would tell them apart.
+        self.free = self.free.max(now).saturating_add(each).min(now.saturating_add(Nanos(64 * each.0)));
+        waits
     }
 }
 
@@ -229,6 +269,38 @@ mod tests {
         assert!(named >= 180, "{named} of 200");
         let held = planted.iter().filter(|e| e.low.unwrap() <= 1.5 && 1.5 <= e.high.unwrap()).count();
         assert!(held >= 190, "{held} of 200");
+    }
+
+    /// Service times are alike over so many reads in a row, of a device that serves any number at a time, or one after the other.
+    fn alike(seed: u64, reads: f64, waits: bool) -> Effect {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, one) = (Exp::new(0.1).unwrap(), Normal::new(0.0, 0.6).unwrap());
+        let (mut finder, mut outstanding) = (Finder::default(), Outstanding::default());
+        let (mut at_ms, mut free_ms, mut level): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        let kept = (-1.0 / reads).exp();
+        for _ in 0..10_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            level = kept * level + (1.0 - kept * kept).sqrt() * one.sample(&mut random);
+            let arrival = Nanos::from_ms(at_ms);
+            let found = outstanding.at(arrival);
+            let begin = if waits { free_ms.max(at_ms) } else { at_ms };
+            free_ms = begin + 4.0 * level.exp();
+            let finish = Nanos::from_ms(free_ms);
+            outstanding.add(finish);
+            finder.push(&Io::new(Request { finish, ..Request::new(arrival, Op::Read, Lba(0), 8) }), found);
+        }
+        finder.causes.finish().pop().unwrap()
+    }
+
+    #[test]
+    fn services_alike_from_one_to_the_next_are_not_laid_to_the_queue() {
+        for reads in [1.0, 3.0, 6.0, 12.0] {
+            let named = (0..100).filter(|&seed| alike(seed, reads, false).found).count();
+            assert!(named <= 5, "alike over {reads}: {named} of 100");
+            let named = (0..20).filter(|&seed| alike(seed, reads, true).found).count();
+            assert!(named >= 18, "alike over {reads}, and a queue: {named} of 20");
+        }
     }
 
     #[test]

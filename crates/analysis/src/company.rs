@@ -31,6 +31,10 @@ const FEWEST_REGIONS: usize = 4;
 /// Regions of so many sizes are asked, the largest half of a device or more: 2,048 of the smallest and half as many of each next.
 const LEVELS: usize = 11;
 
+/// Of the sizes of which there are so many regions or more, those next to one are not among the others it is compared with: a slow
+/// place may lie across two. Of larger sizes they are most of the device.
+const APART: u32 = 4;
+
 /// Regions are looked for on the first so many devices.
 const MAPPED: usize = 64;
 
@@ -129,44 +133,80 @@ impl Company {
             for (all, own) in beside.iter_mut().zip(&found.beside) {
                 all.merge(*own);
             }
-            let of = if several { format!(" of device {}", device(*number)) } else { String::new() };
-            for region in found.regions.take().into_iter().flat_map(Regions::all) {
-                let name = format!("LBA {} to {}{of}", region.first, region.last);
-                regions.push(Asked { name, sums: region.sums, usual: region.usual });
-            }
+            let own = found.regions.take().into_iter().flat_map(Regions::all);
+            regions.extend(own.map(|region| Asked {
+                sums: region.sums,
+                usual: region.usual,
+                what: (*number, region),
+            }));
         }
+        let slowest = slowest_region(regions, |number, first, last| {
+            let of = if several { format!(" of device {}", device(number)) } else { String::new() };
+            format!("LBA {first} to {last}{of}")
+        });
         let processes = self.names.into_iter().zip(beside);
-        let processes = processes.map(|(name, sums)| Asked { name, sums, usual: 0.0 }).collect();
-        let slowest = among("slow-region", regions).into_iter().take(1);
-        slowest.chain(among("process", processes)).collect()
+        let processes = processes.map(|(what, sums)| Asked { what, sums, usual: 0.0 }).collect();
+        let mut processes = among("process", processes);
+        let found = processes.iter().filter(|(_, effect)| effect.found).count();
+        processes.truncate(found.max(1));
+        let processes = processes.into_iter().map(|(name, effect)| Effect { name: Some(name), ..effect });
+        slowest.into_iter().chain(processes).collect()
     }
 }
 
 /// One of many that may be the cause.
 #[derive(Debug)]
-struct Asked {
-    name: String,
+struct Asked<T> {
+    what: T,
     sums: Differences,
     /// What most of its kind come to, which it must surpass.
     usual: f64,
 }
 
-/// The effects of those with enough occurrences, the clearest first: all that are found, or else the first.
-fn among(cause: &'static str, asked: Vec<Asked>) -> Vec<Effect> {
+/// The effects of those with enough occurrences: those that are found first, and of them the clearest.
+fn among<T>(cause: &'static str, asked: Vec<Asked<T>>) -> Vec<(T, Effect)> {
     let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= FEWEST).collect();
     let count = asked.len();
-    let mut all: Vec<(f64, Effect)> = asked
+    let mut all: Vec<(f64, (T, Effect))> = asked
         .into_iter()
-        .map(|Asked { name, sums, usual }| {
+        .map(|Asked { what, sums, usual }| {
             let effect = sums.effect_of_many(cause, count, MUCH * usual.max(0.0).exp());
-            (sums.clarity(), Effect { name: Some(name), ..effect })
+            (sums.clarity(), (what, effect))
         })
         .collect();
     all.sort_by(|one, two| two.0.total_cmp(&one.0));
-    let found = all.iter().filter(|(_, effect)| effect.found).count();
     // What is found need not be the clearest: a region may be clearly slower, but not by much.
-    all.sort_by_key(|(_, effect)| !effect.found);
-    all.into_iter().take(found.max(1)).map(|(_, effect)| effect).collect()
+    all.sort_by_key(|(_, (_, effect))| !effect.found);
+    all.into_iter().map(|(_, each)| each).collect()
+}
+
+/// The region that is clearest; with those beside it that are found as well, as what is slow may lie across several.
+fn slowest_region(
+    regions: Vec<Asked<(u32, Region)>>,
+    name: impl Fn(u32, u64, u64) -> String,
+) -> Option<Effect> {
+    let all = among("slow-region", regions);
+    let ((device, slowest), effect) = all.first()?;
+    let (mut first, mut last) = (slowest.first, slowest.last);
+    let size = last - first;
+    let mut found: Vec<&Region> = all
+        .iter()
+        .take_while(|(_, effect)| effect.found)
+        .filter(|((of, region), _)| of == device && region.last - region.first == size)
+        .map(|((_, region), _)| region)
+        .collect();
+    found.sort_unstable_by_key(|region| region.first);
+    for region in found.iter().filter(|region| region.first > slowest.last) {
+        if region.first == last + 1 {
+            last = region.last;
+        }
+    }
+    for region in found.iter().rev().filter(|region| region.last < slowest.first) {
+        if region.last + 1 == first {
+            first = region.first;
+        }
+    }
+    Some(Effect { name: Some(name(*device, first, last)), ..effect.clone() })
 }
 
 impl Device {
@@ -261,15 +301,24 @@ impl Regions {
         let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return };
         // In one region all together, they are in one of each larger size, too.
         let tells_apart = |size: &u32| first.lba.0 >> size != last.lba.0 >> size;
+        let apart = self.size + LEVELS as u32 - APART;
         for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
             let region = |read: &Read| read.lba.0 >> size;
-            for there in stretch.chunk_by(|one, next| region(one) == region(next)) {
-                let those: Logs = there.iter().map(|read| read.log).collect();
-                let others = all.without(those);
+            let each: Vec<(u64, Logs)> = stretch
+                .chunk_by(|one, next| region(one) == region(next))
+                .map(|there| (region(&there[0]), there.iter().map(|read| read.log).collect()))
+                .collect();
+            for (place, &(at, those)) in each.iter().enumerate() {
+                let beside = |next: Option<&(u64, Logs)>| {
+                    next.filter(|(other, _)| size <= apart && other.abs_diff(at) == 1).map(|(_, logs)| *logs)
+                };
+                let before = beside(place.checked_sub(1).and_then(|before| each.get(before)));
+                let next_to = before.into_iter().chain(beside(each.get(place + 1)));
+                let others = next_to.fold(all.without(those), Logs::without);
                 if others.count() < FEWEST_READS {
                     continue;
                 }
-                let at = region(&there[0]) as usize;
+                let at = at as usize;
                 if found.len() <= at {
                     found.resize(at + 1, Differences::default());
                 }

@@ -98,12 +98,17 @@ impl Logs {
         Self { count: self.count - these.count, sum: self.sum - these.sum }
     }
 
+    /// Both.
+    pub(crate) fn with(self, these: Self) -> Self {
+        Self { count: self.count + these.count, sum: self.sum + these.sum }
+    }
+
     /// How many were taken.
     pub(crate) fn count(self) -> u64 {
         self.count
     }
 
-    fn mean(self) -> Option<f64> {
+    pub(crate) fn mean(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! A device stands out if it takes longer than the others, as they differ among themselves, explain: Grubbs' test, one-sided,
 //! on the logarithms of median, p99 and p99.9, with the chance of naming one where none stands out held at 5 % for all devices
-//! and measures together. It needs four devices, of a hundred responses each for the median, a thousand for p99 and ten thousand
+//! and measures together. A device whose responses come in stretches of slow and of quick ones has quantiles that vary more than
+//! those of the others do, by what its own responses tell (see [`crate::batches`]): that counts as chance, too. It needs four devices, of a hundred responses each for the median, a thousand for p99 and ten thousand
 //! for p99.9: the largest of a few hundred responses is a matter of chance. A device that takes less than a fifth longer
 //! is not named, however alike the others are.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::batches::Batches;
 use crate::groups::GroupSummary;
 use crate::times::TimesSummary;
 
@@ -25,14 +27,15 @@ const LEAST_RATIO: f64 = 1.2;
 struct Measure {
     name: &'static str,
     of: fn(&TimesSummary) -> f64,
+    share: f64,
     /// Of devices with fewer responses it is left to chance: ten lie beyond a quantile.
     fewest: u64,
 }
 
 const MEASURES: [Measure; 3] = [
-    Measure { name: "p50", of: |times| times.p50_ms, fewest: FEWEST_RESPONSES },
-    Measure { name: "p99", of: |times| times.p99_ms, fewest: 1000 },
-    Measure { name: "p99.9", of: |times| times.p999_ms, fewest: 10_000 },
+    Measure { name: "p50", of: |times| times.p50_ms, share: 0.5, fewest: FEWEST_RESPONSES },
+    Measure { name: "p99", of: |times| times.p99_ms, share: 0.99, fewest: 1000 },
+    Measure { name: "p99.9", of: |times| times.p999_ms, share: 0.999, fewest: 10_000 },
 ];
 
 /// Several devices beside each other.
@@ -87,17 +90,36 @@ pub struct Outlier {
     pub deviations: f64,
 }
 
+/// A device with enough responses to be compared.
+#[derive(Clone, Copy)]
+struct Compared<'a> {
+    device: &'a str,
+    times: &'a TimesSummary,
+    batches: &'a Batches,
+}
+
+/// What a measure comes to on a device.
+struct Value<'a> {
+    device: &'a str,
+    /// Its logarithm.
+    log: f64,
+    /// Its variance, as far as responses that are alike from one to the next make it.
+    variance: f64,
+}
+
 /// The devices of a trace beside each other; `None` if there is one, or responses are not measured.
 pub fn fleet(devices: &[GroupSummary]) -> Option<Fleet> {
-    let timed = devices.iter().filter_map(|each| Some((&*each.name, each.response.as_ref()?)));
-    let (compared, few): (Vec<_>, Vec<_>) = timed.partition(|(_, times)| times.count >= FEWEST_RESPONSES);
+    let timed = devices.iter().filter_map(|each| {
+        Some(Compared { device: &each.name, times: each.response.as_ref()?, batches: each.batches.as_ref()? })
+    });
+    let (compared, few): (Vec<_>, Vec<_>) = timed.partition(|each| each.times.count >= FEWEST_RESPONSES);
     if compared.len() < 2 {
         return None;
     }
     let mut ranked: Vec<Ranked> = compared
         .iter()
         .enumerate()
-        .map(|(at, (device, times))| Ranked {
+        .map(|(at, Compared { device, times, .. })| Ranked {
             device: (*device).to_owned(),
             responses: times.count,
             response_ms: RankedTimes { mean: times.mean_ms, p50: times.p50_ms, p99: times.p99_ms },
@@ -108,8 +130,8 @@ pub fn fleet(devices: &[GroupSummary]) -> Option<Fleet> {
     Some(Fleet { ranked, left_out: few.len(), outlier: outlier(&compared) })
 }
 
-fn others<'a>(compared: &'a [(&str, &'a TimesSummary)], at: usize) -> impl Iterator<Item = &'a TimesSummary> {
-    compared.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, (_, times))| *times)
+fn others<'a>(compared: &'a [Compared<'a>], at: usize) -> impl Iterator<Item = &'a TimesSummary> {
+    compared.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, other)| other.times)
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -124,12 +146,15 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The device and measure farthest above the others.
-fn outlier(compared: &[(&str, &TimesSummary)]) -> Option<Outlier> {
+fn outlier(compared: &[Compared<'_>]) -> Option<Outlier> {
     let values = MEASURES.iter().map(|measure| {
-        let enough = compared.iter().filter(|(_, times)| times.count >= measure.fewest);
-        let values: Vec<_> =
-            enough.map(|(device, times)| (*device, (measure.of)(times).max(1e-9).ln())).collect();
-        (measure.name, values)
+        let enough = compared.iter().filter(|each| each.times.count >= measure.fewest);
+        let values = enough.map(|each| Value {
+            device: each.device,
+            log: (measure.of)(each.times).max(1e-9).ln(),
+            variance: each.batches.variance(measure.share),
+        });
+        (measure.name, values.collect::<Vec<_>>())
     });
     let measured: Vec<_> = values.filter(|(_, values)| values.len() >= FEWEST_DEVICES).collect();
     let comparisons = measured.iter().map(|(_, values)| values.len()).sum();
@@ -138,21 +163,25 @@ fn outlier(compared: &[(&str, &TimesSummary)]) -> Option<Outlier> {
 }
 
 /// Of devices and logarithms, the one farthest above the others.
-fn farthest(measure: &'static str, values: &[(&str, f64)], comparisons: usize) -> Option<Outlier> {
+fn farthest(measure: &'static str, values: &[Value<'_>], comparisons: usize) -> Option<Outlier> {
     let limit = limit(values.len(), comparisons)?;
-    let each = values.iter().enumerate().map(|(at, (device, value))| {
-        let others: Vec<f64> =
-            values[..at].iter().chain(&values[at + 1..]).map(|(_, value)| *value).collect();
-        let (mean, deviation) = moments(&others);
-        let above = value - mean;
+    let each = values.iter().enumerate().map(|(at, value)| {
+        let others = || values[..at].iter().chain(&values[at + 1..]);
+        let (mean, deviation) = moments(&others().map(|other| other.log).collect::<Vec<_>>());
+        let above = value.log - mean;
+        let count = (values.len() - 1) as f64;
+        // Their own share of chance is in how the others differ; what this one has beyond theirs is not.
+        let theirs = others().map(|other| other.variance).sum::<f64>() / count;
+        let more = (value.variance - theirs).max(0.0);
+        // Of one that is not among those that the deviation is of.
+        let variance = deviation.max(1e-6).powi(2) * (1.0 + 1.0 / count) + more;
         Outlier {
-            device: (*device).to_owned(),
+            device: value.device.to_owned(),
             measure,
-            value_ms: value.exp(),
+            value_ms: value.log.exp(),
             others_ms: mean.exp(),
             times_as_long: above.exp(),
-            // Of one that is not among those that the deviation is of.
-            deviations: above / (deviation.max(1e-6) * (1.0 + 1.0 / others.len() as f64).sqrt()),
+            deviations: above / variance.sqrt(),
         }
     });
     each.filter(|each| each.deviations > limit && each.times_as_long >= LEAST_RATIO)
@@ -177,7 +206,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 mod tests {
     use headstack_units::Nanos;
     use rand::{RngExt, SeedableRng};
-    use rand_distr::{Distribution, LogNormal};
+    use rand_distr::{Distribution, LogNormal, Normal};
     use rand_pcg::Pcg64;
 
     use super::*;
@@ -188,7 +217,7 @@ mod tests {
     fn made(seed: u64, slower: f64, sometimes: bool) -> Fleet {
         let mut random = Pcg64::seed_from_u64(seed);
         let (between, within) = (LogNormal::new(0.0, 0.1).unwrap(), LogNormal::new(1.0, 0.5).unwrap());
-        let mut groups = Groups::default();
+        let mut groups = Groups::in_batches();
         for device in 0..12 {
             let own: f64 = between.sample(&mut random);
             for _ in 0..1000 {
@@ -212,7 +241,7 @@ mod tests {
         let within = LogNormal::new(1.0, 0.5).unwrap();
         let named = (0..200).filter(|&seed| {
             let mut random = Pcg64::seed_from_u64(seed);
-            let mut groups = Groups::default();
+            let mut groups = Groups::in_batches();
             for request in 0..50 * 150 {
                 groups.record(request % 50, true, 4096, Some(Nanos::from_ms(within.sample(&mut random))));
             }
@@ -227,7 +256,7 @@ mod tests {
     fn a_device_that_stalls_now_and_then_is_named() {
         let mut random = Pcg64::seed_from_u64(7);
         let within = LogNormal::new(1.0, 0.5).unwrap();
-        let mut groups = Groups::default();
+        let mut groups = Groups::in_batches();
         for request in 0..50 * 12_000_u64 {
             let stall = request % 50 == 17 && random.random_range(0..500) == 0;
             let ms = within.sample(&mut random) + if stall { 3000.0 } else { 0.0 };
@@ -236,6 +265,32 @@ mod tests {
         let outlier = fleet(&groups.finish(|device| format!("d{device}"))).unwrap().outlier.unwrap();
         assert_eq!((&*outlier.device, outlier.measure), ("d17", "p99.9"));
         assert!(outlier.times_as_long > 100.0, "{outlier:?}");
+    }
+
+    /// All devices take equally long on average. Of one, or of all, responses are alike for about 500 of 20,000: slow for a while, then
+    /// quick for a while.
+    #[test]
+    fn a_device_of_slow_and_quick_whiles_does_not_stand_out() {
+        let named = |alike_ones: u64| {
+            let found = (0..200).filter(|&seed| {
+                let mut random = Pcg64::seed_from_u64(seed);
+                let normal = Normal::new(0.0, 0.5).unwrap();
+                let (kept, mut groups) = (1.0_f64 - 1.0 / 500.0, Groups::in_batches());
+                for device in 0..8 {
+                    let mut level: f64 = normal.sample(&mut random);
+                    for _ in 0..20_000 {
+                        let kept = if device < alike_ones { kept } else { 0.0 };
+                        level = kept * level + (1.0 - kept * kept).sqrt() * normal.sample(&mut random);
+                        groups.record(device, true, 4096, Some(Nanos::from_ms(5.0 * level.exp())));
+                    }
+                }
+                fleet(&groups.finish(|device| format!("d{device}"))).unwrap().outlier.is_some()
+            });
+            found.count()
+        };
+        for alike_ones in [1, 8] {
+            assert!(named(alike_ones) <= 10, "{alike_ones}: {} of 200", named(alike_ones));
+        }
     }
 
     #[test]
@@ -251,7 +306,7 @@ mod tests {
     #[test]
     fn the_slowest_stands_first_and_few_devices_tell_nothing() {
         let fleet_of = |devices: u64, count: u64| {
-            let mut groups = Groups::default();
+            let mut groups = Groups::in_batches();
             for device in 0..devices {
                 for _ in 0..count {
                     groups.record(device, true, 4096, Some(Nanos::from_ms(1.0 + device as f64)));

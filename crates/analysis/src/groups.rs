@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use headstack_units::Nanos;
 use serde::Serialize;
 
+use crate::batches::Batches;
 use crate::times::{Times, TimesSummary};
 
 /// Groups beyond so many go into one.
@@ -15,6 +16,8 @@ const MOST: usize = 1024;
 pub(crate) struct Groups {
     groups: BTreeMap<u64, Group>,
     others: Group,
+    /// Whether it is asked how far their quantiles are left to chance.
+    in_batches: bool,
 }
 
 #[derive(Debug)]
@@ -23,11 +26,12 @@ pub(crate) struct Group {
     reads: u64,
     bytes: u64,
     times: Times,
+    batches: Option<Batches>,
 }
 
 impl Default for Group {
     fn default() -> Self {
-        Self { requests: 0, reads: 0, bytes: 0, times: Times::of_group() }
+        Self { requests: 0, reads: 0, bytes: 0, times: Times::of_group(), batches: None }
     }
 }
 
@@ -45,9 +49,16 @@ pub struct GroupSummary {
     /// Their response times, where measured.
     #[serde(rename = "response_ms")]
     pub response: Option<TimesSummary>,
+    #[serde(skip)]
+    pub(crate) batches: Option<Batches>,
 }
 
 impl Groups {
+    /// Groups that are compared with each other.
+    pub(crate) fn in_batches() -> Self {
+        Self { in_batches: true, ..Self::default() }
+    }
+
     pub(crate) fn record(&mut self, key: u64, read: bool, bytes: u64, response: Option<Nanos>) {
         let full = self.groups.len() >= MOST && !self.groups.contains_key(&key);
         let group = if full { &mut self.others } else { self.groups.entry(key).or_default() };
@@ -56,6 +67,9 @@ impl Groups {
         group.bytes += bytes;
         if let Some(response) = response {
             group.times.record(response);
+            if self.in_batches {
+                group.batches.get_or_insert_default().record(response);
+            }
         }
     }
 
@@ -71,6 +85,7 @@ impl Groups {
                 reads: group.reads,
                 bytes: group.bytes,
                 response: group.times.summary(),
+                batches: group.batches,
             })
             .collect()
     }

@@ -27,6 +27,7 @@ pub mod runs;
 pub mod times;
 
 mod analysis;
+mod batches;
 mod causes;
 mod company;
 mod depth;

@@ -2,15 +2,16 @@
 //!
 //! The times between completions while at least two requests wait are what its service gives; the longest of them are pauses only
 //! if that does not explain them. Their logarithms are held against a normal law drawn through their median and their 95th
-//! percentile: a pause is so long that in traces of this length it would come once in two hundred.
+//! percentile: a pause is so long that in traces of this length it would come once in two hundred. What a large transfer, a flush or a
+//! discard takes is theirs: a time that ends with one is shortened by as much as those that end with its like are longer than all.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use headstack_trace::Io;
+use headstack_trace::{Io, Kind};
 use headstack_units::Nanos;
 
-use crate::effect::{Effect, of_device};
+use crate::effect::{Effect, Logs, of_device};
 use crate::period::period_s;
 use crate::tail::{Tail, counted, octaves};
 
@@ -31,12 +32,39 @@ pub(crate) struct PauseFinder {
 
 #[derive(Debug, Default)]
 struct Device {
-    finishes: BinaryHeap<Reverse<Nanos>>,
+    /// And what finishes.
+    finishes: BinaryHeap<Reverse<(Nanos, Like)>>,
     /// Since when nothing was completed although something waits.
     since: Nanos,
     gaps: Tail,
-    /// The longest, and when they ended.
-    longest: BinaryHeap<Reverse<(Nanos, Nanos)>>,
+    /// Octaves of the times that end with requests of each sort.
+    by_like: BTreeMap<Like, Logs>,
+    /// The longest, when they ended, and with what.
+    longest: BinaryHeap<Reverse<(Nanos, Nanos, Like)>>,
+}
+
+/// What a request has in common with those that take about as long: its sort, and its sectors as a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Like(Sort, u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Data,
+    Flush,
+    Discard,
+    Other,
+}
+
+impl Like {
+    fn of(io: &Io) -> Self {
+        let sectors = io.request.sectors.max(1).ilog2();
+        match io.kind {
+            Kind::Data => Self(Sort::Data, sectors),
+            Kind::Flush => Self(Sort::Flush, 0),
+            Kind::Discard => Self(Sort::Discard, sectors),
+            Kind::Other => Self(Sort::Other, sectors),
+        }
+    }
 }
 
 impl PauseFinder {
@@ -47,7 +75,7 @@ impl PauseFinder {
             if device.finishes.is_empty() {
                 device.since = io.request.arrival;
             }
-            device.finishes.push(Reverse(finish));
+            device.finishes.push(Reverse((finish, Like::of(io))));
         }
     }
 
@@ -75,7 +103,7 @@ impl PauseFinder {
 
 impl Device {
     fn complete_until(&mut self, now: Nanos) {
-        while let Some(&Reverse(finish)) = self.finishes.peek().filter(|next| next.0 <= now) {
+        while let Some(&Reverse((finish, like))) = self.finishes.peek().filter(|next| next.0.0 <= now) {
             let waiting = self.finishes.len();
             self.finishes.pop();
             let gap = finish.saturating_sub(self.since);
@@ -84,8 +112,9 @@ impl Device {
                 continue;
             }
             self.gaps.add(octaves(gap));
+            self.by_like.entry(like).or_default().add(octaves(gap));
             if gap >= SHORTEST {
-                self.longest.push(Reverse((gap, finish)));
+                self.longest.push(Reverse((gap, finish, like)));
                 if self.longest.len() > LONGEST {
                     self.longest.pop();
                 }
@@ -97,8 +126,12 @@ impl Device {
     fn pauses(mut self) -> Vec<(Nanos, Nanos)> {
         self.complete_until(Nanos::MAX);
         let Some(limit) = self.gaps.limit() else { return Vec::new() };
-        let longest = self.longest.into_iter().map(|Reverse(pause)| pause);
-        longest.filter(|&(length, _)| counted(octaves(length)) > limit).collect()
+        let all = self.by_like.values().copied().reduce(Logs::with).and_then(Logs::mean).unwrap_or(0.0);
+        let theirs =
+            |like| (self.by_like.get(&like).and_then(|logs| logs.mean()).unwrap_or(0.0) - all).max(0.0);
+        let longest = self.longest.iter().map(|&Reverse(pause)| pause);
+        let pauses = longest.filter(|&(length, _, like)| counted(octaves(length) - theirs(like)) > limit);
+        pauses.map(|(length, end, _)| (length, end)).collect()
     }
 }
 
@@ -139,6 +172,30 @@ mod tests {
         for spread in [0.3, 0.6, 1.0] {
             let named = (0..200).filter(|&seed| found(seed, spread, 0.0).is_some()).count();
             assert!(named <= 10, "spread {spread}: {named} of 200");
+        }
+    }
+
+    /// Now and then 64 MiB are read, or written data flushed, while others wait: that takes its time.
+    #[test]
+    fn a_long_transfer_or_flush_is_no_pause() {
+        for (kind, sectors) in [(Kind::Data, 1 << 17), (Kind::Flush, 0), (Kind::Discard, 1 << 20)] {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(3);
+            let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(1.2, 0.4).unwrap());
+            let (mut at_ms, mut free_ms): (f64, f64) = (0.0, 0.0);
+            let mut finder = PauseFinder::default();
+            for k in 0..10_000 {
+                let gap: f64 = gaps.sample(&mut random);
+                at_ms += gap;
+                let long = k % 500 == 250;
+                let ms: f64 = law.sample(&mut random) + if long { 400.0 } else { 0.0 };
+                free_ms = at_ms.max(free_ms) + ms;
+                let request =
+                    Request::new(Nanos::from_ms(at_ms), Op::Read, Lba(0), if long { sectors } else { 8 });
+                let io = Io::new(Request { finish: Nanos::from_ms(free_ms), ..request });
+                finder.push(&Io { kind: if long { kind } else { Kind::Data }, ..io });
+            }
+            let found = finder.finish(|device| device.to_string());
+            assert_eq!(found, None, "{kind:?}");
         }
     }
 

@@ -101,6 +101,40 @@ fn a_slow_region_is_named_with_its_place_and_size() {
     assert!(beside <= 10, "{beside} of 200 name a process");
 }
 
+/// The slow sectors lie across two regions of each size.
+#[test]
+fn a_slow_region_across_two_of_the_grid_is_named_whole_and_with_its_size() {
+    let (from, to) = ((1_u64 << 29) - (1 << 22), (1_u64 << 29) + (1 << 22));
+    let effects: Vec<Effect> = (0..40)
+        .map(|seed| {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+            let law = LogNormal::new(0.0, 0.7).unwrap();
+            let mut finder = Finder::default();
+            for k in 0..20_000_u64 {
+                let lba = match random.random_range(0..8) {
+                    0 => random.random_range(from..to),
+                    _ => random.random_range(0..1 << 30),
+                };
+                let noise: f64 = law.sample(&mut random);
+                let arrival = Nanos(k * 60_000_000);
+                let finish =
+                    arrival + Nanos::from_ms(noise * if (from..to).contains(&lba) { 16.0 } else { 4.0 });
+                finder.push(
+                    &Io::new(Request { finish, ..Request::new(arrival, Op::Read, Lba(lba), 8) }),
+                    |_| String::new(),
+                );
+            }
+            let effects = finder.finish(|device| device.to_string());
+            of(&effects, "slow-region").next().cloned().unwrap()
+        })
+        .collect();
+    let whole = format!("LBA {from} to {}", to - 1);
+    let named = effects.iter().filter(|effect| effect.name.as_deref() == Some(&*whole)).count();
+    let mean = effects.iter().map(|e| e.times_as_long.unwrap()).sum::<f64>() / 40.0;
+    // Short distances, which are all in it, are laid to the distance.
+    assert!(named >= 36 && (3.7..4.1).contains(&mean), "{named} of 40 named whole; mean {mean}");
+}
+
 #[test]
 fn a_process_that_delays_others_is_named() {
     let runs: Vec<Vec<Effect>> =

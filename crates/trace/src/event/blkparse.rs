@@ -16,6 +16,26 @@ use crate::text::Fields;
 pub(crate) struct Parser {
     processes: ProcessNames,
     numbers: RunningNumbers,
+    device: LastDevice,
+}
+
+/// The device of the last line as it was written, and as the kernel does: mostly the next is the same.
+#[derive(Default)]
+struct LastDevice {
+    text: Vec<u8>,
+    device: u32,
+}
+
+impl LastDevice {
+    #[inline]
+    fn of(&mut self, word: &[u8]) -> Result<u32, Problem> {
+        if word != self.text {
+            self.device = device(word)?;
+            self.text.clear();
+            self.text.extend_from_slice(word);
+        }
+        Ok(self.device)
+    }
 }
 
 impl EventLineParser for Parser {
@@ -24,7 +44,7 @@ impl EventLineParser for Parser {
             return if is_sum(line) { Ok(Line::Nothing) } else { Err(unlike(line)) };
         }
         let mut fields = Fields::blanks(line);
-        let device = device(fields.word("device")?)?;
+        let device = self.device.of(fields.word("device")?)?;
         let cpu = fields.integer32("cpu")? as u16;
         let number = fields.integer("number")?;
         let time = Nanos(fields.fixed("time", 9)?);
@@ -176,6 +196,20 @@ pub(crate) mod tests {
         assert_eq!(place(&mut parser, "D R 36 (12 01 00 00 24 00) [x]"), (Action::Issue, 0, 36));
         assert_eq!(place(&mut parser, "m N cfq12972SN insert_request"), (Action::Message, 0, 0));
         assert_eq!(parser.processes.all()[&1867], "dmcrypt_write/2");
+    }
+
+    /// A device that cannot be read is no line of the last one's, nor of its own once it was refused.
+    #[test]
+    fn each_line_is_of_the_device_it_names() {
+        let mut parser = Parser::default();
+        let mut of = |device: &str| match parser.parse(format!("{device} 0 1 1.5 7 Q R 1 + 8 [x]").as_bytes())
+        {
+            Ok(Line::Event(event)) => Some(event.device),
+            _ => None,
+        };
+        let found = ["8,1", "8,1", "8,16", "8,1", "8,x", "8,x", "8,1", "8,11"].map(&mut of);
+        let (first, other) = (Some(device_of(8, 1)), Some(device_of(8, 16)));
+        assert_eq!(found, [first, first, other, first, None, None, first, Some(device_of(8, 11))]);
     }
 
     #[test]

@@ -7,12 +7,16 @@
 //! `w / s = (u + w) / n`, hence `w = s · u / (n − s)`. This is added up over windows of time, as losses come and go.
 //!
 //! As many of the slowest pairs are not believed, and three standard deviations more: the slowest that is left is then a
-//! right one, or faster than a right one that was left out.
+//! right one, or faster than a right one that was left out. Where very many take about as long as these, as where each waits for the same
+//! few microseconds, they are believed: a wrong one among them is off by a sixteenth of an octave at most.
 
 use headstack_units::Nanos;
 
 /// The binary logarithm of how many bins a power of two has.
 const STEPS: u32 = 4;
+
+/// So many times as many right pairs as wrong ones that take as long make these harmless.
+const CROWD: u64 = 8;
 
 /// Between two looks for the limit.
 const OFTEN: u64 = 64;
@@ -102,13 +106,13 @@ impl Mispairs {
         self.durations[(power as usize) << STEPS | step] += 1;
         self.pairs += 1;
         if self.pairs.is_multiple_of(OFTEN) || self.pairs < OFTEN {
-            self.limit = self.slowest_but(self.doubtful(1.0));
+            self.limit = self.limit_but(self.doubtful(1.0));
         }
     }
 
     /// Fixes the limit: all of the trace has been seen.
     pub(crate) fn survey(mut self) -> Self {
-        self.limit = self.slowest_but(self.doubtful(0.0));
+        self.limit = self.limit_but(self.doubtful(0.0));
         self.surveyed = true;
         self
     }
@@ -133,22 +137,38 @@ impl Mispairs {
         (wrong + 3.0 * wrong.sqrt() + 1.0).ceil() as u64
     }
 
+    /// The longest duration that is believed if so many pairs are doubtful.
+    fn limit_but(&self, doubtful: u64) -> Nanos {
+        match self.bin_of_slowest(doubtful) {
+            Some(bin) if self.durations[bin] >= CROWD * doubtful => below(bin + 1),
+            _ => self.slowest_but(doubtful),
+        }
+    }
+
     /// The longest duration above which lie at least `doubtful` pairs.
     fn slowest_but(&self, doubtful: u64) -> Nanos {
-        let mut above = 0;
         if doubtful == 0 {
             return Nanos::MAX;
         }
-        for (bin, &count) in self.durations.iter().enumerate().rev() {
-            above += count;
-            if above >= doubtful {
-                let (power, step) = (bin >> STEPS, bin & ((1 << STEPS) - 1));
-                let edge = ((1 << STEPS) + step as u128) << power >> STEPS;
-                return Nanos(u64::try_from(edge).unwrap_or(u64::MAX).saturating_sub(1));
-            }
-        }
-        Nanos::ZERO
+        self.bin_of_slowest(doubtful).map_or(Nanos::ZERO, below)
     }
+
+    /// The bin from which on lie at least `doubtful` pairs, if there are any.
+    fn bin_of_slowest(&self, doubtful: u64) -> Option<usize> {
+        let mut above = 0;
+        let reaches = |&count: &u64| {
+            above += count;
+            above >= doubtful
+        };
+        self.durations.iter().rposition(reaches).filter(|_| doubtful > 0)
+    }
+}
+
+/// The longest duration below a bin.
+fn below(bin: usize) -> Nanos {
+    let (power, step) = (bin >> STEPS, bin & ((1 << STEPS) - 1));
+    let edge = ((1 << STEPS) + step as u128) << power >> STEPS;
+    Nanos(u64::try_from(edge).unwrap_or(u64::MAX).saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -187,6 +207,21 @@ mod tests {
         for (superseded, unbegun) in [(0, 1), (1, 0)] {
             assert_eq!(lossy(superseded, unbegun).survey().limit(), Nanos::MAX);
         }
+    }
+
+    /// A begin that waited for 20 µs is no less believed because all of them did.
+    #[test]
+    fn pairs_that_all_take_as_long_are_believed() {
+        let mut pairs = Mispairs::default();
+        for k in 0..500 {
+            pairs.begin();
+            pairs.record(Nanos(20_000 + k % 7));
+        }
+        assert!(pairs.limit() >= Nanos(20_006), "{}", pairs.limit());
+        // Not so what takes longer.
+        pairs.record(Nanos(900_000));
+        (0..OFTEN).for_each(|_| pairs.record(Nanos(20_000)));
+        assert!((20_006..22_000).contains(&pairs.limit().0), "{}", pairs.limit());
     }
 
     #[test]

@@ -39,22 +39,48 @@ impl Numbers {
 
 /// The running numbers of a trace: the kernel counts on each processor, for each device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunningNumbers(BTreeMap<(u32, u16), Numbers>);
+pub(super) struct RunningNumbers {
+    all: Vec<Numbers>,
+    /// Where those of a device and a processor are.
+    places: BTreeMap<(u32, u16), u32>,
+    /// The device that each processor had last, and where its numbers are: mostly the next is the same.
+    present: Vec<Option<(u32, u32)>>,
+}
 
 impl RunningNumbers {
     /// Takes the number of the next event; messages have 0.
     #[inline]
     pub(super) fn follow(&mut self, device: u32, cpu: u16, number: u64) {
-        if number > 0 {
-            let begin = || Numbers { highest: number - 1, ..Numbers::default() };
-            self.0.entry((device, cpu)).or_insert_with(begin).follow(number);
+        if number == 0 {
+            return;
         }
+        let place = match self.present.get(usize::from(cpu)) {
+            Some(&Some((present, place))) if present == device => place,
+            _ => self.turn(device, cpu, number),
+        };
+        self.all[place as usize].follow(number);
+    }
+
+    /// A processor turns to another device: where its numbers are.
+    #[cold]
+    fn turn(&mut self, device: u32, cpu: u16, number: u64) -> u32 {
+        let next = self.all.len() as u32;
+        let place = *self.places.entry((device, cpu)).or_insert(next);
+        if place == next {
+            self.all.push(Numbers { highest: number - 1, ..Numbers::default() });
+        }
+        let at = usize::from(cpu);
+        if self.present.len() <= at {
+            self.present.resize(at + 1, None);
+        }
+        self.present[at] = Some((device, place));
+        place
     }
 
     /// How many numbers are missing.
     pub(super) fn missing(&self) -> u64 {
         let dense = |numbers: &&Numbers| numbers.jumps * DENSE < numbers.steps;
-        self.0.values().filter(dense).map(|numbers| numbers.missing).sum()
+        self.all.iter().filter(dense).map(|numbers| numbers.missing).sum()
     }
 }
 
@@ -83,6 +109,21 @@ mod tests {
         }
         assert_eq!(all.missing(), 0);
         assert_eq!(missing((1..9000).chain(1..9000)), 0);
+    }
+
+    /// What is missing is found on each of many devices and processors, the last that there may be among them, and what is kept of
+    /// them is small.
+    #[test]
+    fn each_of_many_devices_and_processors_keeps_its_own_numbers() {
+        let mut all = RunningNumbers::default();
+        for number in (1..40).chain(45..80) {
+            for device in 0..3000 {
+                all.follow(device, if device % 2 == 0 { u16::MAX } else { 3 }, number);
+            }
+        }
+        assert_eq!(all.missing(), 3000 * 5);
+        assert_eq!((all.all.len(), all.present.len()), (3000, 1 << 16));
+        assert!(size_of_val(&all.present[..]) < 1 << 20);
     }
 
     #[test]

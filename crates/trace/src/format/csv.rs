@@ -112,7 +112,7 @@ impl Field {
 }
 
 const SLOTS: usize = 9;
-const REQUIRED: [&str; 4] =
+pub(crate) const REQUIRED: [&str; 4] =
     ["arrival_s (or _ms, _us, _ns)", "lba or offset_bytes", "sectors or size_bytes", "op or is_read"];
 
 fn sniff(sample: Sample<'_>) -> bool {
@@ -143,7 +143,9 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
             path: path.to_path_buf(),
             place: format!("line {number}"),
             problem,
-            hint: Some("name columns with --column NAME=FIELD".into()),
+            hint: Some(
+                "name columns with --column NAME=FIELD, or with --columns FIELD:COLUMN[:UNIT],…".into(),
+            ),
         })?;
         if parser.begins_with_data {
             lines.put_back();
@@ -169,6 +171,12 @@ fn sector_size(comment: &[u8]) -> Option<u32> {
 }
 
 /// The separator that occurs most.
+/// The cells of a line, for messages.
+pub(crate) fn cells_of(line: &[u8]) -> Vec<String> {
+    let cells = Cells::new(line, separator_of(line));
+    cells.map(|cell| String::from_utf8_lossy(cell).escape_debug().to_string()).collect()
+}
+
 fn separator_of(line: &[u8]) -> u8 {
     let count = |separator: u8| memchr::memchr_iter(separator, line).count();
     [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',')

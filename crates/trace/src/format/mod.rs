@@ -143,10 +143,15 @@ pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
     let path = input.path().display();
     match likely(input)[..] {
         [one] => doubt::doubt(one, input).map_or(Ok(one), Err),
+        [] if is_utf16(input.sample()) => Err(TraceError::unusable(
+            format!("`{path}` is text in UTF-16"),
+            "make UTF-8 of it: `iconv -f UTF-16 -t UTF-8`, or `Out-File -Encoding utf8` in PowerShell".into(),
+        )),
         [] => Err(TraceError::unusable(
             format!("`{path}` does not begin like a trace of any known format"),
             format!(
-                "name its format with --format ({}, {}); what the columns of another table hold is said with --columns",
+                "{}name its format with --format ({}, {})",
+                table_words(input.sample()),
                 names(FORMATS),
                 preset::names()
             ),
@@ -156,6 +161,24 @@ pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
             "choose one with --format".into(),
         )),
     }
+}
+
+fn is_utf16(sample: Sample<'_>) -> bool {
+    [&b"\xff\xfe"[..], b"\xfe\xff"].iter().any(|mark| sample.bytes.starts_with(mark))
+}
+
+/// What to do with a table that no format knows.
+fn table_words(sample: Sample<'_>) -> String {
+    const FORM: &str = "--columns FIELD:COLUMN[:UNIT],… (time:0:us,op:2,offset:3:bytes,size:4)";
+    let cells = sample.lines().next().map(csv::cells_of).unwrap_or_default();
+    if cells.len() < csv::REQUIRED.len() {
+        return format!("say what the columns of a table hold with {FORM}; or ");
+    }
+    format!(
+        "if it is a table of {} columns ({:.120}), say what they hold with {FORM}; or ",
+        cells.len(),
+        cells.join(", ")
+    )
 }
 
 /// Names in a row.

@@ -134,7 +134,31 @@ fn of_file(path: &Path) -> Result<Preset, TraceError> {
 /// # Errors
 /// If a part is not of that form.
 pub fn columns(words: &str) -> Result<Vec<(String, String)>, TraceError> {
-    words.split(',').map(|word| column(word.trim())).collect()
+    let words = words.split(',').map(str::trim);
+    let columns = words.clone().map(column).collect::<Result<Vec<_>, _>>()?;
+    let field = |word: &'_ str| word.split(':').next().unwrap_or_default().trim().to_owned();
+    let fields: Vec<_> = words.map(field).collect();
+    match fields.iter().enumerate().find(|(at, field)| fields[..*at].contains(field)) {
+        Some((_, twice)) => Err(TraceError::unusable(
+            format!("--columns: two columns are said to hold `{twice}`"),
+            "name one of them".into(),
+        )),
+        None => Ok(columns),
+    }
+}
+
+/// Another word for a field, as it is said here.
+fn said_otherwise(word: &str) -> Option<&'static str> {
+    match word {
+        "lba" | "sector" | "block" => Some("offset:COLUMN:sectors"),
+        "sectors" | "blocks" => Some("size:COLUMN:sectors"),
+        "bytes" | "length" | "len" => Some("size:COLUMN:bytes"),
+        "arrival" | "timestamp" | "ts" => Some("time:COLUMN:us"),
+        "latency" | "lat" | "duration" => Some("response:COLUMN:us"),
+        "type" | "rw" | "operation" => Some("op:COLUMN"),
+        "disk" | "volume" | "lun" => Some("device:COLUMN"),
+        _ => None,
+    }
 }
 
 fn column(word: &str) -> Result<(String, String), TraceError> {
@@ -167,7 +191,10 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
         ("offset" | "size", _) => return Err(unlike("has a unit that is neither bytes nor sectors")),
         ("op" | "is_read" | "device" | "flags" | "file", None) => field.into(),
         ("op" | "is_read" | "device" | "flags" | "file", Some(_)) => return Err(unlike("has no unit")),
-        _ => return Err(unlike("names no field")),
+        (word, _) => {
+            let other = said_otherwise(word).map_or(String::new(), |form| format!("; did you mean {form}?"));
+            return Err(unlike(&format!("names no field{other}")));
+        }
     };
     Ok((column.into(), field))
 }
@@ -252,6 +279,8 @@ mod tests {
             ("time:0:h", "needs a unit"),
             ("size:1:kib", "neither bytes nor sectors"),
             ("place:1", "names no field"),
+            ("lba:2", "names no field; did you mean offset:COLUMN:sectors?"),
+            ("time:0:us,time:1:us,op:2", "two columns are said to hold `time`"),
             ("op", "not of the form"),
             ("op::", "names no column"),
             ("op:1:x", "has no unit"),
