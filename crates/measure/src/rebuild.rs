@@ -1,12 +1,14 @@
 //! A drive file out of what was measured: measured values where there are any, and a plain assumption, marked as such, where
 //! there are none.
 
+mod layout;
+
 use crate::MeasureError;
-use crate::extract::{Extraction, SeekPoint, Warning, WriteCase, ZoneFindings};
+use crate::extract::{Extraction, Parameter, Warning, WriteCase};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
-    Order, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec, SeekSpec,
-    WritePolicy, ZoneSpec,
+    OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec, SeekSpec,
+    WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -83,6 +85,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     Ok(DriveSpec::from_toml(name, &spec.to_toml())?)
 }
 
+/// A difference of less than this is none, in ms.
+const LEAST_LATER_MS: f64 = 0.02;
+
 struct Builder<'a> {
     found: &'a Extraction,
     provenance: BTreeMap<String, Provenance>,
@@ -102,57 +107,9 @@ impl Builder<'_> {
     }
 
     fn layout(&mut self, heads: u32) -> LayoutSpec {
-        let by_surface = self.found.order == Some("serpentine-by-surface");
-        let mut zones: Vec<ZoneSpec> = Vec::new();
-        for zone in &self.found.zones {
-            let first_cylinder = zones.last().map_or(0, |last: &ZoneSpec| last.last_cylinder + 1);
-            let zone = Self::zone(zone, heads, first_cylinder);
-            zones.push(zone);
-        }
-        self.measured("layout", "probes tracks, zones, surfaces and zone-tracks");
+        self.measured("layout", "probes tracks, zones, surfaces, zone-tracks and angles");
         self.assumed("layout.order", "cylinder by cylinder, or as the minimum times between tracks showed");
-        LayoutSpec {
-            head_angle_revolutions: Vec::new(),
-            order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
-            heads,
-            group_cylinders: self.found.group_cylinders.map(|cylinders| cylinders as u32),
-            cylinders: None,
-            capacity_sectors: None,
-            zone: zones,
-            run: Vec::new(),
-            region: Vec::new(),
-            slipped_sectors: Vec::new(),
-            slipped_tracks: Vec::new(),
-            remap: Vec::new(),
-        }
-    }
-
-    fn zone(zone: &ZoneFindings, heads: u32, first_cylinder: u32) -> ZoneSpec {
-        let per_cylinder = zone.sectors_per_track * u64::from(heads);
-        let cylinders = (zone.end_lba - zone.first_lba).div_ceil(per_cylinder).max(1);
-        // What is missing to whole cylinders holds no data: the drive's own sectors, or spares.
-        let missing = cylinders * per_cylinder - (zone.end_lba - zone.first_lba);
-        // Nearly all skews are whole sectors: one that misses that by no more than twice its interval is.
-        let whole = |skew: Option<f64>, ci95: Option<f64>| {
-            let skew = skew.unwrap_or(0.0);
-            let error = (2.0 * ci95.unwrap_or(0.0)).max(0.05);
-            if (skew - skew.round()).abs() < error.min(0.4) { skew.round() } else { skew }
-        };
-        let spare = (zone.sectors_per_revolution - zone.sectors_per_track as f64).round().max(0.0);
-        ZoneSpec {
-            sectors_per_track_by_head: Vec::new(),
-            first_cylinder,
-            last_cylinder: first_cylinder + cylinders as u32 - 1,
-            sectors_per_track: zone.sectors_per_track as u32,
-            spare_sectors_per_track: spare as u32,
-            spare_tracks_per_cylinder: 0,
-            spare_tracks_at_end: 0,
-            empty_sectors_at_front: missing,
-            track_skew_sectors: whole(zone.track_skew_sectors, zone.track_skew_ci95_sectors),
-            cylinder_skew_sectors: whole(zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors),
-            first_sector_revolutions: 0.0,
-            spares: None,
-        }
+        layout::layout(self.found, heads)
     }
 
     /// Stalls that come regularly. What a drive does in the meantime, nobody sees.
@@ -171,22 +128,10 @@ impl Builder<'_> {
 
     /// The curve as a table. A seek that the command's processing hides takes nothing that can be seen.
     fn seek(&mut self) -> Option<SeekSpec> {
-        let points = self.base_curve()?;
+        let points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
         self.measured("seek", "probe seek-curve: minimum time over the distance less that on the same track");
         let points = points.iter().map(|p| [p.cylinders as f64, p.ms.max(0.0)]).collect();
         Some(SeekSpec::Table { points })
-    }
-
-    /// Seeks before reads where enough of them were measured, else before writes.
-    fn base_curve(&self) -> Option<Vec<SeekPoint>> {
-        let seek = &self.found.seek;
-        let difference = seek.write_minus_read_ms.unwrap_or(0.0);
-        let reads = if seek.write.is_empty() {
-            seek.read.clone()
-        } else {
-            seek.write.iter().map(|point| SeekPoint { ms: point.ms - difference, ..*point }).collect()
-        };
-        (reads.len() > 3).then_some(reads)
     }
 
     fn mechanics(&mut self) -> MechanicsSpec {
@@ -201,6 +146,10 @@ impl Builder<'_> {
         if read.or(write).is_none() {
             self.assumed("mechanics.head_switch_ms", "hidden beside the command's processing: none shows");
         }
+        let settles = found.seek.write_settles();
+        if !settles.is_empty() {
+            self.measured("mechanics.write_settle_by_distance_ms", "probe seek-curve, writes and reads");
+        }
         let inward = found.value("inward_seek_extra_ms").filter(|ms| ms.abs() > 0.01).unwrap_or(0.0);
         if inward != 0.0 {
             self.measured("mechanics.inward_seek_extra_ms", "probe seek-curve, inwards and outwards");
@@ -210,6 +159,7 @@ impl Builder<'_> {
         MechanicsSpec {
             head_switch_ms,
             write_settle_ms: difference,
+            write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d as f64, ms]).collect(),
             inward_seek_extra_ms: inward,
             ..MechanicsSpec::default()
         }
@@ -241,7 +191,34 @@ impl Builder<'_> {
             write_overhead_ms: write.max(0.0),
             write_data_after_ms: Some(0.0),
             hit_overhead_ms: hit.map(|ms| ms.max(0.0)),
+            by_history: self.by_history((read - bus_ms).max(0.0), write.max(0.0), hit),
             ..ControllerSpec::default()
+        })
+    }
+
+    /// Overheads by the command before, where a seek begins later or earlier behind a read.
+    fn by_history(&mut self, read_ms: f64, write_ms: f64, hit: Option<f64>) -> Option<OverheadsByHistory> {
+        let found = self.found;
+        let later = |name: &str| {
+            let shows = |parameter: &&Parameter| {
+                parameter.value.is_some_and(|ms| ms.abs() > parameter.ci95.unwrap_or(0.0).max(LEAST_LATER_MS))
+            };
+            found.parameter(name).filter(shows).and_then(|parameter| parameter.value)
+        };
+        let (read, write) = (later("read_after_read_ms"), later("write_after_read_ms"));
+        read.or(write)?;
+        let cache = found.cache.as_ref();
+        let more = cache.and_then(|cache| Some(cache.hit_after_write_ms? - cache.hit_ms?)).unwrap_or(0.0);
+        let hit = hit.unwrap_or(read_ms).max(0.0);
+        self.measured("controller.by_history", "probe seek-curve: random reads and writes in turns");
+        Some(OverheadsByHistory {
+            read_hit_ms: [hit, (hit + more).max(0.0)],
+            read_hit_at_rest_ms: None,
+            read_miss_ms: [read_ms; 2],
+            write_hit_ms: [write_ms; 2],
+            write_miss_ms: [write_ms; 2],
+            read_seek_after_ms: read.map(|later| [(read_ms + later).max(0.0), read_ms]),
+            write_seek_after_ms: write.map(|later| [(write_ms + later).max(0.0), write_ms]),
         })
     }
 

@@ -135,7 +135,7 @@ fn stalls_without_a_period_have_none() {
     assert!((length.value.unwrap() - 650.0).abs() <= length.ci95.unwrap(), "650 is true: {length:?}");
 }
 
-/// A look at everything: how well each drive of the library is rebuilt.
+/// A look at everything: how well each drive of the library is rebuilt; with `DRIVES=name,name`, each of these.
 #[test]
 #[ignore = "a report, not a test"]
 fn report_replays() {
@@ -155,7 +155,9 @@ fn report_replays() {
         Ok(Some(replay)) => format!("{name}: reads {}, writes {}", score(replay.reads), score(replay.writes)),
         other => format!("{name}: {other:?}"),
     };
-    let lines: Vec<String> =
-        headstack_system::library::drives().iter().map(|drive| line(drive.name)).collect();
+    let wanted = std::env::var("DRIVES").unwrap_or_default();
+    let counts = |name: &&str| wanted.is_empty() || wanted.split(',').any(|word| word == *name);
+    let names = headstack_system::library::drives().iter().map(|drive| drive.name);
+    let lines: Vec<String> = names.filter(counts).map(line).collect();
     panic!("\n{}", lines.join("\n"));
 }

@@ -1,12 +1,13 @@
 //! Everything a record says, put together.
 
 use super::extraction::Extraction;
+use super::history::History;
 use super::parameters::Parameters;
 use super::seeks::{AtRest, seeks};
 use super::times::Times;
 use super::warning::{Warning, WriteCase};
 use super::zones::zone_findings;
-use super::{cache, load, scan, skippy, stream, write_cache, zoned};
+use super::{cache, load, pieces, scan, skippy, stream, write_cache, zoned};
 use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
@@ -49,10 +50,12 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         })
         .unwrap_or_default();
     let cache = cache::cache(record, known.sectors_per_track);
+    let history = History::of(record, &known, map.as_ref(), (&times, &seek), slope);
     let mut found = Extraction {
         device: record.head.device.clone(),
         rotating: known.rotation.map(Rotation::rotates),
         parameters: Vec::new(),
+        pieces: pieces::piece_findings(record, &known),
         order: known
             .order
             .as_ref()
@@ -76,7 +79,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     };
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
-    found.parameters = Parameters { record, known: &known, times: &times, found: &found, stalls }.all();
+    found.parameters = Parameters { record, known: &known, times: &times, history, found: &found, stalls }.all();
     found.warnings = warnings(record, &known, &found, stalls);
     Ok(found)
 }

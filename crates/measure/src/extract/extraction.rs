@@ -2,6 +2,7 @@
 
 use super::cache::CacheFindings;
 use super::load::LoadPoint;
+use super::pieces::PieceFindings;
 use super::scan::Scan;
 use super::seeks::Seeks;
 use super::stream::Streams;
@@ -79,6 +80,8 @@ pub struct Extraction {
     pub parameters: Vec<Parameter>,
     /// Zones, outermost first.
     pub zones: Vec<ZoneFindings>,
+    /// Where tracks lie on the turn, in the order of addresses.
+    pub pieces: Vec<PieceFindings>,
     /// "classical" or "serpentine-by-surface", where found.
     pub order: Option<&'static str>,
     /// Cylinders of a group, in the latter.

@@ -2,6 +2,7 @@
 
 use super::bus;
 use super::extraction::{Extraction, Parameter};
+use super::history::History;
 use super::load::queue_gain;
 use super::times::Times;
 use crate::angles::median::{median, spread};
@@ -17,6 +18,7 @@ pub(super) struct Parameters<'a> {
     pub(super) record: &'a Record,
     pub(super) known: &'a Known,
     pub(super) times: &'a Times,
+    pub(super) history: History,
     pub(super) found: &'a Extraction,
     pub(super) stalls: Option<&'a Stalls>,
 }
@@ -300,6 +302,12 @@ impl Parameters<'_> {
         if let Some(ms) = self.found.seek.inward_extra_ms {
             let method = "seeks inwards less the mean of both ways, median over the distances";
             all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
+        }
+        for (name, later) in
+            [("read_after_read_ms", self.history.read), ("write_after_read_ms", self.history.write)]
+        {
+            let method = "random reads and writes in turns: how much later a seek begins behind a read";
+            all.extend(later.map(|later| seen(name, "ms", later.value, Some(later.ci95), method)));
         }
         let points =
             if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };

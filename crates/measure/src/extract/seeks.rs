@@ -66,6 +66,57 @@ pub(crate) struct AtRest {
     pub(crate) read: Option<Least>,
 }
 
+/// Seeks before writes take longer than those before reads by as much over all distances if no difference misses the median by more
+/// than this, in ms.
+const ALIKE_MS: f64 = 0.03;
+
+impl Seeks {
+    /// By how much more than the usual difference a seek before a write takes longer than one before a read, over distances, where
+    /// that depends on the distance.
+    pub(crate) fn write_settles(&self) -> Vec<(u64, f64)> {
+        let Some(usual) = self.write_minus_read_ms else { return Vec::new() };
+        let extra = |read: &SeekPoint| {
+            let write = self.write.iter().find(|write| write.cylinders == read.cylinders)?;
+            Some((read.cylinders, write.ms - read.ms - usual))
+        };
+        let all: Vec<(u64, f64)> = self.read.iter().filter_map(extra).collect();
+        if all.iter().all(|(_, ms)| ms.abs() < ALIKE_MS) { Vec::new() } else { all }
+    }
+
+    /// The curve before reads; by those before writes, where too few reads were measured.
+    pub(crate) fn curve(&self) -> Vec<SeekPoint> {
+        let Some(usual) = self.write_minus_read_ms.filter(|_| !self.write.is_empty()) else {
+            return if self.write.is_empty() { self.read.clone() } else { self.write.clone() };
+        };
+        let settles = self.write_settles();
+        let before_read = |point: &SeekPoint| {
+            SeekPoint { ms: point.ms - usual - level(&settles, point.cylinders), ..*point }
+        };
+        self.write.iter().map(before_read).collect()
+    }
+
+    /// How long a seek takes, in ms, by the curve; `None` without one.
+    pub(crate) fn before(&self, write: bool, cylinders: u64) -> Option<f64> {
+        let curve: Vec<(u64, f64)> = self.curve().iter().map(|point| (point.cylinders, point.ms)).collect();
+        let more = if write && !self.write.is_empty() {
+            self.write_minus_read_ms.unwrap_or(0.0) + level(&self.write_settles(), cylinders)
+        } else {
+            0.0
+        };
+        (curve.len() > 3).then(|| level(&curve, cylinders) + more)
+    }
+}
+
+/// Straight lines between points, level beyond the first and the last; 0 of none.
+fn level(points: &[(u64, f64)], at: u64) -> f64 {
+    let behind = points.partition_point(|point| point.0 < at);
+    match (behind.checked_sub(1).map(|before| points[before]), points.get(behind)) {
+        (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (at - a.0) as f64 / (b.0 - a.0) as f64,
+        (Some((_, ms)), None) | (None, Some(&(_, ms))) => ms,
+        (None, None) => 0.0,
+    }
+}
+
 pub(crate) fn seeks(
     record: &Record,
     spindle: Spindle,

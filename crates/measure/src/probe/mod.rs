@@ -1,6 +1,7 @@
 //! The probes: what is done to a device to see how it works. Each is one static [`Probe`] in a file of its own, and one line in
 //! [`PROBES`]; its name stands in [`ProbeName`]. What its samples mean is found out elsewhere, never here.
 
+mod angles;
 mod budget;
 mod cache;
 mod description;
@@ -33,7 +34,7 @@ use look::Look;
 use std::collections::BTreeSet;
 
 /// All probes, in the order in which they run.
-pub static PROBES: [&Probe; 18] = [
+pub static PROBES: [&Probe; 19] = [
     &rotation::ROTATION,
     &write_cache::WRITE_CACHE,
     &cache::CACHE,
@@ -45,6 +46,7 @@ pub static PROBES: [&Probe; 18] = [
     &switches::SWITCHES,
     &surfaces::SURFACES,
     &tracks::ZONE_TRACKS,
+    &angles::ANGLES,
     &seek_curve::SEEK_CURVE,
     &seeker::SEEKER,
     &zoned::ZONED,

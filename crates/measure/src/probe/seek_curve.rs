@@ -10,8 +10,10 @@ use crate::device::Mode;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::least;
-use crate::record::ProbeName;
-use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
+use crate::record::{ProbeName, Role};
+use crate::record::series::seek_curve::{
+    IN_TURNS, READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS,
+};
 
 pub(super) static SEEK_CURVE: Probe = Probe {
     name: ProbeName::SeekCurve,
@@ -25,6 +27,9 @@ pub(super) static SEEK_CURVE: Probe = Probe {
     },
     run,
 };
+
+/// A third of them are reads behind a read, and a third writes behind one.
+const ACCESSES_IN_TURNS: i64 = 900;
 
 /// Added to the series while the tracks are looked for that reads go between.
 const SETTLING: u32 = 100;
@@ -76,6 +81,17 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             let least = trial::least(session, (series, distance as i64), way)?;
             found[series as usize].extend(least.map(|turns| (distance, turns)));
         }
+    }
+    if writable { in_turns(session) } else { Ok(()) }
+}
+
+/// Random accesses, two reads and a write in turns: what the command before changes.
+fn in_turns(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let places = session.sectors() / session.unit();
+    for step in 0..ACCESSES_IN_TURNS {
+        let mode = if step % 3 == 2 { session.mode } else { Mode::Read };
+        let lba = session.below(places) * session.unit();
+        session.take((IN_TURNS, step), Role::Measure, session.one(mode, lba))?;
     }
     Ok(())
 }

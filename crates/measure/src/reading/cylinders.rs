@@ -67,6 +67,22 @@ impl CylinderMap {
         self.zones.last().map_or(0, |zone| zone.first_cylinder + zone.cylinders)
     }
 
+    /// The cylinder of a sector.
+    pub(crate) fn of_lba(&self, lba: u64) -> Option<u64> {
+        let zone = self.zones.iter().rev().find(|zone| zone.first_lba <= lba)?;
+        let within = if let Some(group) = self.group {
+            let track = (lba - zone.first_lba) / zone.sectors_per_track;
+            let (number, rest) = (track / (group * self.heads), track % (group * self.heads));
+            // Back and forth, from surface to surface.
+            let (surface, along) = (rest / group + number * self.heads, rest % group);
+            number * group + if surface % 2 == 0 { along } else { group - 1 - along }
+        } else {
+            let ahead = (lba as f64 - zone.anchor.0 as f64) / zone.sectors_per_cylinder;
+            (ahead.floor() + zone.anchor.1 as f64).max(0.0) as u64
+        };
+        (lba < zone.end_lba).then_some(zone.first_cylinder + within)
+    }
+
     /// A sector in the middle of a cylinder; by surface, in the middle of its first track.
     pub(crate) fn middle_of(&self, cylinder: u64) -> Option<u64> {
         let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;

@@ -9,6 +9,7 @@ pub(crate) mod hits;
 pub(crate) mod known;
 pub(crate) mod least;
 pub(crate) mod order;
+pub(crate) mod pieces;
 pub(crate) mod rotation;
 pub(crate) mod stalls;
 pub(crate) mod tracks;

@@ -157,6 +157,23 @@ pub(crate) struct Skew {
     pub(crate) ci95_turns: Option<f64>,
 }
 
+/// By how much a skew may miss a whole number of sectors to be one, at least and at most, in sectors.
+const LEAST_OFF: f64 = 0.05;
+const MOST_OFF: f64 = 0.4;
+
+/// Nearly all skews are whole sectors: one that misses that by no more than twice its interval is.
+pub(crate) fn whole_sectors(skew: f64, ci95: Option<f64>) -> f64 {
+    let most = (2.0 * ci95.unwrap_or(0.0)).clamp(LEAST_OFF, MOST_OFF);
+    if (skew - skew.round()).abs() < most { skew.round() } else { skew }
+}
+
+impl Skew {
+    /// In sectors, whole ones where it may be.
+    pub(crate) fn whole_sectors(self, per_turn: f64) -> f64 {
+        whole_sectors(self.turns * per_turn, self.ci95_turns.map(|turns| turns * per_turn))
+    }
+}
+
 /// The more common and the rarer skew.
 pub(crate) fn skews(borders: &[Border]) -> (Option<Skew>, Option<Skew>) {
     let kinds = [false, true].map(|rare| Alike::of(borders, rare));

@@ -39,11 +39,13 @@ pub enum ProbeName {
     Stream,
     /// `scan`
     Scan,
+    /// `angles`
+    Angles,
 }
 
 impl ProbeName {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Rotation,
         Self::WriteCache,
         Self::Cache,
@@ -62,6 +64,7 @@ impl ProbeName {
         Self::Random,
         Self::Stream,
         Self::Scan,
+        Self::Angles,
     ];
 
     /// The name in records and on the command line.
@@ -85,6 +88,7 @@ impl ProbeName {
             Self::Random => "random",
             Self::Stream => "stream",
             Self::Scan => "scan",
+            Self::Angles => "angles",
         }
     }
 

@@ -73,6 +73,25 @@ pub(crate) mod seek_curve {
     pub(crate) const READS_INWARDS: u32 = 2;
     /// Reads towards lower cylinders.
     pub(crate) const READS_OUTWARDS: u32 = 3;
+    /// Here and there, two reads and a write in turns; `step` counts.
+    pub(crate) const IN_TURNS: u32 = 8;
+}
+
+/// Of the probe `angles`: a series for each piece in which tracks follow each other evenly. `step` tells what a sector is.
+pub(crate) mod angles {
+    /// Tracks begin anew there; the angles of a piece are counted from it.
+    pub(crate) const ANCHOR: i64 = -2;
+    /// The first sector of the piece that was looked at, and the last.
+    pub(crate) const FIRST: i64 = -3;
+    pub(crate) const LAST: i64 = -4;
+    /// Sectors were slipped just before it.
+    pub(crate) const SLIPPED: i64 = -5;
+    /// Several cylinders share spares: from the anchor to there.
+    pub(crate) const ANEW: i64 = -6;
+    /// The series of a sector that is measured now and then, all the time; those of pieces come before it, …
+    pub(crate) const REFERENCE: u32 = 10_000;
+    /// … and those of tracks that were followed to find an anchor from here on.
+    pub(crate) const FINDING: u32 = 20_000;
 }
 
 /// Of the probes that follow tracks: the `step` of a sample that is part of a search, not of a track that was found.

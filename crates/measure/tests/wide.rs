@@ -1,0 +1,230 @@
+//! Sixty drives of all kinds drawn at random, measured through noise: what is said of them is right, or not said at all; and a drive
+//! rebuilt of a measurement behaves as the one that was measured.
+
+#[expect(unreachable_pub, reason = "the helpers are a module of each test")]
+mod common;
+#[expect(unreachable_pub, reason = "the helpers are a module of each test")]
+mod drawn;
+
+use common::{Row, Truth};
+use drawn::{Drawn, drawn};
+use headstack_drive::layout::Layout;
+use headstack_measure::device::{Noise, SimulatedDevice};
+use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::record::{ProbeName, Record};
+use headstack_measure::replay::{ReplayScore, drive_file};
+use headstack_measure::{Options, measure};
+use headstack_system::{System, SystemConfig};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What a host on a bench sees: times misread, completions seen late.
+const NOISY: Noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
+
+/// What became of a drive.
+struct Outcome {
+    number: u64,
+    kinds: String,
+    /// Values that were stated.
+    stated: usize,
+    /// Those that lie outside their interval, …
+    outside: usize,
+    /// … and by more than it is wide.
+    wrong: Vec<String>,
+    /// Reads and writes of the rebuilt drive; why there are none.
+    replayed: Result<[Option<ReplayScore>; 2], String>,
+    warnings: Vec<&'static str>,
+}
+
+impl Outcome {
+    fn of(number: u64, noise: Noise) -> Self {
+        let Drawn { spec, kinds } = drawn(number);
+        let system = Arc::new(System::new(SystemConfig::of_drive("drawn", spec)).unwrap());
+        let truth = Truth::of_model(system.model(0).unwrap());
+        let mut device = SimulatedDevice::new("sim:drawn", &system, number).unwrap().with_noise(noise);
+        let done = measure(&mut device, &Options::default(), &mut |_| true).unwrap();
+        assert!(done.stopped.is_none(), "{number}: {:?}", done.stopped);
+        let found = extract(&done.record).unwrap();
+        let mut outcome = Self {
+            number,
+            kinds: kinds.into_iter().collect::<Vec<_>>().join(", "),
+            stated: 0,
+            outside: 0,
+            wrong: Vec::new(),
+            replayed: replayed(&done.record),
+            warnings: found.warnings.iter().map(headstack_measure::extract::Warning::kind).collect(),
+        };
+        for row in rows(&truth, &done.record, &found) {
+            outcome.judge(&row);
+        }
+        outcome
+    }
+
+    fn judge(&mut self, row: &Row) {
+        let Some(value) = row.found else { return };
+        self.stated += 1;
+        let off = (value - row.truth).abs();
+        // What has no interval is held against what is allowed.
+        let half = row.ci95.filter(|&ci95| ci95 > 0.0).unwrap_or(row.allowed);
+        self.outside += usize::from(off > half);
+        if off > if row.ci95.is_some_and(|ci95| ci95 > 0.0) { 3.0 * half } else { half } {
+            self.wrong.push(format!("{}: {value} ± {half}, {} is true", row.name, row.truth));
+        }
+    }
+
+    /// Whether demerit and error of single accesses are small, of reads and of writes.
+    fn replays(&self) -> bool {
+        let good = |score: &ReplayScore| {
+            score.demerit_percent < 2.0 && score.per_request_percent.is_none_or(|percent| percent < 5.0)
+        };
+        self.replayed.as_ref().is_ok_and(|scores| scores.iter().flatten().all(good))
+    }
+
+    fn line(&self) -> String {
+        let score = |score: &Option<ReplayScore>| {
+            score.as_ref().map_or_else(String::new, |s| {
+                format!("{:.2} % ({:.2} %)", s.demerit_percent, s.per_request_percent.unwrap_or(f64::NAN))
+            })
+        };
+        let replayed = match &self.replayed {
+            Ok([reads, writes]) => format!("reads {}, writes {}", score(reads), score(writes)),
+            Err(why) => format!("not rebuilt: {why}"),
+        };
+        format!(
+            "{} [{}] {} of {} outside; {replayed}; warns {:?}{}",
+            self.number,
+            self.kinds,
+            self.outside,
+            self.stated,
+            self.warnings,
+            self.wrong.iter().map(|wrong| format!("\n    wrong: {wrong}")).collect::<String>()
+        )
+    }
+}
+
+fn replayed(record: &Record) -> Result<[Option<ReplayScore>; 2], String> {
+    let file = drive_file(record, "rebuilt").map_err(|error| error.to_string())?;
+    let replay = file.replay.ok_or("no random accesses")?;
+    Ok([replay.reads, replay.writes])
+}
+
+/// Everything that is stated, beside the truth.
+fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
+    let mut rows: Vec<Row> = common::compare(truth, record, found)
+        .into_iter()
+        .filter(|row| !row.name.starts_with("zone"))
+        .filter(|row| truth.spec.spindle.drift_ppm == 0.0 || row.name != "rotation_ms")
+        .collect();
+    let mut row = |name: String, truth: f64, found: Option<f64>, ci95: Option<f64>, allowed: f64| {
+        rows.push(Row { name, truth, found, ci95, allowed });
+    };
+    row("actuators".to_owned(), f64::from(truth.spec.actuators), found.value("actuators"), None, 0.0);
+    for (index, zone) in found.zones.iter().enumerate() {
+        let capacity = truth.layout.capacity();
+        let middle = u64::midpoint(zone.first_lba, zone.end_lba);
+        if middle >= capacity {
+            continue;
+        }
+        let sectors = zone.sectors_per_track as f64;
+        let true_sectors = usual_track(&truth.layout, middle) as f64;
+        row(format!("zone{index}.sectors"), true_sectors, Some(sectors), None, 0.0);
+        let mut edges = truth.layout.zones().filter(|summary| summary.sectors > 0);
+        let nearest = edges.by_ref().map(|summary| summary.first_lba).min_by_key(|edge| edge.abs_diff(zone.first_lba));
+        row(format!("zone{index}.first"), nearest.unwrap_or(0) as f64, Some(zone.first_lba as f64), None, 1.1 * sectors);
+        let samples = record.of(ProbeName::ZoneTracks).filter(|sample| sample.step >= 0);
+        let place = samples.map(|s| s.lba).filter(|lba| (zone.first_lba..zone.end_lba.min(capacity)).contains(lba)).last();
+        let Some(place) = place else { continue };
+        let (track, cylinder) = truth.skews_at(place);
+        let per_turn = f64::from(truth.layout.locate(place).slots);
+        for (kind, skew, found, ci95) in [
+            ("track", track, zone.track_skew_sectors, zone.track_skew_ci95_sectors),
+            ("cylinder", cylinder, zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors),
+        ] {
+            row(format!("zone{index}.{kind}_skew"), skew.rem_euclid(per_turn), found, ci95, 0.5);
+        }
+    }
+    for name in ["head_switch_ms", "cylinder_switch_ms", "write_head_switch_ms", "write_cylinder_switch_ms"] {
+        bounds(&mut rows, name, truth, found);
+    }
+    if let Some(bus) = found.parameter("bus_mb_per_s") {
+        let rate = truth.spec.bus.read_mb_per_s;
+        let held = bus.lower.is_none_or(|lower| lower <= 1.02 * rate) && bus.upper.is_none_or(|upper| upper >= 0.98 * rate);
+        let (found, allowed) = match bus.value {
+            Some(value) => (value, 0.02 * rate),
+            None => (if held { rate } else { f64::NAN }, 0.0),
+        };
+        rows.push(Row { name: "bus".to_owned(), truth: rate, found: Some(found), ci95: None, allowed });
+    }
+    rows
+}
+
+/// A switch that is only bounded.
+fn bounds(rows: &mut Vec<Row>, name: &str, truth: &Truth, found: &Extraction) {
+    let Some(parameter) = found.parameter(name).filter(|parameter| parameter.value.is_none()) else { return };
+    let writes = name.starts_with("write");
+    let cylinders = u32::from(name.contains("cylinder"));
+    let moved = truth.switch_ms(cylinders, cylinders == 0, writes);
+    let (lower, upper) = (parameter.lower.unwrap_or(0.0), parameter.upper.unwrap_or(f64::INFINITY));
+    let held = moved >= lower - 0.002 && moved <= upper + 0.002;
+    let found = if held { moved } else { f64::midpoint(lower, upper) };
+    rows.push(Row { name: format!("{name}.bounds"), truth: moved, found: Some(found), ci95: None, allowed: 0.0 });
+}
+
+/// How many sectors most tracks hold around a sector.
+fn usual_track(layout: &Layout, around: u64) -> u64 {
+    let key = |lba: u64| {
+        let place = layout.locate(lba);
+        (place.cylinder, place.head)
+    };
+    let reach = 40 * u64::from(layout.locate(around).slots);
+    let (mut first, end) = (around.saturating_sub(reach), (around + reach).min(layout.capacity()));
+    let mut lengths: BTreeMap<u64, u32> = BTreeMap::new();
+    for lba in first + 1..end {
+        // A remapped sector is no border.
+        if key(lba) != key(lba - 1) && (lba + 1 >= end || key(lba + 1) == key(lba)) && lba - first > 8 {
+            *lengths.entry(lba - first).or_default() += 1;
+            first = lba;
+        }
+    }
+    lengths.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(length, _)| length)
+}
+
+/// Measures drives, one on each core at a time.
+fn outcomes(numbers: Range<u64>, noise: Noise) -> Vec<Outcome> {
+    let (next, all) = (AtomicU64::new(numbers.start), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| numbers.contains(n)) {
+                    let outcome = Outcome::of(number, noise);
+                    all.lock().unwrap().push(outcome);
+                }
+            });
+        }
+    });
+    let mut all = all.into_inner().unwrap();
+    all.sort_by_key(|outcome| outcome.number);
+    all
+}
+
+/// A look at each: `DRIVES=3..9`, `QUIET=1` without noise.
+#[test]
+#[ignore = "a report, not a test"]
+fn report_drives_of_all_kinds() {
+    let wanted = std::env::var("DRIVES").unwrap_or_else(|_| "0..60".to_owned());
+    let (from, to) = wanted.split_once("..").unwrap();
+    let noise = if std::env::var("QUIET").is_ok() { Noise::NONE } else { NOISY };
+    let all = outcomes(from.parse().unwrap()..to.parse().unwrap(), noise);
+    let stated: usize = all.iter().map(|outcome| outcome.stated).sum();
+    let wrong: usize = all.iter().map(|outcome| outcome.wrong.len()).sum();
+    let outside: usize = all.iter().map(|outcome| outcome.outside).sum();
+    let replay = all.iter().filter(|outcome| outcome.replays()).count();
+    let lines: Vec<String> = all.iter().map(Outcome::line).collect();
+    panic!(
+        "\n{}\n{stated} stated, {outside} outside, {wrong} wrong; {replay} of {} replay",
+        lines.join("\n"),
+        all.len()
+    );
+}
