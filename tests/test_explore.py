@@ -113,6 +113,18 @@ def test_a_candidate_that_cannot_be_is_listed(load: Path, tmp_path: Path) -> Non
     assert "raid-5" in found["failures"][0]["error"]
 
 
+def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Path, tmp_path: Path) -> None:
+    """Rows out of the order of their arrival, such as the completions of a run: all candidates fail alike."""
+    trace = tmp_path / "unordered.trace"
+    trace.write_text("5.0 0 8 8 1\n1.0 0 16 8 1\n")
+    for kept in ([], ["--out", tmp_path / "out"]):
+        told = refused("explore", trace, "--candidates", load / "candidates.toml", *kept)
+        assert "none of the 8 candidates could be run" in told
+        assert "unordered.trace" in told
+        assert "--resume" not in told
+    assert "8 failed, the first with: " in refused("compare", tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

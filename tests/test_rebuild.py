@@ -11,7 +11,7 @@ from conftest import headstack, refused
 from headstack.studies.rebuild.drive import media_mb_per_s
 from headstack.studies.rebuild.loads import Array
 from headstack.studies.rebuild.loads import rebuild as rebuild_under
-from headstack.studies.rebuild.pools import Pool, rebuild
+from headstack.studies.rebuild.pools import FIRST, LAST, Pool, rebuild, whole_s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +63,24 @@ def test_a_distributed_spare_is_written_faster_than_a_spare_drive_s_media() -> N
     assert spread.mb_per_s > spare.mb_per_s
     # The published hours: about two drives are written to at a time.
     assert rebuild(Pool(90, 16, 1)).hours == pytest.approx(14.2, rel=0.1)
+
+
+def test_the_zones_at_both_ends_count_as_much_as_those_between() -> None:
+    """At constant linear density a rate is in proportion to the radius, and what is written to its square.
+
+    So the mean rate of a whole surface is that of its first and its last track, which a mean of the middle alone is not.
+    """
+    outer, inner, size = 261.0, 123.0, 1000.0
+
+    def at(share: float) -> float:
+        rate = (outer**2 - share * (outer**2 - inner**2)) ** 0.5
+        return 2 * size * (outer - rate) / (outer**2 - inner**2)
+
+    shares = [step / 20 for step in range(21)]
+    found = size / whole_s([(share, at(share)) for share in shares if FIRST <= share <= LAST])
+    assert found == pytest.approx((outer + inner) / 2, rel=0.005)
+    middle = (LAST - FIRST) * size / (at(LAST) - at(FIRST))
+    assert middle > 1.02 * (outer + inner) / 2
 
 
 def test_requests_notice_a_rebuild_less_that_is_limited() -> None:

@@ -379,6 +379,15 @@ def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
     assert "fewest watts of the 1 of 2 points whose watts are known" in found.answer()
 
 
+def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:
+    """One model at three speeds: the price is the same, whatever the seed."""
+    answer = headstack.Sweep(swept).compare().answer()
+    dollars = next(sentence for sentence in answer.split(". ") if "dollars" in sentence)
+    assert dollars == (
+        "rotation_rpm 7200 has the fewest dollars at 2 of 2 loads; at 2 of them another has as few and a longer p99."
+    )
+
+
 def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
     found = headstack.sweep(written(tmp_path, BASE + RPM + GAP), tmp_path / "out").compare()
     assert [[point.values["rotation_rpm"] for point in points] for points in found.loads] == [[4002, 5400, 7200]] * 2

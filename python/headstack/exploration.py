@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from headstack.results.comparisons import Candidate, ExplorationSummary
-    from headstack.sweeping.result import PointResult
+    from headstack.sweeping.result import PointResult, Sweep
 
 SCHEMA_VERSION = 1
 METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
@@ -71,12 +71,20 @@ def explore(
     text = _sweep_text(table, file, opened, requests, replay)
     grid = definition.of_table(tomllib.loads(text), file, text)
     if out is not None:
-        return Exploration(
-            run_definition(grid, Path(out), resume=resume, threads=threads, progress=progress).compare(), needed
-        )
+        done = run_definition(grid, Path(out), resume=resume, threads=threads, progress=progress)
+        return Exploration(_compared(done), needed)
     with TemporaryDirectory(prefix="headstack-") as place:
         done = run_definition(grid, Path(place) / "runs", threads=threads, progress=progress)
-        return Exploration(done.compare(), needed)
+        return Exploration(_compared(done), needed)
+
+
+def _compared(done: Sweep) -> SweepComparison:
+    """The candidates side by side; where none could be run, mostly for what is wrong with the trace, why."""
+    failures = [point.failure for point in done.failures if point.failure is not None]
+    if failures and not done.complete:
+        first = failures[0]
+        raise InputError(f"none of the {len(failures)} candidates could be run, the first for this: {first.error}", first.hint)
+    return done.compare()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
-use crate::mechanism::BusyTimes;
+use crate::mechanism::{BusyTimes, Span, Worked};
 use crate::model::DriveModel;
 use crate::scheduler::{Estimate, Held, Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
@@ -126,8 +126,11 @@ impl Drive {
     /// From when to when the mechanism worked, or is known to work, since this was asked last; nothing before
     /// [`Drive::keep_work`].
     #[inline]
-    pub fn take_work(&mut self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
-        self.parts.mechanism.take_spans()
+    pub fn take_work(&mut self) -> impl Iterator<Item = Worked> + '_ {
+        let curve = self.model.spec().power.is_some().then_some(&self.model.mechanics.curve);
+        let coil = move |moved| curve.map_or(Nanos::ZERO, |curve| curve.coil_time(moved));
+        let spans = self.parts.mechanism.take_spans();
+        spans.map(move |Span { from, to, moved }| Worked { from, to, coil: coil(moved) })
     }
 
     /// The same by kind of work.

@@ -126,6 +126,6 @@ mod transfer;
 pub use buffer::Relabelling;
 pub use drive::{Drive, Lateness};
 pub use explain::Step;
-pub use mechanism::BusyTimes;
+pub use mechanism::{BusyTimes, Worked};
 pub use model::DriveModel;
 pub use sequential::{SkewKind, SkewWarning, ZoneRate, skew_warnings, zone_rates};

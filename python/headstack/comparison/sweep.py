@@ -30,15 +30,23 @@ FRONTS = ((WATTS, "watts"), (metrics.USD, "dollars"))
 def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
     """Compare the points of a sweep with the first one under the same load."""
     if not sweep.complete:
-        raise InputError(
-            f"no point of the sweep in `{sweep.folder}` is complete", "headstack sweep … --resume goes on with it"
-        )
+        raise _nothing_to_compare(sweep)
     found = SweepComparison(sweep)
     changes = [limit for limit in limits if limit.is_change]
     values = [limit for limit in limits if not limit.is_change]
     # A value is asked of every point, whether there is another under its load or not.
     found.failed = broken_limits(changes, list(found.differences.values())) + broken_limits(values, found.alone())
     return found
+
+
+def _nothing_to_compare(sweep: Sweep) -> InputError:
+    """Why no point is complete: what the first that failed says, or that runs are lacking."""
+    what = f"no point of the sweep in `{sweep.folder}` is complete"
+    failures = [point.failure for point in sweep.failures if point.failure is not None]
+    if not failures:
+        return InputError(what, "headstack sweep … --resume goes on with it")
+    first = failures[0]
+    return InputError(f"{what}: {len(failures)} failed, the first with: {first.error}", first.hint)
 
 
 @dataclass(frozen=True)
@@ -154,8 +162,10 @@ class SweepComparison:
             where = "the one load" if len(won) == 1 else f"{count} of the {len(won)} loads"
             where += " that more than one point has"
         others = "".join(f", {name} at {times}" for name, times in rest)
-        near = sum(not _is_clearly_least(point, load, metric) for point, load in zip(won, contested, strict=True))
+        rivals = [_rivals(point, load, metric) for point, load in zip(won, contested, strict=True)]
+        near, same = sum(any(each) for each in rivals), sum(bool(each) and not any(each) for each in rivals)
         aside = f"; at {near} of them another is so near that it may be chance" if near else ""
+        aside += f"; at {same} of them another has as few and a longer p99" if same else ""
         return f"{first} has the {what} at {where}{others}{aside}."
 
     @property
@@ -232,10 +242,10 @@ class SweepComparison:
         return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
 
 
-def _is_clearly_least(point: PointResult, load: list[tuple[PointResult, float]], metric: str) -> bool:
-    """Whether no other's cost comes so near that the interval of the difference holds zero; without intervals: yes."""
+def _rivals(point: PointResult, load: list[tuple[PointResult, float]], metric: str) -> list[bool]:
+    """Those that come so near that the interval of the difference holds zero, and whether that is by chance: another number."""
     changes = [_metric(point, other, metric) for other, _ in load if other is not point]
-    return all(change is None or change.is_clear is not False for change in changes)
+    return [change.change != 0 for change in changes if change is not None and change.is_clear is False]
 
 
 def _mean(point: PointResult, metric: str) -> float | None:

@@ -112,6 +112,37 @@ impl Formula {
     fn time(&self, distance: u32, scale: f64) -> Nanos {
         if distance == 0 { Nanos::ZERO } else { Nanos::from_ms(self.ms(distance) * scale) }
     }
+
+    /// How long the coil speeds the arm up and slows it down again in a seek over `distance` ≥ 1, in ms: all but settling and
+    /// coasting, as far as the curve tells these. A constant, a line and measured points do not: all of their time.
+    fn coil_ms(&self, distance: u32) -> f64 {
+        let d = f64::from(distance);
+        match self {
+            Self::Root { b, c, .. } if *b > 0.0 => accelerated(*b, *c, d),
+            Self::FromOne { a, b, .. } if *a > 0.0 => accelerated(*a, *b, d - 1.0),
+            Self::TwoPiece { boundary, short: [_, root], .. } if *root > 0.0 => {
+                root * d.min(f64::from(*boundary)).sqrt()
+            }
+            Self::Kinematic { ramp, coast_from, .. } => ramp * d.min(*coast_from).sqrt(),
+            _ => self.ms(distance),
+        }
+    }
+}
+
+/// Of a move of b·√d + c·d ms the time at constant acceleration. The slope of the curve is that of the time at the highest speed, so
+/// that this speed is its inverse; the time to reach it and to lose it again is in proportion, and b·√d where nothing coasts.
+fn accelerated(b: f64, c: f64, d: f64) -> f64 {
+    let root = d.sqrt();
+    let moving = b * root + c * d;
+    let slope = b + 2.0 * c * root;
+    if slope > 0.0 { (b * b * root / slope).min(moving) } else { moving }
+}
+
+/// A seek over a third of the stroke, in ms: its time, and how long the coil works in it.
+pub(crate) fn third_of_stroke(spec: &SeekSpec, cylinders: u32) -> (f64, f64) {
+    let formula = Formula::new(spec, cylinders);
+    let third = (cylinders / 3).max(1);
+    (formula.ms(third), formula.coil_ms(third))
 }
 
 /// The straight line through (1, `single`) and (`stroke`, `full`).
@@ -184,6 +215,11 @@ impl SeekCurve {
     #[cold]
     fn worked_out(&self, distance: u32) -> Nanos {
         self.formula.time(distance, self.scale)
+    }
+
+    /// How long the coil works in a seek over `distance` cylinders: neither while the arm coasts nor while it settles.
+    pub fn coil_time(&self, distance: u32) -> Nanos {
+        if distance == 0 { Nanos::ZERO } else { Nanos::from_ms(self.formula.coil_ms(distance) * self.scale) }
     }
 
     /// The four averages, and the ends of the curve.

@@ -13,7 +13,8 @@ mod timeline;
 pub(crate) use arms::{Other, Rests};
 pub(crate) use media::{Media, Still};
 pub(crate) use pass::{Arm, Pass};
-pub use timeline::BusyTimes;
+pub(crate) use timeline::Span;
+pub use timeline::{BusyTimes, Worked};
 
 use crate::command::Work;
 use crate::mechanics::{Spindle, hash};
@@ -39,7 +40,7 @@ pub(crate) struct Mechanism {
     recalibration_due: Nanos,
     busy: BusyTimes,
     /// Work that was not asked for yet, where somebody keeps books of it.
-    spans: Option<Vec<(Nanos, Nanos)>>,
+    spans: Option<Vec<Span>>,
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
@@ -328,7 +329,7 @@ impl Mechanism {
         let duration = Nanos::from_ms(recalibration.duration_ms);
         self.free_at = begin + duration;
         self.last_work = Work::Recalibration;
-        self.note(Work::Recalibration, begin, self.free_at);
+        self.note(Work::Recalibration, begin, self.free_at, 0);
         self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
         self.arms.hold_until(self.free_at);
     }
@@ -341,15 +342,16 @@ impl Mechanism {
     /// Gives the mechanism back at `at`, the arm being where the work ended.
     #[inline]
     pub(crate) fn release(&mut self, work: Work, claimed: Nanos, at: Nanos, arm: Arm) {
+        let moved = self.arm.cylinder.abs_diff(arm.cylinder);
         self.arm = arm;
         self.free_at = at;
         self.last_work = work;
-        self.note(work, claimed, at);
+        self.note(work, claimed, at, moved);
     }
 
     /// Read-ahead under way becomes the work of a command from `from` until `done`.
     pub(crate) fn take_over(&mut self, from: Nanos, done: Nanos) {
-        self.note(Work::Command, from, done);
+        self.note(Work::Command, from, done, 0);
         self.free_at = self.free_at.max(done);
         self.last_work = Work::Command;
     }
@@ -362,15 +364,15 @@ impl Mechanism {
 
     /// Time passes without motion of the arm (a command of constant duration).
     pub(crate) fn book(&mut self, from: Nanos, to: Nanos) {
-        self.note(Work::Command, from, to);
+        self.note(Work::Command, from, to, 0);
     }
 
-    /// It is at work from `from` to `to`.
+    /// It is at work from `from` to `to`, and the arm ends so many cylinders away from where it began.
     #[inline]
-    fn note(&mut self, work: Work, from: Nanos, to: Nanos) {
+    fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
         self.busy.add(work, to.saturating_sub(from));
         if let Some(spans) = &mut self.spans {
-            spans.push((from, to));
+            spans.push(Span { from, to, moved });
         }
     }
 
@@ -381,7 +383,7 @@ impl Mechanism {
 
     /// From when to when it worked, or is known to work, since this was asked last; nothing where that is not kept.
     #[inline]
-    pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
+    pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Span> + '_ {
         self.spans.iter_mut().flat_map(|spans| spans.drain(..))
     }
 

@@ -4,6 +4,25 @@
 use crate::command::Work;
 use headstack_units::Nanos;
 
+/// The mechanism at work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worked {
+    /// Since when…
+    pub from: Nanos,
+    /// …and until when.
+    pub to: Nanos,
+    /// How long the coil worked for its seek; none where nobody asks for watts.
+    pub coil: Nanos,
+}
+
+/// From when to when it works, and over how many cylinders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) from: Nanos,
+    pub(crate) to: Nanos,
+    pub(crate) moved: u32,
+}
+
 /// Time the mechanism worked, by kind. Read-ahead counts as rest: it gives way to everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusyTimes([Nanos; Work::ALL.len()]);

@@ -27,7 +27,7 @@ pub struct Budget {
 impl Budget {
     /// At `rpm`, with so many arms; `None` at a speed for which the watts are not known.
     pub fn new(power: &PowerSpec, rpm: f64, actuators: u32) -> Option<Self> {
-        let by_state_w = *Watts::at(power, rpm)?.by_state();
+        let by_state_w = Watts::at(power, rpm)?;
         Some(Self {
             rpm,
             actuators,

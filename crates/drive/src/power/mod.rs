@@ -1,8 +1,9 @@
 //! What a drive draws: watts by state, the energy of what it did, and the budget of a design.
 //!
-//! Modelled: constant watts in each state (`[power]` of the drive file), and the air drag of the disks, P ∝ n·ω^2.8·D^4.6, by
-//! which they change with the spindle's speed. Not modelled: the shape of the coil's current within a seek (a short seek
-//! draws as much per ms as a long one), heat, supply losses, reading ahead (it counts as idle), spinning down during a run.
+//! Modelled: constant watts in each state (`[power]` of the drive file); of a seek, the current that speeds the arm up and slows it
+//! down, and none while it coasts or settles; and the air drag of the disks, P ∝ n·ω^2.8·D^4.6, by which watts change with the
+//! spindle's speed. Not modelled: seeks made slower where there is time, heat, supply losses, reading ahead (it counts as
+//! idle), spinning down during a run.
 //! What the arms did is only listened to: watts never change a time.
 
 mod budget;
@@ -11,6 +12,8 @@ mod energy;
 pub use budget::Budget;
 pub use energy::{Active, Energy};
 
+use crate::layout::physical_cylinders;
+use crate::mechanics::third_of_stroke;
 use crate::spec::{DiskStack, DriveSpec, Gas, PowerSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,16 +83,22 @@ impl ByState {
 
 /// Watts of a drive with one arm at work, at one spindle speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Watts(ByState);
+pub struct Watts {
+    by_state: ByState,
+    coil_w: f64,
+}
 
 impl Watts {
     /// Those of a drive at the speed it turns at; `None` where its file does not tell.
     pub fn of(spec: &DriveSpec) -> Option<Self> {
-        Self::at(spec.power.as_ref()?, spec.rotation_rpm)
+        let by_state = Self::at(spec.power.as_ref()?, spec.rotation_rpm)?;
+        let (seek_ms, coil_ms) = third_of_stroke(&spec.seek, physical_cylinders(&spec.layout));
+        let share = if coil_ms > 0.0 { seek_ms / coil_ms } else { 1.0 };
+        Some(Self { by_state, coil_w: (by_state.seek - by_state.idle) * share })
     }
 
-    /// At `rpm`; `None` at another speed than the rated one if it is not known what disks turn.
-    pub fn at(power: &PowerSpec, rpm: f64) -> Option<Self> {
+    /// By state, at `rpm`; `None` at another speed than the rated one if it is not known what disks turn.
+    pub fn at(power: &PowerSpec, rpm: f64) -> Option<ByState> {
         let change = match &power.spindle {
             Some(stack) => drag_w(stack, rpm) - drag_w(stack, power.rated_rpm),
             None if rpm == power.rated_rpm => 0.0,
@@ -102,12 +111,17 @@ impl Watts {
             read: power.read_w,
             write: power.write_w,
         };
-        Some(Self(rated.map(|watts| watts + change)))
+        Some(rated.map(|watts| watts + change))
     }
 
     /// Each state's watts.
     pub fn by_state(&self) -> &ByState {
-        &self.0
+        &self.by_state
+    }
+
+    /// What the coil adds while it works: as much as makes a seek over a third of the stroke draw the watts of the state.
+    pub fn coil_w(&self) -> f64 {
+        self.coil_w
     }
 }
 

@@ -18,7 +18,8 @@ pub struct PowerSpec {
     pub rated_rpm: f64,
     /// Spinning, all arms on track, nothing to do.
     pub idle_w: f64,
-    /// One arm seeks or settles.
+    /// One arm seeks, over a third of its stroke, settling included. A seek over another distance draws in proportion to how long it
+    /// is sped up and slowed down, as far as the seek curve tells that from coasting and settling.
     pub seek_w: f64,
     /// Waiting for the sector.
     pub rotation_w: f64,

@@ -118,7 +118,7 @@ impl Approach {
     }
 
     /// The disk as the arm that was put to work sees it, and shifted where the rotational delay is drawn or scaled; `None`
-    /// where it is as it was. The head goes to `target` first.
+    /// where it is as it was. The head goes to `target` first, and does nothing there before `data_at`.
     #[inline]
     pub(crate) fn rotate<'a>(
         &self,
@@ -126,8 +126,9 @@ impl Approach {
         media: &Media<'a>,
         at: Nanos,
         (target, op): (Extent, Op),
+        data_at: Nanos,
     ) -> Option<Media<'a>> {
-        (!media.model.is_plain).then(|| self.rotated(parts, media.model, at, target, op))
+        (!media.model.is_plain).then(|| self.rotated(parts, media.model, at, (target, op), data_at))
     }
 
     /// It goes by value, as what stays with the caller can do without a place in memory.
@@ -137,12 +138,13 @@ impl Approach {
         parts: &mut Parts,
         model: &'a DriveModel,
         at: Nanos,
-        target: Extent,
-        op: Op,
+        (target, op): (Extent, Op),
+        data_at: Nanos,
     ) -> Media<'a> {
         let media = parts.mechanism.media(model, at);
         let Pass { ready, .. } =
             Self { seek: media.seek(self.arm, &target, op), ..self }.first_pass(&media, target);
+        let ready = ready.max(data_at);
         match model.spec().fidelity.rotation {
             RotationModel::Tracked => parts.mechanism.scale_rotation(&media, at, ready, target.start),
             RotationModel::Uniform => parts.mechanism.draw_rotation(&media, at, ready, target.start),

@@ -2,9 +2,9 @@
 //! revolution, 0.1 ms a sector.
 
 use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
-use headstack_drive::Drive;
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
+use headstack_drive::{Drive, Worked};
 use headstack_units::{Angle, Lba, Nanos, Op};
 
 /// Equal to the microsecond.
@@ -231,10 +231,11 @@ fn work_is_counted_from_where_a_stretch_begins() {
     close(drive.busy_times().total(), 2.1);
     drive.add_busy_times(&before);
     close(drive.busy_times().of(Work::Command), 3.2);
-    let work: Vec<(Nanos, Nanos)> = drive.take_work().collect();
+    let work: Vec<Worked> = drive.take_work().collect();
     assert_eq!(work.len(), 1);
-    close(work[0].0, 20.0);
-    close(work[0].1, 22.1);
+    close(work[0].from, 20.0);
+    close(work[0].to, 22.1);
+    assert_eq!(work[0].coil, Nanos::ZERO, "its watts are not known");
     assert_eq!(drive.take_work().count(), 0, "it has been told");
 }
 

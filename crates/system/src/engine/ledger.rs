@@ -6,8 +6,10 @@
 //! - what happens at an instant (a grant, an arrival) counts if that instant lies in between; of things at the restart's own
 //!   instant those count that the first counted request brings about;
 //! - work by kind, and data over the bus, count with the completion of their command, background work with its announcement;
-//! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts.
+//! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts; the coil's
+//!   share of it counts if the work began in between.
 
+use headstack_drive::Worked;
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
 use headstack_drive::power::Active;
 use headstack_units::{Nanos, Op};
@@ -130,7 +132,7 @@ pub(crate) fn book_alone(
     op: Op,
     outcome: &mut Outcome,
     works: &[Background],
-    spans: impl Iterator<Item = (Nanos, Nanos)>,
+    spans: impl Iterator<Item = Worked>,
 ) {
     note_hold(timing, outcome);
     bus.held.add(outcome.busy.bus);
@@ -182,6 +184,8 @@ pub(crate) struct UnitUse {
     pub(crate) commands: u64,
     /// Time the mechanism worked.
     pub(crate) mechanism: Nanos,
+    /// Time the coil did, in ns.
+    pub(crate) coil: u64,
     /// What it did for commands, and in the background.
     pub(crate) work: Work,
     pub(crate) background: Work,
@@ -207,6 +211,7 @@ impl UnitUse {
             rotation: sum(|work| work.rotation),
             read: sum(|work| work.transfers[Op::Read as usize]),
             write: sum(|work| work.transfers[Op::Write as usize]),
+            coil: self.coil,
         }
     }
 }
@@ -232,50 +237,65 @@ impl Total {
 #[derive(Clone, Debug, Default)]
 struct Spans {
     since: Nanos,
-    /// Of work that is over.
+    /// Of work that is over: how long it took, and how long the coil worked.
     done: u64,
+    coil: u64,
     /// Work that may reach beyond what has happened.
-    open: VecDeque<(Nanos, Nanos)>,
+    open: VecDeque<Worked>,
 }
 
 impl Spans {
     /// Work is told of when a command is complete at `now`.
     #[inline]
-    fn add(&mut self, (from, to): (Nanos, Nanos), now: Nanos) {
-        let from = from.max(self.since);
-        if to <= now {
-            self.done += to.saturating_sub(from).0;
-        } else {
-            self.open.push_back((from, to));
-        }
+    fn add(&mut self, work: Worked, now: Nanos) {
+        let work = from_on(self.since, work);
+        if work.to <= now { self.close(work) } else { self.open.push_back(work) }
+    }
+
+    #[inline]
+    fn close(&mut self, Worked { from, to, coil }: Worked) {
+        self.done += to.saturating_sub(from).0;
+        self.coil += coil.0;
     }
 
     /// All up to `now` has happened.
     #[inline]
     fn settle(&mut self, now: Nanos) {
-        while let Some(&(from, to)) = self.open.front()
-            && to <= now
+        while let Some(&work) = self.open.front()
+            && work.to <= now
         {
-            self.done += to.saturating_sub(from).0;
+            self.close(work);
             self.open.pop_front();
         }
     }
 
     fn restart(&mut self, now: Nanos) {
-        (self.since, self.done) = (now, 0);
-        self.open.retain(|(_, to)| *to > now);
-        self.open.iter_mut().for_each(|(from, _)| *from = (*from).max(now));
+        (self.since, self.done, self.coil) = (now, 0, 0);
+        self.open.retain(|work| work.to > now);
+        self.open.iter_mut().for_each(|work| *work = from_on(now, *work));
     }
 
     fn follow(&mut self, later: &Self) {
         self.done += later.done;
+        self.coil += later.coil;
         self.open.extend(&later.open);
     }
 
     fn until(&self, end: Nanos) -> u64 {
-        let within = |(from, to): &(Nanos, Nanos)| (*to).min(end).saturating_sub(*from).0;
+        let within = |work: &Worked| work.to.min(end).saturating_sub(work.from).0;
         self.done + self.open.iter().map(within).sum::<u64>()
     }
+
+    /// How long the coil worked, of work that began before `end`.
+    fn coil_until(&self, end: Nanos) -> u64 {
+        self.coil + self.open.iter().filter(|work| work.from < end).map(|work| work.coil.0).sum::<u64>()
+    }
+}
+
+/// What of `work` counts from `since` on.
+#[inline]
+fn from_on(since: Nanos, work: Worked) -> Worked {
+    if work.from >= since { work } else { Worked { from: since, coil: Nanos::ZERO, ..work } }
 }
 
 /// The account of a unit.
@@ -326,7 +346,7 @@ impl UnitBook {
 
     /// A command of the drive is complete; its mechanism worked, or will work, as `spans` say.
     #[inline]
-    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, spans: impl Iterator<Item = (Nanos, Nanos)>) {
+    pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, spans: impl Iterator<Item = Worked>) {
         self.work.add(op, &outcome.busy);
         self.mechanism.settle(outcome.finish);
         spans.for_each(|span| self.mechanism.add(span, outcome.finish));
@@ -355,6 +375,7 @@ impl UnitBook {
         UnitUse {
             commands: self.commands,
             mechanism: Nanos(self.mechanism.until(end)),
+            coil: self.mechanism.coil_until(end),
             work: self.work,
             background: self.background,
             load_area: self.load.area_until(end),

@@ -28,8 +28,10 @@ fn random(op: Op, count: u64, gap_ms: u64) -> Vec<Request> {
 #[test]
 fn states_add_up_and_lie_between_idle_and_the_most_a_state_draws() {
     for (op, gap_ms) in [(Op::Read, 1), (Op::Read, 40), (Op::Write, 1), (Op::Write, 40)] {
-        for (name, idle, most) in [("nearline-18tb", 5.3, 11.6), ("dual-actuator-18tb", 7.9, 7.9 + 2.0 * 3.8)]
-        {
+        // A seek that never coasts draws a little more per ms than the one that the watts are of.
+        let drives = [("nearline-18tb", 5.3, 1.1 * 6.98), ("dual-actuator-18tb", 7.9, 2.0 * 1.1 * 3.66)];
+        for (name, idle, above) in drives {
+            let most = idle + above;
             let power = go(name, &[], &random(op, 400, gap_ms), &RunOptions::default()).power.unwrap();
             assert!((power.by_state_w.total() - power.average_w).abs() < 1e-9);
             assert!((idle..=most).contains(&power.average_w), "{name}, {op:?}: {power:?}");
@@ -37,20 +39,24 @@ fn states_add_up_and_lie_between_idle_and_the_most_a_state_draws() {
     }
 }
 
-/// A drive that reads ahead is never more than one arm at work, though each read counts what was read ahead of it.
+/// A drive that reads ahead is never more than one arm at work, though each read counts what was read ahead of it. Of a revolution
+/// and the skew behind it, 4,576 and 336 sectors, it reads for the former.
 #[test]
 fn a_sequential_read_draws_what_reading_draws() {
     let requests: Vec<Request> =
         (0..600).map(|i| Request::new(Nanos(i), Op::Read, Lba(i * 2_048), 2_048)).collect();
     let power = go("nearline-18tb", &[], &requests, &RunOptions::default()).power.unwrap();
-    assert!((power.average_w - 9.4).abs() < 0.03 * 9.4, "{power:?}");
+    let reading = 5.3 + (9.4 - 5.3) * 4_576.0 / (4_576.0 + 336.0);
+    assert!((power.average_w - reading).abs() < 0.05 * reading, "{power:?}");
 }
 
-/// The figure of the data sheet that the watts of the library's drive were fitted to.
+/// The figure of the data sheet that the watts of the library's drive were fitted to, one read at a time.
 #[test]
 fn random_reads_draw_the_published_watts() {
-    let power = go("nearline-18tb", &[], &random(Op::Read, 2_000, 1), &RunOptions::default()).power.unwrap();
-    assert!((power.average_w - 9.4).abs() < 0.05 * 9.4, "{power:?}");
+    let alone = [("host.outstanding_per_drive", "1")];
+    let power =
+        go("nearline-18tb", &alone, &random(Op::Read, 2_000, 1), &RunOptions::default()).power.unwrap();
+    assert!((power.average_w - 9.4).abs() < 0.01 * 9.4, "{power:?}");
 }
 
 /// The maker's specification: 16.91 W at 30 operations a second, of a sibling that draws 15.54 W idle.
@@ -104,6 +110,8 @@ fn an_idle_drive_draws_by_the_clock() {
 /// for longer than the run.
 #[test]
 fn arms_that_work_at_a_time_draw_each_their_own() {
+    // A short seek is sped up and slowed down for a larger share of its time than one over a third of the stroke.
+    const ABOVE: f64 = 1.5 * (20.72 - 12.15);
     let requests: Vec<Request> = (0..400)
         .map(|i| Request::new(Nanos(i * 1_000_000), Op::Read, anywhere(i, 1_400_000_000), 8))
         .collect();
@@ -118,9 +126,9 @@ fn arms_that_work_at_a_time_draw_each_their_own() {
     };
     let [single, moving, channels] = ["single-moving", "multi-moving", "multi-channel"].map(run);
     assert!(
-        single.0 <= 21.86 && moving.0 > single.0 && channels.0 > single.0,
+        single.0 <= 12.15 + ABOVE && moving.0 > single.0 && channels.0 > single.0,
         "{single:?} {moving:?} {channels:?}"
     );
-    assert!(moving.0 <= 12.15 + 4.0 * (21.86 - 12.15), "{moving:?}");
+    assert!(moving.0 <= 12.15 + 4.0 * ABOVE, "{moving:?}");
     assert!(moving.1 < single.1, "{moving:?} against {single:?}");
 }

@@ -27,6 +27,9 @@ use headstack_units::Nanos;
 
 /// Stretches a thread serves in a round: one that is through early takes another.
 const STRETCHES_A_THREAD: usize = 6;
+/// The last stretch of each thread comes in so many parts: at the end of a round threads wait for each other, for half a part on
+/// average.
+const LAST_PARTS: usize = 4;
 /// Most rounds in a row without guesses.
 const LONGEST_PAUSE: u32 = 64;
 
@@ -78,7 +81,7 @@ pub(super) fn run(
             break;
         }
         let round = std::mem::take(&mut next);
-        let mut stretches = round.stretches(run, &mut guessing, &mut shelf);
+        let mut stretches = round.stretches(run, &mut guessing, &mut shelf, threads);
         let free = std::mem::take(&mut shelf.requests);
         let read_and_write = || {
             let written = put_out(&mut known, output);
@@ -138,19 +141,20 @@ impl Round {
         known: &FastRun<'s>,
         guessing: &mut Guessing,
         shelf: &mut Shelf,
+        threads: usize,
     ) -> Vec<Stretch<'s>> {
         let all = self.requests.len();
         let length = if guessing.is_on(known, self) { guessing.cut.stretch } else { all };
-        let stretch = |begin: usize| Stretch {
+        let stretch = |range: Range<usize>| Stretch {
             run: known.fork(),
             round: self,
-            lead: begin.saturating_sub(guessing.lead)..begin,
-            blocks: blocks(begin..all.min(begin + length), guessing.cut.block),
+            lead: range.start.saturating_sub(guessing.lead)..range.start,
+            blocks: pieces(range, guessing.cut.block),
             states: Vec::new(),
             served: Vec::new(),
             notes: Vec::new(),
         };
-        let mut stretches: Vec<Stretch<'s>> = (0..all).step_by(length.max(1)).map(stretch).collect();
+        let mut stretches: Vec<Stretch<'s>> = cut(all, length, threads).into_iter().map(stretch).collect();
         for stretch in &mut stretches {
             stretch.notes.extend(stretch.blocks.iter().map(|_| shelf.notes()));
         }
@@ -162,9 +166,20 @@ impl Round {
     }
 }
 
-fn blocks(range: Range<usize>, length: usize) -> Vec<Range<usize>> {
+fn pieces(range: Range<usize>, length: usize) -> Vec<Range<usize>> {
     let end = range.end;
-    range.step_by(length).map(|begin| begin..end.min(begin + length)).collect()
+    range.step_by(length.max(1)).map(|begin| begin..end.min(begin + length)).collect()
+}
+
+/// `all` requests in stretches, the last `threads` of which come in parts.
+fn cut(all: usize, length: usize, threads: usize) -> Vec<Range<usize>> {
+    let whole = pieces(0..all, length);
+    if whole.len() <= threads {
+        return whole;
+    }
+    let (first, last) = whole.split_at(whole.len() - threads);
+    let parts = last.iter().flat_map(|stretch| pieces(stretch.clone(), length.div_ceil(LAST_PARTS)));
+    first.iter().cloned().chain(parts).collect()
 }
 
 /// Requests that follow each other, served by one thread.
@@ -379,5 +394,25 @@ impl Records for Unheard {
     fn push_background(&mut self, rows: Drain<'_, BackgroundRow>) -> Result<(), SystemError> {
         drop(rows);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_ends_in_small_stretches_and_leaves_none_out() {
+        for (all, length, threads) in
+            [(120, 10, 2), (97, 10, 3), (20, 10, 2), (7, 10, 2), (0, 10, 2), (30, 1, 2)]
+        {
+            let stretches = cut(all, length, threads);
+            let requests: Vec<usize> = stretches.iter().cloned().flatten().collect();
+            assert_eq!(requests, (0..all).collect::<Vec<_>>(), "{stretches:?}");
+            assert!(stretches.iter().all(|stretch| (1..=length).contains(&stretch.len())));
+        }
+        let lengths: Vec<usize> = cut(48, 8, 2).iter().map(ExactSizeIterator::len).collect();
+        assert_eq!(lengths, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(cut(16, 8, 2).len(), 2, "one for each thread");
     }
 }

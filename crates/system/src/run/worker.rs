@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
-use headstack_drive::{Drive, Relabelling};
+use headstack_drive::{Drive, Relabelling, Worked};
 use headstack_units::{Nanos, Op};
 
 use crate::engine::{BusBook, Observer, UnitBook, book_alone};
@@ -39,7 +39,7 @@ pub(super) struct Worker {
 struct Observed {
     op: Op,
     outcome: Outcome,
-    worked: Vec<(Nanos, Nanos)>,
+    worked: Vec<Worked>,
 }
 
 /// What will be booked of an observed command.

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 import headstack
 
 MODEL = "nearline-18tb"
+# What is rebuilt holds 16 TB. Data sheets of that class say 261 MB/s for the outermost tracks where those of 18 TB say 270: fewer
+# sectors on a track, at the same speed.
+SHEET_MB_PER_S, MODEL_MB_PER_S = 261.0, 270.0
+# Sectors of the host in one of the media.
+PHYSICAL = 8
 # Cylinders of each zone: the write caches of twelve such drives hold little of what one of them has lost.
 CYLINDERS = 16
 # Those of the groups in which the model's tracks follow one another.
@@ -19,8 +25,8 @@ LARGE_TB = 16.0
 
 @cache
 def _text(cylinders: int) -> str:
-    """The drive file, with so many cylinders in each zone."""
-    text = headstack.System(MODEL).drive_toml()
+    """The drive file, with so many cylinders in each zone, and the linear density of a drive of 16 TB."""
+    text = _thinned(headstack.System(MODEL).drive_toml())
     number = {"first_cylinder": -cylinders, "last_cylinder": -1}
 
     def next_bound(match: re.Match[str]) -> str:
@@ -35,6 +41,19 @@ def _text(cylinders: int) -> str:
     text = re.sub(r"(?m)^group_cylinders = \d+", f"group_cylinders = {GROUP_CYLINDERS}", text)
     text = re.sub(r"(?m)^capacity_sectors = [\d_]+", f"capacity_sectors = {sectors}", text)
     return re.sub(r"(?m)^cylinders = \d+", f"cylinders = {number['last_cylinder'] + 1}", text)
+
+
+def _thinned(text: str) -> str:
+    """The drive file with fewer sectors on a track; skews are the angles they were, or a little more."""
+
+    def fewer(match: re.Match[str]) -> str:
+        slots = float(match[2]) * SHEET_MB_PER_S / MODEL_MB_PER_S / PHYSICAL
+        if match[1] == "sectors_per_track":
+            return f"{match[1]} = {PHYSICAL * round(slots)}"
+        # A switch must still be over before the next sector comes.
+        return f"{match[1]} = {float(PHYSICAL * ceil(slots))}"
+
+    return re.sub(r"(?m)^(sectors_per_track|track_skew_sectors|cylinder_skew_sectors) = ([\d.]+)", fewer, text)
 
 
 def write_small(folder: Path, cylinders: int = CYLINDERS) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ SCHEDULER = ("drive.*.controller.scheduler", '"ncq"')
 # large one. Of this one it is 8 %, and taken in before the rate is first looked at.
 CYLINDERS = 128
 
-# The share of the rebuild at which its rate is first and last looked at.
+# The share of the rebuild at which its pace is first and last looked at: filling the window at the beginning and emptying it at the
+# end weigh more on a small drive than on a large one.
 FIRST, LAST = 0.1, 0.9
 
 
@@ -72,7 +74,22 @@ def rebuild(pool: Pool) -> Rebuilt:
     summary = headstack.simulate(system, headstack.Workload(toml=NOTHING), keep=False).summary
     busy = [drive["utilisation"] for drive in summary["drives"] if drive["commands"] > 1]
     found: Any = summary["rebuilds"][0]
-    instants = dict(found["progress_s"])
-    # Filling the window at the beginning and emptying it at the end weigh more on a small drive than on a large one.
-    rate = (LAST - FIRST) * found["rebuilt_mb"] / (instants[LAST] - instants[FIRST])
+    seconds = whole_s([(share, at) for share, at in found["progress_s"] if FIRST <= share <= LAST])
+    rate = found["rebuilt_mb"] / seconds
     return Rebuilt(LARGE_TB * 1e6 / rate / 3600, rate, sum(busy) / len(busy))
+
+
+def whole_s(instants: list[tuple[float, float]]) -> float:
+    """How long all of a rebuild takes, of which it is known when shares of it were done that lie evenly about the middle.
+
+    Inner zones take longer than outer ones by more than the middle tells: the pace is taken to go on along its parabola.
+    """
+    pieces = list(pairwise(instants))
+    paces = [(at - before) / (share - done) for (done, before), (share, at) in pieces]
+    middles = [(done + share) / 2 - 0.5 for (done, _), (share, _) in pieces]
+    # Of u² over a piece of width w the mean is that of its middle and w²/12; over all of it 1/12.
+    squares = [u * u + (share - done) ** 2 / 12 for u, ((done, _), (share, _)) in zip(middles, pieces, strict=True)]
+    mean_pace, mean_square = sum(paces) / len(paces), sum(squares) / len(squares)
+    spread = sum((square - mean_square) ** 2 for square in squares)
+    curve = sum(pace * (square - mean_square) for pace, square in zip(paces, squares, strict=True)) / spread
+    return mean_pace + curve * (1 / 12 - mean_square)

@@ -185,6 +185,52 @@ fn a_kinematic_seek_takes_as_long_as_heads_that_move() {
     close(SeekCurve::new(&four_times, 3000).time(400).as_ms(), (curve.time(400).as_ms() - 1.5) / 2.0, 1e-6);
 }
 
+/// The coil works while the speed changes: heads that move by Newton's law say how long that is.
+#[test]
+fn the_coil_works_while_the_heads_gain_and_lose_speed() {
+    let (pitch, acceleration, maximum, settle) = (10.0, 350.0, 2.0, 1.5);
+    let kinematic = SeekSpec::Kinematic {
+        track_pitch_um: pitch,
+        acceleration_m_per_s2: acceleration,
+        max_velocity_m_per_s: maximum,
+        settle_ms: settle,
+    };
+    let metres = |distance: u32| f64::from(distance) * pitch * 1e-6;
+    let working = |distance| 2e3 * (metres(distance) / acceleration).sqrt().min(maximum / acceleration);
+    let root = 2e3 * (pitch * 1e-6 / acceleration).sqrt();
+    // The same heads as their seek curve is published: a root, then a line.
+    let coasts = (maximum * maximum / acceleration / (pitch * 1e-6)) as u32;
+    let (slope, line) = (1e3 * pitch * 1e-6 / maximum, settle + 1e3 * maximum / acceleration);
+    let two_piece = SeekSpec::TwoPiece {
+        boundary_cylinders: coasts,
+        short_ms: [settle, root],
+        long_ms: [line, slope],
+        first_ms: Vec::new(),
+    };
+    for spec in [&kinematic, &two_piece] {
+        let curve = SeekCurve::new(spec, 3000);
+        assert_eq!(curve.coil_time(0), Nanos::ZERO);
+        for distance in [1, 10, 100, 700, 1142, 1144, 2000, 2999] {
+            close(curve.coil_time(distance).as_ms(), working(distance), 5e-3);
+        }
+    }
+}
+
+/// Three points make a curve whose arm gains ever less speed from its power: never more work than motion, and never less for more.
+#[test]
+fn a_curve_through_three_points_coasts_more_the_farther_it_goes() {
+    let spec = SeekSpec::ThreePoint { single_cylinder_ms: 0.8, average_ms: 8.5, full_stroke_ms: 17.0 };
+    let curve = SeekCurve::new(&spec, 100_000);
+    let share = |distance| curve.coil_time(distance).as_ms() / curve.time(distance).as_ms();
+    let coil: Vec<Nanos> = (1..100_000).step_by(97).map(|distance| curve.coil_time(distance)).collect();
+    assert!(coil.is_sorted());
+    assert!((1..100_000).step_by(97).all(|distance| share(distance) < 1.0));
+    assert!(share(33_333) > share(99_999), "{} {}", share(33_333), share(99_999));
+    // What tells no acceleration is taken to work all the time.
+    let constant = SeekCurve::new(&SeekSpec::Constant { time_ms: 3.0 }, 100);
+    assert_eq!(constant.coil_time(50), Nanos(3_000_000));
+}
+
 #[test]
 fn drives_too_large_or_too_slow_for_a_table_seek_all_the_same() {
     let spec = SeekSpec::Linear { single_cylinder_ms: 1.0, full_stroke_ms: 21.0 };

@@ -220,7 +220,7 @@ fn from_media<D: Driver>(
         (decoded.at, decoded.held),
         decoded.done,
     );
-    let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read));
+    let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read), Nanos::ZERO);
     let media = drawn.as_ref().unwrap_or(media);
     let mut first = approach.first_pass(media, target);
     if drawn.is_some() && model.arms_overlap {

@@ -119,6 +119,17 @@ fn reports_early(model: &DriveModel, parts: &Parts, command: &Command) -> bool {
             || parts.history.continues_write(command.lba.0))
 }
 
+/// When the media can begin to write, for the data's part: over the bus the drive came with, granted as soon as it is asked for. They
+/// may come from `need_at` on, and where they do not come beside the seek, from `ready` on.
+fn first_data(model: &DriveModel, (need_at, ready): (Nanos, Nanos), sectors: u64) -> Nanos {
+    let beside_seek = model.spec().buffer.write_overlaps_seek && model.sizes.buffer != 0;
+    let from = if beside_seek { need_at } else { need_at.max(ready) };
+    let first = model.sizes.write_fence_of(sectors).unwrap_or(1).min(sectors);
+    let bus = model.bus();
+    let on_bus = bus.transfer(Op::Write, first * u64::from(model.sector_bytes()));
+    from + bus.arbitration + on_bus + model.overhead.write_start
+}
+
 impl Write {
     /// The controller turns to a write that goes to the media.
     #[inline]
@@ -142,13 +153,17 @@ impl Write {
         let approach = Approach::new(parts, media, goal, lead, (at, held), at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end, appends);
-        let goal = if model.scales_rotation() {
+        let (mut goal, mut data_at) = (target, Nanos::ZERO);
+        if model.scales_rotation() {
             let media = parts.mechanism.under_heads(media);
-            Edges::of(&media, lba, end).first(&media)
-        } else {
-            target
-        };
-        let drawn = approach.rotate(parts, media, at, (goal, Op::Write));
+            let edges = Edges::of(&media, lba, end);
+            goal = edges.first(&media);
+            if edges.reads().next().is_none() {
+                let ready = approach.first_pass(&media, target).ready;
+                data_at = first_data(model, (need_at, ready), end - lba);
+            }
+        }
+        let drawn = approach.rotate(parts, media, at, (goal, Op::Write), data_at);
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
         self.need_at = need_at;

@@ -24,11 +24,35 @@ fn data_of_a_command_under_way_where_counting_begins_take_no_longer_than_its_bus
     assert_eq!((used.held_ns, used.data_ns), (2, 2));
 }
 
+fn worked(from: u64, to: u64, coil: u64) -> Worked {
+    Worked { from: Nanos(from), to: Nanos(to), coil: Nanos(coil) }
+}
+
+/// A seek is at the beginning of its work.
+#[test]
+fn the_coil_counts_where_its_work_begins() {
+    let mut book = UnitBook::default();
+    let complete = |finish| Outcome { finish: Nanos(finish), ..Outcome::default() };
+    let work = |book: &mut UnitBook, finish, worked| {
+        book.work(Op::Write, &complete(finish), std::iter::once(worked));
+    };
+    work(&mut book, 5, worked(2, 30, 4));
+    work(&mut book, 6, worked(30, 50, 6));
+    assert_eq!([2, 3, 30, 31].map(|end| book.used(Nanos(end)).coil), [0, 4, 4, 10]);
+    book.restart(Nanos(10));
+    assert_eq!(book.used(Nanos(60)).coil, 6);
+    let mut later = UnitBook::default();
+    work(&mut later, 80, worked(60, 70, 5));
+    work(&mut later, 81, worked(80, 90, 7));
+    book.follow(&later);
+    assert_eq!(book.used(Nanos(90)).coil, 6 + 5 + 7);
+}
+
 #[test]
 fn a_mechanism_works_no_longer_than_there_is_time() {
     let mut book = UnitBook::default();
     let spans = |spans: &[(u64, u64)]| {
-        spans.iter().map(|&(from, to)| (Nanos(from), Nanos(to))).collect::<Vec<_>>().into_iter()
+        spans.iter().map(|&(from, to)| worked(from, to, 0)).collect::<Vec<_>>().into_iter()
     };
     let complete = |finish| Outcome { finish: Nanos(finish), ..Outcome::default() };
     // A write reported at 5 keeps the arm until 30.
@@ -49,7 +73,7 @@ fn a_mechanism_works_no_longer_than_there_is_time() {
 fn work_to_come_counts_as_it_happens() {
     let mut book = UnitBook::default();
     let complete = |finish| Outcome { finish: Nanos(finish), ..Outcome::default() };
-    let span = |from, to| std::iter::once((Nanos(from), Nanos(to)));
+    let span = |from, to| std::iter::once(worked(from, to, 0));
     book.work(Op::Write, &complete(5), span(2, 30));
     book.work(Op::Write, &complete(6), span(30, 50));
     assert_eq!([6, 10, 30, 40, 60].map(|end| book.used(Nanos(end)).mechanism.0), [4, 8, 28, 38, 48]);
@@ -70,7 +94,7 @@ fn an_account_that_another_continues_is_that_of_both_times() {
         },
         ..Outcome::default()
     };
-    let span = |from, to| std::iter::once((Nanos(from), Nanos(to)));
+    let span = |from, to| std::iter::once(worked(from, to, 0));
     // Each time two commands want the bus at once, and one of them waits; the second time one that came before leaves.
     let first = |bus: &mut BusBook, unit: &mut UnitBook| {
         bus.grant(Nanos(0));
@@ -151,7 +175,7 @@ fn the_states_of_the_arm_take_no_longer_than_it_worked() {
     let background = Work { seek: 110, rotation: 130, transfers: [0, 170] };
     let states = |mechanism| {
         let used = UnitUse { mechanism: Nanos(mechanism), work, background, ..UnitUse::default() };
-        let Active { seek, rotation, read, write } = used.active();
+        let Active { seek, rotation, read, write, .. } = used.active();
         [seek, rotation, read, write]
     };
     assert_eq!(states(1000), [140, 180, 70, 170]);
@@ -184,7 +208,7 @@ fn who_has_the_bus_alone_is_booked_as_one_who_is_granted_it() {
         bus_granted.release(Nanos(to));
     }
     bus_granted.complete(&outcome);
-    unit_granted.work(Op::Read, &outcome, std::iter::once((Nanos(5), Nanos(20))));
+    unit_granted.work(Op::Read, &outcome, std::iter::once(worked(5, 20, 3)));
     unit_granted.work_in_background(&busy);
     let background = Background {
         work: headstack_drive::command::Work::Destage,
@@ -194,7 +218,7 @@ fn who_has_the_bus_alone_is_booked_as_one_who_is_granted_it() {
         finish: Nanos(1),
         busy,
     };
-    let spans = std::iter::once((Nanos(5), Nanos(20)));
+    let spans = std::iter::once(worked(5, 20, 3));
     book_alone((&mut unit, &mut bus), &timing(), Op::Read, &mut outcome, &[background], spans);
     assert_eq!(unit.used(Nanos(40)), unit_granted.used(Nanos(40)));
     assert_eq!(bus.used(Nanos(40)), bus_granted.used(Nanos(40)));
