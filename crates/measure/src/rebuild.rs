@@ -88,6 +88,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
 /// A difference of less than this is none, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
 
+/// By how much later a write asks for its data behind a read, at most, in ms.
+const DATA_LATER_MS: f64 = 0.02;
+
 struct Builder<'a> {
     found: &'a Extraction,
     provenance: BTreeMap<String, Provenance>,
@@ -158,7 +161,8 @@ impl Builder<'_> {
         self.assumed("mechanics.settle_after_head_switch", "usual");
         MechanicsSpec {
             head_switch_ms,
-            write_settle_ms: difference,
+            // The arm does not wait for the data.
+            write_settle_ms: difference + self.data_behind_overhead(),
             write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d as f64, ms]).collect(),
             inward_seek_extra_ms: inward,
             ..MechanicsSpec::default()
@@ -173,27 +177,47 @@ impl Builder<'_> {
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
         self.measured("controller", "probe switches: minimum time to a sector of the same track");
-        for path in [
-            "read_completion_ms",
-            "write_completion_ms",
-            "overhead_beside_seek_ms",
-            "queue_depth",
-            "scheduler",
-            "write_data_after_ms",
-        ] {
+        for path in
+            ["read_completion_ms", "write_completion_ms", "overhead_beside_seek_ms", "queue_depth", "scheduler"]
+        {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
+        }
+        let data_after = self.write_data_after();
+        if data_after.is_some() {
+            self.measured("controller.write_data_after_ms", "probe write-cache: writes that are complete early");
+        } else {
+            self.assumed("controller.write_data_after_ms", "cannot be told apart from the overhead");
         }
         if hit.is_some() {
             self.measured("controller.hit_overhead_ms", "probe overhead");
         }
+        let (read, write) = ((read - bus_ms).max(0.0), (write - self.data_behind_overhead()).max(0.0));
         Some(ControllerSpec {
-            read_overhead_ms: (read - bus_ms).max(0.0),
-            write_overhead_ms: write.max(0.0),
-            write_data_after_ms: Some(0.0),
+            read_overhead_ms: read,
+            write_overhead_ms: write,
+            write_data_after_ms: Some(data_after.unwrap_or(0.0)),
             hit_overhead_ms: hit.map(|ms| ms.max(0.0)),
-            by_history: self.by_history((read - bus_ms).max(0.0), write.max(0.0), hit),
+            by_history: self.by_history(read, write, hit),
             ..ControllerSpec::default()
         })
+    }
+
+    /// When a write asks for its data, in ms, by those that are complete when they are in the buffer.
+    fn write_data_after(&self) -> Option<f64> {
+        let quick_ms = self.found.write_cache.as_ref()?.quick_ms?;
+        let least_ms = self.found.value("mtm_ms")?;
+        // Those behind a read may take longer than what is measured behind writes.
+        let after_ms = (quick_ms - self.sector_bus_ms()).max(0.0);
+        (quick_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
+    }
+
+    /// Where even a write to the same track waits for its data, what they take on the bus; 0 where they cross it beside the rest.
+    fn data_behind_overhead(&self) -> f64 {
+        let quick_ms = self.found.write_cache.as_ref().and_then(|cache| cache.quick_ms);
+        let waits = quick_ms.zip(self.found.value("mtm_ms")).is_some_and(|(quick, least)| {
+            (quick - least).abs() < DATA_LATER_MS.min(0.05 * least)
+        });
+        if waits { self.sector_bus_ms() } else { 0.0 }
     }
 
     /// Overheads by the command before, where a seek begins later or earlier behind a read.
@@ -280,12 +304,16 @@ impl Builder<'_> {
             _ => ReadAhead::None,
         };
         let whole = cache.read_ahead == "whole-track";
+        if cache.reads_sent_whole == Some(true) {
+            buffer.read_fence_fraction = Some(1.0);
+            self.measured("buffer.read_fence_fraction", "probe overhead: reads end later, the larger they are");
+        }
         self.measured("cache", "probe cache");
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {
             read_ahead,
-            zero_latency: whole,
+            zero_latency: whole || cache.reads_on_arrival,
             whole_track: whole,
             ..CacheSpec::new(cache.segments.unwrap_or(1).max(1) as u32, kib(sectors.max(1)))
         };

@@ -49,7 +49,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
             seeks(record, spindle, &rest, slope)
         })
         .unwrap_or_default();
-    let cache = cache::cache(record, known.sectors_per_track);
+    let cache = cache::cache(record, (known.spindle, known.sectors_per_track), slope);
     let history = History::of(record, &known, map.as_ref(), (&times, &seek), slope);
     let mut found = Extraction {
         device: record.head.device.clone(),

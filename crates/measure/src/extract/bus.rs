@@ -1,10 +1,10 @@
 //! The bus: what reads of several sizes take beside the media.
 
-use crate::angles::median::{median, spread};
-use crate::angles::spindle::{Spindle, wrap};
+use crate::angles::median::{circular_median, median, spread};
+use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::device::Mode;
 use crate::memory::HitTimes;
-use crate::record::series::overhead::{FROM_CACHE, FROM_MEDIA};
+use crate::record::series::overhead::{ALONG_TRACKS, FROM_CACHE, FROM_MEDIA};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
@@ -30,11 +30,7 @@ fn line(points: &[(f64, f64)], least_ms_per_byte: f64) -> Option<Line> {
     if points.len() < 3 {
         return None;
     }
-    let slopes: Vec<f64> = points
-        .iter()
-        .enumerate()
-        .flat_map(|(place, a)| points[place + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)))
-        .collect();
+    let slopes = slopes(points);
     let slope = median(&slopes);
     let feet: Vec<f64> = points.iter().map(|(x, y)| y - slope * x).collect();
     let error = spread(&slopes) / (slopes.len() as f64).sqrt();
@@ -96,4 +92,80 @@ pub(super) fn beside_media(
     let media_ms_per_byte = spindle.ms(slope(samples.first()?.lba)) / bytes;
     let (most, _) = line(&points, LEAST_SHARE * media_ms_per_byte)?.mb_per_s?;
     Some((1.0 / (1.0 / most + 1e3 * media_ms_per_byte), most))
+}
+
+/// How reads of a drive with a cache come off the media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AlongTracks {
+    /// All of a read is in the buffer before it is sent; `None` where the bus is too fast to tell.
+    pub(super) sent_whole: Option<bool>,
+    /// What passes under the head first is read first: a read that the head lands in does not end with its last sector.
+    pub(super) on_arrival: bool,
+}
+
+/// A read ends where its last sector does if it misses that by less than this, in turns; …
+const AT_END: f64 = 0.02;
+/// … and where so many of those of a third of a track do not, they were begun where the head landed. A third of them would; seen late by
+/// chance are fewer.
+const LANDED: f64 = 0.2;
+/// What the bus takes for a sector shows beside what a sector takes to pass if it is at least this share of it.
+const LEAST_BUS: f64 = 0.15;
+
+/// From the probe `overhead`; `bus_ms_per_byte` is known from hits.
+pub(super) fn along_tracks(
+    record: &Record,
+    (spindle, times): (Spindle, &HitTimes),
+    slope: impl Fn(u64) -> f64,
+    bus_ms_per_byte: Option<f64>,
+) -> AlongTracks {
+    let (unit, bytes) = (record.head.device.unit(), f64::from(record.head.device.sector_bytes));
+    let samples: Vec<&Sample> =
+        record.of(ProbeName::Overhead).filter(|sample| sample.series == ALONG_TRACKS).collect();
+    // Sectors, and by how much later than the sector before says the last of them was complete, in turns.
+    let mut later: Vec<(u64, f64)> = Vec::new();
+    for pair in samples.windows(2) {
+        let [many, one] = pair else { continue };
+        let belong = (many.role, one.role, many.lba) == (Role::Measure, Role::Angle, one.lba + unit);
+        if belong && many.ok && one.ok && times.leave(one) {
+            let passing = many.step as f64 * slope(many.lba);
+            let turns = wrap(spindle.phase(many.end) - spindle.phase(one.end) - passing + EARLY) - EARLY;
+            later.push((many.step as u64, turns));
+        }
+    }
+    let most = later.iter().map(|read| read.0).max().unwrap_or(0);
+    let of = |long: bool| later.iter().filter(move |read| (2 * read.0 > most) == long);
+    let usual = circular_median(&of(true).map(|read| read.1).collect::<Vec<_>>());
+    let (all, off) = of(true).fold((0, 0), |(all, off), read| {
+        (all + 1, off + usize::from(wrap_signed(read.1 - usual).abs() > AT_END))
+    });
+    let on_arrival = all > 12 && off as f64 > LANDED * f64::from(all);
+    let Some(first) = samples.first().filter(|_| !on_arrival) else {
+        return AlongTracks { sent_whole: None, on_arrival };
+    };
+    let media_ms_per_byte = spindle.ms(slope(first.lba)) / bytes;
+    let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for &(sectors, turns) in &later {
+        by_size.entry(sectors).or_default().push(spindle.ms(turns));
+    }
+    let points: Vec<(f64, f64)> = by_size
+        .iter()
+        .filter(|(_, later)| later.len() > 3)
+        .map(|(&sectors, later)| (sectors as f64 * bytes, median(later)))
+        .collect();
+    let sent_whole = bus_ms_per_byte.filter(|bus| *bus > LEAST_BUS * media_ms_per_byte).and_then(|bus| {
+        let slope = Some(slopes(&points)).filter(|all| !all.is_empty()).map(|all| median(&all))?;
+        // Sent as it comes, a slow bus is later by what it takes longer than the media.
+        let (whole, streamed) = (bus, (bus - media_ms_per_byte).max(0.0));
+        Some((slope - whole).abs() < (slope - streamed).abs())
+    });
+    AlongTracks { sent_whole, on_arrival }
+}
+
+/// The slopes between any two points.
+fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
+    let between = points
+        .iter()
+        .enumerate()
+        .flat_map(|(place, a)| points[place + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
+    between.collect()
 }

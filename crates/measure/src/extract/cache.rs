@@ -2,6 +2,7 @@
 
 use super::bus;
 use crate::angles::median::median;
+use crate::angles::spindle::Spindle;
 use crate::reading::hits::{hit_times, hits, of, shares};
 use crate::record::Record;
 use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
@@ -36,10 +37,18 @@ pub struct CacheFindings {
     pub segments: Option<u64>,
     /// Whether that many is only the least: the probe did not get to the end.
     pub segments_are_more: bool,
+    /// Whether all of a read is in the buffer before it is sent; absent where that does not show.
+    pub reads_sent_whole: Option<bool>,
+    /// Whether the sectors of a read are taken as they come, from wherever the head lands.
+    pub reads_on_arrival: bool,
 }
 
 /// What the probes `cache` and `overhead` found.
-pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<CacheFindings> {
+pub(crate) fn cache(
+    record: &Record,
+    (spindle, sectors_per_track): (Option<Spindle>, Option<f64>),
+    slope: impl Fn(u64) -> f64,
+) -> Option<CacheFindings> {
     of(record, AGAIN).next()?;
     let mut found = CacheFindings { read_ahead: "none", ..CacheFindings::default() };
     let times = hit_times(record);
@@ -74,6 +83,11 @@ pub(crate) fn cache(record: &Record, sectors_per_track: Option<f64>) -> Option<C
     if let Some(line) = bus::of_hits(record, &times) {
         found.hit_overhead_ms = Some(line.foot_ms);
         (found.bus_mb_per_s, found.bus_ci95_mb_per_s) = line.mb_per_s.unzip();
+    }
+    if let Some(spindle) = spindle {
+        let bus_ms_per_byte = found.bus_mb_per_s.map(|rate| 1e-3 / rate);
+        let along = bus::along_tracks(record, (spindle, &times), slope, bus_ms_per_byte);
+        (found.reads_sent_whole, found.reads_on_arrival) = (along.sent_whole, along.on_arrival);
     }
     Some(found)
 }

@@ -34,7 +34,13 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     let small = fill::fill(record, SMALL)?;
     if !fill::is_quick(record, SMALL, spindle) {
         let runs = fill::at_once(record, spindle);
-        return Some(WriteCacheFindings { policy: "immediate-reporting", runs, ..Default::default() });
+        let quick_ms = runs.and_then(|_| fill::first_ms(record));
+        return Some(WriteCacheFindings {
+            policy: "immediate-reporting",
+            runs,
+            quick_ms,
+            ..Default::default()
+        });
     }
     let sector_bytes = f64::from(record.head.device.sector_bytes);
     let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;

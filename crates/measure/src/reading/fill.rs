@@ -8,7 +8,7 @@ use crate::record::{ProbeName, Record, Role, Sample};
 /// Writes that show how long one takes that does not wait.
 pub(crate) const FIRST: usize = 9;
 /// On the media, few writes of any sectors take less than this share of a revolution.
-const QUICK_TURNS: f64 = 0.15;
+const QUICK_TURNS: f64 = 0.2;
 /// A write waits that takes so many times as long as those, and by so much longer, in ms.
 const TIMES: f64 = 4.0;
 const LONGER_MS: f64 = 0.3;
@@ -57,6 +57,11 @@ pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -
     let latencies: Vec<f64> = of(record, series).iter().map(|sample| sample.latency_ms()).collect();
     let first = latencies.get(1..FIRST).map(median);
     first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS)
+}
+
+/// What the first small write took, in ms.
+pub(crate) fn first_ms(record: &Record) -> Option<f64> {
+    of(record, SMALL).first().map(|sample| sample.latency_ms())
 }
 
 /// How many small writes here and there were complete at once before the first one waited, if any was.

@@ -23,6 +23,8 @@ pub(crate) mod overhead {
     pub(crate) const FROM_CACHE: u32 = 0;
     /// Reads from the media.
     pub(crate) const FROM_MEDIA: u32 = 1;
+    /// Reads within a track, each followed by one of the sector before: those of a drive with a cache.
+    pub(crate) const ALONG_TRACKS: u32 = 2;
 }
 
 /// Of the probe `write-cache`, behind those that show whether writes are complete early.
