@@ -57,6 +57,20 @@ def test_a_short_skew_is_a_warning_that_names_zone_cost_and_cure(tmp_path: Path)
     assert command("drives", "check", mended).err == ""
 
 
+def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> None:
+    text = (ROOT / "drives" / "nearline-18tb.toml").read_text()
+    path = tmp_path / "large.toml"
+    path.write_text(text.replace("size_kib = 98_304.0", "size_kib = 300_000.0"))
+    outcome = command("drives", "check", path)
+    assert outcome.code == 0
+    assert "is sound, with 1 warning" in outcome.out
+    said = " ".join(outcome.err.split())
+    assert said.startswith(f"warning: {path}: `write_policy.write-back.size_kib`: 300000 KiB are more than")
+    assert "`buffer.size_kib`, 262144 KiB" in said
+    path.write_text(text.replace("size_kib = 98_304.0", "size_kib = 262_144.0"))
+    assert command("drives", "check", path).err == ""
+
+
 def test_rates_of_zones_follow_from_sectors_revolutions_and_skews() -> None:
     zone = headstack.Drive("nearline-18tb").zones()[0]
     spec = headstack.Drive("nearline-18tb").spec()["layout"]["zone"][0]

@@ -4,6 +4,8 @@
 //! steps whenever it is granted the bus. The closed form [`Drive::serve`] grants at once; on the event path the calendar
 //! lies between. Both drive the same transfers.
 
+mod aside;
+
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
 use crate::mechanism::{BusyTimes, Span, Worked};
@@ -12,7 +14,9 @@ use crate::scheduler::{Estimate, Held, Knowledge, Needs, Queue, Waiting};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
     AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
+    share_before_choice,
 };
+use aside::Aside;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
@@ -50,6 +54,7 @@ pub struct Drive {
     model: Arc<DriveModel>,
     parts: Parts,
     controller: Controller,
+    aside: Aside,
     /// The wake asked for last.
     wake_at: Option<Nanos>,
     /// The scheduler has put its choice off until then.
@@ -74,9 +79,11 @@ impl Drive {
         Self {
             parts: Parts::new(&model, seed),
             controller: Controller::FreeAt(Nanos::ZERO),
+            aside: Aside::default(),
             wake_at: None,
             decides_at: Nanos::ZERO,
-            queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None),
+            queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None)
+                .with_writes(model.takes_aside),
             buffered: Vec::new(),
             pending: Vec::new(),
             unseen: Vec::new(),
@@ -196,7 +203,7 @@ impl Drive {
         let Pending { op, mut transfer, end, .. } = self.pending.swap_remove(index);
         let needed = transfer.need().map_or(now, |need| need.at);
         let mut outcome = Outcome::default();
-        let step = transfer.granted(now.max(needed), bus, &self.model, &mut self.parts, &mut outcome);
+        let step = self.step(ticket, &mut transfer, (now.max(needed), bus), &mut outcome);
         match step {
             Step::Again { bus_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
@@ -209,10 +216,7 @@ impl Drive {
                 self.done(outcome, end, now, effects);
                 self.parts.shelf.keep(transfer);
                 self.announce(effects);
-                // Another command's transfer may come first: it frees nothing.
-                if self.controller == Controller::Waiting(ticket) {
-                    self.set_free(controller_free);
-                }
+                self.freed_by(ticket, controller_free);
                 self.pump(now, effects);
             }
         }
@@ -240,9 +244,18 @@ impl Drive {
             self.end_waiting(now, effects);
         }
         while !self.queue.is_empty() {
-            let Controller::FreeAt(free) = self.controller else { return };
+            let Controller::FreeAt(free) = self.controller else {
+                return self.take_writes_aside(now, effects);
+            };
             if free > now {
-                return self.wake(free, effects);
+                self.take_writes_aside(now, effects);
+                if !self.queue.is_empty() {
+                    self.wake(free, effects);
+                }
+                return;
+            }
+            if self.aside.is_under_way() {
+                return;
             }
             // The drive's own timeline: it turned to the command when it could, not when it was called. What it turned to
             // before the newest came it chose without knowing of that.
@@ -262,7 +275,11 @@ impl Drive {
             if self.model.ends_commands() {
                 self.endings.begin(&self.model, &next.command, next.arrived);
             }
+            let decoded = self.model.takes_aside.then(|| self.decoded(&turn));
             let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
+            if let Some(decoded) = decoded {
+                self.aside.begin(&turn, &transfer, decoded);
+            }
             self.start(&turn, transfer, effects);
         }
     }
@@ -286,7 +303,7 @@ impl Drive {
             && at <= now
         {
             let Pending { ticket, op, mut transfer, end } = self.unseen.swap_remove(next);
-            match transfer.granted(at, &bus, &self.model, &mut self.parts, &mut outcome) {
+            match self.step(ticket, &mut transfer, (at, &bus), &mut outcome) {
                 Step::Again { .. } => {
                     let again = Pending { ticket, op, transfer, end };
                     effects.push(Effect::WakeAt(needed(&again)));
@@ -294,13 +311,25 @@ impl Drive {
                 }
                 Step::Done { controller_free, .. } => {
                     self.parts.shelf.keep(transfer);
-                    if self.controller == Controller::Waiting(ticket) {
-                        self.set_free(controller_free);
-                    }
+                    self.freed_by(ticket, controller_free);
                 }
             }
             self.announce(effects);
         }
+    }
+
+    /// A transfer has the bus from an instant on.
+    fn step(
+        &mut self,
+        ticket: Ticket,
+        transfer: &mut AnyTransfer,
+        (from, bus): (Nanos, &BusTiming),
+        outcome: &mut Outcome,
+    ) -> Step {
+        if self.aside.controller == Controller::Waiting(ticket) {
+            transfer.comes_beside(matches!(self.controller, Controller::Waiting(_)));
+        }
+        transfer.granted(from, bus, &self.model, &mut self.parts, outcome)
     }
 
     /// Wants to be called at `at`; once is enough, however many commands come in the meantime.
@@ -320,6 +349,7 @@ impl Drive {
         }
         if self.model.write_back.is_some() {
             destage_until(&self.model, &mut self.parts, at);
+            share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
         }
         self.buffered.clear();
         let mut coming = None;
@@ -349,34 +379,50 @@ impl Drive {
 
     /// A transfer was dispatched: it waits for the bus, if it needs it.
     fn start(&mut self, turn: &Turn, mut transfer: AnyTransfer, effects: &mut Vec<Effect>) {
-        let &Turn { command, submitted, at, .. } = turn;
-        let limits = &self.model.limits;
-        let end = if limits.end_commands { limits.end_running(command.flags, at - submitted) } else { None };
-        let end = end.map(|(age, how)| (submitted + age, how));
-        let ticket = Ticket(self.next_ticket);
         match transfer.controller_free() {
             Some(free) => self.set_free(free),
-            None => self.controller = Controller::Waiting(ticket),
+            None => self.controller = Controller::Waiting(self.ticket()),
         }
-        if let Some(need) = transfer.need() {
-            self.next_ticket += 1;
-            let pending = Pending { ticket, op: command.op, transfer, end };
-            match end {
-                Some((end, how)) if need.at > end => {
-                    let finish = end.max(at);
-                    effects.push(Effect::Done(ended(command.id, submitted, Some(at), finish, how)));
-                    effects.push(Effect::WakeAt(need.at));
-                    self.unseen.push(pending);
-                }
-                _ => self.need_bus(pending, effects),
-            }
-            return;
+        if transfer.need().is_some() {
+            return self.wait_for_bus(turn, transfer, effects);
         }
+        let end = self.end_running(turn);
         let (bus, mut outcome) = (self.model.bus(), Outcome::default());
         transfer.granted(Nanos::ZERO, &bus, &self.model, &mut self.parts, &mut outcome);
         self.parts.shelf.keep(transfer);
-        self.done(outcome, end, at, effects);
+        self.done(outcome, end, turn.at, effects);
         self.announce(effects);
+    }
+
+    /// By which the next transfer asks for the bus.
+    fn ticket(&self) -> Ticket {
+        Ticket(self.next_ticket)
+    }
+
+    /// When a command that the controller turns to ends if it is not complete by then.
+    fn end_running(&self, turn: &Turn) -> Option<End> {
+        let &Turn { command, submitted, at, .. } = turn;
+        let limits = &self.model.limits;
+        let end = if limits.end_commands { limits.end_running(command.flags, at - submitted) } else { None };
+        end.map(|(age, how)| (submitted + age, how))
+    }
+
+    /// A transfer asks for the bus, unless its command ends before.
+    fn wait_for_bus(&mut self, turn: &Turn, transfer: AnyTransfer, effects: &mut Vec<Effect>) {
+        let &Turn { command, submitted, at, .. } = turn;
+        let end = self.end_running(turn);
+        let needed = transfer.need().map_or(at, |need| need.at);
+        let pending = Pending { ticket: self.ticket(), op: command.op, transfer, end };
+        self.next_ticket += 1;
+        match end {
+            Some((end, how)) if needed > end => {
+                let finish = end.max(at);
+                effects.push(Effect::Done(ended(command.id, submitted, Some(at), finish, how)));
+                effects.push(Effect::WakeAt(needed));
+                self.unseen.push(pending);
+            }
+            _ => self.need_bus(pending, effects),
+        }
     }
 
     /// A command is complete, or has ended before, as far as is known at `now`.
@@ -401,6 +447,21 @@ impl Drive {
 
     fn announce(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.parts.log.take().map(Effect::Background));
+    }
+
+    /// A transfer is done, after which the controller can turn to the next command at `at`, if it was waiting for it.
+    fn freed_by(&mut self, ticket: Ticket, at: Nanos) {
+        // Another command's transfer may come first: it frees nothing.
+        if self.controller == Controller::Waiting(ticket) {
+            self.set_free(at);
+        } else if self.aside.controller == Controller::Waiting(ticket) {
+            self.aside.controller = Controller::FreeAt(at);
+        }
+        if let (Controller::FreeAt(free), Controller::FreeAt(aside)) =
+            (&mut self.controller, self.aside.controller)
+        {
+            *free = aside.max(*free);
+        }
     }
 
     #[inline]
@@ -516,6 +577,7 @@ impl Drive {
         if let Controller::FreeAt(at) = &mut self.controller {
             *at = moved(*at);
         }
+        self.aside.rebase(moved);
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
         self.parts.buffer.rebase(moved);

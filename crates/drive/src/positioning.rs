@@ -33,9 +33,8 @@ impl Parts {
             let Release { at: from, arm } = release(self, &media, from);
             SeekPath { from, not_before, arm }
         });
-        let takes_writes =
-            model.write_back.as_ref().is_some_and(|write_back| self.buffer.has_room(write_back, at));
-        Estimate::new(model, media.epoch, seek_paths, data_from(model, at, after)).taking_writes(takes_writes)
+        let room = model.write_back.as_ref().map_or(0, |write_back| self.buffer.room(write_back, at));
+        Estimate::new(model, media.epoch, seek_paths, data_from(model, at, after)).with_room(room)
     }
 
     /// As [`Parts::estimate`], for each arm that can go to work, by number.

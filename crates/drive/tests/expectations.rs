@@ -340,7 +340,13 @@ rows! {
     a_read_that_comes_as_a_buffered_write_would_go_is_first
     a_forced_write_goes_past_the_write_cache
     above_the_high_water_mark_a_read_waits
+    above_the_high_water_mark_a_read_waits_for_the_piece_under_way_and_no_other
+    above_the_high_water_mark_a_queue_is_chosen_from_after_the_piece
     the_drive_writes_down_to_the_low_water_mark_and_no_further
+    a_cached_write_does_not_wait_for_a_read_that_has_the_arm
+    first_come_first_served_a_cached_write_waits
+    a_write_to_what_is_being_read_waits_for_the_read
+    a_write_for_which_there_is_no_room_waits_for_the_arm
     a_recalibration_is_waited_for
     before_it_falls_due_nothing_is_waited_for
     a_command_waits_for_the_one_before_it
@@ -395,6 +401,7 @@ rows! {
     what_is_being_read_ahead_is_taken_as_it_comes
     a_write_that_never_left_the_bus_need_not_reconnect
     a_write_that_the_cache_takes_does_not_wait_for_the_arm
-    a_write_to_a_cache_that_is_half_full_waits_its_turn
+    a_cache_that_is_more_than_half_full_takes_writes_while_there_is_room
+    a_write_to_a_full_cache_waits_its_turn
     a_linear_transfer_begins_behind_the_arbitration
 }

@@ -88,11 +88,11 @@ def check(
 ) -> int:
     """Check drive files, or drives of the library: syntax, keys, physics, and the provenance of every value.
 
-    Skews that leave no time for their switch are told as warnings. With --deep, short runs tell whether the drive does what
+    Skews that leave no time for their switch, and a write cache larger than the drive's memory, are told as warnings. With --deep, short runs tell whether the drive does what
     its description promises; exit code 1 if one does not.
     """
     from headstack import InputError, library_drives
-    from headstack.checks import skew_sentences
+    from headstack.checks import memory_sentences, skew_sentences
 
     if not drives and not deep:
         raise InputError(
@@ -107,7 +107,7 @@ def check(
             output.error(str(problem), problem.hint)
         else:
             shares = drive.provenance()["shares"]
-            warnings = skew_sentences(drive)
+            warnings = skew_sentences(drive) + memory_sentences(drive)
             for sentence in warnings:
                 output.warning(f"{source}: {sentence}")
             results.append(

@@ -351,6 +351,11 @@ impl Buffer {
         self.prefetch.take().map(|prefetch| prefetch.release(media, now))
     }
 
+    /// Whether the read cache holds any of `start..end`.
+    pub(crate) fn holds_any_of(&self, (start, end): (u64, u64)) -> bool {
+        self.segments.held().any(|(from, to)| from < end && start < to)
+    }
+
     /// Written data stay for reads to find, where the drive keeps them.
     #[inline]
     pub(crate) fn keep_written(&mut self, start: u64, end: u64, on_its_way: bool) {
@@ -364,10 +369,11 @@ impl Buffer {
         held <= write_back.room && (runs < write_back.runs || !self.dirty.is_apart(start, end))
     }
 
-    /// Whether the write-back cache has room for another write at `at`: half of it is not too large a one.
-    pub(crate) fn has_room(&self, write_back: &WriteBack, at: Nanos) -> bool {
+    /// For how many sectors that lie apart from all others the write-back cache has room at `at`.
+    pub(crate) fn room(&self, write_back: &WriteBack, at: Nanos) -> u64 {
         let runs = self.dirty.count() + self.destaging.at(at).count();
-        runs < write_back.runs && self.dirty.sectors() + self.destaging.sectors_at(at) <= write_back.room / 2
+        let held = self.dirty.sectors() + self.destaging.sectors_at(at);
+        if runs < write_back.runs { write_back.room.saturating_sub(held) } else { 0 }
     }
 
     /// A write of `start..end` is in the write-back cache at `at`.

@@ -160,6 +160,12 @@ impl Mechanism {
         self.free_at
     }
 
+    /// What it worked on last.
+    #[inline]
+    pub(crate) fn last_work(&self) -> Work {
+        self.last_work
+    }
+
     /// What it worked on, by kind.
     pub(crate) fn busy(&self) -> &BusyTimes {
         &self.busy

@@ -11,7 +11,7 @@ mod write_back;
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::{Mechanics, Reach};
-use crate::scheduler::Policy;
+use crate::scheduler::{Needs, Policy};
 use crate::spec::{
     CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
     TransferModel,
@@ -65,6 +65,8 @@ pub struct DriveModel {
     /// A choice may be put off as long as the chosen command waits for its sector: the wait hangs on nothing but the rotation,
     /// and what is in the buffer is asked when the command is decoded.
     pub(crate) puts_choices_off: bool,
+    /// Writes that the cache takes do not wait for a command that has the arm.
+    pub(crate) takes_aside: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     least_moves: OnceLock<[Vec<u64>; 2]>,
 }
@@ -165,6 +167,9 @@ impl DriveModel {
         let reach = Reach::new(spec);
         let layout = Layout::new(&spec.layout);
         let write_back = WriteBack::new(spec, &layout);
+        let policy: Policy = spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked"));
+        let is_taken_aside =
+            |cache: &WriteBack| !cache.delays_overlaps && !matches!(cache.store, Store::Log(_));
         Ok(Self {
             layout,
             mechanics: Mechanics::new(spec),
@@ -177,6 +182,10 @@ impl DriveModel {
             puts_choices_off: rotation_is_real && !rules.looks_up_received && spec.soft_errors.is_none(),
             rules,
             arms_overlap: spec.arms.moving() > 1,
+            takes_aside: policy.needs() != Needs::Addresses
+                && spec.arms.moving() == 1
+                && spec.fidelity.constant_ms.is_none()
+                && write_back.as_ref().is_some_and(is_taken_aside),
             goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()
                 && write_back.is_none(),
@@ -186,7 +195,7 @@ impl DriveModel {
             head_sets: spec.arms.head_sets().collect(),
             moves: Moves::new(spec, &reach),
             reach,
-            policy: spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked")),
+            policy,
             least_moves: OnceLock::new(),
             spec: spec.clone(),
         })

@@ -20,8 +20,8 @@ pub struct Estimate<'a> {
     /// For reads, for writes.
     seek_paths: [SeekPath; 2],
     supply: Supply,
-    /// A write goes into the buffer at once.
-    takes_writes: bool,
+    /// Sectors of a write that goes into the buffer at once, at most.
+    room: u64,
     /// Waits for a first sector are scaled.
     scales: bool,
 }
@@ -71,7 +71,7 @@ impl<'a> Estimate<'a> {
         };
         let seek_paths = seek_paths
             .map(|seek_path| SeekPath { arm: Arm::on(model.arm_track(seek_path.arm.track())), ..seek_path });
-        Self { model, epoch, seek_paths, supply, takes_writes: false, scales: model.scales_rotation() }
+        Self { model, epoch, seek_paths, supply, room: 0, scales: model.scales_rotation() }
     }
 
     /// The same for other heads of the drive: they set out when these could, from where they rest.
@@ -114,9 +114,9 @@ impl<'a> Estimate<'a> {
         Self { epoch: self.epoch.seen_from(later), ..self }
     }
 
-    /// A write goes into the buffer at once, if it does.
-    pub(crate) fn taking_writes(self, takes_writes: bool) -> Self {
-        Self { takes_writes, ..self }
+    /// A write of at most `room` sectors goes into the buffer at once.
+    pub(crate) fn with_room(self, room: u64) -> Self {
+        Self { room, ..self }
     }
 
     /// The time of a revolution.
@@ -129,9 +129,9 @@ impl<'a> Estimate<'a> {
         self.model.limits.of(flags, age)
     }
 
-    /// Whether a write goes into the buffer at once.
-    pub(super) fn takes_writes(&self) -> bool {
-        self.takes_writes
+    /// Whether a write of so many sectors goes into the buffer at once.
+    pub(super) fn takes_writes(&self, sectors: u32) -> bool {
+        u64::from(sectors) <= self.room
     }
 
     /// When the media are through with a command, and the mechanism then.

@@ -3,6 +3,7 @@
 use super::estimate::Estimate;
 use super::order::{Choice, Order, Pick};
 use super::waiting::{Slot, Waiting};
+use crate::command::Command;
 use headstack_units::{Nanos, Op, RequestFlags};
 use std::collections::BTreeMap;
 
@@ -52,7 +53,6 @@ impl Ncq {
 
     /// Whether a command needs no arm: a read that the buffer holds, a write that it takes, a discard.
     fn needs_no_arm(choice: &Choice<'_>, slot: Slot) -> bool {
-        let takes_writes = choice.arms.iter().any(Estimate::takes_writes);
         let media = RequestFlags::FORCE_MEDIA.with(RequestFlags::FLUSH).with(RequestFlags::WRITE_SAME);
         let waiting = &choice.slots[slot];
         match waiting.command.op {
@@ -60,8 +60,9 @@ impl Ncq {
                 choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
             }
             Op::Write => {
-                let flags = waiting.command.flags;
-                flags.contains(RequestFlags::DISCARD) || (takes_writes && !flags.has_any(media))
+                let Command { flags, sectors, .. } = waiting.command;
+                let is_taken = || choice.arms.iter().any(|estimate| estimate.takes_writes(sectors));
+                flags.contains(RequestFlags::DISCARD) || (!flags.has_any(media) && is_taken())
             }
         }
     }

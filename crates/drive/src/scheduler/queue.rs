@@ -25,6 +25,8 @@ pub struct Queue {
     by_age: Option<BTreeMap<u64, Slot>>,
     /// By direction and address, where that is asked for.
     by_address: Option<ByAddress>,
+    /// Writes by age, where that is asked for.
+    writes: Option<BTreeMap<u64, Slot>>,
     /// Served before all others, the last first.
     heads: Vec<Waiting>,
     /// What the scheduler must not see yet.
@@ -98,6 +100,7 @@ impl Queue {
                 || policy.concatenate_kib.is_some()
                 || policy.sequential_first.is_some())
             .then(ByAddress::default),
+            writes: None,
             heads: Vec::new(),
             backlog: VecDeque::new(),
             limit: limit.map_or(usize::MAX, |limit| limit as usize),
@@ -110,6 +113,11 @@ impl Queue {
             policy,
             knowledge,
         }
+    }
+
+    /// The same, of which writes can be taken out that it has not chosen, if they `are_kept` by themselves.
+    pub(crate) fn with_writes(self, are_kept: bool) -> Self {
+        Self { writes: are_kept.then(BTreeMap::new), ..self }
     }
 
     /// The policy.
@@ -193,6 +201,9 @@ impl Queue {
         if let Some(by_address) = &mut self.by_address {
             by_address.insert(&waiting, slot);
         }
+        if let Some(writes) = self.writes.as_mut().filter(|_| command.op == Op::Write) {
+            writes.insert(waiting.sequence, slot);
+        }
     }
 
     fn at(&self, waiting: &Waiting) -> u64 {
@@ -253,22 +264,45 @@ impl Queue {
         Some(Ok(Taken { waiting: self.take(slot), arm: arm as usize }))
     }
 
-    /// Takes out a command that nobody waits for any more; it is not the last that was served.
+    /// Of the writes that are kept by themselves the one that `begins` first, `from` an instant on, among equals the oldest: when,
+    /// and its number.
+    pub(crate) fn first_write(
+        &self,
+        from: Nanos,
+        begins: impl Fn(&Waiting) -> Option<Nanos>,
+    ) -> Option<(Nanos, Slot)> {
+        let mut first: Option<(Nanos, Slot)> = None;
+        for &slot in self.writes.as_ref()?.values() {
+            let waiting = &self.slots[slot];
+            if let Some(at) = begins(waiting).filter(|&at| first.is_none_or(|(before, _)| at < before)) {
+                first = Some((at, slot));
+                if at <= from {
+                    break;
+                }
+            }
+        }
+        first
+    }
+
+    /// Takes out a command that nobody waits for any more.
     pub(crate) fn withdraw(&mut self, id: u64) -> Option<Waiting> {
-        let last = self.last;
-        let stream = self.stream;
-        let withdrawn = if let Some(index) = self.heads.iter().position(|waiting| waiting.command.id == id) {
-            Some(self.heads.remove(index))
-        } else if let Some(slot) = self.slots.position(|waiting| waiting.command.id == id) {
-            Some(self.take(slot))
-        } else {
-            let index = self.backlog.iter().position(|(_, command)| command.id == id)?;
-            let (arrived, command) = self.backlog.remove(index)?;
-            Some(self.waiting(command, arrived))
-        };
-        self.last = last;
-        self.stream = stream;
-        withdrawn
+        if let Some(index) = self.heads.iter().position(|waiting| waiting.command.id == id) {
+            return Some(self.heads.remove(index));
+        }
+        if let Some(slot) = self.slots.position(|waiting| waiting.command.id == id) {
+            return Some(self.take_unchosen(slot));
+        }
+        let index = self.backlog.iter().position(|(_, command)| command.id == id)?;
+        let (arrived, command) = self.backlog.remove(index)?;
+        Some(self.waiting(command, arrived))
+    }
+
+    /// Takes out a command that the scheduler has not chosen: it is not the last that was served.
+    pub(crate) fn take_unchosen(&mut self, slot: Slot) -> Waiting {
+        let (last, stream) = (self.last, self.stream);
+        let waiting = self.take(slot);
+        (self.last, self.stream) = (last, stream);
+        waiting
     }
 
     /// Takes out the command that continues the last one, if the policy joins them.
@@ -303,6 +337,9 @@ impl Queue {
         }
         if let Some(by_address) = &mut self.by_address {
             by_address.remove(&waiting);
+        }
+        if let Some(writes) = &mut self.writes {
+            writes.remove(&waiting.sequence);
         }
         self.remember(&waiting.command);
         self.is_closed = false;

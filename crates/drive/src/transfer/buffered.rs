@@ -3,10 +3,17 @@
 use super::destage::{destage_until, make_room};
 use super::keep::keep;
 use super::write::write_overhead;
-use super::{Need, Parts, Step, Transfer, Turn};
+use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
 use crate::model::{DriveModel, Store, WriteBack};
 use headstack_units::{Nanos, Op};
+
+/// The cache takes a write while the arm works for another command.
+pub(crate) fn take_aside(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
+    let mut buffered = parts.shelf.buffered();
+    buffered.dispatch_aside(model, parts, turn);
+    AnyTransfer::Buffered(buffered)
+}
 
 /// A write that goes no further than the buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +28,8 @@ pub(crate) struct Buffered {
     transfers: u32,
     bursts: bool,
     burst: u64,
+    /// The arm is at work for another command while these data come.
+    is_beside: bool,
 }
 
 impl Buffered {
@@ -37,20 +46,28 @@ impl Buffered {
         let from = make_room(model, write_back, parts, turn.range(), decoded);
         parts.history.note_arm(matches!(write_back.store, Store::Log(_)));
         let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
+        self.begin(model, turn.command, from, lead);
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
             narrative.media_base = decoded;
         });
-        *self = Self {
-            command: turn.command,
-            need_at: from,
-            lead,
-            received: 0,
-            held: Nanos::ZERO,
-            transfers: 0,
-            bursts: false,
-            burst: model.bursts.burst,
-        };
+    }
+
+    /// There is room, and the arm works for another command.
+    fn dispatch_aside(&mut self, model: &DriveModel, parts: &mut Parts, turn: &Turn) {
+        let overhead = write_overhead(model, parts, turn.command.lba.0);
+        self.begin(model, turn.command, turn.at + overhead, Phases { overhead, ..turn.phases() });
+        parts.history.note_aside(&turn.command);
+    }
+
+    fn begin(&mut self, model: &DriveModel, command: Command, need_at: Nanos, lead: Phases) {
+        let burst = model.bursts.burst;
+        *self = Self { command, need_at, lead, burst, ..Self::default() };
+    }
+
+    /// Whether the arm is at work for another command.
+    pub(super) fn comes_beside(&mut self, is_beside: bool) {
+        self.is_beside = is_beside;
     }
 
     fn sectors(&self) -> u64 {
@@ -96,7 +113,11 @@ impl Transfer for Buffered {
         }
         let lba = self.command.lba.0;
         // What began before these data came began without them.
-        destage_until(model, parts, received);
+        if self.is_beside {
+            parts.buffer.destaged_to(received);
+        } else {
+            destage_until(model, parts, received);
+        }
         let store = model.write_back.as_ref().map_or(&Store::Buffer, |cache| &cache.store);
         let kept = keep(model, store, parts, self.sectors(), received);
         parts.buffer.take(model, (lba, lba + self.sectors()), kept.at);

@@ -14,7 +14,7 @@ use crate::buffer::Passes;
 use crate::command::{Background, Work};
 use crate::mechanism::{Arm, Claim, Media};
 use crate::model::{DriveModel, WriteBack};
-use crate::scheduler::{Estimate, Target, soonest};
+use crate::scheduler::{Estimate, Target, overhead, soonest};
 use headstack_units::{Lba, Nanos, Op};
 
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
@@ -40,13 +40,29 @@ fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
     Some(ready.max(pressing.min(parts.history.quiet_since() + write_back.idle)))
 }
 
-/// Buffered writes above the high-water mark: one piece goes before a read that needs the arm.
+/// Buffered writes above the high-water mark: one piece goes before a read that needs the arm, if none has since the last command
+/// that did.
 #[inline]
 pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
     if let Some(write_back) = &model.write_back
         && parts.buffer.dirty.drains(write_back.high, write_back.low)
+        && parts.mechanism.last_work() != Work::Destage
     {
         destage_one(model, parts, at);
+    }
+}
+
+/// The same where a scheduler is about to choose at `at` by where the arm is, among them reads that need it: the piece goes first, so
+/// that what is chosen is near where it leaves the arm.
+pub(crate) fn share_before_choice(
+    model: &DriveModel,
+    parts: &mut Parts,
+    mut reads: impl Iterator<Item = (u64, u64)>,
+    at: Nanos,
+) {
+    if !parts.buffer.dirty.is_empty() && reads.any(|(start, end)| !parts.buffer.may_know(start, end)) {
+        let decoded = at + overhead(model, Op::Read, parts.history.after());
+        give_buffer_its_share(model, parts, decoded);
     }
 }
 

@@ -43,6 +43,11 @@ impl History {
         self.last_lba = end;
     }
 
+    /// A write has been taken while the arm worked for another command.
+    pub(crate) fn note_aside(&mut self, command: &Command) {
+        self.write_end = Some(command.lba.0 + u64::from(command.sectors));
+    }
+
     /// Buffered writes up to `end` went to the media.
     pub(crate) fn note_destage(&mut self, end: u64) {
         self.last_lba = end;

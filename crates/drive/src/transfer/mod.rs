@@ -32,9 +32,9 @@ mod shelf;
 mod under_way;
 mod write;
 
-pub(crate) use buffered::Buffered;
+pub(crate) use buffered::{Buffered, take_aside};
 pub(crate) use constant::Constant;
-pub(crate) use destage::{destage_until, drain};
+pub(crate) use destage::{destage_until, drain, share_before_choice};
 pub(crate) use history::History;
 pub(crate) use log::{Log, Narrative};
 pub(crate) use read::{Plan, Read};
@@ -285,6 +285,13 @@ impl Transfer for AnyTransfer {
 }
 
 impl AnyTransfer {
+    /// Data on the bus while the arm is, or is not, at work for another command.
+    pub(crate) fn comes_beside(&mut self, is_beside: bool) {
+        if let Self::Buffered(buffered) = self {
+            buffered.comes_beside(is_beside);
+        }
+    }
+
     /// Steps to the end on a bus that is free whenever it is wanted; returns when the controller is free.
     #[inline]
     pub(crate) fn run(

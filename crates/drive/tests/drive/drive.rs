@@ -3,6 +3,7 @@
 mod always;
 mod any;
 mod arms;
+mod aside;
 #[path = "../common/mod.rs"]
 mod common;
 mod controller;

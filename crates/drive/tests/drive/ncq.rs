@@ -225,7 +225,7 @@ fn reads_do_not_starve_behind_cached_writes() {
     let load = |op| Load { op, sequential: false, sectors: 8, limited_percent: 0 };
     let mut loads = vec![load(Op::Write); 8];
     loads.extend(vec![load(Op::Read); 8]);
-    let answers = serve(&model, &loads, 12_000);
+    let answers = serve(&model, &loads, 24_000);
     // The last of eight waits for seven others, each of which lets writes go first for a revolution.
     let (revolution, service) = (60_000.0 / 7200.0, 25.0);
     let reads: Vec<f64> = answers

@@ -124,7 +124,9 @@ impl Addresses {
             duration_limit: spec.duration_limit_fraction,
             limit_mark: RequestFlags::limited_by(spec.duration_limit as u16),
             discard: spec.discard_fraction,
-            write_same_of_rest: (spec.write_same_fraction / (1.0 - spec.discard_fraction).max(f64::MIN_POSITIVE)).min(1.0),
+            write_same_of_rest: (spec.write_same_fraction
+                / (1.0 - spec.discard_fraction).max(f64::MIN_POSITIVE))
+            .min(1.0),
             size: law(spec.size.law())?,
             step: spec.size_step_kib.map_or(1, |step| ((step / sector_kib).round() as u64).max(1)),
             distance: law(spec.local_distance.as_ref().map_or(Ok(Law::Constant(0.0)), SizeLaw::law))?,
@@ -182,7 +184,8 @@ impl Addresses {
         if self.duration_limit > 0.0 && self.mark_stream.chance(self.duration_limit) {
             request.flags = request.flags.with(self.limit_mark);
         }
-        let marks = [(self.discard, RequestFlags::DISCARD), (self.write_same_of_rest, RequestFlags::WRITE_SAME)];
+        let marks =
+            [(self.discard, RequestFlags::DISCARD), (self.write_same_of_rest, RequestFlags::WRITE_SAME)];
         let mut drawn = marks.into_iter().filter(|(share, _)| *share > 0.0);
         if let Some((_, mark)) = drawn.find(|(share, _)| self.mark_stream.chance(*share))
             && op == Op::Write

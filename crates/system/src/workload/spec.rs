@@ -263,7 +263,9 @@ impl StreamSpec {
         }
         let (discards, same) = (self.discard_fraction, self.write_same_fraction);
         if discards <= 1.0 && same <= 1.0 && discards + same > 1.0 + 1e-9 {
-            let message = format!("{same} beside a discard_fraction of {discards}: a write is one or the other, so that together they are at most 1");
+            let message = format!(
+                "{same} beside a discard_fraction of {discards}: a write is one or the other, so that together they are at most 1"
+            );
             add("write_same_fraction", message);
         }
         if !(1..=7).contains(&self.duration_limit) {

@@ -1,0 +1,22 @@
+"""A write cache that the drive has no memory for, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headstack import Drive
+
+
+def memory_sentences(drive: Drive) -> list[str]:
+    """Tell of a write-back cache that is larger than the drive's memory; caches that need no power are refused then."""
+    spec = drive.spec()
+    cache = spec.get("write_policy", {}).get("write-back")
+    memory = spec["buffer"]["size_kib"]
+    if cache is None or cache["size_kib"] <= memory:
+        return []
+    return [
+        f"`write_policy.write-back.size_kib`: {cache['size_kib']:g} KiB are more than the drive's memory, "
+        f"`buffer.size_kib`, {memory:g} KiB: it holds more writes than a drive could, and is faster; "
+        f"at most {memory:g} would do, or a larger buffer"
+    ]
