@@ -113,6 +113,37 @@ def test_a_candidate_that_cannot_be_is_listed(load: Path, tmp_path: Path) -> Non
     assert "raid-5" in found["failures"][0]["error"]
 
 
+def test_a_drive_is_rebuilt_in_the_time_of_its_surface_where_nothing_else_is_to_do(tmp_path: Path) -> None:
+    """A request a second leaves a mirror all of its media's rate, and one that is kept busy less; a single drive has no copy."""
+    candidates = tmp_path / "candidates.toml"
+    candidates.write_text(
+        'drives = ["nearline-18tb"]\n[[arrays]]\ndrives = 1\n[[arrays]]\nlevel = "mirror"\ndrives = 2\n'
+        '[[arrays]]\nlevel = "mirror"\ndrives = 2\nspares = ["nearline-18tb"]\nrebuild = { rate_mb_per_s = 20 }\n'
+    )
+    hours: dict[str, list[float | None]] = {}
+    for name, gap_ms, count in (("quiet", 1000, 40), ("busy", 12, 3000)):
+        trace = tmp_path / f"{name}.trace"
+        trace.write_text("".join(f"{i * gap_ms:.6f} 0 {i * 7_919_993 % 30_000_000 * 8} 8 1\n" for i in range(count)))
+        found = run_cli("explore", trace, "--candidates", candidates, "--json").json()
+        hours[name] = [each["rebuild_hours"] for each in found["candidates"]]
+    zones = headstack.Drive("nearline-18tb").zones()
+    surface = sum(zone["sectors"] * 512 / 1e6 / zone["sequential_write_mb_per_s"] for zone in zones) / 3600
+    for single, mirror, limited in hours.values():
+        assert single is None
+        assert mirror is not None
+        assert limited is not None
+        assert limited > mirror
+    assert hours["quiet"][1] == pytest.approx(surface, rel=0.03)
+    assert (hours["busy"][1] or 0) > 1.5 * surface
+    outermost = zones[0]["sequential_write_mb_per_s"]
+    assert hours["quiet"][2] == pytest.approx(surface * outermost / 20, rel=0.03)
+    page = tmp_path / "page.html"
+    text = run_cli("explore", trace, "--candidates", candidates, "--report", page).out
+    assert "rebuild" in text.splitlines()[1]
+    assert "rebuilt in " in text
+    assert "Rebuilding a drive" in page.read_text()
+
+
 def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Path, tmp_path: Path) -> None:
     """Rows out of the order of their arrival, such as the completions of a run: all candidates fail alike."""
     trace = tmp_path / "unordered.trace"

@@ -12,6 +12,7 @@ from headstack import _core
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.errors import InputError
 from headstack.overload import overload
+from headstack.rebuild_times import rebuild_hours
 from headstack.results.names import Result
 from headstack.sweeping import cells, definition, reading, run_definition
 from headstack.sweeping.metrics import USD
@@ -40,7 +41,7 @@ def explore(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Exploration:
-    """Run a trace on every system that candidates can make, and weigh its 99th percentile against watts and dollars.
+    """Run a trace on every system that candidates can make, and weigh its 99th percentile against watts, dollars and rebuilding.
 
     Parameters
     ----------
@@ -72,19 +73,22 @@ def explore(
     grid = definition.of_table(tomllib.loads(text), file, text)
     if out is not None:
         done = run_definition(grid, Path(out), resume=resume, threads=threads, progress=progress)
-        return Exploration(_compared(done), needed)
+        return _weighed(done, needed, threads)
     with TemporaryDirectory(prefix="headstack-") as place:
         done = run_definition(grid, Path(place) / "runs", threads=threads, progress=progress)
-        return Exploration(_compared(done), needed)
+        return _weighed(done, needed, threads)
 
 
-def _compared(done: Sweep) -> SweepComparison:
+def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Exploration:
     """The candidates side by side; where none could be run, mostly for what is wrong with the trace, why."""
     failures = [point.failure for point in done.failures if point.failure is not None]
     if failures and not done.complete:
         first = failures[0]
-        raise InputError(f"none of the {len(failures)} candidates could be run, the first for this: {first.error}", first.hint)
-    return done.compare()
+        raise InputError(
+            f"none of the {len(failures)} candidates could be run, the first for this: {first.error}", first.hint
+        )
+    comparison = done.compare()
+    return Exploration(comparison, needed, rebuild_hours(comparison.points, threads))
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,8 @@ class Exploration:
     """All candidates side by side."""
     p99_ms: float | None
     """The 99th percentile that is needed."""
+    rebuild_hours: dict[int, float]
+    """How long rebuilding a failed drive takes under the load, by the number of the point; of arrays that can be rebuilt."""
 
     @property
     def holding(self) -> list[PointResult]:
@@ -112,19 +118,28 @@ class Exploration:
         first = f"{len(holding)} of {len(points)} candidates hold the load{limit}."
         if not holding:
             best = min(points, key=lambda point: _cost(point, P99))
-            return f"{first} The nearest is {best.label}: {_words(best)}. More drives, or quicker ones, are needed."
+            return (
+                f"{first} The nearest is {best.label}: {self._words(best)}. More drives, or quicker ones, are needed."
+            )
         words = {USD: "cheapest", WATTS: "most frugal"}
         known = (measure for measure in words if any(point.estimate(measure) is not None for point in holding))
         measure = next(known, None)
         if measure is None:
             quickest = min(holding, key=lambda point: _cost(point, P99))
-            return f"{first} The quickest of them is {quickest.label}: {_words(quickest)}."
+            return f"{first} The quickest of them is {quickest.label}: {self._words(quickest)}."
         least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99)))
         quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure)))
-        second = f"The {words[measure]} of them is {least.label}: {_words(least)}."
+        second = f"The {words[measure]} of them is {least.label}: {self._words(least)}."
         if quickest is least:
             return f"{first} {second} None of them is quicker."
-        return f"{first} {second} The quickest is {quickest.label}: {_words(quickest)}."
+        return f"{first} {second} The quickest is {quickest.label}: {self._words(quickest)}."
+
+    def _words(self, point: PointResult) -> str:
+        costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} dollars")]
+        known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
+        if (hours := self.rebuild_hours.get(point.point.number)) is not None:
+            known.append(("rebuilt in {} h", hours))
+        return ", ".join(text.format(cells.figure(value)) for text, value in known)
 
     @property
     def summary(self) -> ExplorationSummary:
@@ -145,6 +160,7 @@ class Exploration:
                         watts=_known(point, WATTS),
                         usd=_known(point, USD),
                         iops=_known(point, "iops"),
+                        rebuild_hours=self.rebuild_hours.get(point.point.number),
                         holds=point.point.number in holding,
                         on_front={metric: point.point.number in numbers for metric, numbers in fronts.items()},
                     ),
@@ -158,7 +174,7 @@ class Exploration:
         """Write the page: the answer, Pareto fronts, distributions, phases, all candidates."""
         from headstack.report.sweep import sweep_page
 
-        sweep_page(self.comparison, answer=self.answer()).write(Path(path))
+        sweep_page(self.comparison, answer=self.answer(), rebuild_hours=self.rebuild_hours).write(Path(path))
 
 
 def _known(point: PointResult, metric: str) -> float | None:
@@ -170,12 +186,6 @@ def _cost(point: PointResult, metric: str) -> float:
     """A metric to be small; what is not known is not small."""
     found = _known(point, metric)
     return float("inf") if found is None else found
-
-
-def _words(point: PointResult) -> str:
-    costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} dollars")]
-    known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
-    return ", ".join(text.format(cells.figure(value)) for text, value in known)
 
 
 # ---- the candidates ----

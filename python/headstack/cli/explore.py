@@ -83,7 +83,13 @@ def _show(found: Exploration) -> None:
             *(str(each[axis]) for axis in axes),
             *(
                 "–" if value is None else figure(value)
-                for value in (each["response_ms"]["p99"], each["response_ms"]["mean"], each["watts"], each["usd"])
+                for value in (
+                    each["response_ms"]["p99"],
+                    each["response_ms"]["mean"],
+                    each["watts"],
+                    each["usd"],
+                    each["rebuild_hours"],
+                )
             ),
             "yes" if each["holds"] else "no",
             ", ".join(
@@ -97,8 +103,8 @@ def _show(found: Exploration) -> None:
     ]
     output.table(
         found.comparison.sweep.definition.summary,
-        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "holds the load", "on the front of"],
+        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "rebuild (h)", "holds the load", "on the front of"],
         rows,
-        text_columns=(*range(len(axes)), len(axes) + 4, len(axes) + 5),
+        text_columns=(*range(len(axes)), len(axes) + 5, len(axes) + 6),
     )
     output.facts("", [("answer", found.answer())])

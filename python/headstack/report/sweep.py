@@ -28,8 +28,10 @@ COLOURS = (
 )  # fmt: skip
 
 
-def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Page:
-    """The page of a sweep; `answer` stands in the place of the comparison's own."""
+def sweep_page(
+    comparison: SweepComparison, *, answer: str | None = None, rebuild_hours: dict[int, float] | None = None
+) -> Page:
+    """The page of a sweep; `answer` stands in the place of the comparison's own. Hours to rebuild a drive go by a point's number."""
     sweep, definition = comparison.sweep, comparison.sweep.definition
     shown = chosen(comparison)
     names = _names(comparison, shown)
@@ -42,7 +44,7 @@ def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Pag
         answer=answer or comparison.answer(),
         notices=_notices(comparison),
         numbers=_numbers(comparison),
-        sections=[*fronts, *_effects(comparison), _distributions(shown, names), _phases(shown, names), _points(comparison), *_failures(comparison)],
+        sections=[*fronts, *_effects(comparison), _distributions(shown, names), _phases(shown, names), *_rebuilds(comparison, rebuild_hours or {}), _points(comparison), *_failures(comparison)],
         cite=[
             ("tool", f"headstack {sweep.version}"),
             ("sweep", definition.path.name),
@@ -50,6 +52,16 @@ def sweep_page(comparison: SweepComparison, *, answer: str | None = None) -> Pag
             ("seeds", ", ".join(map(str, definition.seeds[:10])) + (" …" if len(definition.seeds) > 10 else "")),
         ],
     )  # fmt: skip
+
+
+def _rebuilds(comparison: SweepComparison, hours: dict[int, float]) -> list[Section]:
+    rows = [
+        [point.label, cells.figure(hours[point.point.number])]
+        for point in comparison.points
+        if point.point.number in hours
+    ]
+    text = "One drive has failed, and what it held is brought onto a spare while the load goes on, at the share of the media's rate that the beginning leaves."
+    return [Section("Rebuilding a drive", text, columns=["candidate", "hours"], rows=rows)] if rows else []
 
 
 def chosen(comparison: SweepComparison) -> list[PointResult]:

@@ -105,6 +105,8 @@ class Candidate(TypedDict):
     watts: Figure
     usd: Figure
     iops: Figure
+    rebuild_hours: Figure
+    """To rebuild a failed drive under the load; null where nothing can be rebuilt."""
     holds: bool
     on_front: dict[str, bool]
 

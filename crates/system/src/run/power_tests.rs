@@ -111,7 +111,7 @@ fn an_idle_drive_draws_by_the_clock() {
 #[test]
 fn arms_that_work_at_a_time_draw_each_their_own() {
     // A short seek is sped up and slowed down for a larger share of its time than one over a third of the stroke.
-    const ABOVE: f64 = 1.5 * (20.72 - 12.15);
+    const ABOVE: f64 = 1.5 * (22.23 - 12.15);
     let requests: Vec<Request> = (0..400)
         .map(|i| Request::new(Nanos(i * 1_000_000), Op::Read, anywhere(i, 1_400_000_000), 8))
         .collect();
