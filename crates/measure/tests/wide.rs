@@ -117,6 +117,19 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         .filter(|row| !row.name.starts_with("zone"))
         .filter(|row| truth.spec.spindle.drift_ppm == 0.0 || row.name != "rotation_ms")
         .collect();
+    // Surfaces without data, as those of spare tracks, are not seen.
+    for row in rows.iter_mut().filter(|row| row.name == "heads") {
+        row.truth -= f64::from(truth.spec.layout.zone[0].spare_tracks_per_cylinder);
+    }
+    // Skippy's lowest point has bounds.
+    for name in ["mtm_ms", "mtm_read_ms"] {
+        let Some((low, high)) = found.parameter(name).and_then(|parameter| parameter.lower.zip(parameter.upper)) else {
+            continue;
+        };
+        if let Some(row) = rows.iter_mut().find(|row| row.name == name) {
+            (row.found, row.allowed) = (Some(f64::midpoint(low, high)), (high - low) / 2.0);
+        }
+    }
     let mut row = |name: String, truth: f64, found: Option<f64>, ci95: Option<f64>, allowed: f64| {
         rows.push(Row { name, truth, found, ci95, allowed });
     };
@@ -137,6 +150,8 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         let place = samples.map(|s| s.lba).filter(|lba| (zone.first_lba..zone.end_lba.min(capacity)).contains(lba)).last();
         let Some(place) = place else { continue };
         let (track, cylinder) = truth.skews_at(place);
+        // Where a cylinder ends with spare tracks, from the last track that holds data to the next cylinder.
+        let cylinder = cylinder + f64::from(truth.spec.layout.zone[0].spare_tracks_per_cylinder) * track;
         let per_turn = f64::from(truth.layout.locate(place).slots);
         for (kind, skew, found, ci95) in [
             ("track", track, zone.track_skew_sectors, zone.track_skew_ci95_sectors),
@@ -151,11 +166,11 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
     if let Some(bus) = found.parameter("bus_mb_per_s") {
         let rate = truth.spec.bus.read_mb_per_s;
         let held = bus.lower.is_none_or(|lower| lower <= 1.02 * rate) && bus.upper.is_none_or(|upper| upper >= 0.98 * rate);
-        let (found, allowed) = match bus.value {
-            Some(value) => (value, 0.02 * rate),
-            None => (if held { rate } else { f64::NAN }, 0.0),
+        let (found, ci95) = match bus.value {
+            Some(value) => (value, bus.ci95.map(|ci95| ci95.max(0.005 * rate))),
+            None => (if held { rate } else { 0.0 }, None),
         };
-        rows.push(Row { name: "bus".to_owned(), truth: rate, found: Some(found), ci95: None, allowed });
+        rows.push(Row { name: "bus".to_owned(), truth: rate, found: Some(found), ci95, allowed: 0.0 });
     }
     rows
 }

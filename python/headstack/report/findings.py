@@ -22,6 +22,8 @@ NAMES = {
     "write_cylinder_switch_ms": "cylinder switch, writes",
     "seek_single_ms": "seek of one cylinder",
     "seek_longest_ms": "longest seek measured",
+    "read_after_read_ms": "seek before a read, later behind a read",
+    "write_after_read_ms": "seek before a write, later behind a read",
     "hit_overhead_ms": "overhead of a cache hit",
     "bus_mb_per_s": "bus",
     "write_cache_kib": "write cache",

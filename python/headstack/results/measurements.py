@@ -167,6 +167,28 @@ class Seeks(TypedDict):
     seeker: list[SeekerPoint]
 
 
+class Piece(TypedDict):
+    """Addresses of a zone within which tracks follow each other evenly: one angle tells all others."""
+
+    zone: int
+    first_lba: int
+    end_lba: int
+    anchor_lba: int
+    """Where a cylinder begins (along surfaces: a group of cylinders; with shared spares: those that share them)."""
+    anchor_revolutions: float
+    tracks: int
+    """Tracks from there to where it begins anew."""
+    period_revolutions: float
+    period_sectors: int
+    track_skew_sectors: float
+    cylinder_skew_sectors: float
+    cylinders: int
+    """Cylinders that share spares."""
+    range_skew_sectors: float
+    slipped: list[list[int]]
+    """Before which address sectors were slipped, and how many."""
+
+
 class Sawtooth(TypedDict):
     """What one Skippy shows."""
 
@@ -239,6 +261,10 @@ class CacheFindings(TypedDict):
     segment_sectors_at_most: int | None
     segments: int | None
     segments_are_more: bool
+    reads_sent_whole: bool | None
+    """Whether all of a read is in the buffer before it is sent; null where that does not show."""
+    reads_on_arrival: bool
+    """Whether the sectors of a read are taken as they come, from wherever the head lands."""
 
 
 class WriteCacheFindings(TypedDict):
@@ -356,6 +382,8 @@ class MeasurementSummary(TypedDict):
     rotating: bool | None
     parameters: list[MeasuredParameter]
     zones: list[MeasuredZone]
+    pieces: list[Piece]
+    """Where tracks lie on the turn, in the order of addresses; empty where that was not measured."""
     order: str | None
     group_cylinders: Figure
     seek: Seeks

@@ -87,8 +87,13 @@ pub(super) fn beside_media(
         let later = wrap(spindle.phase(many.end) - spindle.phase(one.end) - passing + EARLY) - EARLY;
         by_size.entry(many.step).or_default().push(spindle.ms(later));
     }
-    let points: Vec<(f64, f64)> =
-        by_size.iter().map(|(&sectors, later)| (sectors as f64 * bytes, median(later))).collect();
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (&sectors, later) in &by_size {
+        let (size, seen) = (sectors as f64 * bytes, median(later));
+        // A slow bus may be late by more than a turn: by about twice as much as for half as many.
+        let foreseen = points.last().map_or(seen, |last| last.1 * size / last.0);
+        points.push((size, seen + spindle.ms(spindle.turns(foreseen - seen).round())));
+    }
     let media_ms_per_byte = spindle.ms(slope(samples.first()?.lba)) / bytes;
     let (most, _) = line(&points, LEAST_SHARE * media_ms_per_byte)?.mb_per_s?;
     Some((1.0 / (1.0 / most + 1e3 * media_ms_per_byte), most))

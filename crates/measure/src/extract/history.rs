@@ -38,8 +38,10 @@ impl History {
             let taken: Vec<Landing> = behind_reads(record, known)
                 .filter(|(_, sample)| sample.mode.is_write() == writes)
                 .filter_map(|(before, sample)| {
-                    let cylinders = map.of_lba(before.lba)?.abs_diff(map.of_lba(sample.lba)?);
-                    let seek_ms = seeks.before(writes, cylinders).filter(|_| cylinders >= LEAST_CYLINDERS)?;
+                    let (from, to) = (map.of_lba(before.lba)?, map.of_lba(sample.lba)?);
+                    let cylinders = from.abs_diff(to);
+                    let inwards = seeks.inward_extra_ms.unwrap_or(0.0) * if to > from { 1.0 } else { -1.0 };
+                    let seek_ms = seeks.before(writes, cylinders).filter(|_| cylinders >= LEAST_CYLINDERS)? + inwards;
                     let passing = slope(sample.lba) * f64::from(sample.sectors);
                     let least = spindle.turns(rest_ms + seek_ms) + passing;
                     Some(Landing { turns: spindle.turns(sample.latency_ms()) - least })

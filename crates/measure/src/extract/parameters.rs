@@ -12,7 +12,7 @@ use crate::reading::least::Least;
 use crate::reading::order::TrackOrder;
 use crate::reading::rotation;
 use crate::reading::stalls::Stalls;
-use crate::record::{Record, Sample};
+use crate::record::{ProbeName, Record, Sample};
 
 pub(super) struct Parameters<'a> {
     pub(super) record: &'a Record,
@@ -109,7 +109,7 @@ impl Parameters<'_> {
                 _ => "tracks between changes of the rarer skew",
             };
             all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
-        } else if let Some(heads) = self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads) {
+        } else if let Some(heads) = self.skippy_heads() {
             all.push(seen(
                 "heads",
                 "",
@@ -181,6 +181,7 @@ impl Parameters<'_> {
             }
         }
         if self.times.read.same.is_none()
+            && self.known.densities.is_none()
             && let Some(sawtooth) = self.found.skippy.first()
         {
             for (name, level) in [
@@ -202,6 +203,12 @@ impl Parameters<'_> {
                 .clone_into(&mut width.note);
             all.push(width);
         }
+    }
+
+    /// Surfaces as Skippy counts them: where tracks were followed and no order was found, its count may be of anything.
+    fn skippy_heads(&self) -> Option<u32> {
+        let looked = self.known.has_zones() && self.record.has_finished(ProbeName::Surfaces);
+        self.found.skippy.iter().find_map(|sawtooth| sawtooth.heads).filter(|_| !looked)
     }
 
     /// Skippy's lowest point, where no least time of its kind was measured: of the writes, or, where there are none, of the

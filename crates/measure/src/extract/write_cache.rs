@@ -44,7 +44,8 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     }
     let sector_bytes = f64::from(record.head.device.sector_bytes);
     let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;
-    let large = fill::fill(record, LARGE);
+    // A cache that holds not even one of them shows nothing by large ones.
+    let large = fill::fill(record, LARGE).filter(|_| fill::are_alike(record, LARGE, spindle));
     let largest = large.filter(|&large| kib(large) > kib(small)).unwrap_or(small);
     Some(WriteCacheFindings {
         policy: "write-back",

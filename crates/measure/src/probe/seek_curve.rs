@@ -58,6 +58,8 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { continue };
             let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
             let unit = session.unit();
+            // Sectors that were written may stay in the cache, whatever is read.
+            let to = if reads && writable { to.saturating_sub(unit) } else { to };
             let mode = if reads { Mode::Read } else { session.mode };
             let zone = known.zones.iter().rev().find(|zone| zone.first_lba <= to);
             let sectors = zone.map_or(64, |zone| zone.sectors_per_track);

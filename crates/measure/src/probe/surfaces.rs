@@ -14,7 +14,7 @@ use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
 pub(super) static SURFACES: Probe = Probe {
     name: ProbeName::Surfaces,
     about: "the order of tracks: by cylinder or along surfaces",
-    needs: &[ProbeName::Tracks],
+    needs: &[ProbeName::Tracks, ProbeName::Switches],
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,

@@ -1,6 +1,6 @@
 //! How full a write cache gets: writes are quick until it has no room, and then wait for others to reach the media.
 
-use crate::angles::median::median;
+use crate::angles::median::{median, spread};
 use crate::angles::spindle::Spindle;
 use crate::record::series::write_cache::SMALL;
 use crate::record::{ProbeName, Record, Role, Sample};
@@ -15,6 +15,8 @@ const LONGER_MS: f64 = 0.3;
 /// Writes that the cache takes at once differ by no more than this share, and this, in ms.
 const ALIKE_TIMES: f64 = 1.5;
 const ALIKE_MS: f64 = 0.05;
+/// Large ones, of which the bus takes its time, differ by less than this, in turns.
+const ALIKE_TURNS: f64 = 0.05;
 /// It is full where so many of so many in a row wait: one alone may be seen late.
 const WAIT: usize = 4;
 const OF: usize = 6;
@@ -62,6 +64,14 @@ pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -
 /// What the first small write took, in ms.
 pub(crate) fn first_ms(record: &Record) -> Option<f64> {
     of(record, SMALL).first().map(|sample| sample.latency_ms())
+}
+
+/// Whether the first writes of a series take all the same, as a cache takes them: those that wait for the media differ by the angle
+/// that they wait for.
+pub(crate) fn are_alike(record: &Record, series: u32, spindle: Option<Spindle>) -> bool {
+    let latencies: Vec<f64> = of(record, series).iter().map(|sample| sample.latency_ms()).collect();
+    let first = latencies.get(1..FIRST).map(spread);
+    first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < ALIKE_TURNS)
 }
 
 /// How many small writes here and there were complete at once before the first one waited, if any was.

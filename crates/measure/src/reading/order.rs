@@ -5,6 +5,7 @@ use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
 use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
+use crate::record::series::switches::{READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
 use std::collections::BTreeMap;
 
@@ -76,7 +77,9 @@ fn by_times(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
     let heads = if slow.is_empty() {
         let next = median(&fast.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
         let two = times(record, spindle, OVER).get(&2)?.ms;
-        (two - next > LEAST_GROWTH_MS.max(0.002 * next)).then_some(1)?
+        let grows = LEAST_GROWTH_MS.max(0.002 * next);
+        // Ways that take no longer than along a track are hidden beside what a command takes: they tell nothing.
+        (two - next > grows && next - at_rest(record, spindle)? > grows).then_some(1)?
     } else {
         let gaps: Vec<i64> = slow.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
         let spacing = *gaps.first()?;
@@ -91,6 +94,15 @@ pub(crate) fn next_times(record: &Record, spindle: Spindle) -> Option<(Vec<Timed
     let most = median(&all.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
     let alike = |(_, least): &Timed| least.ms - most <= 0.02_f64.max(0.02 * most);
     (all.len() > 8).then(|| all.into_iter().partition(alike))
+}
+
+/// The least time along a track, by the same kind of access.
+fn at_rest(record: &Record, spindle: Spindle) -> Option<f64> {
+    let series = SAME_TRACK + if record.head.device.writable { 0 } else { READS };
+    let per_turn = tracks_at_start(record, spindle).first()?.per_turn;
+    let found = least::by_step(record, (ProbeName::Switches, series), |_| 1.0 / per_turn, spindle);
+    let all: Vec<f64> = found.values().map(|least| least.ms).collect();
+    (!all.is_empty()).then(|| median(&all))
 }
 
 fn times(record: &Record, spindle: Spindle, series: u32) -> BTreeMap<i64, Least> {

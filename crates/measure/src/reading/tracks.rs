@@ -182,6 +182,9 @@ pub(crate) fn skews(borders: &[Border]) -> (Option<Skew>, Option<Skew>) {
     (common, rare)
 }
 
+/// However well angles agree, none is known better, in turns: clocks have ticks, and the speed its error.
+const LEAST_ERROR: f64 = 1e-6;
+
 /// Skews of one kind.
 struct Alike {
     /// Their mean, in turns.
@@ -219,7 +222,8 @@ impl Alike {
     }
 
     fn skew(&self, error: Option<AngleError>) -> Skew {
-        let ci95_turns = error.map(|error| student(error.freedom) * error.turns * self.squares().sqrt());
+        let ci95_turns = error
+            .map(|error| (student(error.freedom) * error.turns * self.squares().sqrt()).max(LEAST_ERROR));
         Skew { turns: self.turns, ci95_turns }
     }
 }
@@ -248,7 +252,8 @@ impl AngleError {
     }
 }
 
-/// Marks the rarer skew: the largest group of equal skews that are not the most common.
+/// Marks the rarer skew: the largest group of equal skews that are not the most common; of two that are equally common, the larger
+/// one.
 fn mark_rare(borders: &mut [Border]) {
     let per_turn = borders.first().map_or(1.0, |border| border.per_turn).max(1.0);
     let near = |a: f64, b: f64| wrap_signed(a - b).abs() < (1.4 / per_turn).max(0.006);
@@ -259,6 +264,10 @@ fn mark_rare(borders: &mut [Border]) {
     let Some(common) = most(&skews) else { return };
     let others: Vec<f64> = skews.iter().copied().filter(|&skew| !near(skew, common)).collect();
     let Some(rare) = most(&others) else { return };
+    let count = |skew: f64| skews.iter().filter(|&&other| near(other, skew)).count();
+    // With two tracks to a cylinder neither is rarer; to another cylinder it takes longer, and so the skew is larger.
+    let in_turns = 4 * count(rare) >= 3 * count(common);
+    let rare = if in_turns { rare.max(common) } else { rare };
     for border in borders.iter_mut() {
         border.rare = border.skew_turns.is_some_and(|skew| near(skew, rare));
     }
@@ -300,6 +309,25 @@ mod tests {
                 }
             }
             assert!(held.iter().all(|held| (900..=990).contains(held)), "{count} tracks: {held:?} of 1,000");
+        }
+    }
+
+    #[test]
+    fn of_two_skews_in_turns_the_larger_one_is_that_of_the_cylinder() {
+        for (first, count) in [(0, 24), (1, 24), (0, 25), (1, 25)] {
+            let mut angle = 0.0;
+            let mut tracks: Vec<Border> = (0..count)
+                .map(|number| {
+                    let skew = if (number + first) % 2 == 0 { 30.0 } else { 10.0 } / 360.0;
+                    angle = wrap(angle + skew);
+                    let skew_turns = (number > 0).then_some(skew);
+                    Border { angle, skew_turns, ..Border::test(number, 360 * number as u64, Some(360), 360.0) }
+                })
+                .collect();
+            mark_rare(&mut tracks);
+            let (head, cylinder) = skews(&tracks);
+            let sectors = |skew: Option<Skew>| (skew.unwrap().turns * 360.0).round();
+            assert_eq!((sectors(head), sectors(cylinder)), (10.0, 30.0), "{count} tracks from {first} on");
         }
     }
 
