@@ -71,16 +71,31 @@ impl Epoch {
     }
 
     /// [`Epoch::next`], and [`Epoch::end_of`] from there on: when a transfer begins and ends.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "handing its numbers in costs a third of what it does")]
+    #[inline(always)]
     pub fn pass(&self, t: Nanos, from: Angle, turn: Angle) -> (Nanos, Nanos) {
         let turned = self.turned(t);
-        let angle = self.angle0 + Angle((turned >> 64) as u64);
+        let (angle, part) = (self.angle0 + Angle((turned >> 64) as u64), turned as u64);
         let missed_by = angle - from;
         if missed_by.0 <= self.tick().0 {
-            return (t, self.after(t, turned as u64, left(turn, missed_by)));
+            return (t, self.after(t, part, left(turn, missed_by)));
         }
+        let left = angle.until(from).0;
+        // The end lies so much further: both follow from the same tick.
+        let (to_begin, whole) = (self.estimate(left), self.estimate(turn.0));
+        if let Some(to_end) = to_begin.checked_add(whole)
+            && let (Some(ticks), Some(ticks_to_end)) = (sure_ticks(to_begin), sure_ticks(to_end))
+        {
+            return (Nanos(t.0.saturating_add(ticks)), Nanos(t.0.saturating_add(ticks_to_end)));
+        }
+        self.pass_exactly(t, (part, left), turn)
+    }
+
+    /// As [`Epoch::pass`], where the disk, `part` past an angle, has `left` to go beyond that to the sector's beginning.
+    #[cold]
+    fn pass_exactly(&self, t: Nanos, (part, to_go): (u64, u64), turn: Angle) -> (Nanos, Nanos) {
         // How far beyond the sector's beginning the tick finds the disk need not be worked out anew.
-        let (ticks, beyond) = self.ticks(turned as u64, angle.until(from).0);
+        let (ticks, beyond) = self.ticks_exactly(part, to_go);
         let start = Nanos(t.0.saturating_add(ticks));
         (start, self.after(start, beyond as u64, left(turn, Angle((beyond >> 64) as u64))))
     }
@@ -119,15 +134,22 @@ impl Epoch {
     /// `left` beyond that angle.
     #[inline]
     fn after(&self, t: Nanos, part: u64, left: u64) -> Nanos {
-        Nanos(t.0.saturating_add(self.ticks(part, left).0))
+        let ticks = sure_ticks(self.estimate(left)).unwrap_or_else(|| self.ticks_exactly(part, left).0);
+        Nanos(t.0.saturating_add(ticks))
+    }
+
+    /// About how long the disk takes for an angle, in 2^-96 ns: less than 2^64 of these too little.
+    #[inline]
+    fn estimate(&self, angle: u64) -> u128 {
+        u128::from(angle) * u128::from(self.period_q32)
     }
 
     /// The ticks until then, and how far, in 2^-128 turns, the disk is beyond by that time.
-    #[inline]
-    fn ticks(&self, part: u64, left: u64) -> (u64, u128) {
+    #[cold]
+    fn ticks_exactly(&self, part: u64, left: u64) -> (u64, u128) {
         // Wanted is the smallest n with part + n·rate ≥ left·2^64. The product with the period, rounded down, is n, or one
         // or two below; mostly one.
-        let mut ticks = ((u128::from(left) * u128::from(self.period_q32)) >> 96) as u64 + 1;
+        let mut ticks = (self.estimate(left) >> 96) as u64 + 1;
         let wanted = (u128::from(left) << 64).wrapping_sub(u128::from(part));
         // Less than three ticks' worth either way: the sign is right even where the terms wrap around.
         let mut beyond = u128::from(ticks).wrapping_mul(self.rate).wrapping_sub(wanted);
@@ -142,6 +164,20 @@ impl Epoch {
         (ticks, beyond)
     }
 }
+
+/// The first tick by which an estimated time is over, where that is sure: nearly always.
+///
+/// An estimate is too small by less than 2^-32 ns, or the sum of two of them by less than 2^-31; the disk has turned some part of
+/// 2^-64 turns already, which takes it less than 2^-32 ns. So only within a few 2^-32 ns of a tick is it a question which one it is.
+#[inline]
+fn sure_ticks(estimate: u128) -> Option<u64> {
+    let beyond_tick_q32 = (estimate >> 64) as u32;
+    (beyond_tick_q32.wrapping_sub(MARGIN_Q32) < 0_u32.wrapping_sub(2 * MARGIN_Q32))
+        .then_some((estimate >> 96) as u64 + 1)
+}
+
+/// More than estimates can be off, in 2^-32 ns.
+const MARGIN_Q32: u32 = 4;
 
 /// What is left of a `turn` when its beginning was missed by `late`: up to a tick by the rule of [`Epoch::next`]; a start
 /// before the sector is taken for what it is, too.
@@ -355,6 +391,7 @@ fn splitmix64(seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_rate_is_the_nearest_of_128_bits() {
@@ -378,6 +415,29 @@ mod tests {
             let gained = (epoch.angle(end) - epoch.angle(begin)).as_turns();
             let gained = if gained < 0.5 { gained } else { gained - 1.0 };
             assert!((gained - 0.01 * deviation(7, second)).abs() < 1e-5, "{second}: {gained}");
+        }
+    }
+
+    proptest! {
+        /// A tick is said to be sure only where it is right; targets a hair before and behind ticks are the hard ones.
+        #[test]
+        fn sure_ticks_are_the_exact_ones(
+            period in 2.0..4e9_f64, ticks in 0_u64..1 << 32, off in -9_i64..9, part: u64, turn: u64, narrow in 0_u32..64,
+        ) {
+            let epoch = Epoch::new(Nanos::ZERO, Angle::ZERO, period);
+            let near = (u128::from(ticks % (period as u64 + 1)).wrapping_mul(epoch.rate) >> 64) as u64;
+            let left = near.saturating_add_signed(off);
+            let exactly = epoch.ticks_exactly(part, left).0;
+            prop_assert!(sure_ticks(epoch.estimate(left)).is_none_or(|ticks| ticks == exactly));
+            // A pass is the beginning and the end, each by itself.
+            let (t, from, turn) = (Nanos(ticks), Angle(left), Angle((turn >> narrow).max(1)));
+            let (start, end) = epoch.pass(t, from, turn);
+            prop_assert_eq!(start, epoch.next(t, from));
+            prop_assert_eq!(end, epoch.end_of(start, from, turn));
+            let to_go = epoch.angle(t).until(from).0;
+            if (epoch.angle(t) - from).0 > epoch.tick().0 {
+                prop_assert_eq!((start, end), epoch.pass_exactly(t, (epoch.turned(t) as u64, to_go), turn));
+            }
         }
     }
 
