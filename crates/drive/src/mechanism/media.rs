@@ -32,7 +32,8 @@ impl Still {
 
 impl Media<'_> {
     /// A run of sectors on one track, as the heads at work see it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "handing an extent out costs a third of what it does")]
+    #[inline(always)]
     pub(crate) fn extent(&self, lba: u64, limit: u64) -> Extent {
         let mut extent = self.model.layout.extent(lba, limit);
         if let Some(still) = self.still
@@ -64,14 +65,18 @@ impl Media<'_> {
     /// The time to change to `to` in the middle of a transfer.
     #[inline]
     pub(crate) fn switch(&self, from: Arm, to: Arm, op: Op) -> Nanos {
-        if from == to || self.stays(from.cylinder, to.cylinder) {
+        if self.stays(from.cylinder, to.cylinder) {
             return Nanos::ZERO;
         }
         self.model.switch(from.track(), to.track(), op)
     }
 
     /// The next pass of a transfer that goes on at `lba`, at most `limit` sectors, the mechanism being free at `begin`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "handing an extent in and a pass out costs as much as what it does"
+    )]
+    #[inline(always)]
     pub(crate) fn next_pass(&self, begin: Nanos, arm: Arm, lba: u64, limit: u64, op: Op) -> Pass {
         let extent = self.extent(lba, limit);
         let ready = begin + self.switch(arm, Arm::over(&extent), op);
@@ -100,7 +105,11 @@ impl Media<'_> {
 
     /// The first pass of a transfer: the arm takes `seek` to come from wherever it is, and is on track no sooner than
     /// `not_before`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "handing an extent in and a pass out costs as much as what it does"
+    )]
+    #[inline(always)]
     pub(crate) fn first_pass(&self, begin: Nanos, not_before: Nanos, seek: Nanos, extent: Extent) -> Pass {
         let ready = (begin + seek).max(not_before);
         self.pass_from(extent, 0, extent.sectors, begin, ready, ready)
@@ -115,7 +124,8 @@ impl Media<'_> {
     }
 
     /// What moving the arm to an extent takes.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it chooses one of few ways, and they are short")]
+    #[inline(always)]
     pub(crate) fn seek(&self, arm: Arm, to: &Extent, op: Op) -> Nanos {
         if self.stays(arm.cylinder, to.cylinder) {
             return Nanos::ZERO;

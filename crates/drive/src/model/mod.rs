@@ -54,6 +54,8 @@ pub struct DriveModel {
     pub(crate) head_sets: Vec<HeadSet>,
     pub(crate) reach: Reach,
     moves: Moves,
+    /// Changes of track within a transfer that are not far.
+    near_switches: [Vec<[Nanos; 2]>; 2],
     /// Several arms are at work at a time.
     pub(crate) arms_overlap: bool,
     /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no constant time.
@@ -121,6 +123,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// How much of a read must be in the buffer before it asks for the bus.
+    #[inline]
     pub(crate) fn read_fence_of(&self, sectors: u64) -> u64 {
         match self.read_fence_q32 {
             None => self.read_fence.min(sectors),
@@ -170,7 +173,7 @@ impl DriveModel {
         let policy: Policy = spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked"));
         let is_taken_aside =
             |cache: &WriteBack| !cache.delays_overlaps && !matches!(cache.store, Store::Log(_));
-        Ok(Self {
+        let mut model = Self {
             layout,
             mechanics: Mechanics::new(spec),
             overhead: overheads(spec),
@@ -194,11 +197,14 @@ impl DriveModel {
             arm_ends,
             head_sets: spec.arms.head_sets().collect(),
             moves: Moves::new(spec, &reach),
+            near_switches: Default::default(),
             reach,
             policy,
             least_moves: OnceLock::new(),
             spec: spec.clone(),
-        })
+        };
+        model.near_switches = model.near_switches();
+        Ok(model)
     }
 
     /// Logical sectors of the whole drive, all actuators together.
@@ -275,6 +281,7 @@ impl DriveModel {
     /// When the arm may start for a command that the controller turns to at `at` and has decoded at `decoded`, and the
     /// instant before which it does not count as on track: an arm that starts late holds everything up. `after`: 0 after
     /// a read, 1 after a write; `continues` if a write goes on where the one before ended.
+    #[inline]
     pub(crate) fn arm_start(
         &self,
         op: Op,

@@ -37,12 +37,14 @@ impl Moves {
 
 impl DriveModel {
     /// The cost of bringing arm and head from one track to another before a transfer.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every command comes here")]
+    #[inline(always)]
     pub(crate) fn reposition(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
         self.repositioned(self.moves, from, to, op)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every command comes here")]
+    #[inline(always)]
     fn repositioned(&self, moves: Moves, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
         match moves {
             Moves::Skewed => self.mechanics.reposition(from, to, op),
@@ -54,7 +56,26 @@ impl DriveModel {
     /// The time to change to another track in the middle of a transfer.
     #[inline]
     pub(crate) fn switch(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
-        self.switched(self.moves, from, to, op)
+        match self.near_switches[op as usize].get(from.0.abs_diff(to.0) as usize) {
+            Some(times) => times[usize::from(from.1 != to.1)],
+            None => self.far_switch(from, to, op),
+        }
+    }
+
+    /// As [`DriveModel::switch`], where it is not in the table.
+    #[inline(never)]
+    fn far_switch(&self, from: (u32, u32), to: (u32, u32), op: Op) -> Nanos {
+        if from == to { Nanos::ZERO } else { self.switched(self.moves, from, to, op) }
+    }
+
+    /// Of reads and of writes, by the distance in cylinders: the changes within a cylinder and to the next one, by the same head
+    /// and by another. None where it matters which cylinders they are.
+    pub(super) fn near_switches(&self) -> [Vec<[Nanos; 2]>; 2] {
+        let distances = if self.moves == Moves::ByReach { 0..0 } else { 0..2 };
+        [Op::Read, Op::Write].map(|op| {
+            let by_heads = |cylinder| [0, 1].map(|head| self.far_switch((0, 0), (cylinder, head), op));
+            distances.clone().map(by_heads).collect()
+        })
     }
 
     #[inline]
@@ -111,5 +132,36 @@ impl DriveModel {
             moves[d - 1] = moves[d - 1].min(moves[d]);
         }
         moves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::DriveSpec;
+
+    /// The table says what the moves say, whichever cylinders and heads they are.
+    #[test]
+    fn changes_to_a_neighbour_are_as_they_are_worked_out() {
+        let text =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/hp-97560.toml"));
+        let drive = DriveSpec::from_toml("hp-97560", &text.expect("a drive of the library")).expect("sound");
+        for switch in [SwitchModel::Skewed, SwitchModel::Fixed, SwitchModel::Free] {
+            let mut spec = drive.clone();
+            spec.fidelity.switch = switch;
+            spec.mechanics.cylinder_switch_ms = (switch == SwitchModel::Skewed).then_some(1.25);
+            let model = DriveModel::new(&spec).expect("sound");
+            let from = (70, 4);
+            for to in [(70, 4), (70, 5), (70, 0), (71, 4), (71, 0), (69, 4), (69, 18), (72, 4), (68, 3)] {
+                for op in [Op::Read, Op::Write] {
+                    assert_eq!(
+                        model.switch(from, to, op),
+                        model.far_switch(from, to, op),
+                        "{switch:?} {to:?} {op:?}"
+                    );
+                }
+            }
+            assert_eq!(model.switch(from, from, Op::Read), Nanos::ZERO);
+        }
     }
 }
