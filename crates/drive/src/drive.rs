@@ -493,7 +493,6 @@ impl Drive {
     ///
     /// # Panics
     /// As [`Drive::serve`].
-    #[inline]
     pub fn serve_into(
         &mut self,
         at: Nanos,

@@ -124,6 +124,7 @@ impl Buffer {
     }
 
     /// The segment into which is being read ahead at `now`.
+    #[inline]
     pub(super) fn filling_at(&self, now: Nanos) -> Option<usize> {
         self.prefetch.as_ref().filter(|prefetch| !prefetch.finished(now)).map(Prefetch::segment)
     }
@@ -293,7 +294,8 @@ impl Buffer {
     }
 
     /// A read from the media is done: its sectors are kept, and read-ahead begins.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most reads come here, and know most of what it asks")]
+    #[inline(always)]
     pub(crate) fn fill(&mut self, media: &Media<'_>, fill: &Fill) {
         if fill.end - fill.lba > media.model.sizes.bypass {
             return;
@@ -357,7 +359,8 @@ impl Buffer {
     }
 
     /// Written data stay for reads to find, where the drive keeps them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most writes come here")]
+    #[inline(always)]
     pub(crate) fn keep_written(&mut self, start: u64, end: u64, on_its_way: bool) {
         self.segments.keep_written(start, end, on_its_way, self.stopped);
     }

@@ -86,7 +86,8 @@ impl Prefetch {
     }
 
     /// As [`Prefetch::begin`], on the track under the head, where `run` is what follows there without a gap.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most reads come here, and it is put where it stays")]
+    #[inline(always)]
     pub(crate) fn along(
         media: &Media<'_>,
         segment: usize,
@@ -95,11 +96,13 @@ impl Prefetch {
         stop: u64,
     ) -> Option<Self> {
         let stop = stop.min(media.model.layout.capacity());
-        (run.lba < stop).then(|| {
-            let extent = run.first(stop - run.lba);
-            let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
-            Self::over(segment, Arm::over(&run), pass, stop)
-        })
+        // Not by a closure, which would be called.
+        if run.lba >= stop {
+            return None;
+        }
+        let extent = run.first(stop - run.lba);
+        let pass = media.pass_from(extent, 0, extent.sectors, begin, begin, begin);
+        Some(Self::over(segment, Arm::over(&run), pass, stop))
     }
 
     /// As [`Prefetch::begin`], and then the sectors `before.0..before.1` of the track that went by before the head landed.
@@ -120,7 +123,8 @@ impl Prefetch {
     }
 
     /// Brings the stream to `now`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every command that finds read-ahead under way comes here")]
+    #[inline(always)]
     pub(crate) fn advance(&mut self, media: &Media<'_>, now: Nanos) {
         while self.pass.end <= now {
             let next = self.pass.end_lba();
@@ -184,13 +188,27 @@ impl Prefetch {
     }
 
     /// The pass that begins with `next` and goes as far as `stop`, or to where there is no room.
+    #[expect(clippy::inline_always, reason = "read-ahead goes from track to track here")]
+    #[inline(always)]
     fn pass_at(&self, media: &Media<'_>, next: u64, stop: u64) -> Pass {
-        let stop = self.wait.filter(|wait| next < wait.lba).map_or(stop, |wait| stop.min(wait.lba));
-        let arm = Arm::over(&self.pass.extent);
-        let mut pass = media.next_pass(self.pass.end, arm, next, stop - next, Op::Read);
-        if let Some(wait) = self.wait
-            && wait.lba == next
-        {
+        match self.wait {
+            None => self.pass_over(media, next, stop),
+            Some(wait) => self.pass_with_room(media, next, stop, wait),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "read-ahead goes from track to track here")]
+    #[inline(always)]
+    fn pass_over(&self, media: &Media<'_>, next: u64, stop: u64) -> Pass {
+        media.next_pass(self.pass.end, Arm::over(&self.pass.extent), next, stop - next, Op::Read)
+    }
+
+    /// As [`Prefetch::pass_at`], where room is waited for.
+    #[cold]
+    fn pass_with_room(&self, media: &Media<'_>, next: u64, stop: u64, wait: Wait) -> Pass {
+        let stop = if next < wait.lba { stop.min(wait.lba) } else { stop };
+        let mut pass = self.pass_over(media, next, stop);
+        if wait.lba == next {
             (pass.start, pass.end) = wait.put_off(media, pass);
         }
         pass
@@ -247,6 +265,7 @@ impl Prefetch {
     }
 
     /// Whether there is nothing left to read at `now`.
+    #[inline]
     pub(crate) fn finished(&self, now: Nanos) -> bool {
         self.is_at_stop(now) && (self.before.is_none() || self.front(now).is_some())
     }

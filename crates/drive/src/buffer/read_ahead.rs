@@ -5,7 +5,8 @@ use crate::spec::ReadAhead;
 
 /// The address before which read-ahead stops, behind a read that ended at `end` and whose segment starts at
 /// `segment_start` and has room for `room` sectors. `sequential`: the read continued the one before it.
-#[inline]
+#[expect(clippy::inline_always, reason = "it chooses one of many ways, and most are short")]
+#[inline(always)]
 pub(crate) fn stop(model: &DriveModel, sequential: bool, end: u64, segment_start: u64, room: u64) -> u64 {
     let Some(cache) = model.cache() else { return end };
     let (sizes, layout) = (&model.sizes, &model.layout);
@@ -30,6 +31,7 @@ pub(crate) fn stop(model: &DriveModel, sequential: bool, end: u64, segment_start
 
 /// What of the track of `next − 1` had passed before the head landed at `landed`, where the drive reads that, too: one
 /// that takes sectors as they come and reads ahead to the track's end (`stop`) has the whole track when it comes around, if its segment has `room`.
+#[inline]
 pub(crate) fn before_landing(
     model: &DriveModel,
     next: u64,

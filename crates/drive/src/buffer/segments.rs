@@ -147,6 +147,8 @@ impl Segments {
 
     /// Written data stay for reads to find, where the drive keeps them. `on_its_way`: the last write has not come to its
     /// end on the media.
+    #[expect(clippy::inline_always, reason = "most writes come here")]
+    #[inline(always)]
     pub(crate) fn keep_written(&mut self, start: u64, end: u64, on_its_way: bool, stopped: Option<usize>) {
         let goes_on = on_its_way || self.replacement == Replacement::LeastRecentlyUsed;
         if let Some(index) = self.written.filter(|&index| goes_on && self.all[index].end == start) {

@@ -88,7 +88,11 @@ impl Zone {
 
     /// At most `limit` sectors from `lba` on, whose home is the data slot `slot` of the track of an index: as many as are left of
     /// the track.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "handing a home in and an extent out costs as much as what it does"
+    )]
+    #[inline(always)]
     pub(super) fn run(&self, index: u64, slot: u64, lba: u64, limit: u64) -> Extent {
         let sectors = limit.min(self.sectors.value() - slot);
         match self.sequence.track_through_cylinders(index) {

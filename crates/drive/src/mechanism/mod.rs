@@ -40,7 +40,8 @@ pub(crate) struct Mechanism {
     recalibration_due: Nanos,
     busy: BusyTimes,
     /// Work that was not asked for yet, where somebody keeps books of it.
-    spans: Option<Vec<Span>>,
+    spans: Vec<Span>,
+    keeps_spans: bool,
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
@@ -101,7 +102,8 @@ impl Mechanism {
                 }
             },
             busy: BusyTimes::default(),
-            spans: None,
+            spans: Vec::new(),
+            keeps_spans: false,
             draws: 0,
             seed,
             retries: Retries::new(seed),
@@ -118,6 +120,7 @@ impl Mechanism {
             recalibration_due,
             busy: _,
             spans: _,
+            keeps_spans: _,
             draws,
             seed,
             retries,
@@ -207,7 +210,8 @@ impl Mechanism {
 
     /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
     /// are waited for.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every command comes here, and needs what it returns in pieces")]
+    #[inline(always)]
     pub(crate) fn claim(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) -> Claim {
         if self.recalibration_due <= at {
             self.catch_up(media, ahead, at);
@@ -377,20 +381,20 @@ impl Mechanism {
     #[inline]
     fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
         self.busy.add(work, to.saturating_sub(from));
-        if let Some(spans) = &mut self.spans {
-            spans.push(Span { from, to, moved });
+        if self.keeps_spans {
+            self.spans.push(Span { from, to, moved });
         }
     }
 
     /// Keeps from when to when it works, for [`Mechanism::take_spans`].
     pub(crate) fn keep_spans(&mut self) {
-        self.spans = Some(Vec::new());
+        self.keeps_spans = true;
     }
 
     /// From when to when it worked, or is known to work, since this was asked last; nothing where that is not kept.
     #[inline]
     pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Span> + '_ {
-        self.spans.iter_mut().flat_map(|spans| spans.drain(..))
+        self.spans.drain(..)
     }
 
     /// Revolutions that the media work of the next command is retried for.

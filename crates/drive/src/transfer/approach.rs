@@ -1,7 +1,8 @@
 //! The arm on its way to a command's first sector.
 
 use super::Parts;
-use crate::command::{Phases, Work};
+use super::path::Beginning;
+use crate::command::Work;
 use crate::layout::Extent;
 use crate::mechanism::{Arm, Claim, Media, Pass};
 use crate::model::DriveModel;
@@ -15,7 +16,7 @@ pub(crate) struct Approach {
     pub(crate) decoded: Nanos,
     /// The mechanism's path begins, and the phases from submission to there.
     pub(crate) base: Nanos,
-    pub(crate) media_lead: Phases,
+    pub(crate) media_lead: Beginning,
     /// The arm counts as on track no sooner than this.
     pub(crate) not_before: Nanos,
     pub(crate) arm: Arm,
@@ -34,14 +35,14 @@ pub(crate) struct Approach {
 impl Approach {
     /// Claims the mechanism for a command of so many sectors whose media work begins with `target`. The controller turned to it at `at` and
     /// has it decoded at `decoded`; `lead` are the phases up to there. How much of the overhead the arm need not wait for
-    /// is the model's to say. The arm is `held` that much longer.
+    /// is the model's to say. The arm is `held` that much longer. `PLAIN` where the model is: nothing is chosen or drawn on the way then.
     #[expect(clippy::inline_always, reason = "its two callers need what it returns in pieces")]
     #[inline(always)]
-    pub(crate) fn new(
+    pub(crate) fn new<const PLAIN: bool>(
         parts: &mut Parts,
         media: &Media<'_>,
         (target, op, sectors): (&Extent, Op, u32),
-        lead: Phases,
+        lead: Beginning,
         (at, held): (Nanos, Nanos),
         decoded: Nanos,
     ) -> Self {
@@ -52,7 +53,7 @@ impl Approach {
         let mut retries = 0;
         let under_heads;
         let mut media = media;
-        if !media.model.is_plain {
+        if !PLAIN {
             // A copy: what is lent out lies in memory, and would also where it is not lent.
             let target = *target;
             parts.take_arm(media, (&target, op, sectors), at, from);
@@ -67,7 +68,7 @@ impl Approach {
         if op == Op::Write && !goes_on {
             seek = seek.max(media.model.overhead.least_write_seek);
         }
-        let lead = Phases { overhead: lead.overhead + (not_before - decoded), ..lead };
+        let lead = Beginning { overhead: lead.overhead + (not_before - decoded), ..lead };
         // What lies in the buffer does not wait for an arm that starts late.
         Self { decoded, goes_on, retries, ..Self::along(&claim, seek, lead, not_before) }
     }
@@ -75,7 +76,7 @@ impl Approach {
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
     /// through the seek that began beside the overhead.
     #[inline]
-    fn along(claim: &Claim, seek: Nanos, lead: Phases, decoded: Nanos) -> Self {
+    fn along(claim: &Claim, seek: Nanos, lead: Beginning, decoded: Nanos) -> Self {
         let mut media_lead = lead;
         let (base, hidden_seek) = if claim.at >= decoded {
             media_lead.other += claim.at - decoded;
@@ -102,7 +103,8 @@ impl Approach {
     }
 
     /// The first pass of a transfer, over `extent`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most commands have no other pass")]
+    #[inline(always)]
     pub(crate) fn first_pass(&self, media: &Media<'_>, extent: Extent) -> Pass {
         // An arm that is there before the command is decoded shows no seek on the path.
         let (seek, not_before) = if self.hidden_seek > Nanos::ZERO {
@@ -118,9 +120,10 @@ impl Approach {
     }
 
     /// The disk as the arm that was put to work sees it, and shifted where the rotational delay is drawn or scaled; `None`
-    /// where it is as it was. The head goes to `target` first, and does nothing there before `data_at`.
+    /// where it is as it was. The head goes to `target` first, and does nothing there before `data_at`. `PLAIN`: as for
+    /// [`Approach::new`].
     #[inline]
-    pub(crate) fn rotate<'a>(
+    pub(crate) fn rotate<'a, const PLAIN: bool>(
         &self,
         parts: &mut Parts,
         media: &Media<'a>,
@@ -128,7 +131,7 @@ impl Approach {
         (target, op): (Extent, Op),
         data_at: Nanos,
     ) -> Option<Media<'a>> {
-        (!media.model.is_plain).then(|| self.rotated(parts, media.model, at, (target, op), data_at))
+        (!PLAIN).then(|| self.rotated(parts, media.model, at, (target, op), data_at))
     }
 
     /// It goes by value, as what stays with the caller can do without a place in memory.

@@ -2,6 +2,7 @@
 
 use super::destage::{destage_until, make_room};
 use super::keep::keep;
+use super::path::Beginning;
 use super::write::write_overhead;
 use super::{AnyTransfer, Need, Parts, Step, Transfer, Turn};
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases};
@@ -45,7 +46,8 @@ impl Buffered {
         let decoded = turn.at + overhead;
         let from = make_room(model, write_back, parts, turn.range(), decoded);
         parts.history.note_arm(matches!(write_back.store, Store::Log(_)));
-        let lead = Phases { overhead, other: turn.flush + (from - decoded), ..turn.phases() };
+        let lead =
+            Beginning { other: turn.flush + (from - decoded), ..turn.decoded_after(overhead) }.phases();
         self.begin(model, turn.command, from, lead);
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
@@ -56,7 +58,7 @@ impl Buffered {
     /// There is room, and the arm works for another command.
     fn dispatch_aside(&mut self, model: &DriveModel, parts: &mut Parts, turn: &Turn) {
         let overhead = write_overhead(model, parts, turn.command.lba.0);
-        self.begin(model, turn.command, turn.at + overhead, Phases { overhead, ..turn.phases() });
+        self.begin(model, turn.command, turn.at + overhead, turn.decoded_after(overhead).phases());
         parts.history.note_aside(&turn.command);
     }
 

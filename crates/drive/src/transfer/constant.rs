@@ -1,7 +1,8 @@
 //! A command that takes a constant time, whatever it asks for (the rung M0).
 
+use super::path::Beginning;
 use super::{Need, Parts, Step, Transfer, Turn};
-use crate::command::{BusTiming, Outcome, Phases};
+use crate::command::{BusTiming, Outcome};
 use crate::model::DriveModel;
 use headstack_units::Nanos;
 
@@ -18,7 +19,7 @@ impl Constant {
     pub(super) fn dispatch(&mut self, parts: &mut Parts, turn: &Turn, time: Nanos) {
         let &Turn { command, submitted, at, .. } = turn;
         let finish = at + time;
-        let phases = Phases { other: turn.flush + time, ..turn.phases() };
+        let phases = Beginning { other: turn.flush + time, ..turn.decoded_after(Nanos::ZERO) }.phases();
         parts.mechanism.book(at, finish);
         self.0 = Outcome { id: command.id, submitted, finish, phases, ..Outcome::default() };
     }

@@ -20,7 +20,7 @@ pub(super) fn flush(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
 
 /// A flush without data: it has waited for destage by the time it is dispatched, and needs no bus.
 pub(super) fn flush_alone(constant: &mut Constant, model: &DriveModel, turn: &Turn) {
-    let phases = turn.phases();
+    let phases = turn.decoded_after(Nanos::ZERO).phases();
     let completion = model.overhead.write_completion;
     let overhead = phases.overhead + completion;
     let finish = turn.at + completion;

@@ -32,7 +32,7 @@ pub(super) struct LinearEnd {
 impl Linear {
     /// Over addresses `from..end`, whose first extent the arm approaches by `approach`; `position` is the pass over it.
     pub(super) fn new(media: &Media<'_>, approach: &Approach, position: Pass, end: u64, op: Op) -> Self {
-        let mut lead = approach.media_lead;
+        let mut lead = approach.media_lead.phases();
         lead.seek += position.ready - position.begin;
         lead.rotation += position.start - position.ready;
         let (mut turns, mut switches, mut last) = (0.0, Nanos::ZERO, position.extent);

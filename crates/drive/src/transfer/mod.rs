@@ -43,11 +43,11 @@ pub(crate) use under_way::UnderWay;
 pub(crate) use write::Write;
 
 use crate::buffer::Buffer;
-use crate::command::{BusTiming, Command, Outcome, Phases};
+use crate::command::{BusTiming, Command, Outcome};
 use crate::mechanism::{GivesWay, Mechanism, Media, Pass};
 use crate::model::{DriveModel, WriteBack};
 use headstack_units::{Nanos, Op, RequestFlags};
-use path::queued;
+use path::Beginning;
 
 /// What transfers work with. Each part changes its own state only.
 #[derive(Clone, Debug)]
@@ -110,7 +110,8 @@ impl Parts {
     }
 
     /// A drifting spindle changes speed between commands: read-ahead under way goes on at the new one.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "mostly there is nothing to do")]
+    #[inline(always)]
     pub(crate) fn change_speed(&mut self, model: &DriveModel, at: Nanos) {
         if self.buffer.has_prefetch() && self.mechanism.changes_speed_by(at) {
             let old = self.mechanism.present_media(model);
@@ -135,10 +136,10 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The phases from submission to the controller's turning to it.
+    /// From submission until the controller has spent `overhead` on it.
     #[inline]
-    pub(crate) fn phases(&self) -> Phases {
-        Phases { other: self.flush, ..queued(self.submitted, self.at - self.flush) }
+    pub(crate) fn decoded_after(&self, overhead: Nanos) -> Beginning {
+        Beginning { queue: self.at - self.flush - self.submitted, overhead, other: self.flush }
     }
 
     /// Its addresses: the first, and one after the last.
@@ -439,7 +440,11 @@ fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
         parts.buffer.forget(media.model, turn.range());
     }
     let mut write = parts.shelf.write();
-    write.dispatch(media, parts, turn);
+    if media.model.is_plain {
+        write.dispatch::<true>(media, parts, turn);
+    } else {
+        write.dispatch::<false>(media, parts, turn);
+    }
     AnyTransfer::Write(write)
 }
 

@@ -4,10 +4,21 @@ use crate::command::{Busy, Phases};
 use crate::mechanism::Pass;
 use headstack_units::Nanos;
 
-/// Phases from submission to the controller's turning to a command.
-#[inline]
-pub(crate) fn queued(submitted: Nanos, at: Nanos) -> Phases {
-    Phases { queue: at - submitted, ..Phases::default() }
+/// How the time of a command begins: neither the mechanism nor the bus has a part in it yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    pub(crate) queue: Nanos,
+    pub(crate) overhead: Nanos,
+    pub(crate) other: Nanos,
+}
+
+impl Beginning {
+    /// As phases, of which the others are nothing.
+    #[inline]
+    pub(crate) fn phases(self) -> Phases {
+        let Self { queue, overhead, other } = self;
+        Phases { queue, overhead, other, ..Phases::default() }
+    }
 }
 
 /// Phases along the mechanism's time line from `base` to `until`, those before `base` being `lead`.

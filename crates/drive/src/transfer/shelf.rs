@@ -35,7 +35,8 @@ impl Shelf {
     }
 
     /// A transfer is done.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who calls it knows the kind")]
+    #[inline(always)]
     pub(crate) fn keep(&mut self, transfer: AnyTransfer) {
         match transfer {
             AnyTransfer::Constant(constant) => self.constant.push(constant),

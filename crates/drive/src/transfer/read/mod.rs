@@ -14,7 +14,7 @@ pub(crate) use plan::Plan;
 use super::approach::Approach;
 use super::destage::give_buffer_its_share;
 use super::linear::Linear;
-use super::path::{busy_of, path};
+use super::path::{Beginning, busy_of, path};
 use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::{Lookup, Passes};
 use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
@@ -60,7 +60,7 @@ pub(crate) struct Read {
 /// A read that the controller has turned to.
 #[derive(Clone)]
 struct Decoded {
-    lead: Phases,
+    lead: Beginning,
     at: Nanos,
     /// When it is decoded.
     done: Nanos,
@@ -113,7 +113,7 @@ impl Decoded {
     /// The controller takes `overhead` for it.
     #[inline]
     fn new(turn: &Turn, overhead: Nanos) -> Self {
-        let lead = Phases { overhead, ..turn.phases() };
+        let lead = turn.decoded_after(overhead);
         Self { lead, at: turn.at, done: turn.at + overhead, held: Nanos::ZERO, left_bus: false }
     }
 }
@@ -203,6 +203,22 @@ fn from_media<D: Driver>(
     cached: &Cached,
     driver: D,
 ) -> D::Output {
+    if media.model.is_plain {
+        from_media_as::<true, D>(media, parts, turn, decoded, cached, driver)
+    } else {
+        from_media_as::<false, D>(media, parts, turn, decoded, cached, driver)
+    }
+}
+
+/// As [`from_media`]; `PLAIN` where the model is, as with most drives.
+fn from_media_as<const PLAIN: bool, D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    decoded: &Decoded,
+    cached: &Cached,
+    driver: D,
+) -> D::Output {
     let model = media.model;
     let (lba, end) = turn.range();
     let &Cached { sectors: cached, segment, ref part } = cached;
@@ -212,7 +228,7 @@ fn from_media<D: Driver>(
     // All that follows on the track is wanted: read-ahead may go on along it.
     let run = model.layout.extent(lba + cached, u64::MAX);
     let target = run.first(end - lba - cached);
-    let approach = Approach::new(
+    let approach = Approach::new::<PLAIN>(
         parts,
         media,
         (&target, Op::Read, turn.command.sectors),
@@ -220,7 +236,7 @@ fn from_media<D: Driver>(
         (decoded.at, decoded.held),
         decoded.done,
     );
-    let drawn = approach.rotate(parts, media, decoded.at, (target, Op::Read), Nanos::ZERO);
+    let drawn = approach.rotate::<PLAIN>(parts, media, decoded.at, (target, Op::Read), Nanos::ZERO);
     let media = drawn.as_ref().unwrap_or(media);
     let mut first = approach.first_pass(media, target);
     if drawn.is_some() && model.arms_overlap {

@@ -12,7 +12,7 @@ use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, Media, Pass, Still};
 use crate::model::DriveModel;
 use crate::transfer::approach::Approach;
-use crate::transfer::path::{busy_of, path};
+use crate::transfer::path::{Beginning, busy_of, path};
 use crate::transfer::{Parts, Turn};
 use headstack_units::{Lba, Nanos, Op};
 
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     left_bus: bool,
     /// When the command is decoded, and the phases from submission to there: the path that needs no mechanism.
     pub(super) decoded: Nanos,
-    lead: Phases,
+    lead: Beginning,
     /// Where the media's path begins, and the phases from submission to there.
     pub(super) media_base: Nanos,
     pub(super) media_lead: Phases,
@@ -100,7 +100,7 @@ impl Plan {
             decoded: decoded.done,
             lead: decoded.lead,
             media_base: decoded.done,
-            media_lead: decoded.lead,
+            media_lead: decoded.lead.phases(),
             epoch: media.epoch,
             still: media.still,
             hidden_seek: Nanos::ZERO,
@@ -119,7 +119,7 @@ impl Plan {
         if cached > 0 {
             self.cache = CacheResult::PartialHit;
         }
-        (self.media_base, self.media_lead) = (approach.base, approach.media_lead);
+        (self.media_base, self.media_lead) = (approach.base, approach.media_lead.phases());
         self.hidden_seek = approach.hidden_seek;
     }
 
@@ -129,7 +129,8 @@ impl Plan {
     }
 
     /// The media work ends at `done`: the mechanism is free, the sectors are kept, read-ahead begins.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most reads come here, and know most of what it asks")]
+    #[inline(always)]
     pub(super) fn leave_media(&self, media: &Media<'_>, parts: &mut Parts, done: Nanos, left: &Left) {
         let &Left { arm, segment, landed, tail } = left;
         parts.mechanism.release(Work::Command, self.media_base, done, arm);
@@ -221,7 +222,7 @@ impl Plan {
         let mut phases = match lead {
             Some(lead) => lead,
             None if self.need_at > self.decoded => self.media_path(passes, self.need_at),
-            None => self.lead,
+            None => self.lead.phases(),
         };
         phases.queue += granted - self.need_at;
         phases.bus += finish - granted;

@@ -10,7 +10,7 @@ pub(super) use edges::Edges;
 
 use super::approach::Approach;
 use super::linear::Linear;
-use super::path::{busy_of, path};
+use super::path::{Beginning, busy_of, path};
 use super::{Need, Parts, Step, Transfer, Turn};
 use crate::command::{
     Background, BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work as Kind,
@@ -131,14 +131,13 @@ fn first_data(model: &DriveModel, (need_at, ready): (Nanos, Nanos), sectors: u64
 }
 
 impl Write {
-    /// The controller turns to a write that goes to the media.
-    #[inline]
-    pub(super) fn dispatch(&mut self, media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
+    /// The controller turns to a write that goes to the media. `PLAIN` where the model is, as with most drives.
+    pub(super) fn dispatch<const PLAIN: bool>(&mut self, media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
         let model = media.model;
         let (lba, end) = turn.range();
         let &Turn { command, at, .. } = turn;
         let overhead = write_overhead(model, parts, lba);
-        let lead = Phases { overhead, ..turn.phases() };
+        let lead = turn.decoded_after(overhead);
         let before_data = model.overhead.write_data.unwrap_or(overhead);
         let data_from = at + before_data;
         let early = reports_early(model, parts, &command);
@@ -150,11 +149,11 @@ impl Write {
         let looks_up = model.rules.looks_up_received;
         let held = if looks_up { parts.stop_read_ahead(media, at) } else { Nanos::ZERO };
         let goal = (&target, Op::Write, command.sectors);
-        let approach = Approach::new(parts, media, goal, lead, (at, held), at + overhead);
+        let approach = Approach::new::<PLAIN>(parts, media, goal, lead, (at, held), at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end, appends);
         let (mut goal, mut data_at) = (target, Nanos::ZERO);
-        if model.scales_rotation() {
+        if !PLAIN && model.scales_rotation() {
             let media = parts.mechanism.under_heads(media);
             let edges = Edges::of(&media, lba, end);
             goal = edges.first(&media);
@@ -163,13 +162,14 @@ impl Write {
                 data_at = first_data(model, (need_at, ready), end - lba);
             }
         }
-        let drawn = approach.rotate(parts, media, at, (goal, Op::Write), data_at);
+        let drawn = approach.rotate::<PLAIN>(parts, media, at, (goal, Op::Write), data_at);
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
         self.need_at = need_at;
-        self.need_lead = Phases { overhead: before_data, other: turn.flush + (need_at - data_from), ..lead };
+        let waited = turn.flush + (need_at - data_from);
+        self.need_lead = Beginning { overhead: before_data, other: waited, ..lead }.phases();
         self.first = approach.first_pass(media, target);
-        if model.arms_overlap {
+        if !PLAIN && model.arms_overlap {
             let ends = self.first.end_lba() == end && model.sizes.physical == 1;
             self.first = parts.mechanism.through_channel(media, at, self.first, ends);
         }
@@ -205,7 +205,7 @@ impl Write {
     #[inline]
     fn begin(&mut self, media: &Media<'_>, approach: &Approach) {
         self.media_base = approach.base;
-        self.media_lead = approach.media_lead;
+        self.media_lead = approach.media_lead.phases();
         self.claimed = approach.base;
         (self.epoch, self.still) = (media.epoch, media.still);
         self.after_mechanics = false;

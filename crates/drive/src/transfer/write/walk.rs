@@ -267,7 +267,8 @@ impl<'a> Walk<'a> {
 }
 
 /// Where in the extent the head lands, if the drive writes from there on: all of its data must be there by then.
-#[inline]
+#[expect(clippy::inline_always, reason = "mostly drives do not, and nothing is to be done")]
+#[inline(always)]
 fn landing(
     media: &Media<'_>,
     supply: &Supply,
