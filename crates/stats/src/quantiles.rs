@@ -119,6 +119,29 @@ impl Quantiles {
         }
     }
 
+    /// Adds many values.
+    pub fn record_all(&mut self, values: impl ExactSizeIterator<Item = Nanos>) {
+        let fits = self.count() + values.len() as u64 <= self.limit;
+        let Store::Exact { short, long, sorted } = &mut self.store else {
+            return values.for_each(|value| self.record(value));
+        };
+        if !fits {
+            return values.for_each(|value| self.record(value));
+        }
+        *sorted = false;
+        short.reserve(values.len());
+        let (mut min, mut max) = (self.min, self.max);
+        for value in values {
+            min = min.min(value.0);
+            max = max.max(value.0);
+            match u32::try_from(value.0) {
+                Ok(value) => short.push(value),
+                Err(_) => long.push(value.0),
+            }
+        }
+        (self.min, self.max) = (min, max);
+    }
+
     /// Adds a value that many times.
     pub fn record_many(&mut self, value: Nanos, count: u64) {
         if count == 0 {
@@ -403,6 +426,19 @@ mod tests {
         assert_eq!((quantiles.kind(), quantiles.count()), (QuantileKind::Hdr, 13));
         quantiles.record_many(Nanos(9), 0);
         assert_eq!((quantiles.count(), quantiles.max()), (13, Some(Nanos(7))));
+    }
+
+    #[test]
+    fn all_at_once_is_one_by_one() {
+        for limit in [0, 5, 6, 100] {
+            let values = [7, 1 << 33, 3, u64::MAX, 0, 7].map(Nanos);
+            let (mut together, mut one_by_one) = (Quantiles::with_limit(limit), Quantiles::with_limit(limit));
+            together.record_all(values.iter().copied());
+            values.iter().for_each(|&value| one_by_one.record(value));
+            assert_eq!(together.kind(), one_by_one.kind(), "{limit}");
+            assert_eq!(together.counted(), one_by_one.counted(), "{limit}");
+            assert_eq!((together.min(), together.max()), (Some(Nanos(0)), Some(Nanos(u64::MAX))));
+        }
     }
 
     #[test]

@@ -15,14 +15,6 @@ pub(super) struct Times {
     pub(super) quantiles: Quantiles,
 }
 
-impl Times {
-    #[inline]
-    fn record(&mut self, time: Nanos) {
-        self.batches.record(time);
-        self.quantiles.record(time);
-    }
-}
-
 /// Sums over the requests of one direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpSums {
@@ -91,6 +83,13 @@ impl Recorder {
 
     /// Takes completions, in order.
     pub fn record(&mut self, rows: &[CompletionRow]) {
+        let counts = |row: &CompletionRow| {
+            self.counts(row.id, row.arrival) && !row.flags.has_any(RequestFlags::WITHOUT_DATA)
+        };
+        // Mostly all of them count.
+        if rows.iter().all(counts) {
+            return self.record_counted(rows);
+        }
         for row in rows {
             if !self.counts(row.id, row.arrival) {
                 self.excluded += 1;
@@ -98,9 +97,16 @@ impl Recorder {
                 // One part with an error is an error of the whole.
                 self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
             } else {
-                self.record_one(row);
+                self.record_counted(std::slice::from_ref(row));
             }
         }
+    }
+
+    /// Takes completions that count.
+    fn record_counted(&mut self, rows: &[CompletionRow]) {
+        self.response.quantiles.record_all(rows.iter().map(CompletionRow::response));
+        self.service.quantiles.record_all(rows.iter().map(CompletionRow::service));
+        rows.iter().for_each(|row| self.record_one(row));
     }
 
     /// Takes one of the driver's requests below a buffer cache.
@@ -111,8 +117,8 @@ impl Recorder {
     #[inline]
     fn record_one(&mut self, row: &CompletionRow) {
         let (response, service) = (row.response(), row.service());
-        self.response.record(response);
-        self.service.record(service);
+        self.response.batches.record(response);
+        self.service.batches.record(service);
         let op = &mut self.ops[usize::from(row.op == Op::Write)];
         op.response.record(response);
         op.service.record(service);
