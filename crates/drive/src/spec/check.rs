@@ -292,22 +292,31 @@ fn linear(spec: &DriveSpec, findings: &mut Findings) {
     if spec.fidelity.transfer != TransferModel::Linear {
         return;
     }
-    let buffer = &spec.buffer;
-    for (key, is_set, without) in [
-        ("read_fence_kib", buffer.read_fence_kib > 0.0, "0"),
-        ("read_fence_fraction", buffer.read_fence_fraction.is_some(), "absent"),
-        ("read_fence_at_track_end", buffer.read_fence_at_track_end, "false"),
-        ("write_fence_kib", buffer.write_fence_kib.is_some(), "absent"),
-        ("write_fence_fraction", buffer.write_fence_fraction.is_some(), "absent"),
-        ("write_on_arrival", buffer.write_on_arrival, "false"),
-        ("write_start_ms", buffer.write_start_ms > 0.0, "0"),
+    let (buffer, controller) = (&spec.buffer, &spec.controller);
+    let is_zero_latency = spec.cache.as_ref().is_some_and(|cache| cache.zero_latency);
+    let is_physical = spec.physical_sector_bytes.is_some_and(|bytes| bytes != spec.sector_bytes);
+    for (path, is_set, without) in [
+        ("buffer.read_fence_kib", buffer.read_fence_kib > 0.0, "0"),
+        ("buffer.read_fence_fraction", buffer.read_fence_fraction.is_some(), "absent"),
+        ("buffer.read_fence_at_track_end", buffer.read_fence_at_track_end, "false"),
+        ("buffer.write_fence_kib", buffer.write_fence_kib.is_some(), "absent"),
+        ("buffer.write_fence_fraction", buffer.write_fence_fraction.is_some(), "absent"),
+        ("buffer.write_on_arrival", buffer.write_on_arrival, "false"),
+        ("buffer.write_start_ms", buffer.write_start_ms > 0.0, "0"),
+        ("buffer.burst_kib", !is_default_burst(&buffer.burst_kib), "absent"),
+        ("buffer.buffer_full_kib", buffer.buffer_full_kib.is_some(), "absent"),
+        ("buffer.buffer_full_fraction", buffer.buffer_full_fraction.is_some(), "absent"),
+        ("buffer.buffer_empty_kib", buffer.buffer_empty_kib.is_some(), "absent"),
+        ("controller.data_preparation_ms", controller.data_preparation_ms > 0.0, "0"),
+        ("cache.zero_latency", is_zero_latency, "false"),
+        ("physical_sector_bytes", is_physical, "absent"),
     ] {
         if is_set {
             let message = format!(
-                "a transfer that is linear in length (fidelity.transfer) has the bus from its first sector on: this must be \
-                 {without}"
+                "a transfer that is linear in length (fidelity.transfer) has the bus from its first sector on, and takes the \
+                 sectors in order: this must be {without}"
             );
-            findings.add(format!("buffer.{key}"), message);
+            findings.add(path, message);
         }
     }
 }

@@ -169,3 +169,24 @@ fn a_write_cache_that_is_off_acknowledges_nothing_that_could_be_lost() {
         assert!(message.contains(says), "{value}: {message}");
     }
 }
+
+/// Beside a linear transfer, what it leaves out is refused and not dropped.
+#[test]
+fn a_linear_transfer_says_which_settings_it_cannot_keep() {
+    let cache = ("cache", "{ segments = 1, segment_kib = 8.0, zero_latency = true }");
+    for (path, value) in [
+        ("buffer.read_fence_kib", "4"),
+        ("buffer.write_fence_kib", "4"),
+        ("buffer.burst_kib", "4"),
+        ("buffer.buffer_full_fraction", "0.5"),
+        ("buffer.buffer_empty_kib", "4"),
+        ("controller.data_preparation_ms", "0.5"),
+        ("physical_sector_bytes", "4096"),
+        cache,
+    ] {
+        let linear = ("fidelity.transfer", "linear");
+        let message = set(&[linear, (path, value)]).unwrap_err().to_string();
+        let (path, says) = (if path == "cache" { "cache.zero_latency" } else { path }, "linear in length");
+        assert!(message.contains(path) && message.contains(says), "{path}={value}: {message}");
+    }
+}
