@@ -57,6 +57,19 @@ def test_a_short_skew_is_a_warning_that_names_zone_cost_and_cure(tmp_path: Path)
     assert command("drives", "check", mended).err == ""
 
 
+@pytest.mark.parametrize(
+    "drive", ["nearline-18tb", "nearline-22tb", "dual-actuator-18tb", "archive-8tb", "laptop-1tb", "sas-15k-300gb"]
+)
+def test_a_deeper_queue_never_slows_a_sequential_stream(drive: str) -> None:
+    rates = {}
+    for depth in (1, 4, 32):
+        stream = f"read_fraction = 1\nsize.fixed_kib = 64\nsequential_fraction = 1\nqueue_depth = {depth}\nrange_lba = [819200, 1638400]"
+        workload = headstack.Workload(toml=f"requests = 3000\n[[stream]]\nusers = 1\nthink.constant_ms = 0\n{stream}\n")
+        rates[depth] = headstack.simulate(drive, workload, warmup_requests=500).summary["mib_per_s"]
+    assert rates[4] >= 0.97 * rates[1], rates
+    assert rates[32] >= 0.97 * rates[1], rates
+
+
 def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> None:
     text = (ROOT / "drives" / "nearline-18tb.toml").read_text()
     path = tmp_path / "large.toml"

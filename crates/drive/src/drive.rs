@@ -10,7 +10,7 @@ use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
 use crate::mechanism::{BusyTimes, Span, Worked};
 use crate::model::DriveModel;
-use crate::scheduler::{Estimate, Held, Knowledge, Needs, Queue, Waiting};
+use crate::scheduler::{Estimate, Held, Knowledge, Needs, Queue, Waiting, overhead};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
     AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
@@ -352,14 +352,16 @@ impl Drive {
             share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
         }
         self.buffered.clear();
-        let mut coming = None;
+        let (mut coming, mut read_on) = (None, None);
         if needs == Needs::Cache {
             let media = self.parts.mechanism.media_ahead(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
             coming = self.parts.buffer.coming();
+            let decoded = at + overhead(&self.model, Op::Read, self.parts.history.after());
+            read_on = self.parts.buffer.read_by(&media, decoded);
         }
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
-        let held = Held { buffered: &self.buffered, coming };
+        let held = Held { buffered: &self.buffered, coming, read_on };
         let Self { model, parts, queue, endings, .. } = self;
         let mut pop = |arms: &[Estimate<'_>]| match queue.pop_by(at, now, arms, held) {
             // Nothing is put off that would end meanwhile.

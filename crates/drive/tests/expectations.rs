@@ -403,5 +403,7 @@ rows! {
     a_write_that_the_cache_takes_does_not_wait_for_the_arm
     a_cache_that_is_more_than_half_full_takes_writes_while_there_is_room
     a_write_to_a_full_cache_waits_its_turn
+    a_queue_of_sequential_reads_goes_on_as_the_sectors_come
+    so_it_does_where_the_queue_is_a_drives_own
     a_linear_transfer_begins_behind_the_arbitration
 }

@@ -123,6 +123,16 @@ impl Buffer {
         Some((self.segments.get(prefetch.segment()).start, prefetch.stop()))
     }
 
+    /// What will have been read ahead at `at`, where reads that go on from there are served as it comes: the first address, and one after
+    /// the last.
+    pub(crate) fn read_by(&self, media: &Media<'_>, at: Nanos) -> Option<(u64, u64)> {
+        media.model.cache().filter(|cache| cache.partial_hit == PartialHit::Serve)?;
+        let mut prefetch = self.prefetch?;
+        prefetch.advance(media, at);
+        let is_reading = !prefetch.is_at_stop(at);
+        is_reading.then(|| (self.segments.get(prefetch.segment()).start, prefetch.end(media, at)))
+    }
+
     /// The segment into which is being read ahead at `now`.
     #[inline]
     pub(super) fn filling_at(&self, now: Nanos) -> Option<usize> {

@@ -26,17 +26,24 @@ impl Hits {
         }
     }
 
-    /// The best of the reads that lie whole in one of the buffered ranges.
+    /// The best of the reads that lie whole in one of the buffered ranges, or go on with what is being read ahead.
     pub(super) fn best(&self, choice: &Choice<'_>, cost: &impl Fn(&Prospect) -> u128) -> Best {
         let mut best = Best::NONE;
+        let mut consider = |sequence: u64, slot: Slot| {
+            let arrived = choice.slots[slot].arrived;
+            let prospect = Prospect { start: choice.now, transfer: Nanos::ZERO, arrived };
+            best = best.min(Best { cost: cost(&prospect), sequence, slot, arm: 0 });
+        };
         for &(start, end) in choice.buffered {
             for (&(_, sequence), &slot) in self.0.range((start, 0)..(end, 0)) {
-                let waiting = &choice.slots[slot];
-                if waiting.end() <= end {
-                    let prospect =
-                        Prospect { start: choice.now, transfer: Nanos::ZERO, arrived: waiting.arrived };
-                    best = best.min(Best { cost: cost(&prospect), sequence, slot, arm: 0 });
+                if choice.slots[slot].end() <= end {
+                    consider(sequence, slot);
                 }
+            }
+        }
+        if let Some((start, front)) = choice.read_on {
+            for (&(_, sequence), &slot) in self.0.range((start, 0)..=(front, u64::MAX)) {
+                consider(sequence, slot);
             }
         }
         best

@@ -67,6 +67,15 @@ impl Ncq {
         }
     }
 
+    /// When a command's first sector comes under the head: at once where it is being read ahead.
+    fn start(choice: &Choice<'_>, estimate: &Estimate<'_>, waiting: &Waiting) -> Nanos {
+        let Waiting { command, target, .. } = waiting;
+        if choice.is_read_on(command) {
+            return choice.now;
+        }
+        estimate.start(command.op, target, command.sectors)
+    }
+
     /// The oldest that needs no arm.
     fn at_once(&self, choice: &Choice<'_>) -> Option<Slot> {
         self.by_age.values().copied().find(|&slot| Self::needs_no_arm(choice, slot))
@@ -92,8 +101,8 @@ impl Ncq {
         let age = |slot: Slot| choice.now.saturating_sub(choice.slots[slot].arrived);
         let limit = |slot: Slot| estimate.duration_limit(choice.slots[slot].command.flags, age(slot));
         let cost = |slot: Slot| {
-            let Waiting { command, target, arrived, .. } = &choice.slots[slot];
-            let start = estimate.start(command.op, target, command.sectors);
+            let arrived = choice.slots[slot].arrived;
+            let start = Self::start(choice, estimate, &choice.slots[slot]);
             // Positioning less W · age / n, but for what is the same for all.
             let cost =
                 i128::from(start.0) * 65_536 * waiting as i128 + self.weight_q16 * i128::from(arrived.0);
@@ -112,7 +121,7 @@ impl Ncq {
     /// What can be served on the way to `base` without delaying it: the one that is done soonest.
     fn on_the_way(&self, choice: &Choice<'_>, estimate: &Estimate<'_>, base: Slot) -> Option<Slot> {
         let goal = &choice.slots[base];
-        let start = estimate.start(goal.command.op, &goal.target, goal.command.sectors);
+        let start = Self::start(choice, estimate, goal);
         let fits = |&slot: &Slot| {
             let Waiting { command, target, .. } = &choice.slots[slot];
             let soonest = estimate.start(command.op, target, command.sectors)

@@ -3,7 +3,8 @@
 use super::estimate::Estimate;
 use super::knowledge::{Knowledge, Last};
 use super::waiting::{Slot, Slots, Waiting};
-use headstack_units::Nanos;
+use crate::command::Command;
+use headstack_units::{Nanos, Op};
 
 /// What an order may look at when it chooses.
 pub(super) struct Choice<'a> {
@@ -18,11 +19,19 @@ pub(super) struct Choice<'a> {
     pub(super) buffered: &'a [(u64, u64)],
     /// What read-ahead under way may come to hold: first address, and one after the last.
     pub(super) coming: Option<(u64, u64)>,
+    /// What of it will have been read when a read has been decoded.
+    pub(super) read_on: Option<(u64, u64)>,
     /// What waits.
     pub(super) slots: &'a Slots,
 }
 
 impl Choice<'_> {
+    /// Whether a command goes on with what is being read ahead: the media need not come around for it.
+    pub(super) fn is_read_on(&self, command: &Command) -> bool {
+        let lba = command.lba.0;
+        command.op == Op::Read && self.read_on.is_some_and(|(from, front)| from <= lba && lba <= front)
+    }
+
     /// Where the last command began: its address, or its cylinder where the layout is known.
     pub(super) fn start(&self) -> u64 {
         self.knowledge.coordinate(self.last.lba)

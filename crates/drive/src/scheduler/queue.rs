@@ -48,6 +48,8 @@ pub struct Held<'a> {
     pub buffered: &'a [(u64, u64)],
     /// What read-ahead under way may come to hold.
     pub coming: Option<(u64, u64)>,
+    /// What of it will have been read when a read has been decoded: one that begins there, or right behind, goes on as it comes.
+    pub read_on: Option<(u64, u64)>,
 }
 
 /// A command chosen.
@@ -222,7 +224,8 @@ impl Queue {
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.
     pub fn pop(&mut self, now: Nanos, arms: &[Estimate<'_>], buffered: &[(u64, u64)]) -> Option<Taken> {
-        self.pop_by(now, Nanos::MAX, arms, Held { buffered, coming: None }).and_then(Result::ok)
+        self.pop_by(now, Nanos::MAX, arms, Held { buffered, coming: None, read_on: None })
+            .and_then(Result::ok)
     }
 
     /// As [`Queue::pop`], where `by` is how late it is already: a scheduler that can put its choice of `now` off for longer
@@ -232,14 +235,14 @@ impl Queue {
         now: Nanos,
         by: Nanos,
         arms: &[Estimate<'_>],
-        Held { buffered, coming }: Held<'_>,
+        Held { buffered, coming, read_on }: Held<'_>,
     ) -> Option<Result<Taken, Nanos>> {
         if let Some(waiting) = self.heads.pop() {
             self.remember(&waiting.command);
             return Some(Ok(Taken { waiting, arm: 0 }));
         }
         let Self { ref knowledge, ref slots, last, .. } = *self;
-        let choice = Choice { now, last, knowledge, arms, buffered, coming, slots };
+        let choice = Choice { now, last, knowledge, arms, buffered, coming, read_on, slots };
         let chosen = self
             .overdue(self.policy.age_limit, now)
             .or_else(|| self.in_stream(now))
