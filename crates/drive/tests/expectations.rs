@@ -172,6 +172,7 @@ rows! {
     twice_the_speed_is_half_the_wait_and_half_the_transfer
     half_the_wait_for_the_sector_leaves_the_transfer
     without_a_wait_for_the_sector_it_is_there_when_the_arm_is
+    without_a_wait_for_the_sector_a_write_where_the_arm_is_begins_when_its_data_are_there
     the_next_track_of_a_transfer_waits_as_ever
     part_of_a_physical_sector_comes_around_a_revolution_later_as_ever
     half_the_seek_is_half_of_the_head_switch_and_settle_too
