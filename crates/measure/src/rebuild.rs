@@ -7,8 +7,8 @@ use crate::MeasureError;
 use crate::extract::{Extraction, Parameter, Warning, WriteCase};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
-    OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec, SeekSpec,
-    WritePolicy,
+    OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
+    SeekSpec, WritePolicy,
 };
 use std::collections::BTreeMap;
 
@@ -177,14 +177,21 @@ impl Builder<'_> {
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
         self.measured("controller", "probe switches: minimum time to a sector of the same track");
-        for path in
-            ["read_completion_ms", "write_completion_ms", "overhead_beside_seek_ms", "queue_depth", "scheduler"]
-        {
+        for path in [
+            "read_completion_ms",
+            "write_completion_ms",
+            "overhead_beside_seek_ms",
+            "queue_depth",
+            "scheduler",
+        ] {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
         }
         let data_after = self.write_data_after();
         if data_after.is_some() {
-            self.measured("controller.write_data_after_ms", "probe write-cache: writes that are complete early");
+            self.measured(
+                "controller.write_data_after_ms",
+                "probe write-cache: writes that are complete early",
+            );
         } else {
             self.assumed("controller.write_data_after_ms", "cannot be told apart from the overhead");
         }
@@ -214,9 +221,9 @@ impl Builder<'_> {
     /// Where even a write to the same track waits for its data, what they take on the bus; 0 where they cross it beside the rest.
     fn data_behind_overhead(&self) -> f64 {
         let quick_ms = self.found.write_cache.as_ref().and_then(|cache| cache.quick_ms);
-        let waits = quick_ms.zip(self.found.value("mtm_ms")).is_some_and(|(quick, least)| {
-            (quick - least).abs() < DATA_LATER_MS.min(0.05 * least)
-        });
+        let waits = quick_ms
+            .zip(self.found.value("mtm_ms"))
+            .is_some_and(|(quick, least)| (quick - least).abs() < DATA_LATER_MS.min(0.05 * least));
         if waits { self.sector_bus_ms() } else { 0.0 }
     }
 
@@ -306,7 +313,10 @@ impl Builder<'_> {
         let whole = cache.read_ahead == "whole-track";
         if cache.reads_sent_whole == Some(true) {
             buffer.read_fence_fraction = Some(1.0);
-            self.measured("buffer.read_fence_fraction", "probe overhead: reads end later, the larger they are");
+            self.measured(
+                "buffer.read_fence_fraction",
+                "probe overhead: reads end later, the larger they are",
+            );
         }
         self.measured("cache", "probe cache");
         self.assumed("cache.partial_hit", "not probed");

@@ -123,7 +123,9 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
     }
     // Skippy's lowest point has bounds.
     for name in ["mtm_ms", "mtm_read_ms"] {
-        let Some((low, high)) = found.parameter(name).and_then(|parameter| parameter.lower.zip(parameter.upper)) else {
+        let Some((low, high)) =
+            found.parameter(name).and_then(|parameter| parameter.lower.zip(parameter.upper))
+        else {
             continue;
         };
         if let Some(row) = rows.iter_mut().find(|row| row.name == name) {
@@ -144,10 +146,20 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         let true_sectors = usual_track(&truth.layout, middle) as f64;
         row(format!("zone{index}.sectors"), true_sectors, Some(sectors), None, 0.0);
         let mut edges = truth.layout.zones().filter(|summary| summary.sectors > 0);
-        let nearest = edges.by_ref().map(|summary| summary.first_lba).min_by_key(|edge| edge.abs_diff(zone.first_lba));
-        row(format!("zone{index}.first"), nearest.unwrap_or(0) as f64, Some(zone.first_lba as f64), None, 1.1 * sectors);
+        let nearest =
+            edges.by_ref().map(|summary| summary.first_lba).min_by_key(|edge| edge.abs_diff(zone.first_lba));
+        row(
+            format!("zone{index}.first"),
+            nearest.unwrap_or(0) as f64,
+            Some(zone.first_lba as f64),
+            None,
+            1.1 * sectors,
+        );
         let samples = record.of(ProbeName::ZoneTracks).filter(|sample| sample.step >= 0);
-        let place = samples.map(|s| s.lba).filter(|lba| (zone.first_lba..zone.end_lba.min(capacity)).contains(lba)).last();
+        let place = samples
+            .map(|s| s.lba)
+            .filter(|lba| (zone.first_lba..zone.end_lba.min(capacity)).contains(lba))
+            .last();
         let Some(place) = place else { continue };
         let (track, cylinder) = truth.skews_at(place);
         // Where a cylinder ends with spare tracks, from the last track that holds data to the next cylinder.
@@ -165,7 +177,8 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
     }
     if let Some(bus) = found.parameter("bus_mb_per_s") {
         let rate = truth.spec.bus.read_mb_per_s;
-        let held = bus.lower.is_none_or(|lower| lower <= 1.02 * rate) && bus.upper.is_none_or(|upper| upper >= 0.98 * rate);
+        let held = bus.lower.is_none_or(|lower| lower <= 1.02 * rate)
+            && bus.upper.is_none_or(|upper| upper >= 0.98 * rate);
         let (found, ci95) = match bus.value {
             Some(value) => (value, bus.ci95.map(|ci95| ci95.max(0.005 * rate))),
             None => (if held { rate } else { 0.0 }, None),
@@ -184,7 +197,13 @@ fn bounds(rows: &mut Vec<Row>, name: &str, truth: &Truth, found: &Extraction) {
     let (lower, upper) = (parameter.lower.unwrap_or(0.0), parameter.upper.unwrap_or(f64::INFINITY));
     let held = moved >= lower - 0.002 && moved <= upper + 0.002;
     let found = if held { moved } else { f64::midpoint(lower, upper) };
-    rows.push(Row { name: format!("{name}.bounds"), truth: moved, found: Some(found), ci95: None, allowed: 0.0 });
+    rows.push(Row {
+        name: format!("{name}.bounds"),
+        truth: moved,
+        found: Some(found),
+        ci95: None,
+        allowed: 0.0,
+    });
 }
 
 /// How many sectors most tracks hold around a sector.
@@ -212,7 +231,9 @@ fn outcomes(numbers: Range<u64>, noise: Noise) -> Vec<Outcome> {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| numbers.contains(n)) {
+                while let Some(number) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| numbers.contains(n))
+                {
                     let outcome = Outcome::of(number, noise);
                     all.lock().unwrap().push(outcome);
                 }

@@ -79,7 +79,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     };
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
-    found.parameters = Parameters { record, known: &known, times: &times, history, found: &found, stalls }.all();
+    found.parameters =
+        Parameters { record, known: &known, times: &times, history, found: &found, stalls }.all();
     found.warnings = warnings(record, &known, &found, stalls);
     Ok(found)
 }

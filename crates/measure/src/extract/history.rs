@@ -41,7 +41,8 @@ impl History {
                     let (from, to) = (map.of_lba(before.lba)?, map.of_lba(sample.lba)?);
                     let cylinders = from.abs_diff(to);
                     let inwards = seeks.inward_extra_ms.unwrap_or(0.0) * if to > from { 1.0 } else { -1.0 };
-                    let seek_ms = seeks.before(writes, cylinders).filter(|_| cylinders >= LEAST_CYLINDERS)? + inwards;
+                    let seek_ms =
+                        seeks.before(writes, cylinders).filter(|_| cylinders >= LEAST_CYLINDERS)? + inwards;
                     let passing = slope(sample.lba) * f64::from(sample.sectors);
                     let least = spindle.turns(rest_ms + seek_ms) + passing;
                     Some(Landing { turns: spindle.turns(sample.latency_ms()) - least })
@@ -54,11 +55,9 @@ impl History {
 }
 
 /// Accesses behind a read, each with that read.
-fn behind_reads<'a>(
-    record: &'a Record,
-    known: &'a Known,
-) -> impl Iterator<Item = (&'a Sample, &'a Sample)> {
-    let all: Vec<&Sample> = record.of(ProbeName::SeekCurve).filter(|s| s.series == IN_TURNS && s.ok).collect();
+fn behind_reads<'a>(record: &'a Record, known: &'a Known) -> impl Iterator<Item = (&'a Sample, &'a Sample)> {
+    let all: Vec<&Sample> =
+        record.of(ProbeName::SeekCurve).filter(|s| s.series == IN_TURNS && s.ok).collect();
     let pairs: Vec<(&Sample, &Sample)> = all.windows(2).map(|pair| (pair[0], pair[1])).collect();
     pairs.into_iter().filter(|(before, sample)| {
         !before.mode.is_write() && known.hits.leave(before) && known.hits.leave(sample)

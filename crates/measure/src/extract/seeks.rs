@@ -89,8 +89,9 @@ impl Seeks {
             return if self.write.is_empty() { self.read.clone() } else { self.write.clone() };
         };
         let settles = self.write_settles();
-        let before_read = |point: &SeekPoint| {
-            SeekPoint { ms: point.ms - usual - level(&settles, point.cylinders), ..*point }
+        let before_read = |point: &SeekPoint| SeekPoint {
+            ms: point.ms - usual - level(&settles, point.cylinders),
+            ..*point
         };
         self.write.iter().map(before_read).collect()
     }

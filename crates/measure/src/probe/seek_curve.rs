@@ -10,10 +10,10 @@ use crate::device::Mode;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::least;
-use crate::record::{ProbeName, Role};
 use crate::record::series::seek_curve::{
     IN_TURNS, READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS,
 };
+use crate::record::{ProbeName, Role};
 
 pub(super) static SEEK_CURVE: Probe = Probe {
     name: ProbeName::SeekCurve,

@@ -268,7 +268,8 @@ impl Piece {
     /// How many sectors were slipped at a place where the angle jumps, as far as it is of whole sectors.
     pub(crate) fn slip(&self, jump: f64) -> Option<u64> {
         let sectors = jump * self.format.per_turn;
-        let whole = (sectors - sectors.round()).abs() < WHOLE.max(self.format.tolerance * self.format.per_turn * 0.5);
+        let whole =
+            (sectors - sectors.round()).abs() < WHOLE.max(self.format.tolerance * self.format.per_turn * 0.5);
         (whole && (0.5..MOST_SLIPPED).contains(&sectors)).then_some(sectors.round() as u64)
     }
 }
@@ -317,8 +318,10 @@ pub(crate) fn pieces(record: &Record, known: &Known) -> Vec<Piece> {
             series.entry(sample.series).or_default().push(sample);
         }
     }
-    let mut pieces: Vec<Piece> =
-        series.iter().filter_map(|(&series, samples)| piece((record, series), samples, &formats, known, spindle)).collect();
+    let mut pieces: Vec<Piece> = series
+        .iter()
+        .filter_map(|(&series, samples)| piece((record, series), samples, &formats, known, spindle))
+        .collect();
     // What was found in small parts before, and then as one, counts as one.
     pieces.sort_by_key(|piece| (piece.first, std::cmp::Reverse(piece.end)));
     let mut end = 0;
@@ -366,9 +369,8 @@ fn piece(
     let local = format.of_tracks(&followed);
     let format = local.as_ref().unwrap_or(format);
     let angle = *angles.get(&anchor)?;
-    let shared = at(ANEW).and_then(|anew| {
-        format.shared(anchor, anew.checked_sub(anchor)?, wrap(angles.get(&anew)? - angle))
-    });
+    let shared = at(ANEW)
+        .and_then(|anew| format.shared(anchor, anew.checked_sub(anchor)?, wrap(angles.get(&anew)? - angle)));
     let mut piece = Piece::new(shared.as_ref().unwrap_or(format), anchor, angle);
     (piece.first, piece.end) = (first, last + 1);
     let slips: Vec<u64> = {
@@ -386,7 +388,8 @@ fn piece(
         if slips.contains(&lba)
             && let Some(before) = angles.get(&(lba - unit))
         {
-            let jump = if lba > anchor { piece.off(lba, angles[&lba]) } else { -piece.off(lba - unit, *before) };
+            let jump =
+                if lba > anchor { piece.off(lba, angles[&lba]) } else { -piece.off(lba - unit, *before) };
             if let Some(slip) = piece.slip(jump) {
                 piece.slipped.insert(lba, slip);
             }

@@ -321,7 +321,11 @@ mod tests {
                     let skew = if (number + first) % 2 == 0 { 30.0 } else { 10.0 } / 360.0;
                     angle = wrap(angle + skew);
                     let skew_turns = (number > 0).then_some(skew);
-                    Border { angle, skew_turns, ..Border::test(number, 360 * number as u64, Some(360), 360.0) }
+                    Border {
+                        angle,
+                        skew_turns,
+                        ..Border::test(number, 360 * number as u64, Some(360), 360.0)
+                    }
                 })
                 .collect();
             mark_rare(&mut tracks);

@@ -124,7 +124,8 @@ impl Mechanics {
         }
         if pencil.chance(0.15, "settle by distance") {
             let more = pencil.between(0.3, 1.5);
-            writeln!(text, "write_settle_by_distance_ms = [[1.0, 0.0], [60.0, 0.0], [150.0, {more:?}]]").unwrap();
+            writeln!(text, "write_settle_by_distance_ms = [[1.0, 0.0], [60.0, 0.0], [150.0, {more:?}]]")
+                .unwrap();
         }
         let (drifts, odd) = (pencil.chance(0.1, "speed drifts"), pencil.chance(0.2, "odd speed"));
         if drifts || odd {
@@ -190,15 +191,18 @@ impl Shape {
             pencil.kinds.insert(skews);
         }
         let margin = (pencil.whole(1, 6), pencil.whole(2, 10));
-        let dense =
-            self.order == "classical" && heads > 1 && !text.contains("actuators") && pencil.chance(0.1, "densities by head");
+        let dense = self.order == "classical"
+            && heads > 1
+            && !text.contains("actuators")
+            && pencil.chance(0.1, "densities by head");
         let spares = self.spares(pencil, dense);
         let densities: Vec<f64> = (0..heads).map(|_| pencil.between(0.9, 1.06)).collect();
         let mut first = 0;
         for &(sectors, cylinders) in &self.zones {
             let skew = |ms: f64| ((ms + mechanics.settle_ms) / mechanics.turn_ms * f64::from(sectors)).ceil();
             let track = skew(mechanics.head_switch_ms) + f64::from(margin.0);
-            let cylinder = (skew(mechanics.first_seek_ms + mechanics.root_ms) + f64::from(margin.1)).max(track + 3.0);
+            let cylinder =
+                (skew(mechanics.first_seek_ms + mechanics.root_ms) + f64::from(margin.1)).max(track + 3.0);
             let (track, cylinder) = match skews {
                 "equal skews" => (cylinder, cylinder),
                 "no skews" => (0.0, 0.0),
@@ -268,7 +272,8 @@ fn controller(text: &mut String, pencil: &mut Pencil) {
         0..=4 => text.push_str("[write_policy.write-through]\n"),
         5 => text.push_str("[write_policy.immediate-reporting]\n"),
         6 => {
-            writeln!(text, "[write_policy.immediate-reporting]\npending_writes = {}", pencil.whole(1, 16)).unwrap();
+            writeln!(text, "[write_policy.immediate-reporting]\npending_writes = {}", pencil.whole(1, 16))
+                .unwrap();
         }
         _ => {
             let kib = pencil.by_scale(128.0, 768.0);
@@ -288,7 +293,8 @@ fn cache(text: &mut String, pencil: &mut Pencil) {
     }
     let ahead = pencil.one_of(&["none", "until-full", "to-track-end", "once-sequential"]);
     let (segments, kib) = (pencil.whole(1, 16), pencil.whole(16, 64));
-    writeln!(text, "[cache]\nsegments = {segments}\nsegment_kib = {kib}.0\nread_ahead = \"{ahead}\"").unwrap();
+    writeln!(text, "[cache]\nsegments = {segments}\nsegment_kib = {kib}.0\nread_ahead = \"{ahead}\"")
+        .unwrap();
 }
 
 /// Slipped sectors and tracks, and sectors that live elsewhere.
