@@ -34,7 +34,7 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     let small = fill::fill(record, SMALL)?;
     if !fill::is_quick(record, SMALL, spindle) {
         let runs = fill::at_once(record, spindle);
-        let quick_ms = runs.and_then(|_| fill::first_ms(record));
+        let quick_ms = runs.and_then(|runs| fill::least_ms(record, runs));
         return Some(WriteCacheFindings {
             policy: "immediate-reporting",
             runs,

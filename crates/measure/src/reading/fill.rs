@@ -61,9 +61,9 @@ pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -
     first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS)
 }
 
-/// What the first small write took, in ms.
-pub(crate) fn first_ms(record: &Record) -> Option<f64> {
-    of(record, SMALL).first().map(|sample| sample.latency_ms())
+/// The least that one of the first small writes took, in ms: behind a read it may take longer.
+pub(crate) fn least_ms(record: &Record, writes: u64) -> Option<f64> {
+    of(record, SMALL).iter().take(writes as usize).map(|sample| sample.latency_ms()).reduce(f64::min)
 }
 
 /// Whether the first writes of a series take all the same, as a cache takes them: those that wait for the media differ by the angle
