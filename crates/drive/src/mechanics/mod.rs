@@ -7,8 +7,8 @@ mod spindle;
 mod tests;
 
 pub use reach::Reach;
-pub(crate) use seek::third_of_stroke;
 use seek::level_beyond;
+pub(crate) use seek::third_of_stroke;
 pub use seek::{SeekAverages, SeekCurve};
 pub(crate) use spindle::hash;
 pub use spindle::{Epoch, Spindle};
