@@ -90,6 +90,9 @@ pub struct Angles {
 pub struct Calibration {
     /// One row a parameter, in the order in which they were fitted.
     pub rows: Vec<Row>,
+    /// What was made small in the end, and what gains of rows are gains of: [`Objective::Balanced`] where single requests alone
+    /// were to be fitted and other scores got worse with that.
+    pub objective: Objective,
     /// Requests that the corrected drive was fitted to, and those that were scored without having been fitted.
     pub requests: (usize, usize),
     /// Scores on what was fitted.
@@ -249,8 +252,21 @@ impl<'a> Work<'a> {
         Ok(Fold { times, scores, values, evaluations })
     }
 
+    /// A fit of single requests; where that has to be taken back in part, since other scores get worse with it, both are fitted
+    /// at once as well, and the drive stays that is better in both together.
     fn fit(&self, train: &MeasuredTrace) -> Result<PartFit<'a>, FitError> {
-        PartFit::new(self.drive, train, self.table.clone(), self.options, self.monitor, self.journal)
+        let of = |options: &Options| {
+            PartFit::new(self.drive, train, self.table.clone(), options, self.monitor, self.journal)
+        };
+        let asked = of(self.options)?;
+        if asked.refuted.is_empty() || self.options.objective != Objective::PerRequest {
+            return Ok(asked);
+        }
+        let both = of(&Options { objective: Objective::Balanced, ..self.options.clone() })?;
+        let tried = asked.evaluator.evaluations() + both.evaluator.evaluations();
+        let mut better = if both.balanced_ms()? < asked.balanced_ms()? { both } else { asked };
+        better.evaluator.has_tried(tried);
+        Ok(better)
     }
 
     /// Fits the angles of a drive to a part of the trace, and replays the whole trace.
@@ -298,6 +314,7 @@ impl<'a> Work<'a> {
         self.with_retries(&mut drive, &retries, &told);
         Ok(Calibration {
             rows,
+            objective: part.evaluator.objective(),
             requests: (train.requests().len(), scored),
             train: train_scores,
             test: *test,

@@ -12,6 +12,7 @@ use headstack_system::summary::PhaseSummary;
 use headstack_system::{
     CompletionRow, CompletionSink, Input, Replay, RunOptions, System, SystemConfig, SystemError, run,
 };
+use headstack_trace::Request;
 use headstack_units::{Nanos, Op};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -75,9 +76,8 @@ struct Journaled<'a> {
 
 impl<'a> Journaled<'a> {
     fn new(journal: &'a Journal, objective: Objective, base: &Values, trace: &MeasuredTrace) -> Self {
-        let request = |it: &headstack_trace::Request| {
-            (it.arrival.0, it.start.0, it.finish.0, it.lba.0, it.sectors, it.op == Op::Read)
-        };
+        let request =
+            |it: &Request| (it.arrival.0, it.start.0, it.finish.0, it.lba.0, it.sectors, it.op == Op::Read);
         let requests: Vec<_> = trace.requests().iter().map(request).collect();
         let trace = config_hash(&(env!("CARGO_PKG_VERSION"), objective.name(), requests));
         let context = config_hash(&(&trace, base.file()));
@@ -131,9 +131,34 @@ impl<'a> Evaluator<'a> {
         self.earlier + self.known.lock().map_or(0, |known| known.len() as u64)
     }
 
+    /// Counts drives that were evaluated elsewhere: so many are so in all.
+    pub(crate) fn has_tried(&mut self, drives: u64) {
+        self.earlier += drives.saturating_sub(self.evaluations());
+    }
+
+    /// What is made small.
+    pub(crate) fn objective(&self) -> Objective {
+        self.objective
+    }
+
     /// The measured times of the requests.
     pub(crate) fn measured(&self) -> &[Nanos] {
         &self.measured
+    }
+
+    /// Their directions.
+    pub(crate) fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The requests of the fitted part.
+    pub(crate) fn requests(&self) -> &[Request] {
+        self.trace.requests()
+    }
+
+    /// The drive with these values; `None` where one has no place in a drive file.
+    pub(crate) fn drive(&self, values: &Values) -> Option<DriveSpec> {
+        values.on(&self.base).drive()
     }
 
     /// One drive; `None` where its values contradict each other.
@@ -165,7 +190,7 @@ impl<'a> Evaluator<'a> {
         }
         self.monitor.count();
         // Bounds that depend on each other (a fence and a buffer, say): the drive's own check knows them all.
-        let Some(spec) = values.on(&self.base).drive() else { return Ok(None) };
+        let Some(spec) = self.drive(values) else { return Ok(None) };
         let Ok(system) = System::new(SystemConfig::of_drive("candidate", spec)) else { return Ok(None) };
         Ok(Some(locked_times(&Arc::new(system), &self.trace, Vec::new(), &RunOptions::default())?))
     }
@@ -208,6 +233,8 @@ pub(crate) struct LockedTimes {
     pub(crate) model: Vec<Nanos>,
     /// Whether its completion waited for the media.
     pub(crate) on_media: Vec<bool>,
+    /// How long the arm and then the sector took, as far as the request waited for them.
+    pub(crate) positioning: Vec<(Nanos, Nanos)>,
     /// How the angles were followed.
     pub(crate) tracking: Vec<PhaseSummary>,
 }
@@ -222,23 +249,26 @@ pub(crate) fn locked_times(
     let options =
         RunOptions { replay: Replay::Measured, phase_lock: Some(vec![learn_zones]), ..options.clone() };
     let count = trace.requests().len();
-    let mut times = Times { model: vec![Nanos::ZERO; count], on_media: vec![false; count] };
+    let mut times = Times(LockedTimes {
+        model: vec![Nanos::ZERO; count],
+        on_media: vec![false; count],
+        positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
+        tracking: Vec::new(),
+    });
     let summary = run(system, Input::Source(trace.source()), &options, &mut times, &mut |_| {})?;
-    Ok(LockedTimes { model: times.model, on_media: times.on_media, tracking: summary.phase })
+    Ok(LockedTimes { tracking: summary.phase, ..times.0 })
 }
 
 /// What is kept of each request, by its number.
-struct Times {
-    model: Vec<Nanos>,
-    on_media: Vec<bool>,
-}
+struct Times(LockedTimes);
 
 impl CompletionSink for Times {
     fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
         for row in rows {
             let request = row.id as usize;
-            self.model[request] = row.service();
-            self.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
+            self.0.model[request] = row.service();
+            self.0.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
+            self.0.positioning[request] = (row.phases.seek, row.phases.rotation);
         }
         Ok(())
     }

@@ -5,10 +5,11 @@ use crate::evaluate::{Evaluator, Point};
 use crate::guard::{Guard, taken_back};
 use crate::identify::{keep_what_is_identifiable, settle};
 use crate::journal::Journal;
+use crate::objective::{Loss, Objective};
 use crate::parameter::Parameter;
 use crate::plan::{fit_round, other_starts};
 use crate::search::{is_better, prune};
-use crate::table::{CURVE, ParameterTable};
+use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
 use crate::words::grouped;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 /// A round that gains less than this share of the objective is the last one.
 pub(crate) const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
 /// Another start must lead to an objective that is smaller by this share.
-const LEAST_SHARE_OF_A_START: f64 = 0.02;
+const LEAST_SHARE_OF_A_START: f64 = 0.01;
 
 /// A drive fitted to a part of a trace.
 pub(crate) struct PartFit<'a> {
@@ -62,8 +63,11 @@ impl<'a> PartFit<'a> {
         let mut part =
             Self { evaluator, point, table, before, times_before, base, rounds: 0, refuted: Vec::new() };
         part.search(original, train, options, monitor)?;
+        part.table.restore_curves(&part.point.values);
         // The points of a curve stay or go together.
-        let alone: Vec<Parameter> = part.table.parameters().filter(|it| it.path() != CURVE).collect();
+        let curves = [CURVE, SEEKS];
+        let alone: Vec<Parameter> =
+            part.table.parameters().filter(|it| !curves.contains(&it.path())).collect();
         let pruned = prune(&part.evaluator, part.point, &part.before, &alone)?;
         table = part.table;
         part.point = keep_what_is_identifiable(&part.evaluator, pruned, &part.before, &mut table)?;
@@ -94,7 +98,7 @@ impl<'a> PartFit<'a> {
         let mut table = self.table.clone().without(&refuted);
         let settled = settle(&self.evaluator, kept, &self.before, &table, &BTreeSet::new())?;
         self.point = keep_what_is_identifiable(&self.evaluator, settled, &self.before, &mut table)?;
-        self.table.restore_curve(&self.point.values);
+        self.table.restore_curves(&self.point.values);
         self.refuted = refuted;
         Ok(())
     }
@@ -157,6 +161,14 @@ impl<'a> PartFit<'a> {
             _ => self.evaluator.restore(earlier),
         }
         Ok(())
+    }
+
+    /// How far the drive is off in single requests and in the distributions together, in ms.
+    pub(crate) fn balanced_ms(&self) -> Result<f64, FitError> {
+        let times = self.evaluator.times(std::slice::from_ref(&self.point.values))?.remove(0);
+        let (ops, measured) = (self.evaluator.ops(), self.evaluator.measured());
+        let loss = |model: Vec<Nanos>| Loss::new(Objective::Balanced, ops, measured, &model).ms();
+        Ok(times.map_or(f64::INFINITY, loss))
     }
 
     /// The fitted drive. Its provenance calls what was replaced set by the user.

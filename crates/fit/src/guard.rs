@@ -13,7 +13,7 @@ use crate::objective::{Loss, Objective};
 use crate::parameter::Parameter;
 use crate::plan::fit_round;
 use crate::split::LEAST_TRAIN;
-use crate::table::{CURVE, ParameterTable};
+use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
 use crate::{FitError, Monitor};
@@ -22,9 +22,10 @@ use headstack_units::{Nanos, Op};
 
 /// What share of the fitted part the changes are fitted to again.
 const EARLY: (usize, usize) = (2, 3);
-/// A score is worse if it grows by this share, and by this many standard errors.
+/// A score is worse if it grows by this share, and by this many standard errors: eight scores are looked at, of which one
+/// grows by a standard error nearly always.
 const WORSE_SHARE: f64 = 0.01;
-const WORSE_ERRORS: f64 = 1.0;
+const WORSE_ERRORS: f64 = 2.0;
 /// Fewer requests of a direction are no score.
 const LEAST_SCORED: usize = 50;
 /// What must not get worse.
@@ -139,8 +140,8 @@ fn changed_paths(fitted: &Values, before: &Values, table: &ParameterTable) -> Ve
 
 /// A drive with all its values at a path as they were.
 pub(crate) fn taken_back(values: &Values, before: &Values, table: &ParameterTable, path: &str) -> Values {
-    if path == CURVE {
-        return values.without(CURVE);
+    if [CURVE, SEEKS].contains(&path) {
+        return values.without(path);
     }
     let own: Vec<Parameter> = table.parameters().filter(|it| it.path() == path).collect();
     own.iter().fold(values.clone(), |values, parameter| parameter.restored(&values, before))

@@ -10,7 +10,7 @@ use crate::evidence::as_good;
 use crate::interval::{End, Knowledge, knowledge};
 use crate::parameter::{Number, Parameter};
 use crate::search::{Line, descend, is_worth_a_curve, prune};
-use crate::table::{CURVE, ParameterTable};
+use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::values::Values;
 use std::collections::BTreeSet;
 
@@ -27,8 +27,15 @@ pub(crate) fn keep_what_is_identifiable(
     loop {
         let unknown = unknown(evaluator, &point, before, table)?;
         if unknown.is_empty() {
-            match worst_of_curve(evaluator, &point, before, table)? {
-                Some(worst) => point = thin(evaluator, point, before, table, worst)?,
+            let mut thinned = None;
+            for path in [SEEKS, CURVE] {
+                if let Some(worst) = worst_of_curve(evaluator, &point, before, table, path)? {
+                    thinned = Some(thin(evaluator, point.clone(), table, (path, worst))?);
+                    break;
+                }
+            }
+            match thinned {
+                Some(thinned) => point = thinned,
                 None => return Ok(point),
             }
             continue;
@@ -48,7 +55,7 @@ fn unknown(
     before: &Values,
     table: &ParameterTable,
 ) -> Result<Vec<Parameter>, FitError> {
-    let changed = |number: &Number| number.path != CURVE && number.is_changed(&point.values, before);
+    let changed = |number: &Number| number.at_cylinders.is_none() && number.is_changed(&point.values, before);
     let wanted: Vec<usize> =
         (0..table.numbers.len()).filter(|&which| changed(&table.numbers[which])).collect();
     let known = knowledge(evaluator, point, &table.numbers, &wanted)?;
@@ -57,7 +64,10 @@ fn unknown(
         open.map(|(&which, _)| Parameter::Number(table.numbers[which].clone())).collect();
     for choice in &table.choices {
         let parameter = Parameter::Choice(choice.clone());
-        if parameter.is_changed(&point.values, before) && !as_good(evaluator, point, choice)?.is_empty() {
+        // Which of several others it is may be open, as long as it is not the file's own.
+        if parameter.is_changed(&point.values, before)
+            && as_good(evaluator, point, choice)?.contains(choice.value(before))
+        {
             found.push(parameter);
         }
     }
@@ -86,7 +96,7 @@ pub(crate) fn settle(
     given_up: &BTreeSet<String>,
 ) -> Result<Point, FitError> {
     let mut point = start;
-    let (alone, _) = table.alone_and_curve();
+    let alone = table.alone();
     let free: Vec<&Number> = alone.iter().filter(|number| !given_up.contains(&number.name())).collect();
     for number in &free {
         point = descend(evaluator, &point, &Line::single(number), true)?;
@@ -101,9 +111,10 @@ fn worst_of_curve(
     point: &Point,
     before: &Values,
     table: &ParameterTable,
+    path: &str,
 ) -> Result<Option<usize>, FitError> {
     let curve: Vec<usize> =
-        (0..table.numbers.len()).filter(|&which| table.numbers[which].path == CURVE).collect();
+        (0..table.numbers.len()).filter(|&which| table.numbers[which].path == path).collect();
     if !curve.iter().any(|&which| table.numbers[which].is_changed(&point.values, before)) {
         return Ok(None);
     }
@@ -126,22 +137,21 @@ fn vagueness(known: &Knowledge) -> f64 {
 fn thin(
     evaluator: &Evaluator<'_>,
     point: Point,
-    before: &Values,
     table: &mut ParameterTable,
-    which: usize,
+    (path, which): (&str, usize),
 ) -> Result<Point, FitError> {
-    let Some(flat) = evaluator.point(&point.values.without(CURVE))? else { return Ok(point) };
-    let Some(values) = table.thin_curve(&point.values, which) else {
+    let Some(flat) = evaluator.point(&point.values.without(path))? else { return Ok(point) };
+    let Some(values) = table.thin_curve(path, &point.values, which) else {
         return Ok(flat);
     };
     let Some(mut thinned) = evaluator.point(&values)? else { return Ok(flat) };
-    let (_, curve) = table.alone_and_curve();
+    let curve = table.curve(path);
     for number in &curve {
         thinned = descend(evaluator, &thinned, &Line::single(number), false)?;
     }
     if is_worth_a_curve(&flat, &thinned) {
         return Ok(thinned);
     }
-    table.restore_curve(before);
+    table.restore_curves(&flat.values);
     Ok(flat)
 }

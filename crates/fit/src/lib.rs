@@ -57,7 +57,7 @@
 //!
 //! # What is not modelled
 //!
-//! Seek curves and buffer sizes are taken as they are. Of the layout only speed, skews, zone angles and slipped tracks are
+//! Buffer sizes are taken as they are. Of the layout only speed, skews, zone angles and slipped tracks are
 //! fitted. One drive at a time.
 
 mod calibrate;
@@ -76,6 +76,7 @@ mod plan;
 mod provenance;
 mod retries;
 mod search;
+mod seeks;
 mod split;
 mod table;
 mod trace;

@@ -30,8 +30,8 @@ pub struct Number {
 #[derive(Clone, Debug)]
 pub(crate) enum Fallback {
     Constant(f64),
-    /// The same as another value; the first element of a list.
-    As(&'static str),
+    /// The same as another value (the first element of a list), or this where the file has none either.
+    As(&'static str, f64),
     /// The overheads at this path, less what passes beside the seek, unless the drive says when its seeks begin.
     SeekAfter(String),
     /// A level curve of no height at these distances.
@@ -42,7 +42,7 @@ impl Fallback {
     fn of(&self, values: &Values) -> Value {
         match self {
             Self::Constant(value) => Value::Float(*value),
-            Self::As(path) => Value::Float(values.get(path).map_or(0.0, first)),
+            Self::As(path, none) => Value::Float(values.get(path).map_or(*none, first)),
             Self::SeekAfter(path) => seek_after(values, path),
             Self::Level(distances) => {
                 let point = |&at: &u32| Value::Array(vec![Value::Float(f64::from(at)), Value::Float(0.0)]);

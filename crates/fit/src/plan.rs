@@ -3,13 +3,22 @@
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
 use crate::parameter::Number;
-use crate::search::{Line, choose, descend, descend_curve};
-use crate::table::{ParameterTable, TIMES_MS};
+use crate::search::{Line, choose, descend, descend_curve, is_better, is_worth_a_curve};
+use crate::seeks::proposed;
+use crate::table::{
+    AHEAD, BURST, CURVE, DISCONNECTS, FENCE, GATHERED, ParameterTable, SEEK_EXTRA_MS, SEEKS, SEGMENT,
+    SEGMENTS, TIMES_MS, TRANSFERS,
+};
+use crate::values::{Values, real};
+use headstack_units::Op;
 use std::collections::BTreeMap;
+use toml::Value;
 
 /// Where else a search begins: this much taken from before the media work to behind it, and this fence.
 const ROOM_MS: f64 = 0.2;
 const FENCE_KIB: f64 = 8.0;
+/// What bursts, and what gathers before them, may come to.
+const BURSTS_KIB: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 
 /// Searches every line once; `small` is for rounds that begin near the best.
 pub(crate) fn fit_round(
@@ -18,16 +27,19 @@ pub(crate) fn fit_round(
     table: &ParameterTable,
     small: bool,
 ) -> Result<Point, FitError> {
-    let (alone, curve) = table.alone_and_curve();
+    let alone = table.alone_in(&start.values);
     let singles: Vec<Line> = alone.iter().map(Line::single).collect();
     let mut point = start.clone();
     for line in singles.iter().chain(&exchanges(&alone)) {
         point = descend(evaluator, &point, line, small)?;
     }
+    point = seeks_by_distance(evaluator, point, table, (SEEKS, None))?;
     // Twice: what is read ahead and what a hit does to it, for one, depend on each other.
     for choice in table.choices.iter().chain(&table.choices) {
         point = choose(evaluator, &point, choice)?;
     }
+    point = larger_segments(evaluator, point, table)?;
+    let curve = table.curve(CURVE);
     if !curve.is_empty() {
         point = descend_curve(evaluator, &point, &curve)?;
     }
@@ -38,7 +50,44 @@ pub(crate) fn fit_round(
     along(evaluator, start, point, &alone)
 }
 
-/// Drives to begin with that no line leads to: with room below the completions, and with a fence or without.
+/// The curve of a table as lost revolutions tell it, where that is clearly better.
+fn seeks_by_distance(
+    evaluator: &Evaluator<'_>,
+    point: Point,
+    table: &ParameterTable,
+    (path, only): (&str, Option<Op>),
+) -> Result<Point, FitError> {
+    if table.curve(path).is_empty() {
+        return Ok(point);
+    }
+    let found = proposed(evaluator, &point, (path, only), SEEK_EXTRA_MS)?;
+    Ok(found.filter(|found| is_worth_a_curve(&point, found)).unwrap_or(point))
+}
+
+/// Fewer and larger segments, of the same buffer, and as much more read ahead where a segment was the limit: three values
+/// of which none can change alone.
+fn larger_segments(
+    evaluator: &Evaluator<'_>,
+    point: Point,
+    table: &ParameterTable,
+) -> Result<Point, FitError> {
+    let of = |values: &Values, path: &str| values.get(path).map_or(0.0, real);
+    let Some(sizes) = table.choices.iter().find(|choice| choice.path == SEGMENT) else { return Ok(point) };
+    let (size, all) = (of(&point.values, SEGMENT), of(&point.values, "buffer.size_kib"));
+    let resized = |option: &Value| {
+        let segments = (all / real(option)).floor().max(1.0) as i64;
+        let values = point.values.with(SEGMENT, option.clone()).with(SEGMENTS, Value::Integer(segments));
+        let is_whole = of(&values, AHEAD) >= size;
+        Some(if is_whole { values.with(AHEAD, option.clone()) } else { values })
+    };
+    let tried = sizes.options.iter().filter(|option| real(option) > size).map(resized).collect();
+    let points = evaluator.points(tried)?.into_iter().flatten();
+    let best = points.min_by(|a, b| a.ms().total_cmp(&b.ms()));
+    Ok(best.filter(|best| is_better(&point, best)).unwrap_or(point))
+}
+
+/// Drives to begin with that no line leads to: with room below the completions, with a fence or without, and with data that
+/// go over the bus in bursts.
 ///
 /// The first changes no time by itself; what it allows is found afterwards.
 pub(crate) fn other_starts(
@@ -49,10 +98,50 @@ pub(crate) fn other_starts(
     let Some(shifted) = gauge(numbers).last().and_then(|line| line.at(&start.values, ROOM_MS)) else {
         return Ok(Vec::new());
     };
-    let fences = numbers.iter().filter(|it| it.path == "buffer.read_fence_kib" && it.high >= FENCE_KIB);
+    let fences = numbers.iter().filter(|it| it.path == FENCE && it.high >= FENCE_KIB);
     let fenced: Vec<_> = fences.map(|fence| Some(fence.put(&shifted, FENCE_KIB))).collect();
-    let tried = std::iter::once(Some(shifted)).chain(fenced).collect();
-    Ok(evaluator.points(tried)?.into_iter().flatten().collect())
+    let tried = std::iter::once(Some(shifted.clone())).chain(fenced).collect();
+    let mut starts: Vec<Point> = evaluator.points(tried)?.into_iter().flatten().collect();
+    starts.extend(in_bursts(evaluator, &[&start.values, &shifted], numbers)?);
+    Ok(starts)
+}
+
+/// The best of the drives whose data go over the bus in bursts, of what several sizes lead to along the lines nearest to
+/// them; none where no drive can do that.
+fn in_bursts(
+    evaluator: &Evaluator<'_>,
+    from: &[&Values],
+    numbers: &[Number],
+) -> Result<Option<Point>, FitError> {
+    let sizes: Vec<Number> =
+        numbers.iter().filter(|it| [FENCE, BURST, GATHERED].contains(&it.path.as_str())).cloned().collect();
+    let [fence, ..] = sizes.as_slice() else { return Ok(None) };
+    if sizes.len() < 3 {
+        return Ok(None);
+    }
+    let bursts = |values: &Values, kib: f64| {
+        let values = values.with(DISCONNECTS, true.into()).with(TRANSFERS, "bursts".into());
+        Some(sizes.iter().fold(values, |values, size| size.put(&values, kib)))
+    };
+    let fitting = BURSTS_KIB.into_iter().filter(|&kib| 2.0 * kib <= fence.high);
+    let tried = fitting.flat_map(|kib| from.iter().map(move |values| bursts(values, kib))).collect();
+    let together = Line::new(sizes.iter().map(|size| (size.clone(), 1.0)).collect());
+    let reads: Vec<Line> = numbers
+        .iter()
+        .filter(|it| it.path == "controller.read_completion_ms")
+        .map(Line::single)
+        .chain([together])
+        .collect();
+    let mut best: Option<Point> = None;
+    for mut point in evaluator.points(tried)?.into_iter().flatten() {
+        for line in &reads {
+            point = descend(evaluator, &point, line, false)?;
+        }
+        if best.as_ref().is_none_or(|best| point.ms() < best.ms()) {
+            best = Some(point);
+        }
+    }
+    Ok(best)
 }
 
 /// The numbers of a table by the path of their key.

@@ -14,8 +14,11 @@ const FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0];
 const FENCE_FRACTIONS: &[f64] = &[0.02, 0.05, 0.1, 0.25];
 const LIMITS: &[f64] = &[0.1, 0.25, 0.5];
 
-/// The settle of writes by distance: the one curve among the parameters.
+/// The curves among the parameters: the settle of writes by distance, and what all seeks take longer than the file says.
 pub(crate) const CURVE: &str = "mechanics.write_settle_by_distance_ms";
+pub(crate) const SEEKS: &str = "mechanics.seek_extra_by_distance_ms";
+/// Where the points of the second are as long as nothing was found: at these shares of all cylinders.
+const SEEKS_AT: [f64; 5] = [0.005, 0.03, 0.1, 0.3, 0.7];
 /// Where its points are, in cylinders; beyond the drive's last cylinder there is nothing to fit.
 const CURVE_AT: [u32; 12] = [1, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1200, 2400];
 
@@ -24,6 +27,22 @@ const CURVE_AT: [u32; 12] = [1, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1200
 const LONGEST_OVERHEAD_MS: f64 = 20.0;
 const LONGEST_STEP_MS: f64 = 10.0;
 const LEAST_SETTLE_MS: f64 = -5.0;
+/// How data go over the bus: whether the drive lets go of it, in one transfer or in bursts, of what size, and for how much
+/// data it asks for the bus again.
+pub(crate) const DISCONNECTS: &str = "bus.disconnects";
+pub(crate) const TRANSFERS: &str = "buffer.bus_transfers";
+pub(crate) const BURST: &str = "buffer.burst_kib";
+pub(crate) const GATHERED: &str = "buffer.buffer_full_kib";
+pub(crate) const FENCE: &str = "buffer.read_fence_kib";
+/// Of a drive file that says nothing.
+const DEFAULT_BURST_KIB: f64 = 64.0;
+const LONGEST_BURST_KIB: f64 = 1024.0;
+/// How the buffer is divided, and how much of a segment is read ahead.
+pub(crate) const SEGMENTS: &str = "cache.segments";
+pub(crate) const SEGMENT: &str = "cache.segment_kib";
+pub(crate) const AHEAD: &str = "cache.read_ahead_limit_kib";
+/// What a seek may take longer or shorter than its file says.
+pub(crate) const SEEK_EXTRA_MS: [f64; 2] = [-5.0, 10.0];
 const MOST_INWARD_MS: f64 = 5.0;
 /// The table of a drive that reports writes before they are on the media.
 const EARLY: &str = "write_policy.immediate-reporting";
@@ -38,6 +57,8 @@ pub struct ParameterTable {
     pub numbers: Vec<Number>,
     /// The words, switches and small whole numbers.
     pub choices: Vec<Choice>,
+    /// How many cylinders the drive has.
+    pub(crate) cylinders: u32,
 }
 
 impl ParameterTable {
@@ -57,7 +78,7 @@ impl ParameterTable {
         let values = Values::of(drive);
         let cylinders = drive.layout.cylinders.unwrap_or(0).max(drive.layout.cylinders_with_tracks());
         let numbers = [overheads(&values), mechanics(&values, cylinders), transfers(&values)].concat();
-        Self { numbers, choices: choices(&values) }
+        Self { numbers, choices: choices(&values), cylinders }
     }
 
     /// Only those that are named: by name, by the path of a list, or by the table they are in; all where nothing is.
@@ -120,31 +141,45 @@ impl ParameterTable {
         numbers.chain(self.choices.iter().cloned().map(Parameter::Choice))
     }
 
-    /// Leaves a point of the curve out, in a drive and in the table; `None` where it was the last one.
-    pub(crate) fn thin_curve(&mut self, values: &Values, which: usize) -> Option<Values> {
-        let mut points = values.get(CURVE)?.as_array()?.clone();
+    /// Leaves a point of a curve out, in a drive and in the table; `None` where it was the last one.
+    pub(crate) fn thin_curve(&mut self, path: &str, values: &Values, which: usize) -> Option<Values> {
+        let mut points = values.get(path)?.as_array()?.clone();
         points.remove(which);
-        let thinned = (!points.is_empty()).then(|| values.with(CURVE, Value::Array(points)))?;
-        self.set_curve(&thinned);
+        let thinned = (!points.is_empty()).then(|| values.with(path, Value::Array(points)))?;
+        self.set_curve(path, &thinned);
         Some(thinned)
     }
 
-    /// Makes the curve what it is in a drive.
-    pub(crate) fn restore_curve(&mut self, values: &Values) {
-        self.set_curve(values);
+    /// Makes the curves what they are in a drive.
+    pub(crate) fn restore_curves(&mut self, values: &Values) {
+        for path in [CURVE, SEEKS] {
+            self.set_curve(path, values);
+        }
     }
 
-    fn set_curve(&mut self, values: &Values) {
-        let at = self.numbers.iter().position(|number| number.path == CURVE);
-        let farthest = self.numbers.iter().filter_map(|number| number.at_cylinders).max();
-        let (Some(at), Some(farthest)) = (at, farthest) else { return };
-        self.numbers.retain(|number| number.path != CURVE);
-        self.numbers.splice(at..at, curve(values, farthest + 1));
+    fn set_curve(&mut self, path: &str, values: &Values) {
+        let at = self.numbers.iter().position(|number| number.path == path);
+        let Some(at) = at else { return };
+        self.numbers.retain(|number| number.path != path);
+        self.numbers.splice(at..at, curve(path, values, self.cylinders));
     }
 
-    /// The numbers that stand alone, and the points of the curve.
-    pub(crate) fn alone_and_curve(&self) -> (Vec<Number>, Vec<Number>) {
-        self.numbers.iter().cloned().partition(|number| number.path != CURVE)
+    /// The points of a curve.
+    pub(crate) fn curve(&self, path: &str) -> Vec<Number> {
+        self.numbers.iter().filter(|number| number.path == path).cloned().collect()
+    }
+
+    /// The numbers that stand alone and have to do with how a drive works.
+    pub(crate) fn alone_in(&self, values: &Values) -> Vec<Number> {
+        let in_bursts = values.get(TRANSFERS).and_then(Value::as_str) == Some("bursts");
+        let mut alone = self.alone();
+        alone.retain(|number| in_bursts || ![BURST, GATHERED].contains(&number.path.as_str()));
+        alone
+    }
+
+    /// The numbers that stand alone.
+    pub(crate) fn alone(&self) -> Vec<Number> {
+        self.numbers.iter().filter(|number| number.at_cylinders.is_none()).cloned().collect()
     }
 }
 
@@ -187,13 +222,13 @@ fn overheads(values: &Values) -> Vec<Number> {
             found.extend(pair(&path, &Fallback::SeekAfter(miss)));
         }
         if has_cache {
-            let fallback = Fallback::As("controller.by_history.read_hit_ms");
+            let fallback = Fallback::As("controller.by_history.read_hit_ms", 0.0);
             found.push(Number { fallback, ..time("controller.by_history.read_hit_at_rest_ms") });
         }
     } else {
         found.extend([time("controller.read_overhead_ms"), time("controller.write_overhead_ms")]);
         if has_cache {
-            let fallback = Fallback::As("controller.read_overhead_ms");
+            let fallback = Fallback::As("controller.read_overhead_ms", 0.0);
             found.push(Number { fallback, ..time("controller.hit_overhead_ms") });
         }
     }
@@ -213,24 +248,32 @@ fn mechanics(values: &Values, cylinders: u32) -> Vec<Number> {
         number("mechanics.read_settle_ms", LEAST_SETTLE_MS, LONGEST_STEP_MS),
         number("mechanics.head_switch_ms", 0.0, LONGEST_STEP_MS),
     ];
-    found.extend(curve(values, cylinders));
+    found.extend(curve(SEEKS, values, cylinders));
+    found.extend(curve(CURVE, values, cylinders));
     found
 }
 
-/// The settle of writes by distance: an element for each distance the drive has.
-fn curve(values: &Values, cylinders: u32) -> Vec<Number> {
-    let in_file = values.get(CURVE).and_then(Value::as_array).filter(|points| !points.is_empty());
+/// A curve: an element for each distance that it has, or else for some that the drive has.
+fn curve(path: &str, values: &Values, cylinders: u32) -> Vec<Number> {
+    let in_file = values.get(path).and_then(Value::as_array).filter(|points| !points.is_empty());
     let distances: Vec<u32> = match in_file {
         Some(points) => points.iter().map(|point| point.get(0).map_or(0, |at| real(at) as u32)).collect(),
-        None => CURVE_AT.into_iter().filter(|&at| at < cylinders).collect(),
+        None if path == CURVE => CURVE_AT.into_iter().filter(|&at| at < cylinders).collect(),
+        None => {
+            let mut at: Vec<u32> =
+                SEEKS_AT.iter().map(|share| (share * f64::from(cylinders)) as u32).collect();
+            at.dedup();
+            at
+        }
     };
+    let [low, high] = if path == CURVE { [0.0, LONGEST_STEP_MS] } else { SEEK_EXTRA_MS };
     let point = |(index, &at): (usize, &u32)| Number {
         steps: SETTLES_MS,
         element: Some(index),
         at_cylinders: Some(at),
         digits: 2,
         fallback: Fallback::Level(distances.clone()),
-        ..number(CURVE, 0.0, LONGEST_STEP_MS)
+        ..number(path, low, high)
     };
     distances.iter().enumerate().map(point).collect()
 }
@@ -241,8 +284,18 @@ fn transfers(values: &Values) -> Vec<Number> {
     if values.get("buffer.read_fence_fraction").is_some() {
         found.push(Number { steps: FENCE_FRACTIONS, ..number("buffer.read_fence_fraction", 0.0, 1.0) });
     } else if size_kib > 0.0 {
-        let fence = number("buffer.read_fence_kib", 0.0, size_kib);
+        let fence = number(FENCE, 0.0, size_kib);
         found.push(Number { steps: FENCES_KIB, digits: 2, ..fence });
+    }
+    if size_kib > 0.0 {
+        let size = |path, fallback| Number {
+            steps: FENCES_KIB,
+            digits: 2,
+            fallback,
+            ..number(path, 0.0, LONGEST_BURST_KIB)
+        };
+        found.push(size(BURST, Fallback::Constant(DEFAULT_BURST_KIB)));
+        found.push(size(GATHERED, Fallback::As(BURST, DEFAULT_BURST_KIB)));
     }
     found.push(number("buffer.write_start_ms", 0.0, LONGEST_STEP_MS));
     for operation in ["read", "write"] {
@@ -252,12 +305,22 @@ fn transfers(values: &Values) -> Vec<Number> {
         let rate = number(path, SLOWEST_BUS, fastest);
         found.push(Number { steps: SHARES, relative: true, digits: 4, ..rate });
     }
-    if let Some(segment_kib) = values.get("cache.segment_kib").map(real) {
-        let limit = number("cache.read_ahead_limit_kib", 0.5, segment_kib);
+    if let Some(segment_kib) = values.get(SEGMENT).map(real) {
+        let limit = number(AHEAD, 0.5, segment_kib);
         let fallback = Fallback::Constant(segment_kib);
         found.push(Number { steps: LIMITS, relative: true, digits: 1, fallback, ..limit });
     }
     found
+}
+
+/// The size of a segment, up to all of the buffer; `None` where there is nothing larger than the file's.
+fn segment_sizes(values: &Values) -> Option<Choice> {
+    let own = values.get(SEGMENT)?;
+    let (size, all) = (real(own), values.get("buffer.size_kib").map_or(64.0, real));
+    let shares = [6.0, 4.0, 3.0, 2.0, 1.0].map(|segments| all / segments);
+    let larger: Vec<Value> = shares.into_iter().filter(|&share| share > size).map(Value::Float).collect();
+    let options = [vec![own.clone()], larger].concat();
+    (size > 0.0 && options.len() > 1).then(|| Choice { path: SEGMENT, options, fallback: own.clone() })
 }
 
 fn choices(values: &Values) -> Vec<Choice> {
@@ -271,8 +334,13 @@ fn choices(values: &Values) -> Vec<Choice> {
         options: vec![true.into(), false.into()],
         fallback: fallback.into(),
     };
-    let buffer = [switch("buffer.write_overlaps_seek", true), switch("buffer.write_on_arrival", false)];
-    let Some(cache) = values.get("cache") else { return buffer.to_vec() };
+    let mut buffer =
+        vec![switch("buffer.write_overlaps_seek", true), switch("buffer.write_on_arrival", false)];
+    if values.get("buffer.size_kib").map_or(64.0, real) > 0.0 {
+        buffer.push(switch(DISCONNECTS, true));
+        buffer.push(word(TRANSFERS, &["one", "bursts"]));
+    }
+    let Some(cache) = values.get("cache") else { return buffer };
     let ahead = cache.get("read_ahead").and_then(Value::as_str).unwrap_or("none");
     let reads_on = ["aggressive", "sequential-aware", "once-sequential"].contains(&ahead);
     let read_ahead = [
@@ -296,11 +364,14 @@ fn choices(values: &Values) -> Vec<Choice> {
         word("cache.write_overlap", &["keep-front", "drop-segment", "drop-at-rest", "update"]),
         word("cache.partial_hit", &["serve", "bypass"]),
         Choice {
-            path: "cache.segments",
+            path: SEGMENTS,
             options: [1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32].map(Value::Integer).to_vec(),
             fallback: Value::Integer(1),
         },
     ];
+    if let Some(sizes) = segment_sizes(values) {
+        found.push(sizes);
+    }
     // What a hit needs, what ends read-ahead, and which data make room.
     found.extend([
         word("cache.look_up", &["when-decoded", "when-received"]),

@@ -161,7 +161,7 @@ fn summary(found: &Calibration, options: &Options, trace: &str) -> Value {
     let mut value = json!({
         "system": options.name,
         "workload": trace,
-        "objective": options.objective.name(),
+        "objective": found.objective.name(),
         "split": split,
         "parameters": found.rows.iter().map(row_value).collect::<Vec<_>>(),
         "train": both(&found.train, scores_value),

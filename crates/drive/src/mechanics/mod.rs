@@ -7,6 +7,7 @@ mod spindle;
 mod tests;
 
 pub use reach::Reach;
+use seek::level_beyond;
 pub(crate) use seek::third_of_stroke;
 pub use seek::{SeekAverages, SeekCurve};
 pub(crate) use spindle::hash;
@@ -32,12 +33,12 @@ pub struct Mechanics {
     /// Settle before a write, in ns; may be negative.
     pub write_settle_ns: i64,
     /// The part of the write settle that depends on the seek's distance; empty where none does.
-    pub write_settle_by_distance: Vec<(u32, f64)>,
+    pub write_settle_by_distance: Vec<[f64; 2]>,
     /// Inward seeks take this much longer, outward ones this much less, in ns.
     pub inward_extra_ns: i64,
     /// Whether the settle also follows a change of head where the arm does not move.
     pub settle_after_head_switch: bool,
-    /// Changes of track within a transfer, where those before one are scaled.
+    /// Changes of track within a transfer, where those before one take other times.
     within: Option<Box<Self>>,
 }
 
@@ -45,17 +46,18 @@ impl Mechanics {
     /// From a checked description.
     pub fn new(spec: &DriveSpec) -> Self {
         let scale = spec.fidelity.seek_scale;
-        if scale == 1.0 {
-            return Self::scaled(spec, 1.0);
+        let extra = &spec.mechanics.seek_extra_by_distance_ms;
+        if scale == 1.0 && extra.is_empty() {
+            return Self::scaled(spec, &[], 1.0);
         }
-        Self { within: Some(Box::new(Self::scaled(spec, 1.0))), ..Self::scaled(spec, scale) }
+        Self { within: Some(Box::new(Self::scaled(spec, &[], 1.0))), ..Self::scaled(spec, extra, scale) }
     }
 
-    /// All moves take `scale` times as long as described.
-    fn scaled(spec: &DriveSpec, scale: f64) -> Self {
+    /// All moves take `scale` times as long as described; seeks by `extra` longer than the curve says.
+    fn scaled(spec: &DriveSpec, extra: &[[f64; 2]], scale: f64) -> Self {
         let settle = |ms: f64| (ms * scale * 1e6).round() as i64;
         Self {
-            curve: SeekCurve::scaled(&spec.seek, physical_cylinders(&spec.layout), scale),
+            curve: SeekCurve::scaled(&spec.seek, extra, physical_cylinders(&spec.layout), scale),
             head_switch: Nanos::from_ms(spec.mechanics.head_switch_ms * scale),
             cylinder_switch: spec.mechanics.cylinder_switch_ms.map(Nanos::from_ms),
             read_settle_ns: settle(spec.mechanics.read_settle_ms),
@@ -64,7 +66,7 @@ impl Mechanics {
                 .mechanics
                 .write_settle_by_distance_ms
                 .iter()
-                .map(|&[distance, ms]| (distance as u32, ms * scale * 1e6))
+                .map(|&[distance, ms]| [distance, ms * scale * 1e6])
                 .collect(),
             inward_extra_ns: settle(spec.mechanics.inward_seek_extra_ms),
             settle_after_head_switch: spec.mechanics.settle_after_head_switch,
@@ -87,21 +89,8 @@ impl Mechanics {
     /// `settled`, and the part of the write settle that depends on the distance.
     #[inline(never)]
     fn settled_by_distance(&self, settled: Nanos, distance: u32) -> Nanos {
-        lengthened(settled, self.write_settle_at(distance))
-    }
-
-    fn write_settle_at(&self, distance: u32) -> i64 {
-        let points = &self.write_settle_by_distance;
-        let above = points.partition_point(|&(d, _)| d < distance);
-        let ns = match (above.checked_sub(1).map(|below| points[below]), points.get(above)) {
-            (None, Some(&(_, first))) => first,
-            (Some((_, last)), None) => last,
-            (Some((d0, t0)), Some(&(d1, t1))) => {
-                t0 + (t1 - t0) * f64::from(distance - d0) / f64::from(d1 - d0)
-            }
-            (None, None) => 0.0,
-        };
-        ns.round() as i64
+        let settle_ns = level_beyond(&self.write_settle_by_distance, f64::from(distance));
+        lengthened(settled, settle_ns.round() as i64)
     }
 
     /// From one track to the next within a transfer: as [`Mechanics::reposition`], but without regard to the direction (the skew

@@ -10,6 +10,8 @@ const MAX_TABLE: u32 = 4_000_000;
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
     formula: Formula,
+    /// What times are longer than the formula says: points, level beyond the ends; none where there is nothing.
+    extra_ms: Vec<[f64; 2]>,
     /// Times in ns by distance; empty where there are too many, or one exceeds 4 s.
     table: Vec<u32>,
     cylinders: u32,
@@ -109,8 +111,12 @@ impl Formula {
         }
     }
 
-    fn time(&self, distance: u32, scale: f64) -> Nanos {
-        if distance == 0 { Nanos::ZERO } else { Nanos::from_ms(self.ms(distance) * scale) }
+    fn time(&self, distance: u32, extra_ms: &[[f64; 2]], scale: f64) -> Nanos {
+        if distance == 0 {
+            return Nanos::ZERO;
+        }
+        let ms = self.ms(distance) + level_beyond(extra_ms, f64::from(distance));
+        Nanos::from_ms((ms * scale).max(0.0))
     }
 
     /// How long the coil speeds the arm up and slows it down again in a seek over `distance` ≥ 1, in ms: all but settling and
@@ -188,18 +194,29 @@ fn between(points: &[[f64; 2]], d: f64) -> f64 {
     }
 }
 
+/// Straight between points, level beyond either end; 0 where there are none.
+pub(super) fn level_beyond(points: &[[f64; 2]], d: f64) -> f64 {
+    match points {
+        [] => 0.0,
+        [[first, _], .., [last, _]] => between(points, d.clamp(*first, *last)),
+        [[_, only]] => *only,
+    }
+}
+
 impl SeekCurve {
     /// The curve of a checked description, for an arm that reaches `cylinders` physical cylinders.
     pub fn new(spec: &SeekSpec, cylinders: u32) -> Self {
-        Self::scaled(spec, cylinders, 1.0)
+        Self::scaled(spec, &[], cylinders, 1.0)
     }
 
-    /// The same, all times multiplied by `scale`.
-    pub(super) fn scaled(spec: &SeekSpec, cylinders: u32, scale: f64) -> Self {
+    /// The same, with what times are longer, all multiplied by `scale`.
+    pub(super) fn scaled(spec: &SeekSpec, extra_ms: &[[f64; 2]], cylinders: u32, scale: f64) -> Self {
         let formula = Formula::new(spec, cylinders);
         let tabulated = if cylinders <= MAX_TABLE { cylinders } else { 0 };
-        let table = (0..tabulated).map(|d| u32::try_from(formula.time(d, scale).0)).collect::<Result<_, _>>();
-        Self { formula, table: table.unwrap_or_default(), cylinders, scale }
+        let table = (0..tabulated)
+            .map(|d| u32::try_from(formula.time(d, extra_ms, scale).0))
+            .collect::<Result<_, _>>();
+        Self { formula, extra_ms: extra_ms.to_vec(), table: table.unwrap_or_default(), cylinders, scale }
     }
 
     /// The time of a seek over `distance` cylinders; none for distance 0.
@@ -214,7 +231,7 @@ impl SeekCurve {
     /// As [`SeekCurve::time`], where it is not in the table.
     #[cold]
     fn worked_out(&self, distance: u32) -> Nanos {
-        self.formula.time(distance, self.scale)
+        self.formula.time(distance, &self.extra_ms, self.scale)
     }
 
     /// How long the coil works in a seek over `distance` cylinders: neither while the arm coasts nor while it settles.

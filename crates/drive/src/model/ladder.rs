@@ -99,6 +99,7 @@ impl DriveSpec {
         self.buffer.write_start_ms = 0.0;
         self.mechanics.inward_seek_extra_ms = 0.0;
         self.mechanics.write_settle_by_distance_ms.clear();
+        self.mechanics.seek_extra_by_distance_ms.clear();
     }
 
     /// A preset's own values need a provenance like any other.

@@ -159,7 +159,12 @@ fn ascending(path: &str, times: [f64; 3], findings: &mut Findings) {
 fn mechanics(spec: &DriveSpec, findings: &mut Findings) {
     let mechanics = &spec.mechanics;
     findings.time_ms("mechanics.head_switch_ms", mechanics.head_switch_ms);
-    write_settle_by_distance(&mechanics.write_settle_by_distance_ms, findings);
+    for (path, points) in [
+        ("mechanics.write_settle_by_distance_ms", &mechanics.write_settle_by_distance_ms),
+        ("mechanics.seek_extra_by_distance_ms", &mechanics.seek_extra_by_distance_ms),
+    ] {
+        by_distance(path, points, findings);
+    }
     findings.range("mechanics.inward_seek_extra_ms", mechanics.inward_seek_extra_ms, -50.0, 50.0);
     if let Some(time) = mechanics.cylinder_switch_ms {
         findings.time_ms("mechanics.cylinder_switch_ms", time);
@@ -236,8 +241,7 @@ fn overheads_by_history(history: &OverheadsByHistory, findings: &mut Findings) {
     }
 }
 
-fn write_settle_by_distance(points: &[[f64; 2]], findings: &mut Findings) {
-    let path = "mechanics.write_settle_by_distance_ms";
+fn by_distance(path: &str, points: &[[f64; 2]], findings: &mut Findings) {
     if !points.windows(2).all(|pair| pair[0][0] < pair[1][0]) {
         findings.add(path, "the distances must ascend");
     }

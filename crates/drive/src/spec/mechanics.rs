@@ -91,6 +91,11 @@ pub struct MechanicsSpec {
     /// cylinders, time in ms]`, distances ascending, linear between them and level beyond the ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write_settle_by_distance_ms: Vec<[f64; 2]>,
+    /// By how much seeks of some distances take longer than the curve says, before reads and writes alike: `[distance in
+    /// cylinders, time in ms]`, distances ascending, linear between them and level beyond the ends; may be negative, but no
+    /// seek takes less than nothing. Changes of track within a transfer are as the curve says: the skew was made for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seek_extra_by_distance_ms: Vec<[f64; 2]>,
     /// By how much a seek towards higher cylinders takes longer than the curve says, and one towards lower cylinders
     /// shorter, in ms; may be negative.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -108,6 +113,7 @@ impl Default for MechanicsSpec {
             read_settle_ms: 0.0,
             write_settle_ms: 0.0,
             write_settle_by_distance_ms: Vec::new(),
+            seek_extra_by_distance_ms: Vec::new(),
             inward_seek_extra_ms: 0.0,
             settle_after_head_switch: yes(),
         }

@@ -64,9 +64,14 @@ pub(crate) fn measured(
     let text = format!("requests = {requests}\nseed = {seed}\n{workload}");
     let generator =
         WorkloadSpec::from_toml("w", &text).unwrap().generate(&system.devices(), None, None).unwrap();
+    served(&system, Input::Generator(generator), noise, seed)
+}
+
+/// The times that a real drive shows, whatever it is asked for.
+pub(crate) fn served(system: &Arc<System>, input: Input, noise: Noise, seed: u64) -> MeasuredTrace {
     let mut kept = Keep::default();
     let options = RunOptions { seed, ..RunOptions::default() };
-    run(&system, Input::Generator(generator), &options, &mut kept, &mut |_| {}).unwrap();
+    run(system, input, &options, &mut kept, &mut |_| {}).unwrap();
     kept.rows.sort_by_key(|row| row.id);
     let mut random = Pcg64::seed_from_u64(seed);
     let normal = Normal::new(0.0, noise.sigma_ms).unwrap();

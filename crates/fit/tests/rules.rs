@@ -1,0 +1,111 @@
+//! Rules that a drive follows and its file does not tell: planted, with noise, and found again.
+
+mod common;
+
+use common::{Noise, file, measured, random, served};
+use headstack_drive::spec::BusTransfers;
+use headstack_fit::{Calibration, MeasuredTrace, Monitor, Options, calibrate};
+use headstack_system::{Input, System};
+use headstack_trace::{InMemory, Request};
+use headstack_units::{Lba, Nanos, Op};
+use rand::RngExt;
+use std::sync::Arc;
+
+const NOISE: Noise = Noise { sigma_ms: 0.03, late: 0.01 };
+
+const FAR_AND_NEAR: &str = "
+[[stream]]
+read_fraction = 0.7
+size.weighted_kib = [[2.0, 1.0], [4.0, 1.0], [8.0, 1.0]]
+align_kib = 1
+inter_arrival.exponential_ms = 40
+";
+
+fn pairs(values: &[(&str, &str)]) -> Vec<(String, String)> {
+    values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect()
+}
+
+fn fitted(drive: &str, trace: &MeasuredTrace, parameters: &[&str]) -> Calibration {
+    let parameters = parameters.iter().map(|&name| name.to_owned()).collect();
+    let options = Options { parameters, ..Options::default() };
+    calibrate(&file(drive), trace, &options, &Monitor::default()).unwrap()
+}
+
+/// Two reads in a row anywhere, and two more somewhere in the 100 KiB behind them.
+fn pairs_and_what_is_near() -> Vec<Request> {
+    let mut random = random(3);
+    let mut at_ms = 0.0;
+    let mut requests = Vec::new();
+    for _ in 0..1000 {
+        let first = 8 * random.random_range(0..2_000_000_u64);
+        let near = [(); 2].map(|()| first + 16 + 4 * random.random_range(0..44));
+        for lba in [first, first + 8].into_iter().chain(near) {
+            requests.push(Request::new(Nanos::from_ms(at_ms), Op::Read, Lba(lba), 8));
+            at_ms += 60.0;
+        }
+    }
+    requests
+}
+
+fn percent(found: &Calibration) -> [f64; 2] {
+    [found.test.before, found.test.after].map(|scores| scores.all.per_request.mae_percent)
+}
+
+#[test]
+fn seeks_that_take_longer_than_their_curve_says_are_found_by_lost_revolutions() {
+    let real = [("mechanics.seek_extra_by_distance_ms", "[[50, 0.0], [100, 2.0], [400, 2.0], [500, 0.0]]")];
+    let trace = measured("hp-c2247a", &pairs(&real), FAR_AND_NEAR, 4000, NOISE, 7);
+    let found = fitted("hp-c2247a", &trace, &["mechanics.seek_extra_by_distance_ms"]);
+    let curve = &found.drive.mechanics.seek_extra_by_distance_ms;
+    let of = |from: f64, to: f64| {
+        let own = curve.iter().filter(|point| (from..to).contains(&point[0])).map(|point| point[1]);
+        own.collect::<Vec<_>>()
+    };
+    let (long, others) = (of(120.0, 380.0), of(600.0, 2100.0));
+    assert!(!long.is_empty() && long.iter().all(|ms| (ms - 2.0).abs() < 0.4), "{curve:?}");
+    assert!(others.iter().all(|ms| ms.abs() < 0.4), "{curve:?}");
+    let [before, after] = percent(&found);
+    assert!(after < 0.6 * before, "{before} to {after} %");
+}
+
+#[test]
+fn a_curve_that_is_right_stays_as_it_is() {
+    let trace = measured("hp-c2247a", &[], FAR_AND_NEAR, 4000, NOISE, 7);
+    let found = fitted("hp-c2247a", &trace, &["mechanics.seek_extra_by_distance_ms"]);
+    assert_eq!(found.drive.mechanics.seek_extra_by_distance_ms, Vec::<[f64; 2]>::new());
+}
+
+#[test]
+fn segments_are_found_larger_and_fewer_than_the_file_says() {
+    let real = [("cache.segments", "2"), ("cache.segment_kib", "96"), ("cache.read_ahead_limit_kib", "96")];
+    let names = ["cache.segments", "cache.segment_kib", "cache.read_ahead_limit_kib"];
+    let system = Arc::new(System::load("atlas-iii", &pairs(&real)).unwrap());
+    let source = Box::new(InMemory::new(pairs_and_what_is_near()));
+    let found = fitted("atlas-iii", &served(&system, Input::Source(source), NOISE, 7), &names);
+    assert_eq!(file("atlas-iii").cache.unwrap().segment_kib, 32.0);
+    let cache = found.drive.cache.as_ref().unwrap();
+    assert_eq!((cache.segments, cache.segment_kib), (2, 96.0), "{cache:?}");
+    let [before, after] = percent(&found);
+    assert!(after < 0.6 * before, "{before} to {after} %");
+}
+
+#[test]
+fn data_that_go_over_the_bus_in_bursts_are_found_to_do_so() {
+    let real = [
+        ("bus.disconnects", "true"),
+        ("buffer.bus_transfers", "\"bursts\""),
+        ("buffer.burst_kib", "8"),
+        ("buffer.buffer_full_kib", "8"),
+        ("buffer.read_fence_kib", "8"),
+    ];
+    let workload = FAR_AND_NEAR.replace("[8.0, 1.0]", "[8.0, 1.0], [16.0, 1.0], [24.0, 1.0]");
+    let trace = measured("dec-rz26", &pairs(&real), &workload, 4000, NOISE, 7);
+    let found = fitted("dec-rz26", &trace, &["controller", "buffer", "bus"]);
+    let [before, after] = percent(&found);
+    assert!(after < 0.5 * before, "{before} to {after} %");
+    let buffer = &found.drive.buffer;
+    assert_eq!(buffer.bus_transfers, Some(BusTransfers::Bursts));
+    assert!((buffer.read_fence_kib - 8.0).abs() < 1.0, "{buffer:?}");
+    // While 8 KiB go over the bus, some more come: a burst of a little more would take them along.
+    assert!((7.0..11.0).contains(&buffer.burst_kib), "{buffer:?}");
+}
