@@ -105,7 +105,7 @@ impl Format {
         let spares = tracks * self.sectors_per_track > sectors;
         let one = self.tracks == self.every && self.sectors == self.tracks * self.sectors_per_track;
         let fits = !self.along_surfaces && one && self.every > 1 && tracks > self.every && spares;
-        fits.then(|| Self { anchor, sectors, period, tracks, ..self.clone() })
+        fits.then(|| Self { tracks, period, sectors, anchor, ..self.clone() })
     }
 
     /// Tracks between two changes of the rarer kind.

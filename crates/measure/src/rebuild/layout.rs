@@ -104,7 +104,7 @@ impl Layout {
         let turned = periods as f64 * piece.period_revolutions;
         let mut spec = ZoneSpec {
             empty_sectors_at_front: front,
-            track_skew_sectors: piece.track_skew_sectors,
+            track_skew_sectors: if self.heads > 1 { piece.track_skew_sectors } else { 0.0 },
             cylinder_skew_sectors: piece.cylinder_skew_sectors,
             first_sector_revolutions: wrap(piece.anchor_revolutions - turned),
             ..self.cylinders(zone, cylinders)

@@ -85,6 +85,7 @@ impl Pencil {
 }
 
 /// Times of the arm.
+#[expect(clippy::struct_field_names, reason = "units stand last")]
 struct Mechanics {
     turn_ms: f64,
     head_switch_ms: f64,
