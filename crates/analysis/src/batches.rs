@@ -169,7 +169,9 @@ mod tests {
             for seed in 0..200 {
                 let mut batches = Batches::default();
                 let mut logs = responses(seed, 5000, alike);
-                logs.iter().for_each(|log| batches.record(Nanos::from_ms(5.0 * log.exp())));
+                for log in &logs {
+                    batches.record(Nanos::from_ms(5.0 * log.exp()));
+                }
                 errors.push(batches.variance(share).sqrt());
                 logs.sort_unstable_by(f64::total_cmp);
                 quantiles.push(logs[(share * 5000.0) as usize]);

@@ -14,7 +14,7 @@ const MOST: usize = 1024;
 /// Times by the value of a key.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    groups: BTreeMap<u64, Group>,
+    by_key: BTreeMap<u64, Group>,
     others: Group,
     /// Whether it is asked how far their quantiles are left to chance.
     in_batches: bool,
@@ -60,8 +60,8 @@ impl Groups {
     }
 
     pub(crate) fn record(&mut self, key: u64, read: bool, bytes: u64, response: Option<Nanos>) {
-        let full = self.groups.len() >= MOST && !self.groups.contains_key(&key);
-        let group = if full { &mut self.others } else { self.groups.entry(key).or_default() };
+        let full = self.by_key.len() >= MOST && !self.by_key.contains_key(&key);
+        let group = if full { &mut self.others } else { self.by_key.entry(key).or_default() };
         group.requests += 1;
         group.reads += u64::from(read);
         group.bytes += bytes;
@@ -75,7 +75,7 @@ impl Groups {
 
     /// The groups in order of their keys.
     pub(crate) fn finish(self, name: impl Fn(u64) -> String) -> Vec<GroupSummary> {
-        let groups = self.groups.into_iter().map(|(key, group)| (name(key), group));
+        let groups = self.by_key.into_iter().map(|(key, group)| (name(key), group));
         let others = (self.others.requests > 0).then_some(("others".to_owned(), self.others));
         groups
             .chain(others)

@@ -106,7 +106,9 @@ impl Recorder {
     fn record_counted(&mut self, rows: &[CompletionRow]) {
         self.response.quantiles.record_all(rows.iter().map(CompletionRow::response));
         self.service.quantiles.record_all(rows.iter().map(CompletionRow::service));
-        rows.iter().for_each(|row| self.record_one(row));
+        for row in rows {
+            self.record_one(row);
+        }
     }
 
     /// Takes one of the driver's requests below a buffer cache.
