@@ -434,7 +434,9 @@ mod tests {
             let values = [7, 1 << 33, 3, u64::MAX, 0, 7].map(Nanos);
             let (mut together, mut one_by_one) = (Quantiles::with_limit(limit), Quantiles::with_limit(limit));
             together.record_all(values.iter().copied());
-            values.iter().for_each(|&value| one_by_one.record(value));
+            for value in values {
+                one_by_one.record(value);
+            }
             assert_eq!(together.kind(), one_by_one.kind(), "{limit}");
             assert_eq!(together.counted(), one_by_one.counted(), "{limit}");
             assert_eq!((together.min(), together.max()), (Some(Nanos(0)), Some(Nanos(u64::MAX))));
