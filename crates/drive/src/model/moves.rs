@@ -143,13 +143,12 @@ mod tests {
     /// The table says what the moves say, whichever cylinders and heads they are.
     #[test]
     fn changes_to_a_neighbour_are_as_they_are_worked_out() {
-        let text =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/hp-97560.toml"));
-        let drive = DriveSpec::from_toml("hp-97560", &text.expect("a drive of the library")).expect("sound");
-        for switch in [SwitchModel::Skewed, SwitchModel::Fixed, SwitchModel::Free] {
-            let mut spec = drive.clone();
-            spec.fidelity.switch = switch;
-            spec.mechanics.cylinder_switch_ms = (switch == SwitchModel::Skewed).then_some(1.25);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/hp-97560.toml");
+        let text = std::fs::read_to_string(path).expect("a drive of the library");
+        for (switch, ms) in [("skewed", "0.0"), ("skewed", "1.25"), ("fixed", "1.25"), ("free", "1.25")] {
+            let set = [("fidelity.switch", switch), ("mechanics.cylinder_switch_ms", ms)]
+                .map(|(path, value)| (path.to_owned(), value.to_owned()));
+            let spec = DriveSpec::from_toml_with("hp-97560", &text, &set).expect("sound");
             let model = DriveModel::new(&spec).expect("sound");
             let from = (70, 4);
             for to in [(70, 4), (70, 5), (70, 0), (71, 4), (71, 0), (69, 4), (69, 18), (72, 4), (68, 3)] {
@@ -157,7 +156,7 @@ mod tests {
                     assert_eq!(
                         model.switch(from, to, op),
                         model.far_switch(from, to, op),
-                        "{switch:?} {to:?} {op:?}"
+                        "{switch} {to:?} {op:?}"
                     );
                 }
             }

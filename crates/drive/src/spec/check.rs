@@ -317,8 +317,8 @@ fn linear(spec: &DriveSpec, findings: &mut Findings) {
     ] {
         if is_set {
             let message = format!(
-                "a transfer that is linear in length (fidelity.transfer) has the bus from its first sector on, and takes the \
-                 sectors in order: this must be {without}"
+                "a transfer that is linear in length (fidelity.transfer) has the bus from its first sector on: this must be \
+                 {without}"
             );
             findings.add(path, message);
         }

@@ -75,12 +75,21 @@ fn effects_left_out_say_which_setting_they_cannot_keep() {
         ("transfer", "buffer.write_fence_kib", "8.0", "this must be absent"),
         ("transfer", "buffer.write_on_arrival", "true", "this must be false"),
         ("transfer", "buffer.write_start_ms", "0.5", "this must be 0"),
+        ("transfer", "buffer.burst_kib", "4.0", "this must be absent"),
+        ("transfer", "buffer.buffer_full_kib", "4.0", "this must be absent"),
+        ("transfer", "buffer.buffer_full_fraction", "0.5", "this must be absent"),
+        ("transfer", "buffer.buffer_empty_kib", "4.0", "this must be absent"),
+        ("transfer", "controller.data_preparation_ms", "0.5", "this must be 0"),
+        ("transfer", "physical_sector_bytes", "4096", "this must be absent"),
     ] {
         let without = if effect == "rotation" { "uniform" } else { "linear" };
         let effect = format!("fidelity.{effect}");
         let message = set(&[(effect.as_str(), without), (path, value)]).unwrap_err().to_string();
         assert!(message.contains(path) && message.contains(says), "{message}");
     }
+    let cache = ("cache", "{ segments = 1, segment_kib = 8.0, zero_latency = true }");
+    let message = set(&[("fidelity.transfer", "linear"), cache]).unwrap_err().to_string();
+    assert!(message.contains("cache.zero_latency") && message.contains("this must be false"), "{message}");
 }
 
 #[test]
@@ -167,26 +176,5 @@ fn a_write_cache_that_is_off_acknowledges_nothing_that_could_be_lost() {
     ] {
         let message = set(&[("write_cache.when_off", value)]).unwrap_err().to_string();
         assert!(message.contains(says), "{value}: {message}");
-    }
-}
-
-/// Beside a linear transfer, what it leaves out is refused and not dropped.
-#[test]
-fn a_linear_transfer_says_which_settings_it_cannot_keep() {
-    let cache = ("cache", "{ segments = 1, segment_kib = 8.0, zero_latency = true }");
-    for (path, value) in [
-        ("buffer.read_fence_kib", "4"),
-        ("buffer.write_fence_kib", "4"),
-        ("buffer.burst_kib", "4"),
-        ("buffer.buffer_full_fraction", "0.5"),
-        ("buffer.buffer_empty_kib", "4"),
-        ("controller.data_preparation_ms", "0.5"),
-        ("physical_sector_bytes", "4096"),
-        cache,
-    ] {
-        let linear = ("fidelity.transfer", "linear");
-        let message = set(&[linear, (path, value)]).unwrap_err().to_string();
-        let (path, says) = (if path == "cache" { "cache.zero_latency" } else { path }, "linear in length");
-        assert!(message.contains(path) && message.contains(says), "{path}={value}: {message}");
     }
 }
