@@ -34,7 +34,7 @@ export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 # The slow tests, of what is built for the others: to build them in release takes longer than they do. Chosen among all crates: with
 # one alone some of what it stands on has fewer features, and is built once more.
 SLOW_TESTS := $(RUST_TESTS) --test drive
-SLOW_FITTING := $(RUST_TESTS) --test coverage
+SLOW_FITTING := $(RUST_TESTS) --test coverage --test rules
 SLOW_STREAMS := $(RUST_TESTS) --lib fit::
 SLOW_MEASURING := $(RUST_TESTS) --test read_only --test null_model --test library
 
