@@ -185,7 +185,7 @@ fn a_drive_that_recalibrates_is_said_to() {
     let record = record_of("hp-97560", &RECALIBRATES);
     let found = extract(&record).unwrap();
     for (name, truth, widest) in [("stall_ms", 650.0, 25.0), ("stall_interval_s", 60.0, 0.1)] {
-        let seen = found.parameter(name).unwrap();
+        let seen = found.parameter(name).unwrap_or_else(|| panic!("{name}: {:?}", found.warnings));
         let (value, ci95) = (seen.value.unwrap(), seen.ci95.unwrap());
         assert!((value - truth).abs() <= ci95 && ci95 < widest, "{truth} is true: {seen:?}");
     }

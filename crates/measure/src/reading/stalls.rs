@@ -154,7 +154,8 @@ fn interval(met: &[Met], usual: Usual) -> Option<Estimate> {
     let pairs = met.windows(2).filter(|pair| pair[0].stretch == pair[1].stretch);
     let gaps: Vec<f64> = pairs.map(|pair| pair[1].end_s - pair[0].end_s).collect();
     let shortest = gaps.iter().copied().reduce(f64::min)?;
-    let (step_s, around_s) = (usual.middle_ms / 1e3, usual.most_ms / 1e3);
+    // A stall begins when the access under way ends, and is seen when the one that waited ends: each takes its time.
+    let (step_s, around_s) = (usual.middle_ms / 1e3, 2.0 * usual.most_ms / 1e3);
     SKIPPED.iter().find_map(|skipped| {
         let period = shortest / skipped;
         let count = |gap: f64| (gap / period).round();
