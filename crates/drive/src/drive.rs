@@ -353,7 +353,8 @@ impl Drive {
         }
         self.buffered.clear();
         let (mut coming, mut read_on) = (None, None);
-        if needs == Needs::Cache {
+        // Among one there is nothing to choose, unless it may be put off.
+        if needs == Needs::Cache && (self.queue.len() > 1 || self.queue.policy().puts_choices_off()) {
             let media = self.parts.mechanism.media_ahead(&self.model, at);
             self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
             coming = self.parts.buffer.coming();

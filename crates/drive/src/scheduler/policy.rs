@@ -233,6 +233,11 @@ impl Policy {
         self.kind == Kind::Ncq
     }
 
+    /// Whether it may put its choice off.
+    pub(crate) fn puts_choices_off(&self) -> bool {
+        self.kind == Kind::Ncq
+    }
+
     /// First come, first served, and nothing else.
     pub fn is_fcfs(&self) -> bool {
         self.kind == Kind::Fcfs
