@@ -151,6 +151,9 @@ rows! {
     a_settle_may_depend_on_the_distance
     a_settle_by_distance_is_level_beyond_its_points
     a_read_does_not_pay_for_the_writes_settle_by_distance
+    a_seek_may_take_longer_at_some_distances
+    what_a_seek_takes_longer_is_level_beyond_its_points
+    no_seek_takes_less_than_nothing
     a_change_of_head_takes_its_time
     of_seek_and_head_switch_the_longer_counts
     a_slow_head_switch_outlasts_the_seek
@@ -172,9 +175,9 @@ rows! {
     twice_the_speed_is_half_the_wait_and_half_the_transfer
     half_the_wait_for_the_sector_leaves_the_transfer
     without_a_wait_for_the_sector_it_is_there_when_the_arm_is
-    without_a_wait_for_the_sector_a_write_where_the_arm_is_begins_when_its_data_are_there
     the_next_track_of_a_transfer_waits_as_ever
     part_of_a_physical_sector_comes_around_a_revolution_later_as_ever
+    without_a_wait_for_the_sector_a_write_where_the_arm_is_begins_when_its_data_are_there
     half_the_seek_is_half_of_the_head_switch_and_settle_too
     half_the_seek_is_half_of_the_settle_by_distance_too
     a_wait_that_is_drawn_is_scaled
