@@ -150,8 +150,11 @@ impl ParameterTable {
         Some(thinned)
     }
 
-    /// Makes the curves what they are in a drive.
+    /// Makes the curves what they are in a drive, and lets read-ahead go as far as its segments do.
     pub(crate) fn restore_curves(&mut self, values: &Values) {
+        if let Some(segment_kib) = values.get(SEGMENT).map(real) {
+            self.numbers.iter_mut().filter(|it| it.path == AHEAD).for_each(|it| it.high = segment_kib);
+        }
         for path in [CURVE, SEEKS] {
             self.set_curve(path, values);
         }

@@ -84,7 +84,7 @@ fn segments_are_found_larger_and_fewer_than_the_file_says() {
     let found = fitted("atlas-iii", &served(&system, Input::Source(source), NOISE, 7), &names);
     assert_eq!(file("atlas-iii").cache.unwrap().segment_kib, 32.0);
     let cache = found.drive.cache.as_ref().unwrap();
-    assert_eq!((cache.segments, cache.segment_kib), (2, 96.0), "{cache:?}");
+    assert_eq!((cache.segment_kib, cache.read_ahead_limit_kib), (96.0, Some(96.0)), "{cache:?}");
     let [before, after] = percent(&found);
     assert!(after < 0.6 * before, "{before} to {after} %");
 }
