@@ -279,6 +279,7 @@ mod tests {
         let model = LockedTimes {
             model: vec![Nanos(2 * PERIOD.0); count],
             on_media: vec![true; count],
+            positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
             tracking: Vec::new(),
         };
         Retries::of(&ops, &measured, &model, PERIOD)
