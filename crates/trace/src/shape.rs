@@ -1,15 +1,16 @@
 //! Fitting a trace to a system: which requests, when, and where on which device.
 //!
 //! In this order: the device is chosen and renumbered; the time window and the limit select; arrivals are scaled; addresses
-//! are converted to the target's sectors (rounded outwards), scaled, moved; what then lies beyond the device is fitted or an
-//! error. Measured waits and services are kept as they were, relative to the arrival.
+//! are converted to the target's sectors (reads and discards rounded outwards; writes fill whole ones, or are an error),
+//! scaled, moved; what then lies beyond the device is fitted or an error. Measured waits and services are kept as they were,
+//! relative to the arrival.
 
 mod address;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::event::device_name;
 use crate::gate::LAST_INSTANT;
@@ -352,6 +353,9 @@ impl Selection {
         if request.is_flush_alone() {
             return self.keep(Request { device, ..request }, start).map(Some);
         }
+        if request.op == Op::Write && !self.fills_sectors(&request, target) {
+            return Err(self.in_part(&Request { device, ..request }, target));
+        }
         let placed = address::convert(request.lba.0, request.sectors, self.sector_bytes, target.sector_bytes)
             .and_then(|(lba, sectors)| {
                 Ok((address::move_by(lba, self.shaping.lba_scale, self.shaping.lba_offset)?, sectors))
@@ -359,6 +363,36 @@ impl Selection {
         let (lba, sectors) =
             placed.map_err(|unplaced| self.beyond(&Request { device, ..request }, unplaced))?;
         self.keep(Request { lba: Lba(lba), sectors, device, ..request }, start).map(Some)
+    }
+
+    /// Whether a request begins and ends where the target's sectors do, or need not: a discard frees the whole ones.
+    fn fills_sectors(&self, request: &Request, target: Target) -> bool {
+        let (from, to) = (u128::from(self.sector_bytes), u128::from(target.sector_bytes));
+        let is_boundary = |lba: u128| (lba * from).is_multiple_of(to);
+        let first = u128::from(request.lba.0);
+        request.flags.contains(RequestFlags::DISCARD)
+            || is_boundary(first) && is_boundary(first + u128::from(request.sectors))
+    }
+
+    /// A write of a part of a sector. Its device is the system's.
+    #[cold]
+    fn in_part(&self, request: &Request, target: Target) -> TraceError {
+        let bytes = u64::from(self.sector_bytes);
+        TraceError::unusable(
+            format!(
+                "request {} writes {} bytes from byte {} on, but device {} writes whole sectors of {} bytes",
+                self.seen,
+                u64::from(request.sectors) * bytes,
+                u128::from(request.lba.0) * u128::from(bytes),
+                request.device,
+                target.sector_bytes
+            ),
+            format!(
+                "a drive that takes smaller writes, and reads the rest first, has `sector_bytes = {bytes}` and \
+                 `physical_sector_bytes = {}`",
+                target.sector_bytes
+            ),
+        )
     }
 
     /// A request that is let through, when the shaping wants it.

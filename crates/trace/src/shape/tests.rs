@@ -116,6 +116,27 @@ fn sector_sizes_are_converted_before_the_check() {
 }
 
 #[test]
+fn a_write_fills_the_sectors_of_its_device() {
+    let large = Target { sector_bytes: 4096, sectors: 1000 };
+    let write = |lba, sectors| Request { op: Op::Write, ..at(0, 0, lba, sectors) };
+    let shaped = |request| shape(&[request], Shaping::default(), &[large]);
+    assert_eq!(shaped(write(16, 24)).unwrap(), [Request { op: Op::Write, ..at(0, 0, 2, 3) }]);
+    for (lba, sectors, from) in [(4, 4, 2048), (8, 4, 4096), (12, 12, 6144)] {
+        assert!(shaped(at(0, 0, lba, sectors)).is_ok(), "a read takes what it needs of whole sectors");
+        let mut discard = write(lba, sectors);
+        discard.flags = discard.flags.with(RequestFlags::DISCARD);
+        assert!(shaped(discard).is_ok(), "a discard frees what it can");
+        let error = shaped(write(lba, sectors)).unwrap_err();
+        let said = format!(
+            "request 1 writes {} bytes from byte {from} on, but device 0 writes whole sectors",
+            sectors * 512
+        );
+        assert!(error.to_string().starts_with(&said), "{error}");
+        assert!(error.hint().unwrap().contains("`sector_bytes = 512` and `physical_sector_bytes = 4096`"));
+    }
+}
+
+#[test]
 fn a_file_is_surveyed_where_the_fit_needs_it() {
     let file = text_file("0 0 4000 8 1\n1000000 0 4808 8 1\n");
     let fitted = |fit| {
