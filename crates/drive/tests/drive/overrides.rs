@@ -69,7 +69,7 @@ fn effects_left_out_say_which_setting_they_cannot_keep() {
             "bursts",
             "linear in length (fidelity.transfer) takes the bus once",
         ),
-        ("transfer", "buffer.read_fence_kib", "8.0", "has the bus from its first sector on, and takes"),
+        ("transfer", "buffer.read_fence_kib", "8.0", "from its first sector on: this must be 0"),
         ("transfer", "buffer.read_fence_fraction", "0.5", "this must be absent"),
         ("transfer", "buffer.read_fence_at_track_end", "true", "this must be false"),
         ("transfer", "buffer.write_fence_kib", "8.0", "this must be absent"),
