@@ -268,6 +268,10 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
         (("explore", "x", "--candidates", "y", "--threads", "-2"), "--threads -2 leaves nothing to do"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--save", "a.parquet"), "--out writes completions"),
         (("measure", "hp-97560", "skippy"), "did you mean `sim:hp-97560`"),
+        (("measure", "scan", "sim:hp-97560"), "`headstack measure sim:hp-97560 scan`"),
+        (("measure", "skippy"), "`headstack measure DEVICE skippy`"),
+        (("trace", "info", "a.txt", "b.txt"), "`headstack trace join` makes one of several traces"),
+        (("simulate", "hp-97560", "--set", "spindle.rpm=5400"), "did you mean `rotation_rpm`?"),
     ],
 )
 def test_what_is_missing_or_too_much_is_said_as_it_is_typed(words: tuple[str, ...], said: str) -> None:

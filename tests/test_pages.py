@@ -111,7 +111,7 @@ def test_a_validation_says_what_was_fitted_and_how_it_is_without_the_lock(tmp_pa
     unlocked = validation.summary["without_phase_lock"]["per_request"]["mae_ms"]
     assert f"{unlocked:.2f} ms" in answer(page)
     assert "not phase-locked" in page
-    assert "11 of them to parts of this very trace" in page
+    assert "11 of the drive&#39;s values were fitted to parts of this very trace" in page
     assert "are fitted to the first 2,000 requests" in page
 
 

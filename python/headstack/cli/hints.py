@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
+_SET = re.compile(r"cannot set `([^`]*)`")
 _KEY = re.compile(r"unknown (?:field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
 _NAME = re.compile(r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` cannot be fitted")
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
@@ -26,6 +27,8 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
         known = re.findall(r"`([^`]*)`", key[2])
         if near := _nearest(key[1], known):
             return message.replace(", " + key[2], ""), hint or f"did you mean `{near}`?"
+        if (asked := _SET.search(message)) and (near := _elsewhere(asked[1])):
+            return message.replace(", " + key[2], ""), hint or f"did you mean `{near}`?"
         return message.replace(", " + key[2], ""), hint or f"known: {', '.join(known)}"
     name = _NAME.search(message)
     if (
@@ -41,6 +44,30 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
             return message, hint
         return message.replace(argument[0], option), hint and hint.replace(argument[0], option)
     return message, hint
+
+
+def _elsewhere(asked: str) -> str | None:
+    """A key of drive files that ends as the one that was asked for: `rotation_rpm` for `spindle.rpm`."""
+    import json
+
+    from headstack._core import json_schema
+
+    schema = json.loads(json_schema("drive"))
+    word = asked.rpartition(".")[2]
+    found = [path for path in _keys(schema, schema.get("$defs", {})) if re.search(rf"(^|[._]){re.escape(word)}$", path)]
+    return min(found, key=lambda path: (path.count("."), len(path)), default=None)
+
+
+def _keys(schema: dict[str, Any], parts: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """The paths of all keys below a JSON Schema, by dots."""
+    if "$ref" in schema:
+        schema = {**parts[schema["$ref"].rpartition("/")[2]], **schema}
+    for word in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(word, ()):
+            yield from _keys(each, parts, prefix)
+    for key, value in schema.get("properties", {}).items():
+        yield prefix + key
+        yield from _keys(value, parts, f"{prefix}{key}.")
 
 
 def _nearest(word: str, known: list[str]) -> str | None:

@@ -130,6 +130,9 @@ def measure(
         )
     if device in library_drives() and not Path(device).exists():
         raise InputError(f"there is no device `{device}`", f"did you mean `sim:{device}`, which simulates it?")
+    if device in _probe_names() and not Path(device).exists():
+        raise InputError(f"there is no device `{device}`: it is a probe, and stands behind the device",
+                         f"`headstack measure {probes[0] if probes else 'DEVICE'} {device}`")  # fmt: skip
     is_simulated = device.startswith(("sim:", "mock:"))
     if is_simulated:
         _refuse({_option(name): value for name, value in consent.items()},
@@ -249,6 +252,12 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         )
         return NOT_THE_DEVICE
     return IN_PART if in_part else DONE
+
+
+def _probe_names() -> set[str]:
+    from headstack import measure
+
+    return {"skippy", *(probe["name"] for probe in measure.probes())}
 
 
 def _list(*, json: bool) -> int:

@@ -96,18 +96,24 @@ def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:
     return parser is not None and isinstance(problem, parser.CycloptsError)
 
 
+_TOO_MUCH = "nothing is known to do with "
+
+
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
     message = _in_our_words(problem, arguments).partition(" Available commands:")[0]
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
-    return message.rstrip(".").replace('"', "`"), f"`headstack {' '.join([*chain, '--help'])}` lists the options"
+    hint = f"`headstack {' '.join([*chain, '--help'])}` lists the options"
+    if chain[:1] == ["trace"] and message.startswith(_TOO_MUCH):
+        hint = f"`headstack trace join` makes one of several traces; {hint}"
+    return message.rstrip(".").replace('"', "`"), hint
 
 
 def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     message = " ".join(str(problem).split())
     if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
-        return "nothing is known to do with " + extra[1].replace("'", "`")
+        return _TOO_MUCH + extra[1].replace("'", "`")
     absent = re.fullmatch(r'Command "(.*)" parameter "?(--[\w-]+)"? requires an argument\.?', message)
     if absent is None:
         return message

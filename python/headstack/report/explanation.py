@@ -12,6 +12,7 @@ from headstack.timelines import summary_line, title
 
 if TYPE_CHECKING:
     from headstack.explanation import Explanation
+    from headstack.results.runs import Timeline
 
 
 def explanation_page(explanation: Explanation) -> Page:
@@ -91,6 +92,15 @@ def _answer(explanation: Explanation) -> str:
     phase, time = max(times.items(), key=lambda each: each[1])
     share = 100 * time / (timeline["response_ms"] or 1)
     name = title(timeline)
+    if phase == "other":
+        phase = f"waiting, as {_reason(timeline)}"
     return (
         f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."
     )
+
+
+def _reason(timeline: Timeline) -> str:
+    """What the longest wait was for."""
+    waits = [step for step in timeline["steps"] if step["label"] == "wait"]
+    longest = max(waits, key=lambda step: step["end_ms"] - step["start_ms"], default=None)
+    return longest["note"] if longest else "the mechanism was busy with other work"

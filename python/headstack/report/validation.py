@@ -148,9 +148,11 @@ def _fitted(validation: Validation) -> str:
     parts = []
     if count:
         own = sum(trace in source for source in validation.fitted_sources)
-        parts.append(f"{count} of the drive's values {'was' if count == 1 else 'were'} fitted to measured times")
-        if own:
-            parts[-1] += f", {own} of them to parts of this very trace"
+        fitted = f"{count} of the drive's values {'was' if count == 1 else 'were'} fitted to"
+        if own == count:
+            parts.append(f"{fitted} parts of this very trace")
+        else:
+            parts.append(f"{fitted} measured times" + (f", {own} of them to parts of this very trace" if own else ""))
     if "phase" in summary:
         parts.append(
             f"speed, skews and angles are fitted to the first {number(summary['phase']['fitted_to_requests'])} requests, "
