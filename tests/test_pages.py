@@ -84,6 +84,20 @@ def test_the_timeline_begins_where_the_request_does(tmp_path: Path) -> None:
     assert f"{found.timelines[-1]['response_ms']:.3f} ms" in answer(page)
 
 
+def test_an_answer_names_what_was_waited_for() -> None:
+    """`other` says nothing to who asks where the time went."""
+    found = headstack.explain("hp-97560", [0, 500_000])
+    timeline = found.timelines[-1]
+    timeline["phases_ms"] = {**timeline["phases_ms"], "other": 2 * timeline["response_ms"]}
+    step = timeline["steps"][0]
+    timeline["steps"] = [
+        {**step, "label": "wait", "note": "the arm was parked", "start_ms": 0.0, "end_ms": 9.0},
+        {**step, "label": "wait", "note": "the heads were cold", "start_ms": 9.0, "end_ms": 12.0},
+        {**step, "label": "seek", "note": "a long way", "start_ms": 12.0, "end_ms": 90.0},
+    ]
+    assert "waiting, as the arm was parked" in answer(explanation_page(found).html())
+
+
 def test_steps_at_the_same_time_lie_in_lanes() -> None:
     steps = pl.DataFrame(
         {"row": ["a", "a", "a", "b"], "label": ["seek", "bus", "rotation", "seek"], "note": [""] * 4,

@@ -383,7 +383,7 @@ class MeasurementSummary(TypedDict):
     parameters: list[MeasuredParameter]
     zones: list[MeasuredZone]
     pieces: list[Piece]
-    """Where tracks lie on the turn, in the order of addresses; empty where that was not measured."""
+    """Where tracks lie on the revolution, in the order of addresses; empty where that was not measured."""
     order: str | None
     group_cylinders: Figure
     seek: Seeks
