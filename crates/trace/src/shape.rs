@@ -365,12 +365,14 @@ impl Selection {
         self.keep(Request { lba: Lba(lba), sectors, device, ..request }, start).map(Some)
     }
 
-    /// Whether a request begins and ends where the target's sectors do, or need not: a discard frees the whole ones.
+    /// Whether a request begins and ends where the target's sectors do, or need not: a discard frees the whole ones, and traces of
+    /// hosts with smaller sectors than 512 bytes are taken to drives that their hosts would have written in such.
     fn fills_sectors(&self, request: &Request, target: Target) -> bool {
         let (from, to) = (u128::from(self.sector_bytes), u128::from(target.sector_bytes));
         let is_boundary = |lba: u128| (lba * from).is_multiple_of(to);
         let first = u128::from(request.lba.0);
-        request.flags.contains(RequestFlags::DISCARD)
+        target.sector_bytes <= 512
+            || request.flags.contains(RequestFlags::DISCARD)
             || is_boundary(first) && is_boundary(first + u128::from(request.sectors))
     }
 

@@ -121,6 +121,12 @@ fn a_write_fills_the_sectors_of_its_device() {
     let write = |lba, sectors| Request { op: Op::Write, ..at(0, 0, lba, sectors) };
     let shaped = |request| shape(&[request], Shaping::default(), &[large]);
     assert_eq!(shaped(write(16, 24)).unwrap(), [Request { op: Op::Write, ..at(0, 0, 2, 3) }]);
+    let old = Shaped::new(InMemory::new(vec![write(1, 1)]), 256, Shaping::default(), vec![DISK]);
+    assert_eq!(
+        drain(&mut old.unwrap()).unwrap().len(),
+        1,
+        "a host of 256-byte sectors would have written 512 bytes"
+    );
     for (lba, sectors, from) in [(4, 4, 2048), (8, 4, 4096), (12, 12, 6144)] {
         assert!(shaped(at(0, 0, lba, sectors)).is_ok(), "a read takes what it needs of whole sectors");
         let mut discard = write(lba, sectors);
