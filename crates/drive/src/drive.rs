@@ -349,7 +349,10 @@ impl Drive {
         }
         if self.model.write_back.is_some() {
             destage_until(&self.model, &mut self.parts, at);
-            share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
+            // One command alone gives the buffer its share when it is dispatched, if it needs the arm.
+            if self.queue.len() > 1 {
+                share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
+            }
         }
         self.buffered.clear();
         let (mut coming, mut read_on) = (None, None);

@@ -75,6 +75,21 @@ fn twins(model: Arc<DriveModel>, rows: &[Row]) -> Result<Served, TestCaseError> 
 /// Drives and commands on which the two paths once differed, or phases did not reach back to the submission.
 const RARE: &[(&str, &str, &[Row])] = &[
     (
+        "a piece goes before a read that is alone in the queue, once its read-ahead has come to the end of a sector",
+        r#"
+        cache = { segments = 2, segment_kib = 8.0, read_ahead = "to-track-end", partial_hit = "serve", look_up = "when-received", read_ahead_stop = "after-sector" }
+        write_policy.write-back = { size_kib = 12.0, dirty_hit = "delay", idle_before_destage_ms = 0.0 }
+        buffer = { bus_transfers = "one", size_kib = 4.0, write_start_ms = 0.2 }
+        controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, read_completion_ms = 0.05, queue_depth = 1, scheduler = "sptf" }
+        bus = { read_mb_per_s = 6.0, write_mb_per_s = 18.0, arbitration_us = 3.0, reconnect_us = 0.0 }"#,
+        &[
+            (0, Op::Write, 0, 20, false),
+            (0, Op::Read, 256, 22, true),
+            (0, Op::Write, 0, 13, false),
+            (0, Op::Read, 6, 8, true),
+        ],
+    ),
+    (
         "a destage piece waits for the last work of an arm that fails",
         r#"
         arms = { count = 2, design = "multi-moving", angles_turns = [0.660022, 0.821649], failures = [{ arm = 0, at_s = 0.4 }] }
