@@ -9,6 +9,7 @@ use headstack_fit::{
     Calibration, Interval, Known, Monitor, Number, Options, Parameter, ParameterTable, Row, Values, calibrate,
 };
 use rand::RngExt;
+use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -141,9 +142,8 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
         "changed {changed}, holding {changed_holding}; planted {planted}, identifiable {planted_told}, holding {planted_holding}"
     );
     assert!(f64::from(holding) >= 0.9 * f64::from(told), "{holding} of {told}\n{missed}");
-    assert!(
-        10 * planted_holding >= 9 * planted_told,
-        "of what was planted {planted_holding} of {planted_told}"
-    );
+    // So few that 15 of 17 come about as often as not where nine in ten hold: they must not be fewer than chance makes them.
+    let fewer = Binomial::new(0.9, planted_told.into()).unwrap().cdf(planted_holding.into());
+    assert!(fewer > 0.01, "of what was planted {planted_holding} of {planted_told}");
     assert!(planted_told * 2 >= planted, "{planted_told} of {planted} planted values are identifiable");
 }
