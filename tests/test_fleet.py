@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
@@ -141,6 +142,12 @@ def test_a_url_is_a_trace(trace: Path, tmp_path: Path) -> None:
         assert {**there, "wall_s": 0} == {**here, "wall_s": 0}
     words = ("simulate", "hp-97560", "--trace", f"file://{trace}", "--device", "7", "--json")
     assert run_cli(*words).json()["response_ms"] == here["response_ms"]
+    with ZipFile(tmp_path / "traces.zip", "w") as packed:
+        packed.write(trace, "fleet.parquet")
+    # A path object makes one slash of two, in every link of a chain.
+    for place in (f"file://{tmp_path}/traces.zip", f"simplecache::file://{tmp_path}/traces.zip"):
+        assert run_cli("trace", "info", f"zip://fleet.parquet::{place}", "--json").json()["requests"] > 0
+    assert "`zip://a.csv::nowhere://host/b.zip`" in refused("trace", "info", "zip://a.csv::nowhere://host/b.zip")
     assert "there is nothing at" in refused("trace", "info", f"file://{tmp_path}/nothing.parquet")
     assert "a URL that fsspec opens" in refused("trace", "info", "nowhere://host/file")
 

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import polars as pl
@@ -93,6 +94,15 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
         ('constraints = ["gapp < 30"]\n' + BASE + RPM + GAP, ["no axis is called `gapp`", "did you mean `gap`"]),
         ("constraints = [\"__import__('os')\"]\n" + BASE + RPM, ["constraints.0"]),
         ('constraints = ["gap <"]\n' + BASE + GAP, ["is not a condition"]),
+        ("constraints = [\"'a' * 99999999999 == 'b'\"]\n" + BASE + RPM, ["constraints.0", "only numbers"]),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 1.0, to = 1e300, step = 1e-300 }"),
+            ["100,000"],
+        ),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", f"range = {{ from = 1, to = 1{'0' * 400}, step = 1 }}"),
+            ["number"],
+        ),
         (BASE, ["there is no axis"]),
         (BASE + RPM + RPM, ["two axes are called `rotation_rpm`"]),
         (BASE + RPM + RPM.replace("path", 'name = "again"\npath'), ["both set `rotation_rpm`"]),
@@ -273,6 +283,20 @@ def test_a_load_that_changed_makes_another_sweep(tmp_path: Path) -> None:
         headstack.sweep(file, tmp_path / "out", resume=True)
 
 
+def test_a_sweep_goes_on_from_another_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drive = tmp_path / "mine.toml"
+    drive.write_text((ROOT / "drives" / "hp-97560.toml").read_text())
+    written(tmp_path, BASE.replace("hp-97560", "mine.toml") + RPM)
+    monkeypatch.chdir(tmp_path)
+    headstack.sweep("grid.toml", "out")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert headstack.sweep("../grid.toml", "../out", resume=True).resumed == 3
+    drive.write_text(drive.read_text().replace("rotation_rpm = 4002.0", "rotation_rpm = 4003.0"))
+    with pytest.raises(InputError, match="another sweep"):
+        headstack.sweep("../grid.toml", "../out", resume=True)
+
+
 def test_a_full_disk_ends_the_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:
     file = written(tmp_path, BASE + RPM)
     headstack.sweep(file, tmp_path / "out")
@@ -303,6 +327,31 @@ def test_a_point_is_repeated_until_its_interval_is_narrow(tmp_path: Path) -> Non
             assert before is not None
             assert (before.ci95 or 0) > 0.1 * before.mean
     assert len({len(result.runs) for result in done.results} | {3}) > 1, "the rule must have asked for more somewhere"
+
+
+def test_a_point_whose_interval_stays_wide_is_named(tmp_path: Path) -> None:
+    rule = '[stop]\nmetric = "response_ms.mean"\nwithin_percent = 0.001\nmost = 4\n'
+    file = written(tmp_path, BASE + GAP + rule)
+    found = run_cli("sweep", file, "--out", tmp_path / "out", "--json").json()
+    assert (found["complete"], found["wide"]) == (2, [0, 1])
+    assert "2 after 4 repeats" in run_cli("sweep", file, "--out", tmp_path / "out", "--resume").out
+    narrow = written(tmp_path, BASE + GAP + rule.replace("0.001", "1000"), "narrow.toml")
+    assert run_cli("sweep", narrow, "--out", tmp_path / "narrow", "--json").json()["wide"] == []
+
+
+@pytest.mark.parametrize(("begun", "least"), [(3, 0.87), (10, 0.91)])
+def test_intervals_that_end_a_point_hold_the_mean_about_as_often_as_told(begun: int, least: float) -> None:
+    random, stop = Random(1), definition.Stop("response_ms.mean", 5.0, 200)
+    held = 0
+    for _ in range(400):
+        values = [random.gauss(1.0, 0.1) for _ in range(begun)]
+        while not repeats.is_enough(stop, values) and len(values) < stop.most:
+            values.append(random.gauss(1.0, 0.1))
+        found = repeats.estimate(values)
+        assert found is not None
+        held += abs(found.mean - 1.0) <= (found.ci95 or 0.0)
+    # 0.90 and 0.94 are told; two standard errors less.
+    assert least <= held / 400 <= 0.98
 
 
 def test_the_interval_covers_the_mean_of_many_seeds(tmp_path: Path) -> None:
@@ -529,6 +578,34 @@ def test_jobs_of_submitit_give_the_same_bytes(tmp_path: Path) -> None:
     assert (found["points"], found["failed"]) == (3, 0)
     tables = [(tmp_path / place / folder.RESULTS).read_bytes() for place in ("here", "there")]
     assert tables[0] == tables[1]
+
+
+def test_jobs_that_slurm_refuses_are_points_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("submitit", reason="needs `submitit`: pip install 'headstack[slurm]'")
+    for name in ("srun", "sbatch", "scancel", "sacct"):
+        (tmp_path / name).write_text("#!/bin/sh\necho invalid partition >&2\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    outcome = run_cli(
+        "sweep", written(tmp_path, BASE + RPM), "--slurm", "partition=none", "--out", tmp_path / "out", "--json"
+    )
+    assert outcome.code == 1, outcome
+    done = json.loads(outcome.out)
+    assert (done["failed"], done["complete"]) == (3, 0)
+    assert all("invalid partition" in each["error"] for each in done["failures"])
+
+
+def test_a_wrong_file_asks_no_cluster_for_anything(tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="needs `submitit`: pip install 'headstack[slurm]'")
+    assert "cannot read" in refused("sweep", tmp_path / "none.toml", "--slurm", "local", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_options_of_jobs_may_follow_the_word_local(tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="needs `submitit`: pip install 'headstack[slurm]'")
+    file = written(tmp_path, BASE + RPM)
+    found = run_cli("sweep", file, "--slurm", "local,timeout_min=5", "--out", tmp_path / "out", "--json").json()
+    assert found["complete"] == 3
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import IO, Any
 from headstack.errors import InputError, package_hint
 
 _PIECE = 1 << 22
+_ONE_SLASH = re.compile(r"^((?!file:|local:)[A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
+"""The path of a local file is the same after one slash as after three."""
 
 
 def is_url(name: str) -> bool:
@@ -19,6 +22,7 @@ def is_url(name: str) -> bool:
 
 def copied(url: str) -> IO[bytes]:
     """Copy what a URL names into a file without a name, which is there until it is closed."""
+    url = _slashes_put_back(url)
     fsspec = _fsspec(url)
     target = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
     try:
@@ -42,6 +46,12 @@ def version(url: str) -> str:
         return str(system.ukey(path))
     except Exception as problem:
         return f"{type(problem).__name__}: {problem}"
+
+
+def _slashes_put_back(url: str) -> str:
+    """A chain of URLs (`zip://a.csv::https://host/b.zip`) of which a path object made one slash of two."""
+    first, *others = url.split("::")
+    return "::".join([first, *(_ONE_SLASH.sub(r"\1://", link) for link in others)])
 
 
 def _fsspec(url: str) -> Any:

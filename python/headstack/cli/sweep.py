@@ -44,8 +44,8 @@ def sweep(
 
     Exit code 1: some points failed; they are listed, and the others are done.
     """
-    from headstack import sweep as run_sweep
     from headstack.files import check_packages
+    from headstack.sweeping import definition, run_definition
 
     check_packages("a sweep", ("polars",))
     if threads is not None and threads < 1:
@@ -54,9 +54,11 @@ def sweep(
         )
     if sum(each is not None for each in (threads, dask, slurm)) > 1:
         raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
+    # What is wrong with the file is said before a cluster is asked for anything.
+    found = definition.load(file)
     with kept(out), _executor(dask, slurm, out) as executor, output.progress("sweeping", None) as progress:
         told = None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted))
-        done = run_sweep(file, out, resume=resume, executor=executor, threads=threads, progress=told)
+        done = run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
     say_failures(done)
     output.wrote(out)
@@ -124,6 +126,10 @@ def _show(done: Sweep) -> None:
     facts = [("points", f"{len(done.complete):,} of {len(done.definition.points):,} complete")]
     if done.resumed:
         facts.append(("resumed", f"{done.resumed:,} were complete before"))
+    if done.wide and (stop := done.definition.stop) is not None:
+        facts.append((
+            "still wide", f"{len(done.wide):,} after {stop.most:,} repeats: more than {stop.within_percent:g} % of {stop.metric}"
+        ))  # fmt: skip
     if done.failures:
         facts.append(("failed", f"{len(done.failures):,}"))
     output.facts("", facts)

@@ -81,6 +81,8 @@ class SweepSummary(TypedDict):
     complete: int
     failed: int
     resumed: int
+    wide: list[int]
+    """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows."""
     runs: int
     axes: list[str]
     metrics: list[str]

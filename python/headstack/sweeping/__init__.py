@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headstack.sweeping import definition, folder, probe
+from headstack.sweeping import definition, folder, probe, settings
 from headstack.sweeping.driver import Driver
 from headstack.sweeping.executors.local import LocalExecutor
 from headstack.sweeping.result import Sweep
@@ -60,6 +60,7 @@ def run_definition(
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Run a sweep that has been read; the arguments are those of `sweep`."""
+    settings.forget()
     probe.check(found)
     kept = folder.opened(out, found, resume=resume)
     if executor is not None:

@@ -120,9 +120,10 @@ def _range(table: Any, where: str) -> list[Any]:
     step = reading.number(table, "step", where)
     if step <= 0:
         raise InputError(f"{where}.step: {step} leads nowhere", "give a positive step")
-    steps = int((high - low) / step + 1e-9)
-    if steps >= _MOST_VALUES:
+    reached = (high - low) / step + 1e-9
+    if reached >= _MOST_VALUES:
         raise InputError(f"{where}: that is more than {_MOST_VALUES:,} values", "choose a longer step")
+    steps = int(reached)
     return [_digits(low + step * number, 12) for number in range(steps + 1)]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _FORM = "names of axes, numbers, texts, + - * / // %, < <= == != >= >, in, and, or, not"
+_WITH_NUMBERS = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos,
@@ -67,6 +68,13 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, (bool, int, float, str))
 
 
+def _calculated(sign: ast.operator, left: Any, right: Any) -> Any:
+    # A text or a list many times over would fill the memory.
+    if isinstance(sign, _WITH_NUMBERS) and not all(isinstance(each, (int, float)) for each in (left, right)):
+        raise TypeError("only numbers can be calculated with")
+    return _OPERATORS[type(sign)](left, right)
+
+
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     match node:
         case ast.Constant(value):
@@ -78,7 +86,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         case ast.UnaryOp(sign, operand):
             return _OPERATORS[type(sign)](_value(operand, values))
         case ast.BinOp(left, sign, right):
-            return _OPERATORS[type(sign)](_value(left, values), _value(right, values))
+            return _calculated(sign, _value(left, values), _value(right, values))
         case ast.BoolOp(word, parts):
             return (all if isinstance(word, ast.And) else any)(_value(part, values) for part in parts)
         case ast.Compare(left, signs, others):

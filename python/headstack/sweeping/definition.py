@@ -17,7 +17,7 @@ from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, reading, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from headstack.sweeping.settings import Settings
 
@@ -73,17 +73,23 @@ class Definition:
         known = {
             "version": _core.VERSION,
             "sweep": tomllib.loads(self.text),
-            "systems": {name: _hash_of_system(name) for name in sorted({p.settings.system for p in self.points})},
-            "workloads": {
-                name: _hash_of_workload(name)
-                for name in sorted({p.settings.workload for p in self.points if p.settings.workload})
-            },
-            "traces": {
-                name: _hash_of_trace(name)
-                for name in sorted({p.settings.trace for p in self.points if p.settings.trace})
-            },
+            "systems": self._hashes(_hash_of_system, (p.settings.system for p in self.points)),
+            "workloads": self._hashes(_hash_of_workload, (p.settings.workload for p in self.points)),
+            "traces": self._hashes(_hash_of_trace, (p.settings.trace for p in self.points)),
         }
         return sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
+
+    def _hashes(self, of: Callable[[str], str], names: Iterable[str | None]) -> dict[str, str]:
+        """The hash of each by its name, that of a file as it is called beside the sweep file: wherever that is opened from."""
+        return {self._beside(name): of(name) for name in sorted({name for name in names if name})}
+
+    def _beside(self, name: str) -> str:
+        if "\n" in name or is_url(name):
+            return name
+        try:
+            return str(Path(name).relative_to(self.path.parent))
+        except ValueError:
+            return name
 
 
 def load(path: Path) -> Definition:
@@ -254,6 +260,9 @@ def _usd(table: Any) -> dict[str, float]:
 
 
 def _hash_of_system(name: str) -> str:
+    # What a configuration is made of is named in it, by its path.
+    if "\n" not in name and Path(name).is_file():
+        name = str(Path(name).resolve())
     try:
         return settings.system(name, ()).config_hash
     except HeadstackError as problem:

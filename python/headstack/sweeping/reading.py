@@ -85,9 +85,17 @@ def text(table: Mapping[str, Any], key: str, where: str) -> str:
 def number(table: Mapping[str, Any], key: str, where: str) -> int | float:
     """A finite number that must be there."""
     value = table.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
         raise InputError(f"{where}.{key}: must be a number" if key in table else f"{where}: `{key}` is missing")
     return value
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:
+        # A whole number that no real one is near.
+        return False
 
 
 def whole(table: Mapping[str, Any], key: str, where: str, least: int, most: int, default: int) -> int:

@@ -118,6 +118,18 @@ class Sweep:
             and set(repeats.wanted(self.definition, result.of_seeds(name))) <= {run.seed for run in result.runs}
         ]
 
+    @property
+    def wide(self) -> list[PointResult]:
+        """The complete points whose interval is wider than the stopping rule asks, after as many repeats as it allows."""
+        stop = self.definition.stop
+        if stop is None:
+            return []
+        return [
+            result
+            for result in self.complete
+            if not repeats.is_enough(stop, list(result.of_seeds(stop.metric).values()))
+        ]
+
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row a run: the axes, the seed, the metrics, the error, the whole summary and the distribution."""
@@ -158,6 +170,7 @@ class Sweep:
             "complete": len(self.complete),
             "failed": len(self.failures),
             "resumed": self.resumed,
+            "wide": [result.point.number for result in self.wide],
             "runs": sum(len(result.runs) for result in self.results),
             "axes": [each.name for each in self.definition.axes],
             "metrics": self.definition.metrics,

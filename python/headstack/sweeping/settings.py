@@ -106,6 +106,12 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
 
 
+def forget() -> None:
+    """Read files anew from now on: they may have changed since the last sweep of this process."""
+    for kept in (system, _workload, _trace):
+        kept.cache_clear()
+
+
 # The same system runs with many seeds, and the same load on many systems.
 @lru_cache(maxsize=256)
 def system(name: str, overrides: Texts) -> _core.System:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import submitit
 
+    _Asked = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
 _POLL_S = 0.5
 _DEFAULTS = {"name": "headstack", "timeout_min": 60, "cpus_per_task": 1}
 
@@ -30,11 +32,12 @@ class SlurmExecutor(Executor):
             raise InputError("--slurm needs the Python package `submitit`", package_hint("submitit")) from None
         parameters = {**_DEFAULTS, **_parameters(options)}
         try:
-            self._executor = submitit.AutoExecutor(folder, cluster="local" if options == "local" else "slurm")
+            is_local = options.partition(",")[0].strip() == "local"
+            self._executor = submitit.AutoExecutor(folder, cluster="local" if is_local else "slurm")
             self._executor.update_parameters(**parameters)
         except (NameError, TypeError, ValueError, AssertionError, RuntimeError) as problem:
             raise InputError(f"--slurm {options}: {problem}", "partition=long,timeout_min=60") from None
-        self._asked: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
+        self._asked: list[_Asked] = []
         self._jobs: list[tuple[Future[Any], submitit.Job[Any]]] = []
         self._lock, self._stopping = threading.Lock(), threading.Event()
         self._poller = threading.Thread(target=self._poll, name="slurm", daemon=True)
@@ -63,13 +66,24 @@ class SlurmExecutor(Executor):
             with self._lock:
                 asked, self._asked = self._asked, []
             if asked:
-                with self._executor.batch():
-                    jobs = [self._executor.submit(fn, *args, **kwargs) for _, fn, args, kwargs in asked]
-                self._jobs += [(each[0], job) for each, job in zip(asked, jobs, strict=True)]
-            done = [pair for pair in self._jobs if pair[1].done()]
-            self._jobs = [pair for pair in self._jobs if pair not in done]
-            for future, job in done:
-                _settle(future, job)
+                self._send_off(asked)
+            waiting, self._jobs = self._jobs, []
+            for future, job in waiting:
+                if job.done():
+                    _settle(future, job)
+                else:
+                    self._jobs.append((future, job))
+
+    def _send_off(self, asked: list[_Asked]) -> None:
+        """Make an array of jobs of them; what keeps Slurm from taking it is what each of them came to."""
+        try:
+            with self._executor.batch():
+                jobs = [self._executor.submit(fn, *args, **kwargs) for _, fn, args, kwargs in asked]
+        except Exception as problem:
+            for future, *_ in asked:
+                future.set_exception(problem)
+            return
+        self._jobs += [(each[0], job) for each, job in zip(asked, jobs, strict=True)]
 
 
 def _settle(future: Future[Any], job: submitit.Job[Any]) -> None:
@@ -92,10 +106,15 @@ _SHARED = (
 )
 
 
+def _without_local(options: str) -> str:
+    first, _, rest = options.partition(",")
+    return rest if first.strip() == "local" else options
+
+
 def _parameters(options: str) -> dict[str, Any]:
     """Read `partition=long,timeout_min=60`."""
     found: dict[str, Any] = {}
-    for pair in filter(None, options.removeprefix("local").split(",")):
+    for pair in filter(None, _without_local(options).split(",")):
         name, _, value = (word.strip() for word in pair.partition("="))
         if not name or not value:
             raise InputError(
