@@ -73,7 +73,9 @@ def test_the_answer_has_three_sentences_that_agree_with_the_table(load: Path) ->
         key=lambda each: (each["usd"], each["response_ms"]["p99"]),
     )
     quickest = min(holding, key=lambda each: each["response_ms"]["p99"])
-    assert f"cheapest of them is {cheapest['system']}, {cheapest['scheduler']}" in sentences[1]
+    # Nobody knows whether a Cheetah is cheaper.
+    assert any(each["usd"] is None for each in holding)
+    assert f"cheapest of those of known price is {cheapest['system']}, {cheapest['scheduler']}" in sentences[1]
     assert f"quickest is {quickest['system']}, {quickest['scheduler']}" in sentences[2]
 
 
@@ -84,6 +86,12 @@ def test_nothing_is_called_frugal_whose_watts_nobody_knows(load: Path, tmp_path:
     assert "The quickest of them is 3 × cheetah-9lp, mirror, drive:sptf" in found.answer()
     assert "frugal" not in found.answer()
     assert "None of them" not in found.answer()
+
+
+def test_the_cheapest_is_that_of_all_whose_price_is_known(load: Path, tmp_path: Path) -> None:
+    priced = tmp_path / "priced.toml"
+    priced.write_text(CANDIDATES + '"cheetah-9lp" = 100\n')
+    assert "The cheapest of them is " in headstack.explore(load / "load.trace", priced).answer()
 
 
 def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
@@ -166,6 +174,11 @@ def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Pat
         (('"nearline-18tb" = 300', '"nearline-18tb" = "dear"'), "must be a number"),
         (('["nearline-18tb", "cheetah-9lp"]', '["nearline-19tb"]'), "nearline-18tb"),
         (("drives = 3", "drives = 3\nstripes = 64"), "stripes"),
+        (("p99_ms = 60", "p99_ms = true"), "p99_ms: True"),
+        (('[usd]\n"nearline-18tb" = 300\n', "[[usd]]\n"), "usd: must be a table"),
+        (('"nearline-18tb" = 300', '"nearline-16tb" = 300'), "did you mean `nearline-18tb`"),
+        (('["nearline-18tb", "cheetah-9lp"]', '["cheetah-9lp", "cheetah-9lp"]'), "there twice"),
+        (('["drive:fcfs", "drive:sptf"]', "[]"), "schedulers: must be a list"),
     ],
 )
 def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, change: tuple[str, str], said: str) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
 _KEYS = ("summary", "drives", "arrays", "schedulers", "usd", "p99_ms")
+_KNOWN_BY = {USD: "price", WATTS: "watts"}
 _DEFAULT_ARRAYS = ({"drives": 1},)
 
 
@@ -67,7 +68,8 @@ def explore(
     file = Path(candidates)
     table = _read(file)
     needed = table.get("p99_ms") if p99_ms is None else p99_ms
-    if needed is not None and not (isinstance(needed, (int, float)) and needed > 0):
+    is_number = isinstance(needed, (int, float)) and not isinstance(needed, bool)
+    if needed is not None and not (is_number and needed > 0):
         raise InputError(f"p99_ms: {needed} is not a time that can be kept", "give a positive number of ms")
     text = _sweep_text(table, file, opened, requests, replay)
     grid = definition.of_table(tomllib.loads(text), file, text)
@@ -129,7 +131,11 @@ class Exploration:
             return f"{first} The quickest of them is {quickest.label}: {self._words(quickest)}."
         least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99)))
         quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure)))
-        second = f"The {words[measure]} of them is {least.label}: {self._words(least)}."
+        # Nobody knows whether one without a price is cheaper.
+        known_of = (
+            "them" if all(point.estimate(measure) for point in holding) else f"those of known {_KNOWN_BY[measure]}"
+        )
+        second = f"The {words[measure]} of {known_of} is {least.label}: {self._words(least)}."
         if quickest is least:
             return f"{first} {second} None of them is quicker."
         return f"{first} {second} The quickest is {quickest.label}: {self._words(quickest)}."
@@ -197,13 +203,29 @@ def _read(file: Path) -> dict[str, Any]:
     drives = table.get("drives")
     if not isinstance(drives, list) or not drives or not all(isinstance(name, str) for name in drives):
         raise InputError(f"{file}: drives: must be a list of names", 'drives = ["nearline-18tb", "dual-actuator-18tb"]')
+    if len(set(drives)) < len(drives):
+        raise InputError(f"{file}: drives: a name is there twice", "leave one of them out")
     for name in drives:
         # What is misspelt would fail in every array.
         try:
             _core.Drive(_drive(name, file))
         except InputError as problem:
             raise InputError(f"{file}: drives: {problem}", problem.hint) from None
+    _check_rest(table, file)
     return table
+
+
+def _check_rest(table: Mapping[str, Any], file: Path) -> None:
+    """Refuse schedulers that are no list of names, and prices of what is no candidate."""
+    schedulers = table.get("schedulers", [""])
+    if not isinstance(schedulers, list) or not schedulers or not all(isinstance(name, str) for name in schedulers):
+        raise InputError(f"{file}: schedulers: must be a list of names", 'schedulers = ["drive:fcfs", "drive:sptf"]')
+    prices = table.get("usd", {})
+    if not isinstance(prices, dict):
+        raise InputError(f"{file}: usd: must be a table", '"nearline-18tb" = 300')
+    for name in prices:
+        if name not in table["drives"]:
+            raise InputError(f"{file}: usd: `{name}` is none of the drives", reading.nearest(name, table["drives"]))
 
 
 def _sweep_text(
