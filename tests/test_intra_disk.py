@@ -11,7 +11,7 @@ import headstack as package
 from conftest import DATA, data_file
 from headstack._core import Together
 from headstack.studies import intra_disk
-from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs
+from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs, watts
 
 STEADY = "[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 20\n"
 ARRAYS = {"md-financial": (24, 457.7), "md-websearch": (6, 114.4), "md-tpcc": (4, 148.7), "md-tpch": (15, 539.4)}
@@ -52,6 +52,24 @@ def test_two_stacks_are_the_drive_cut_in_two() -> None:
     # At rest they draw the same; work is shared, not doubled.
     assert two["power"]["by_state_w"]["idle"] < 12.15
     assert two["power"]["average_w"] == pytest.approx(one["power"]["average_w"], rel=0.1)
+
+
+def test_the_study_answers_its_title_load_by_load() -> None:
+    ours = {"e1-loss-financial": 20.0, "e4-gain-financial": 0.5, "e4-fourth-financial": 0.8, "e4-sa2-tpch": 0.9}
+    assert (
+        intra_disk.finding(ours)
+        == "By the mean response, times the array's: yes (TPC-H 0.90, 2 arms), no (Financial 8.00, 4 arms)."
+    )
+    both = intra_disk.finding({**ours, "e8-8ms-sa2": 2.0, "e8-8ms-sa4": 1.0})
+    assert both.endswith("no (Financial 8.00, 4 arms). At the 90th percentile, four ordinary drives are worth 2 with two arms or 1 with four "
+                         "(8 ms between arrivals).")  # fmt: skip
+    assert intra_disk.finding({}) == ""
+
+
+def test_the_watts_that_printed_ones_lack_are_told_for_each_further_arm() -> None:
+    # 26.2 W printed for one drive of four arms, 20.2 ours: three further arms.
+    assert "each further arm draws 2.0 W" in watts.for_an_arm(26.2 - 20.2, 4)
+    assert "each further arm draws 1.5 W" in watts.for_an_arm(6.0, 3, drives=2)
 
 
 def test_devices_lie_one_after_the_other() -> None:

@@ -216,7 +216,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _check_rest(table: Mapping[str, Any], file: Path) -> None:
-    """Refuse schedulers that are no list of names, and prices of what is no candidate."""
+    """Refuse schedulers that are no list of names, and prices of other drives."""
     schedulers = table.get("schedulers", [""])
     if not isinstance(schedulers, list) or not schedulers or not all(isinstance(name, str) for name in schedulers):
         raise InputError(f"{file}: schedulers: must be a list of names", 'schedulers = ["drive:fcfs", "drive:sptf"]')

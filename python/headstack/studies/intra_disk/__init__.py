@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -76,5 +77,28 @@ def finding(ours: dict[str, float]) -> str:
     """How few drives of four arms do what four ordinary ones do."""
     two, four = ours.get("e8-8ms-sa2"), ours.get("e8-8ms-sa4")
     if two is None or four is None:
-        return ""
-    return f"At the 90th percentile, four ordinary drives are worth {two:.0f} with two arms or {four:.0f} with four (8 ms between arrivals)."
+        return _by_load(ours)
+    return f"{_by_load(ours)} At the 90th percentile, four ordinary drives are worth {two:.0f} with two arms or {four:.0f} with four (8 ms between arrivals).".strip()
+
+
+# Rows whose ratios make up the mean response of one drive over the array's, and the arms of the drive.
+_OVER_ARRAY = {
+    "Financial": (4, ("e1-loss-financial", "e4-gain-financial", "e4-fourth-financial")),
+    "Websearch": (4, ("e4-sa3-websearch", "e4-fourth-websearch")),
+    "TPC-C": (4, ("e4-sa3-tpcc", "e4-fourth-tpcc")),
+    "TPC-H": (2, ("e4-sa2-tpch",)),
+}
+
+
+def _by_load(ours: dict[str, float]) -> str:
+    """Under which loads one drive takes the array's place, by the mean response; of those that were run."""
+    found = {
+        f"{load} {prod(ours[id_] for id_ in ids):.2f}, {arms} arms": prod(ours[id_] for id_ in ids)
+        for load, (arms, ids) in _OVER_ARRAY.items()
+        if all(id_ in ours for id_ in ids)
+    }
+    yes = "; ".join(told for told, ratio in found.items() if ratio <= 1)
+    no = "; ".join(told for told, ratio in found.items() if ratio > 1)
+    parts = [f"yes ({yes})" if yes else "", f"no ({no})" if no else ""]
+    answer = ", ".join(filter(None, parts))
+    return f"By the mean response, times the array's: {answer}." if answer else ""

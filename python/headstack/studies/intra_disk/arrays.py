@@ -11,6 +11,7 @@ from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Row, about, not_testable
 from headstack.studies.intra_disk.runs import UNBOUNDED, keeps_up, parallel
+from headstack.studies.intra_disk.watts import for_an_arm
 from headstack.studies.repeats import each
 
 if TYPE_CHECKING:
@@ -199,7 +200,11 @@ def _saving(gap: int, arms: int, ordinary: Point | None, like: Point | None) -> 
     if like is None or ordinary is None:
         return not_testable(id_, claim, SAVINGS[gap][arms], "", "they do not keep up")
     saved = 1 - like.average_w / ordinary.average_w
-    note = f"{like.average_w:.1f} W against {ordinary.average_w:.1f} W; watts calibrated to the thesis (hc-sd)"
+    lacking_w = (1 - SAVINGS[gap][arms]) * ordinary.average_w - like.average_w
+    note = (
+        f"{like.average_w:.1f} W against {ordinary.average_w:.1f} W; watts calibrated to the thesis (hc-sd); "
+        f"{for_an_arm(lacking_w, arms, disks)}"
+    )
     return about(id_, claim, SAVINGS[gap][arms], saved, "", within=WITHIN_SAVING, note=note)
 
 
@@ -207,7 +212,10 @@ def _watts(arms: int, outcome: Point | None, disks: int) -> Row:
     id_, claim = f"e8-8ms-watts-{arms}", f"E8, 8 ms: {disks} drives with {arms} arm(s) draw"
     if outcome is None:
         return not_testable(id_, claim, WATTS[arms], "W", "they do not keep up")
-    note = "hc-sd's watts were fitted to the first of the three printed sums" if arms == 1 else ""
+    if arms == 1:
+        note = "hc-sd's watts were fitted to the first of the three printed sums"
+    else:
+        note = f"one arm in motion at a time, the others draw nothing; {for_an_arm(WATTS[arms] - outcome.average_w, arms, disks)}"
     kind = "input" if arms == 1 else "source"
     return about(id_, claim, WATTS[arms], outcome.average_w, "W", within=0.05 * WATTS[arms], note=note, kind=kind)
 

@@ -35,10 +35,11 @@ class Found:
         return self(load, over).mean / self(load, under).mean
 
     def means(self, load: str, *names: str) -> str:
-        """Mean responses, for a note."""
+        """Mean responses, for a note, and how much of the time the drives worked, which decides how long requests wait."""
         told = ", ".join(f"{name} {self(load, name).mean:,.1f}" for name in names)
+        busy = ", ".join(f"{100 * self(load, name).utilisation:.0f}" for name in names)
         late = [name for name in names if not self(load, name).keeps_up]
-        return f"means {told} ms" + (
+        return f"means {told} ms, the busiest drive at work {busy} % of the time" + (
             f"; {' and '.join(late)} cannot keep up, so that waits grow to the end" if late else ""
         )
 

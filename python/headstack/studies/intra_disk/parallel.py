@@ -58,7 +58,7 @@ def _tail(found: Found, load: str, design: str, printed: float) -> Row:
     if not found.has(load):
         return not_testable(id_, claim, printed, "ms", NEEDS)
     outcome = found(load, design)
-    note = "where 99.9 % of the latencies end"
+    note = f"where 99.9 % of the latencies end; the longest is {outcome.latency_max:.1f} ms"
     if design == "(½)R":
         note += "; half of a revolution is 4.17 ms, so that the printed one must hold more than rotational latency"
     return about(id_, claim, printed, outcome.latency_end, "ms", within=1.0, note=note)
@@ -79,7 +79,10 @@ def _other_kinds(found: Found) -> list[Row]:
         id_, claim = f"e5-below-{load}", f"E5, {TITLES[load]}: share of responses below {below:g} ms on SA(2)"
         if found.has(load):
             ours = found(load, "SA(2)").below(below)
-            rows.append(about(id_, claim, printed, ours, "", within=0.05, note=found.loads[load].origin))
+            note = (
+                f"{found.loads[load].origin}; {found.means(load, 'SA(2)')}: more below {below:g} ms is a lighter load"
+            )
+            rows.append(about(id_, claim, printed, ours, "", within=0.05, note=note))
         else:
             rows.append(not_testable(id_, claim, printed, "", NEEDS))
     return rows

@@ -83,8 +83,11 @@ class Outcome:
     latency_mean: float
     latency_end: float
     """Where 99.9 % of the rotational latencies end."""
+    latency_max: float
     seek_share: float
     """Share of the requests that went to the media for which an arm moved or a head was switched."""
+    media_share: float
+    """Share of the requests that went to the media."""
 
     @property
     def average_w(self) -> float:
@@ -121,7 +124,9 @@ def run_one(system: headstack.System, source: headstack.Trace | headstack.Worklo
         seek_mean=float(media["seek_ns"].sum()) / max(1, len(media)) / 1e6,
         latency_mean=float(latency.sum()) / max(1, len(latency)),
         latency_end=latency.quantile(0.999) or 0.0,
+        latency_max=float(latency.max() or 0.0),  # pyright: ignore[reportArgumentType]
         seek_share=_share(media["seek_ns"] > 0),
+        media_share=len(media) / max(1, len(frame)),
     )
 
 

@@ -37,7 +37,9 @@ def _power(found: Found) -> list[Row]:
         claim, id_ = f"E6, Financial: watts of SA({arms}) above those of HC-SD", f"e6-sa{arms}-financial"
         if found.has("financial"):
             more = found("financial", f"SA({arms})").average_w - found("financial", "HC-SD").average_w
-            rows.append(about(id_, claim, printed, more, "W", within=1.0, note=BUSY))
+            rows.append(
+                about(id_, claim, printed, more, "W", within=1.0, note=f"{BUSY}; {for_an_arm(printed - more, arms)}")
+            )
         else:
             rows.append(not_testable(id_, claim, printed, "W", NEEDS))
     for arms, printed in ((1, 0.55), (2, 0.83), (4, 0.90)):
@@ -45,9 +47,10 @@ def _power(found: Found) -> list[Row]:
         claim, id_ = f"E6, Websearch: share of seeks that are not zero, {design}", f"e6-seeks-{arms}"
         if found.has("websearch"):
             ours = found("websearch", design).seek_share
+            all_ = ours * found("websearch", design).media_share
             note = (
                 "of requests that went to the media, those with an arm in motion or a head switched; here the next request is seldom "
-                "on the same track"
+                f"on the same track, and a read of the same track is a hit as a rule; of all requests, hits included, {all_:.2f}"
             )
             rows.append(about(id_, claim, printed, ours, "", within=0.05, note=note))
         else:
@@ -59,6 +62,11 @@ BUSY = (
     "with one arm in motion at a time, a drive here draws its idle watts and those of one arm at work while it works; several "
     "arms take less time for the same requests"
 )
+
+
+def for_an_arm(lacking_w: float, arms: int, drives: int = 1) -> str:
+    """What the printed watts lie above ours, or below, for each arm after the first; ours draw nothing while they are still."""
+    return f"the printed watts come out if each further arm draws {lacking_w / drives / (arms - 1):.1f} W at all times"
 
 
 def _slow(found: Found) -> list[Row]:
@@ -75,7 +83,10 @@ def _slow(found: Found) -> list[Row]:
         points = {design.name: found(load, design.name) for design in (*SINGLE, *SLOW) if "SA(1)" not in design.name}
         match = {name: point for name, point in points.items() if point.mean <= md.mean}
         frugal = [name for name, point in match.items() if md.average_w / point.average_w >= ORDER_OF_MAGNITUDE]
-        note = f"several: two or more; of {len(points)} designs {len(match)} match MD's {md.mean:.1f} ms"
+        note = (
+            f"several: two or more; of {len(points)} designs {len(match)} match MD's {md.mean:.1f} ms; "
+            f"one arm that needs no time to seek comes to {found(load, '(0)S').mean:.1f}"
+        )
         rows.append(at_least(f"e7-match-{load}", claim, 2.0, len(frugal), "designs", note=note))
         if load in {"tpcc", "tpch"}:
             low = [name for name, point in match.items() if point.average_w <= one.average_w]
