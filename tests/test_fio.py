@@ -204,6 +204,29 @@ def test_what_cannot_be_said_is_refused_by_name(tmp_path: Path, lines: list[str]
     assert said in str(problem.value)
 
 
+def test_a_job_without_an_end_is_cut_by_what_cuts_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[j]\nfilename=/dev/sdb\nioengine=libaio\ndirect=1\nrw=randread\niodepth=4\n")
+    run = ("simulate", "hp-97560", "--workload", path, "--json")
+    assert headstack(*run, "--until", "3s").json()["simulated_s"] == pytest.approx(3.0, rel=0.01)
+    assert headstack(*run, "--requests", "120").json()["requests"] == 120
+    assert len(simulate("hp-97560", path, requests=50).completions) == 50
+    said = refused(*run)
+    assert "job j: says no end" in said
+    assert "--until 60s" in said
+
+
+def test_reads_and_writes_of_fio_stand_beside_those_of_the_run(tmp_path: Path) -> None:
+    job_file, path = tmp_path / "job.fio", tmp_path / "fio.json"
+    job_file.write_text("[j]\ndirect=1\nrw=randrw\nnumber_ios=200\n")
+    one = {"total_ios": 100, "iops": 250.0, "bw_bytes": 1_024_000,
+           "lat_ns": {"min": 1, "max": 9_000_000, "mean": 4_000_000.0, "stddev": 1_000_000.0, "N": 100}}  # fmt: skip
+    path.write_text(json.dumps({"jobs": [{"jobname": "j", "read": one, "write": one}]}))
+    words = headstack("simulate", "hp-97560", "--workload", job_file, "--fio-json", path).out
+    for row in ("fio, j, read", "fio, j, write", "simulated, reads", "simulated, writes"):
+        assert row in words
+
+
 def test_what_is_no_job_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "job.fio"
     path.write_text("rw=randread\n")

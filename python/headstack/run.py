@@ -38,12 +38,17 @@ def as_system(
     return system if isinstance(system, _core.System) else _core.System.of_drive(system)
 
 
-def as_requests(requests: str | Path | _core.Workload | _core.Trace) -> _core.Workload | _core.Trace:
-    """Make a workload of a library name or a `.toml` path, and a trace of any other path, but of fio's jobs."""
+def as_requests(
+    requests: str | Path | _core.Workload | _core.Trace, *, cut_s: float | None = None
+) -> _core.Workload | _core.Trace:
+    """Make a workload of a library name or a `.toml` path, and a trace of any other path, but of fio's jobs.
+
+    `cut_s` ends a job of fio that says no end itself.
+    """
     if isinstance(requests, Path) and requests.suffix == ".fio":
         from headstack.fio import workload_of_job
 
-        return workload_of_job(requests)
+        return workload_of_job(requests, cut_s=cut_s)
     if isinstance(requests, Path) and requests.suffix != ".toml":
         return _core.Trace(requests)
     if not isinstance(requests, (str, Path, _core.Workload, _core.Trace)):
@@ -110,9 +115,11 @@ def simulate(
         How many threads serve the drives where these do not depend on each other, or a single drive; all cores' if
         absent. The results are the same with any number: `summary["parallel"]` says how it went.
     """
+    from headstack.fio import cut_s
+
     result = _core.simulate(
         as_system(system, overrides),
-        as_requests(workload),
+        as_requests(workload, cut_s=cut_s(until_s, requests)),
         seed=seed,
         replay=replay,
         requests=requests,

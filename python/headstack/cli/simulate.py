@@ -101,7 +101,7 @@ def simulate(
     """Run a workload or a trace on a drive or a system."""
     from headstack import System, simulate
     from headstack.files import check_report, check_writable, write_whole
-    from headstack.fio import results
+    from headstack.fio import cut_s, results
 
     for path in (out, driver_out, background_out, save):
         if path is not None:
@@ -113,7 +113,8 @@ def simulate(
             f"--save writes a drive file, and `{save}` is named like completions", "--out writes completions"
         )
     built = System(system, overrides=model_overrides(set_, scheduler))
-    source = _source(workload, trace, how)
+    until_s = None if until is None else seconds(until, "--until")
+    source = _source(workload, trace, how, cut_s(until_s, requests))
     measured = [] if fio_json is None else results(fio_json)
     saved = built.drive_toml() if save is not None else ""
     check_counts(requests=requests)
@@ -127,7 +128,7 @@ def simulate(
             seed=seed,
             replay=replay,
             requests=requests,
-            until_s=None if until is None else seconds(until, "--until"),
+            until_s=until_s,
             out=out,
             driver_out=driver_out,
             background_out=background_out,
@@ -163,7 +164,7 @@ def _say_beside(built: System, summary: Mapping[str, Any], written: list[Path]) 
         output.wrote(path)
 
 
-def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Workload | Trace:
+def _source(workload: str | None, trace: Path | None, how: TraceOptions, cut_s: float | None) -> Workload | Trace:
     from headstack import Workload
 
     if trace is not None and workload is not None:
@@ -180,7 +181,7 @@ def _source(workload: str | None, trace: Path | None, how: TraceOptions) -> Work
     if workload.endswith(".fio"):
         from headstack.fio import workload_of_job
 
-        return workload_of_job(Path(workload))
+        return workload_of_job(Path(workload), cut_s=cut_s)
     return Workload(workload)
 
 
@@ -194,12 +195,18 @@ def _show_measured(summary: Mapping[str, Any], measured: list[MeasuredByFio]) ->
          *(number(each["response_ms"][key]) for key in keys))
         for each in measured
     ]  # fmt: skip
-    response = summary["response_ms"]
-    simulated = ("simulated", number(summary["iops"], 1), number(summary["mib_per_s"], 2),
-                 number(response["mean"]), number(response["std"]), number(response["max"]))  # fmt: skip
+    directions = [each for each in ("reads", "writes") if summary[each]["requests"]]
+    parts = [("simulated", summary, number(summary["mib_per_s"], 2))]
+    if len(directions) > 1:
+        parts += [(f"simulated, {each}", summary[each], "–") for each in directions]
+    rows += [
+        (name, number(summary["iops"] * part["requests"] / max(summary["requests"], 1), 1), mib_per_s,
+         *(number(part["response_ms"].get(key)) for key in keys))
+        for name, part, mib_per_s in parts
+    ]  # fmt: skip
     output.line()
     columns = ["", "IOPS", "MiB/s", "mean (ms)", "std (ms)", "max (ms)"]
-    output.table("Measured by fio, and simulated", columns, [*rows, simulated])
+    output.table("Measured by fio, and simulated", columns, rows)
 
 
 def _show(summary: Mapping[str, Any]) -> None:

@@ -45,10 +45,12 @@ _MORE = {
     "thinktime_blocks", "rate", "rate_iops", "rate_process", "random_distribution", "percentage_random", "zonemode", "randseed", "time_based", "zonesize", "zonerange", "zoneskip",
     "offset_increment", "direct", "buffered", "fsync", "fdatasync", "stonewall", "wait_for_previous", "ramp_time",
 }  # fmt: skip
+# No run takes thirty years.
+_LATE_S = 1e9
 
 
-def workload_of_job(path: Path) -> Workload:
-    """Make the workload a fio job file describes.
+def workload_of_job(path: Path, *, cut_s: float | None = None) -> Workload:
+    """Make the workload a fio job file describes; `cut_s` ends jobs that say no end themselves.
 
     Raises
     ------
@@ -57,11 +59,16 @@ def workload_of_job(path: Path) -> Workload:
     """
     from headstack import Workload
 
-    return Workload(toml=toml_of_job(path))
+    return Workload(toml=toml_of_job(path, cut_s=cut_s, must_end=True))
 
 
-def toml_of_job(path: Path) -> str:
-    """Write a fio job file as the text of a workload file."""
+def cut_s(until_s: float | None, requests: int | None) -> float | None:
+    """When a run is over at the latest, by what cuts it; with a number of requests alone, later than any."""
+    return until_s if until_s is not None or requests is None else _LATE_S
+
+
+def toml_of_job(path: Path, *, cut_s: float | None = None, must_end: bool = False) -> str:
+    """Write a fio job file as the text of a workload file; `cut_s` ends jobs that say no end themselves."""
     jobs = _read(path)
     if not jobs:
         raise InputError(f"`{path}` has no job", "a job is a section: [name], then rw=randread and more")
@@ -70,7 +77,9 @@ def toml_of_job(path: Path) -> str:
     for name, keys in jobs:
         job = Job(path, name, keys, alone=len(jobs) == 1)
         seed = job.whole("randseed", seed)
-        streams += job.streams()
+        streams += job.streams(cut_s)
+        if must_end and cut_s is None:
+            job.refuse_without_end()
     head = [f"summary = {json.dumps(f'the fio job file {path.name}')}", f"seed = {seed}"]
     return "\n".join([*head, *streams]) + "\n"
 
@@ -144,7 +153,7 @@ class Job:
         value = self.value(key, int)
         return default if value is None else int(value)
 
-    def streams(self) -> list[str]:
+    def streams(self, cut_s: float | None = None) -> list[str]:
         """One stream a job; one a clone, where each has its own region or its own rate."""
         self.read_fraction, self.is_sequential = self._direction()
         clones = max(self.whole("numjobs", 1), 1)
@@ -152,7 +161,12 @@ class Job:
         sizes, rate = self._sizes(), self._rate_law()
         is_apart = rate is not None or "offset_increment" in self.keys
         together = 1 if is_apart else clones
-        lines = [f"read_fraction = {self.read_fraction}", *sizes, *self._end(together), "raw = true"]
+        lines = [
+            f"read_fraction = {self.read_fraction}",
+            *sizes,
+            *(self._end(together) or ([] if cut_s is None else [f"end_s = {cut_s}"])),
+            "raw = true",
+        ]
         if delay := self.value("startdelay", seconds_of):
             lines.append(f"start_s = {delay}")
         for key in ("fsync", "fdatasync"):
@@ -248,6 +262,14 @@ class Job:
         if requests := min((end for end in ends if end), default=0):
             lines.append(f"requests = {requests * clones}")
         return lines
+
+    def refuse_without_end(self) -> None:
+        """Such a job goes over its whole file or device once; on a disk that takes days, and nobody waits for it."""
+        if not self._end(1):
+            raise InputError(
+                f"`{self.path}`, job {self.name}: says no end, so fio would go on to the end of the device",
+                "give `--until 60s` or `--requests 10000`, or write runtime=60 with time_based, io_size=1g or number_ios=10000",
+            )
 
     def _rate_law(self) -> str | None:
         """Arrivals at a rate, whatever the drive does: the law of the times between them.
