@@ -137,6 +137,8 @@ pub(crate) struct Differences {
     reads_around: u64,
     sum: f64,
     squares: f64,
+    /// They are not said to vary less than this.
+    least_variance: f64,
 }
 
 /// Compares reads in occurrences with those around them; fed in order of time, but for what an occurrence held back.
@@ -272,6 +274,28 @@ impl<const KINDS: usize> Contrast<KINDS> {
     }
 }
 
+/// Squares about the means of groups, and how many observations are left beside the means.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scatter {
+    squares: f64,
+    freedom: u64,
+}
+
+impl Scatter {
+    fn variance(self) -> f64 {
+        if self.freedom == 0 { 0.0 } else { self.squares / self.freedom as f64 }
+    }
+}
+
+impl std::iter::Sum for Scatter {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, each| Self {
+            squares: sum.squares + each.squares,
+            freedom: sum.freedom + each.freedom,
+        })
+    }
+}
+
 impl Differences {
     /// One observation.
     pub(crate) fn add(&mut self, inside: Logs, around: Logs) {
@@ -291,6 +315,22 @@ impl Differences {
         self.reads_around += other.reads_around;
         self.sum += other.sum;
         self.squares += other.squares;
+        self.least_variance = self.least_variance.max(other.least_variance);
+    }
+
+    /// The same, of many that vary about as much: few of one that all came out alike by chance are no surer than those of the
+    /// others.
+    pub(crate) fn as_sure_as(self, all: Scatter) -> Self {
+        Self { least_variance: all.variance(), ..self }
+    }
+
+    /// How much they vary about their own mean.
+    pub(crate) fn scatter(&self) -> Scatter {
+        if self.count < 2 {
+            return Scatter::default();
+        }
+        let squares = self.squares - self.sum * self.sum / self.count as f64;
+        Scatter { squares: squares.max(0.0), freedom: self.count - 1 }
     }
 
     /// Observations.
@@ -307,7 +347,7 @@ impl Differences {
     fn mean_and_error(&self) -> (f64, f64) {
         let n = self.count as f64;
         let mean = self.sum / n;
-        let variance = ((self.squares - n * mean * mean) / (n - 1.0)).max(0.0);
+        let variance = self.scatter().variance().max(self.least_variance);
         (mean, (variance / n).sqrt())
     }
 

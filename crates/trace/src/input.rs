@@ -1,5 +1,7 @@
 //! From a path to a stream of plain bytes: decompression by magic number, and a look at the beginning.
 
+mod packed;
+
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -7,6 +9,8 @@ use std::sync::Arc;
 
 use crate::TraceError;
 use crate::buffer::Buffer;
+pub(crate) use packed::Cut;
+use packed::Packed;
 
 /// How many decompressed bytes are looked at to recognise a format.
 const SAMPLE_BYTES: usize = 64 * 1024;
@@ -21,6 +25,7 @@ pub(crate) struct Input {
     complete: bool,
     rest: Box<dyn Read + Send>,
     compression: Option<&'static str>,
+    cut: Cut,
 }
 
 /// The beginning of a file, for recognising its format.
@@ -33,19 +38,28 @@ pub(crate) struct Sample<'a> {
 }
 
 impl Input {
-    /// Opens `path` and reads its beginning; gzip, zstd and bzip2 unpack by themselves.
+    /// Opens `path` and reads its beginning; gzip, zstd and bzip2 unpack by themselves, and must be whole.
     pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
+        Self::open_packed(path, false)
+    }
+
+    /// The same; of what is packed and `tolerant`, as much is read as can be unpacked, and [`Cut`] tells.
+    pub(crate) fn open_packed(path: &Path, tolerant: bool) -> Result<Self, TraceError> {
         let reading = |source| TraceError::reading(path, source);
         let mut file = File::open(path).map_err(reading)?;
         let mut magic = Vec::new();
         file.by_ref().take(6).read_to_end(&mut magic).map_err(reading)?;
         let compression = compression(&magic);
         let raw = Cursor::new(magic).chain(file);
+        let cut = Cut::default();
+        let packed = |inner: Box<dyn Read + Send>| Packed::new(inner, path, tolerant, cut.clone());
         let mut rest: Box<dyn Read + Send> = match compression {
             None => Box::new(raw),
-            Some("gzip") => Box::new(flate2::read::MultiGzDecoder::new(raw)),
-            Some("bzip2") => Box::new(bzip2::read::MultiBzDecoder::new(raw)),
-            Some("zstd") => Box::new(zstd::stream::read::Decoder::new(raw).map_err(reading)?),
+            Some("gzip") => Box::new(packed(Box::new(flate2::read::MultiGzDecoder::new(raw)))),
+            Some("bzip2") => Box::new(packed(Box::new(bzip2::read::MultiBzDecoder::new(raw)))),
+            Some("zstd") => {
+                Box::new(packed(Box::new(zstd::stream::read::Decoder::new(raw).map_err(reading)?)))
+            }
             Some(other) => {
                 return Err(TraceError::unusable(
                     format!(
@@ -59,6 +73,9 @@ impl Input {
         let mut head = Vec::new();
         rest.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut head).map_err(reading)?;
         let complete = head.len() < SAMPLE_BYTES;
+        if let Some(error) = cut.error().filter(|_| head.is_empty()) {
+            return Err(error);
+        }
         if head.starts_with(BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
         }
@@ -68,12 +85,17 @@ impl Input {
                 "a trace holds at least a header or one request".into(),
             ));
         }
-        Ok(Self { path: path.into(), head, complete, rest, compression })
+        Ok(Self { path: path.into(), head, complete, rest, compression, cut })
     }
 
     /// The file, for messages.
     pub(crate) fn path(&self) -> &Arc<Path> {
         &self.path
+    }
+
+    /// Whether it turns out to be cut.
+    pub(crate) fn cut(&self) -> Cut {
+        self.cut.clone()
     }
 
     /// The beginning of the (decompressed) contents.

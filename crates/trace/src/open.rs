@@ -14,7 +14,7 @@ use crate::format::columns::{BatchDecoder, SECTOR_BYTES_KEY};
 use crate::format::preset::{TableWords, expanded};
 use crate::format::{self, Decoder, Format, IoDecoder, IologUnit};
 use crate::gate::{Gate, LAST_INSTANT, Notes, rebase, too_late};
-use crate::input::Input;
+use crate::input::{Cut, Input};
 use crate::source::Delivery;
 use crate::text::BATCH;
 use crate::tick::SliceTable;
@@ -128,16 +128,16 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<TraceReader, TraceErro
         options.check(format)?;
         return Ok(TraceReader::new(path.into(), format, Box::new(decoder), options));
     }
-    let input = Input::open(path)?;
+    let input = Input::open_packed(path, options.tolerant)?;
     let format = chosen_format(&input, options)?;
     options.check(format.name)?;
     if options.filter.pids.is_some() && !event::is_event_trace(format.name) {
         return of_processes(path, format.name, options);
     }
     let suspected = suspicion(&input, format);
-    let path = input.path().clone();
+    let (path, cut) = (input.path().clone(), input.cut());
     let decoder = (format.open)(input, options).map_err(|error| suspect(error, suspected))?;
-    Ok(TraceReader { suspected, ..TraceReader::new(path, format.name, decoder, options) })
+    Ok(TraceReader { suspected, cut, ..TraceReader::new(path, format.name, decoder, options) })
 }
 
 /// The requests of the chosen processes, of a trace that is no trace of events.
@@ -201,6 +201,7 @@ pub struct TraceReader {
     delivery: Delivery,
     /// For traces of requests; events are chosen before they are paired.
     chosen: Option<Chosen>,
+    cut: Cut,
 }
 
 impl TraceReader {
@@ -226,6 +227,7 @@ impl TraceReader {
             sorted_zero: Nanos::ZERO,
             delivery: Delivery::default(),
             chosen,
+            cut: Cut::default(),
         }
     }
 
@@ -280,6 +282,7 @@ impl TraceReader {
     pub fn notes(&self) -> Notes {
         let mut notes = self.gate.notes().clone();
         notes.merge(&self.decoder.notes());
+        self.cut.note(&mut notes);
         notes
     }
 

@@ -86,6 +86,29 @@ fn what_does_nothing_is_not_named() {
     assert!(runs.iter().flatten().any(|effect| effect.cause == "slow-region" && !effect.found));
 }
 
+/// A cache answers a third of the reads at once: a dozen that it does not answer come together in one of thousands of regions.
+#[test]
+fn reads_of_two_sorts_make_no_region_slow() {
+    let names_one = |seed: &u64| {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(*seed);
+        let gaps = Exp::new(0.05).unwrap();
+        let (mut company, mut at_ms) = (Finder::default(), 0.0);
+        for _ in 0..6_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            let cached = random.random_range(0..100) < 35;
+            let ms = if cached { 0.15 } else { random.random_range(1.0..18.0) };
+            let arrival = Nanos::from_ms(at_ms);
+            let request = Request::new(arrival, Op::Read, Lba(random.random_range(0..1 << 30)), 8);
+            let request = Request { finish: arrival + Nanos::from_ms(ms), ..request };
+            company.push(&Io::new(request), |pid| pid.to_string());
+        }
+        of(&company.finish(|device| device.to_string()), "slow-region").next().is_some()
+    };
+    let named = (0..200).filter(names_one).count();
+    assert!(named <= 10, "{named} of 200");
+}
+
 #[test]
 fn a_slow_region_is_named_with_its_place_and_size() {
     let runs: Vec<Vec<Effect>> =

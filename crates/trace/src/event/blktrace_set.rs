@@ -7,7 +7,7 @@ use headstack_units::Nanos;
 
 use super::blktrace::{BlktraceFile, last_time};
 use super::{Event, EventSource, Loss};
-use crate::input::Input;
+use crate::input::{Cut, Input};
 use crate::text::BATCH;
 use crate::{Notes, TraceError};
 
@@ -69,6 +69,7 @@ const SHORT: Nanos = Nanos(1_000_000_000);
 
 struct Stream {
     file: BlktraceFile,
+    cut: Cut,
     batch: Vec<Event>,
     at: usize,
     failure: Option<TraceError>,
@@ -101,10 +102,14 @@ impl BlktraceSet {
                 empty.push(*cpu);
                 continue;
             }
-            match Input::open(path).and_then(|input| BlktraceFile::new(input, tolerant)) {
-                Ok(file) => {
+            let opened = Input::open_packed(path, tolerant).and_then(|input| {
+                let cut = input.cut();
+                BlktraceFile::new(input, tolerant).map(|file| (file, cut))
+            });
+            match opened {
+                Ok((file, cut)) => {
                     ends.extend(last_time(path, file.layout()).map(|end| (*cpu, end)));
-                    streams.push(Stream { file, batch: Vec::new(), at: 0, failure: None });
+                    streams.push(Stream { file, cut, batch: Vec::new(), at: 0, failure: None });
                 }
                 Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
                 Err(error) => return Err(error),
@@ -168,19 +173,22 @@ impl EventSource for BlktraceSet {
         let mut notes = self.unreadable.clone();
         for stream in &self.files {
             notes.merge(&stream.file.notes());
+            stream.cut.note(&mut notes);
         }
         notes
     }
 
     fn loss(&self) -> Loss {
         let losses: Vec<Loss> = self.files.iter().map(|stream| stream.file.loss()).collect();
+        let cut = self.files.iter().filter(|stream| stream.cut.error().is_some()).count() as u64;
         Loss {
             missing_cpus: self.missing.clone(),
             empty_cpus: self.empty.clone(),
             short_cpus: self.short.clone(),
             lost_events: losses.iter().map(|loss| loss.lost_events).sum(),
             damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
-                + self.unreadable.bad_records,
+                + self.unreadable.bad_records
+                + cut,
         }
     }
 

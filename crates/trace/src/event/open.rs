@@ -13,7 +13,7 @@ use crate::format::columns_io::TableIos;
 use crate::format::completions::{CompletionIos, Completions, Parse};
 use crate::format::preset::expanded;
 use crate::format::{self, Format, IoDecoder, biosnoop, procmon};
-use crate::input::Input;
+use crate::input::{Cut, Input};
 use crate::{Io, IoSource, Notes, OpenOptions, Request, RequestSource, TraceError, TraceReader};
 
 /// The formats of events; each is one of requests as well, by pairing.
@@ -79,6 +79,7 @@ pub struct EventReader {
     ahead: VecDeque<Vec<Event>>,
     failure: Option<TraceError>,
     format: &'static str,
+    cut: Cut,
 }
 
 impl EventReader {
@@ -89,7 +90,7 @@ impl EventReader {
         if !filter.devices.is_empty() || filter.from.is_some() || filter.to.is_some() {
             source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None) });
         }
-        Self { source, survey: None, ahead: VecDeque::new(), failure: None, format }
+        Self { source, survey: None, ahead: VecDeque::new(), failure: None, format, cut: Cut::default() }
     }
 
     /// Reads the beginning ahead, for what it tells of losses.
@@ -142,7 +143,9 @@ impl EventSource for EventReader {
     }
 
     fn notes(&self) -> Notes {
-        self.source.notes()
+        let mut notes = self.source.notes();
+        self.cut.note(&mut notes);
+        notes
     }
 
     fn loss(&self) -> Loss {
@@ -188,9 +191,9 @@ pub fn open_events(path: &Path, options: &OpenOptions) -> Result<EventReader, Tr
     if is_set(path) {
         return events_of_set(path, options);
     }
-    let input = Input::open(path)?;
-    let format = crate::open::chosen_format(&input, options)?;
-    events(input, format, options)
+    let input = Input::open_packed(path, options.tolerant)?;
+    let (format, cut) = (crate::open::chosen_format(&input, options)?, input.cut());
+    Ok(EventReader { cut, ..events(input, format, options)? })
 }
 
 /// The events of a run; where a processor's may be missing, they are read twice.
@@ -251,6 +254,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
 pub struct IoReader {
     format: &'static str,
     kind: Source,
+    cut: Cut,
 }
 
 enum Source {
@@ -331,13 +335,15 @@ impl IoSource for IoReader {
     }
 
     fn notes(&self) -> Notes {
-        match &self.kind {
+        let mut notes = match &self.kind {
             Source::Events(ios) => ios.notes(),
             Source::Ticks(ios) => ios.notes(),
             Source::Table(ios) => ios.notes(),
             Source::Completions(ios) => ios.notes(),
             Source::Requests(wrapped) => wrapped.reader.notes(),
-        }
+        };
+        self.cut.note(&mut notes);
+        notes
     }
 
     fn sector_bytes(&self) -> u32 {
@@ -370,10 +376,10 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
     if is_set(path) {
         let events = open_events(path, options)?;
         let kind = Source::Events(Box::new(paired(events, options)));
-        return Ok(IoReader { format: BLKTRACE.name, kind });
+        return Ok(IoReader { format: BLKTRACE.name, kind, cut: Cut::default() });
     }
-    let input = Input::open(path)?;
-    let format = crate::open::chosen_format(&input, options)?;
+    let input = Input::open_packed(path, options.tolerant)?;
+    let (format, mut cut) = (crate::open::chosen_format(&input, options)?, input.cut());
     options.check(format.name)?;
     let kind = if is_event_trace(format.name) {
         Source::Events(Box::new(paired(events(input, format, options)?, options)))
@@ -402,7 +408,9 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
             None => return open_ios(path, options),
         }
     } else {
+        // It is opened once more, and tells itself.
+        cut = Cut::default();
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))
     };
-    Ok(IoReader { format: format.name, kind })
+    Ok(IoReader { format: format.name, kind, cut })
 }

@@ -2,8 +2,10 @@
 //!
 //! The unit is the request the device saw (`D` to `C`), as a simulated drive would. Its rules:
 //!
-//! - **Queued pieces** (`Q`) wait by place. A dispatch takes all that lie in it: the earliest gives the arrival and the
-//!   process, the others count as merges. Of a piece that reaches beyond the dispatch, on either side, the rest stays: it was split.
+//! - **Queued pieces** (`Q`) wait by place. A dispatch takes those that make it up without gap or overlap ([`tiling`]), or
+//!   else all that have a part in it: the earliest gives the arrival and the process, the others count as merges. Of several of one
+//!   extent, each has a dispatch of its own, in their order. Of a piece that reaches beyond the dispatch, on either side, the rest
+//!   stays: it was split, and older kernels tell of it a second time.
 //! - **`G` and `I`** stamp the piece that holds their first sector.
 //! - **A completion** belongs to the dispatch with the same first sector and direction, of several to the latest one of its
 //!   size, else to the latest: an older one lost its completion. One of less than the whole leaves the rest dispatched, and
@@ -22,7 +24,9 @@
 //! ([`Pairing::events_are_missing`], or so many halves stay alone that a wrong pair is to be expected):
 //!
 //! - A new `Q` or `D` of the same first sector and direction ends what is there; a new `D` of a flush, the flushes at the
-//!   device.
+//!   device. Where what was queued may still wait, the new one's response is not known, either.
+//! - A dispatch takes only pieces that make it up: others belong to dispatches that were lost, or to others that overlap. A piece that
+//!   reaches beyond it must be known to be split (`X`).
 //! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
 //!   a doubtful queueing keeps its service, and its response is not known.
 //! - What was open while a recorder was silent and lost events ([`holes`]) is doubtful, too.
@@ -38,6 +42,7 @@ mod queued;
 mod silence;
 #[cfg(test)]
 mod tests;
+mod tiling;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -49,7 +54,7 @@ use crate::{Io, Kind, Request, RequestFlags};
 pub use counts::PairingCounts;
 use losses::Losses;
 pub use losses::Survey;
-use queued::{Piece, Queued};
+use queued::{Piece, Queued, Taken};
 use silence::Silences;
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
@@ -103,6 +108,8 @@ enum Claim {
     Pieces(Piece, u32),
     /// Only pieces that may belong to another.
     Doubtful,
+    /// An earlier one may have had its piece.
+    Unclear,
     Nothing,
 }
 
@@ -203,7 +210,10 @@ impl Pairing {
                 }
             }
             Action::BackMerge | Action::FrontMerge => self.counts.merges += 1,
-            Action::Split => self.counts.splits += 1,
+            Action::Split => {
+                self.counts.splits += 1;
+                self.queued.split(event, event.marks.has(Marks::WRITE));
+            }
             Action::Issue => self.issue(event),
             Action::Requeue => self.requeue(event),
             Action::Complete => self.complete(event),
@@ -211,7 +221,6 @@ impl Pairing {
         }
         if self.seen.is_multiple_of(SWEEP) {
             self.sweep(self.now.saturating_sub(LOST_AFTER));
-            self.queued.forget_owed();
         }
         if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses.matter() {
             self.events_are_missing();
@@ -279,13 +288,16 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.look_for_unended(key);
+        if self.queued.is_rest(event, write) {
+            return;
+        }
         if self.lossy {
             self.supersede(key);
             self.believe(None);
         }
         self.losses.waits.begin();
-        self.supersede_queued(event, write);
-        self.queued.push(event, write);
+        let doubtful = self.supersede_queued(event, write);
+        self.queued.push(event, write, doubtful);
     }
 
     fn queue_flush(&mut self, event: &Event) {
@@ -306,17 +318,31 @@ impl Pairing {
         }
     }
 
-    /// The same for what is queued there.
-    fn supersede_queued(&mut self, event: &Event, write: bool) {
-        let before = self.queued.supersede(event, write, self.lossy);
+    /// The same for what is queued there. Whether the new piece may be taken for it: both may wait.
+    fn supersede_queued(&mut self, event: &Event, write: bool) -> bool {
+        let before = self.queued.alike(event, write);
         self.losses.waits.supersede(before);
-        self.counts.orphan_queued += if self.lossy { before } else { 0 };
+        if !self.lossy || before == 0 {
+            return false;
+        }
+        let latest = self.queued.instants_at((event.device, event.sector, write)).max();
+        let waited = self.now.saturating_sub(latest.unwrap_or_default());
+        self.queued.drop_alike(event, write);
+        self.counts.orphan_queued += before;
+        waited <= self.losses.waits.limit()
     }
 
     /// Takes the queued pieces of one direction in [`first`, `end`). Those that wait for too long are given up, and in a
     /// trace with losses those that are doubtful.
     fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Claim {
-        let mut taken = self.queued.take(device, first, end, write);
+        if self.lossy {
+            self.counts.orphan_queued += self.queued.forget_owed();
+        }
+        let mut taken = match self.queued.take((device, first, end, write), self.now, self.lossy) {
+            Taken::Pieces(taken) => taken,
+            Taken::Misfit => return Claim::Doubtful,
+            Taken::Unclear => return Claim::Unclear,
+        };
         for piece in &taken {
             self.losses.waits.record(self.now.saturating_sub(piece.queued));
         }
@@ -393,9 +419,10 @@ impl Pairing {
 
     /// Whether the queueing of a dispatch, which has none that is believed, is missing.
     fn misses_queueing(&mut self, event: &Event, claim: &Claim) -> bool {
-        let write = event.marks.has(Marks::WRITE);
-        let traced = self.queueing.contains(event.device);
-        if !traced || self.queued.settle((event.device, event.sector, write)) {
+        if matches!(claim, Claim::Unclear) {
+            return true;
+        }
+        if !self.queueing.contains(event.device) {
             return false;
         }
         self.losses.waits.unbegun();

@@ -20,9 +20,8 @@ use crate::gate::{Notes, Place};
 use crate::input::Input;
 use crate::{Io, IoSource, Kind, OpenOptions, Request, TraceError};
 
-/// The column that tells a table of I/Os from one of requests.
 pub(crate) const KIND: &str = "kind";
-/// The columns a table of I/Os has besides those of requests.
+/// The columns a table of I/Os has besides those of requests; with any of them it is one.
 pub(crate) const COLUMNS: [&str; 9] =
     [KIND, "got_ns", "inserted_ns", "pid", "process", "merges", "sync", "raw", "response_known"];
 const DEVICE_NUMBERS_KEY: &str = "device_numbers";
@@ -114,6 +113,8 @@ pub(crate) struct TableIos {
     batches: BatchDecoder,
     kernel_devices: bool,
     processes: BTreeMap<u32, String>,
+    /// Of processes that have a name and no number.
+    numbers: BTreeMap<String, u32>,
     rows: u64,
 }
 
@@ -125,13 +126,19 @@ impl TableIos {
             "arrow" => super::arrow_ipc::table(Input::open(path)?, options, true)?,
             _ => return Ok(None),
         };
-        if table.schema.column_with_name(KIND).is_none() {
+        if COLUMNS.iter().all(|name| table.schema.column_with_name(name).is_none()) {
             return Ok(None);
         }
         let kernel_devices =
             table.schema.metadata().get(DEVICE_NUMBERS_KEY).is_some_and(|value| value == "kernel");
-        let (path, processes) = (path.into(), BTreeMap::new());
-        Ok(Some(Self { path, batches: table.batches, kernel_devices, processes, rows: 0 }))
+        Ok(Some(Self {
+            path: path.into(),
+            batches: table.batches,
+            kernel_devices,
+            processes: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            rows: 0,
+        }))
     }
 
     pub(crate) fn kernel_devices(&self) -> bool {
@@ -140,6 +147,12 @@ impl TableIos {
 
     pub(crate) fn processes(&self) -> &BTreeMap<u32, String> {
         &self.processes
+    }
+
+    /// A number for a process of which only the name is known.
+    fn number(&mut self, name: &str) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(name.to_owned()).or_insert(next)
     }
 
     fn append(&mut self, batch: &RecordBatch, ios: &mut Vec<Io>) -> Result<(), (usize, String)> {
@@ -187,7 +200,11 @@ impl TableIos {
             }
         }
         if let Some(names) = column("process", DataType::Utf8)? {
-            for (io, name) in ios.iter().zip(names.as_string::<i32>()) {
+            let unnumbered = batch.column_by_name("pid").is_none();
+            for (io, name) in ios.iter_mut().zip(names.as_string::<i32>()) {
+                if let Some(name) = name.filter(|_| unnumbered) {
+                    io.pid = self.number(name);
+                }
                 if let Some(name) = name.filter(|_| !self.processes.contains_key(&io.pid)) {
                     self.processes.insert(io.pid, name.to_owned());
                 }

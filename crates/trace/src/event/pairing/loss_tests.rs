@@ -3,7 +3,7 @@
 use super::tests::{event, times};
 use super::*;
 use crate::event::mispairs::Mispairs;
-use Action::{Complete, Issue, Plug, Queue};
+use Action::{Complete, Issue, Plug, Queue, Split};
 
 /// Steps of which all are believed.
 fn all_believed() -> Mispairs {
@@ -64,23 +64,65 @@ fn a_place_asked_for_again_has_lost_its_completion() {
     assert_eq!((counts.orphan_dispatches, counts.doubtful, counts.orphans()), (2, 1, 2));
 }
 
+/// Pieces of one place queued at 1, 500 and then, of which two lost their dispatch; and a write that is another matter.
+fn queued_again(losses: Losses, then: u64) -> (Vec<Io>, PairingCounts) {
+    let events = [
+        event(1, Queue, 100, 8, "R"),
+        event(500, Queue, 100, 8, "R"),
+        event(then, Queue, 100, 8, "R"),
+        event(then + 1, Queue, 100, 8, "W"),
+        event(then + 10, Issue, 100, 8, "R"),
+        event(then + 20, Issue, 100, 8, "W"),
+        event(then + 30, Complete, 100, 8, "R"),
+        event(then + 40, Complete, 100, 8, "W"),
+    ];
+    pair_what_is_left(losses, &events)
+}
+
 #[test]
 fn queued_again_the_first_was_lost_before_its_dispatch() {
-    let (ios, counts) = pair_what_is_left(
-        certain(),
-        &[
-            event(1, Queue, 100, 8, "R"),
-            event(2, Queue, 100, 8, "W"),
-            event(500, Queue, 100, 8, "R"),
-            event(900, Queue, 100, 8, "R"),
-            event(910, Issue, 100, 8, "R"),
-            event(920, Issue, 100, 8, "W"),
-            event(930, Complete, 100, 8, "R"),
-            event(940, Complete, 100, 8, "W"),
-        ],
-    );
-    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(2, 920, 940), (900, 910, 930)]);
-    assert_eq!((counts.orphan_queued, counts.orphans()), (2, 2));
+    let losses = || Losses { waits: believed_below_128_ns(), ..certain() };
+    let (ios, counts) = queued_again(losses(), 900);
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(900, 910, 930), (901, 920, 940)]);
+    assert_eq!((counts.orphan_queued, counts.orphans(), counts.without_queueing), (2, 2, 0));
+}
+
+/// The dispatch may be of either where both may still wait.
+#[test]
+fn queued_again_before_long_it_is_not_clear_which_is_dispatched() {
+    let losses = || Losses { waits: believed_below_128_ns(), ..certain() };
+    let (ios, counts) = queued_again(losses(), 500 + 127);
+    assert_eq!(responses(&ios), [Some(39), None]);
+    assert_eq!((counts.without_queueing, counts.pairs), (1, 2));
+}
+
+/// Pieces that lie in a dispatch without making it up belong to another one, of which the dispatch is missing.
+#[test]
+fn a_piece_that_lies_in_a_dispatch_by_chance_is_anothers() {
+    let dispatched = [event(90, Issue, 100, 16, "R"), event(95, Complete, 100, 16, "R")];
+    let stale = [event(1, Queue, 104, 8, "R")];
+    let own = [event(80, Queue, 100, 16, "R")];
+    let (ios, _) = pair_what_is_left(certain(), &[&stale[..], &own, &dispatched].concat());
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(80, 90, 95)]);
+    let (ios, counts) = pair_what_is_left(certain(), &[&stale[..], &dispatched].concat());
+    assert_eq!((responses(&ios), counts.without_queueing, counts.orphan_queued), (vec![None], 1, 1));
+}
+
+/// A larger piece may have lost its own dispatch, unless it was split.
+#[test]
+fn a_piece_that_reaches_beyond_a_dispatch_is_its_own_if_it_was_split() {
+    let queued = [event(1, Queue, 100, 16, "R")];
+    let split = [event(2, Split, 100, 8, "R")];
+    let parts = [
+        event(80, Issue, 100, 8, "R"),
+        event(81, Issue, 108, 8, "R"),
+        event(90, Complete, 100, 8, "R"),
+        event(91, Complete, 108, 8, "R"),
+    ];
+    let (ios, _) = pair_what_is_left(certain(), &[&queued[..], &parts].concat());
+    assert_eq!(responses(&ios), [None, None]);
+    let (ios, counts) = pair_what_is_left(certain(), &[&queued[..], &split, &parts].concat());
+    assert_eq!((responses(&ios), counts.orphans()), (vec![Some(89), Some(90)], 0));
 }
 
 #[test]

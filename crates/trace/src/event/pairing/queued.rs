@@ -1,9 +1,10 @@
 //! Queued pieces, which wait by place until a dispatch or a completion takes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use headstack_units::Nanos;
 
+use super::tiling::{Near, tiles};
 use crate::event::{Event, Marks};
 
 /// What the block layer was asked for in one place.
@@ -11,6 +12,10 @@ use crate::event::{Event, Marks};
 pub(super) struct Piece {
     end: u64,
     write: bool,
+    /// What a dispatch of its beginning left.
+    is_rest: bool,
+    /// The trace tells that it was split.
+    is_split: bool,
     pub(super) queued: Nanos,
     pub(super) got: Nanos,
     pub(super) inserted: Nanos,
@@ -20,28 +25,50 @@ pub(super) struct Piece {
     pub(super) doubtful: bool,
 }
 
+/// What is dispatched: device, sectors from … to before …, and whether they are written.
+pub(super) type Extent = (u32, u64, u64, bool);
+
 /// Those that wait, by device and first sector.
 #[derive(Debug, Default)]
 pub(super) struct Queued {
     pieces: BTreeMap<(u32, u64), Vec<Piece>>,
     /// Sectors of the largest ever: those that begin further before a sector do not reach it.
     longest: u64,
-    /// Dispatches to come by place and direction: an earlier one took their piece with its own, which lay in the same place.
-    owed: BTreeMap<(u32, u64, bool), u64>,
+    /// Pieces of dispatches to come: those of the same extent as one dispatched before.
+    owed: BTreeMap<Extent, Owed>,
+}
+
+/// Pieces of one extent, and when the first of them was dispatched. `None`: which it is, is not clear.
+#[derive(Debug)]
+struct Owed {
+    pieces: VecDeque<Option<Piece>>,
+    since: Nanos,
+}
+
+/// What was queued of an extent that is dispatched.
+#[derive(Debug)]
+pub(super) enum Taken {
+    Pieces(Vec<Piece>),
+    /// What lies there makes up something else.
+    Misfit,
+    /// An earlier dispatch may have had its piece.
+    Unclear,
 }
 
 impl Queued {
     /// A piece begins to wait.
-    pub(super) fn push(&mut self, event: &Event, write: bool) {
+    pub(super) fn push(&mut self, event: &Event, write: bool, doubtful: bool) {
         let piece = Piece {
             end: event.end(),
             write,
+            is_rest: false,
+            is_split: false,
             queued: event.time,
             got: Nanos::MAX,
             inserted: Nanos::MAX,
             pid: event.pid,
             marks: event.marks,
-            doubtful: false,
+            doubtful,
         };
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
@@ -54,42 +81,91 @@ impl Queued {
         pieces.find(|piece| event.sector < piece.end)
     }
 
-    /// How many of one direction begin where the event does; they are given up if `drops`.
-    pub(super) fn supersede(&mut self, event: &Event, write: bool, drops: bool) -> u64 {
-        let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return 0 };
-        let before = pieces.iter().filter(|piece| piece.write == write).count() as u64;
-        if drops {
-            pieces.retain(|piece| piece.write != write);
-        }
-        before
+    /// How many of one direction begin where the event does.
+    pub(super) fn alike(&self, event: &Event, write: bool) -> u64 {
+        self.instants_at((event.device, event.sector, write)).count() as u64
     }
 
-    /// Takes the pieces of one direction in [`first`, `end`); of one that reaches beyond on either side, the rest stays.
-    pub(super) fn take(&mut self, device: u32, first: u64, end: u64, write: bool) -> Vec<Piece> {
-        let mut taken: Vec<Piece> = Vec::new();
-        let mut rest = None;
+    /// Gives up those that begin where the event does.
+    pub(super) fn drop_alike(&mut self, event: &Event, write: bool) {
+        if let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) {
+            pieces.retain(|piece| piece.write != write);
+        }
+    }
+
+    /// Whether the event tells again of the rest of a piece of which the beginning was dispatched.
+    pub(super) fn is_rest(&self, event: &Event, write: bool) -> bool {
+        let pieces = self.pieces.get(&(event.device, event.sector)).into_iter().flatten();
+        pieces.into_iter().any(|piece| piece.is_rest && piece.write == write && piece.end == event.end())
+    }
+
+    /// The piece that begins where the event does is split.
+    pub(super) fn split(&mut self, event: &Event, write: bool) {
+        let pieces = self.pieces.get_mut(&(event.device, event.sector)).into_iter().flatten();
+        pieces.filter(|piece| piece.write == write).for_each(|piece| piece.is_split = true);
+    }
+
+    /// Takes the pieces that make up what is dispatched at `now`. If none do: all that have a part in it, or with `strict` none.
+    /// Of one that reaches beyond on either side, the rest stays; with `strict`, it must be known to be split.
+    pub(super) fn take(&mut self, extent: Extent, now: Nanos, strict: bool) -> Taken {
+        let near = self.near(extent, strict);
+        let (_, first, end, _) = extent;
+        let alike = near.iter().filter(|piece| (piece.start, piece.end) == (first, end)).count();
+        if !self.owed.is_empty()
+            && let Some(owed) = self.settle(extent, alike)
+        {
+            return owed.map_or(Taken::Unclear, |piece| Taken::Pieces(vec![piece]));
+        }
+        let chosen = match tiles(&near, first, end) {
+            Some(chosen) => chosen,
+            None if strict && !near.is_empty() => return Taken::Misfit,
+            None => near,
+        };
+        let taken = self.remove(extent, &chosen);
+        if alike > 1 && taken.len() == 1 {
+            self.owe(extent, now);
+        }
+        Taken::Pieces(taken)
+    }
+
+    /// The pieces that have a part in an extent, in order of place and of queueing.
+    fn near(&self, (device, first, end, write): Extent, strict: bool) -> Vec<Near> {
         // One that begins before may reach in: it was split.
         let reach = (device, first.saturating_sub(self.longest))..(device, end);
-        let keys: Vec<u64> = self.pieces.range(reach).map(|(&(_, start), _)| start).collect();
-        for start in keys {
-            let Some(pieces) = self.pieces.get_mut(&(device, start)) else { continue };
-            let before = taken.len();
-            pieces.retain_mut(|piece| {
-                if piece.write != write || piece.end <= first {
-                    return true;
-                }
-                taken.push(*piece);
-                if piece.end > end {
-                    rest = Some(*piece);
-                }
-                piece.end = first;
-                start < first
-            });
+        let all = self.pieces.range(reach).flat_map(|(&(_, start), pieces)| {
+            pieces
+                .iter()
+                .enumerate()
+                .map(move |(index, piece)| (Near { start, index, end: piece.end }, piece))
+        });
+        let has_part = |(near, piece): &(Near, &Piece)| {
+            let is_whole = near.start >= first && near.end <= end;
+            piece.write == write && near.end > first && (is_whole || piece.is_split || !strict)
+        };
+        all.filter(has_part).map(|(near, _)| near).collect()
+    }
+
+    /// What is chosen of an extent; what reaches beyond it waits on.
+    fn remove(&mut self, (device, first, end, write): Extent, chosen: &[Near]) -> Vec<Piece> {
+        let mut taken = Vec::with_capacity(chosen.len());
+        let mut rest = None;
+        for near in chosen {
+            let Some(pieces) = self.pieces.get_mut(&(device, near.start)) else { continue };
+            let at = pieces.iter().position(|piece| piece.write == write && piece.end == near.end);
+            let Some(at) = at else { continue };
+            let piece = if near.start < first {
+                let whole = pieces[at];
+                pieces[at].end = first;
+                whole
+            } else {
+                pieces.remove(at)
+            };
+            taken.push(piece);
             if pieces.is_empty() {
-                self.pieces.remove(&(device, start));
+                self.pieces.remove(&(device, near.start));
             }
-            if start == first && taken.len() > before + 1 {
-                *self.owed.entry((device, first, write)).or_default() += (taken.len() - before - 1) as u64;
+            if near.end > end {
+                rest = Some(Piece { is_rest: true, ..piece });
             }
         }
         if let Some(rest) = rest {
@@ -98,15 +174,42 @@ impl Queued {
         taken
     }
 
-    /// Whether an earlier dispatch took the piece of this one.
-    pub(super) fn settle(&mut self, key: (u32, u64, bool)) -> bool {
-        let owed = self.owed.get_mut(&key).filter(|owed| **owed > 0);
-        owed.map(|owed| *owed -= 1).is_some()
+    /// Those of the extent that is dispatched now go on waiting for dispatches of their own.
+    fn owe(&mut self, extent: Extent, now: Nanos) {
+        let (device, first, end, write) = extent;
+        let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };
+        let alike = pieces.extract_if(.., |piece| piece.write == write && piece.end == end).map(Some);
+        let owed = self.owed.entry(extent).or_insert_with(|| Owed { pieces: VecDeque::new(), since: now });
+        owed.pieces.extend(alike);
+        if pieces.is_empty() {
+            self.pieces.remove(&(device, first));
+        }
     }
 
-    /// Dispatches that have not come by now will not.
-    pub(super) fn forget_owed(&mut self) {
-        self.owed.clear();
+    /// The piece of a dispatch that was owed, or that it is not clear which it is. A piece that was queued since may have lost
+    /// the dispatch that is owed, and then each one after would get the piece before: it takes its own, and none is clear.
+    #[expect(clippy::option_option, reason = "nothing owed; something, and perhaps not which")]
+    fn settle(&mut self, extent: Extent, alike: usize) -> Option<Option<Piece>> {
+        let owed = self.owed.get_mut(&extent)?;
+        let (device, first, end, write) = extent;
+        let pieces = self.pieces.get(&(device, first)).into_iter().flatten();
+        let queued =
+            pieces.filter(|piece| piece.write == write && piece.end == end).map(|piece| piece.queued).min();
+        if alike > 0 && queued > Some(owed.since) {
+            owed.pieces.iter_mut().for_each(|piece| *piece = None);
+            return None;
+        }
+        let piece = owed.pieces.pop_front()?;
+        if owed.pieces.is_empty() {
+            self.owed.remove(&extent);
+        }
+        Some(piece)
+    }
+
+    /// Events are missing: who is owed what is not known.
+    pub(super) fn forget_owed(&mut self) -> u64 {
+        let owed = std::mem::take(&mut self.owed);
+        owed.into_values().map(|owed| owed.pieces.into_iter().flatten().count() as u64).sum()
     }
 
     /// A hole ended then: what was queued before is doubtful.
@@ -126,17 +229,25 @@ impl Queued {
 
     /// When each began to wait.
     pub(super) fn instants(&self) -> impl Iterator<Item = Nanos> {
-        self.pieces.values().flatten().map(|piece| piece.queued)
+        let owed = self.owed.values().flat_map(|owed| owed.pieces.iter().flatten());
+        self.pieces.values().flatten().chain(owed).map(|piece| piece.queued)
     }
 
     /// Gives up what began to wait before `horizon`: how many.
     pub(super) fn sweep(&mut self, horizon: Nanos) -> u64 {
         let mut given_up = 0;
+        let mut waits_on = |piece: &Piece| {
+            given_up += u64::from(piece.queued < horizon);
+            piece.queued >= horizon
+        };
         self.pieces.retain(|_, pieces| {
-            let before = pieces.len();
-            pieces.retain(|piece| piece.queued >= horizon);
-            given_up += (before - pieces.len()) as u64;
+            pieces.retain(&mut waits_on);
             !pieces.is_empty()
+        });
+        self.owed.retain(|_, owed| {
+            let since = owed.since;
+            owed.pieces.retain(|piece| piece.as_ref().map_or(since >= horizon, &mut waits_on));
+            !owed.pieces.is_empty()
         });
         given_up
     }
@@ -152,29 +263,57 @@ mod tests {
     fn queued(starts: &[u64]) -> Queued {
         let mut queued = Queued::default();
         for (at, &start) in (1..).zip(starts) {
-            queued.push(&event(at, Action::Queue, start, 8, "R"), false);
+            queued.push(&event(at, Action::Queue, start, 8, "R"), false, false);
         }
         queued
     }
 
-    const KEY: (u32, u64, bool) = (7, 100, false);
+    const EXTENT: Extent = (7, 100, 108, false);
+
+    /// When the pieces of a dispatch at `now` were queued; `None` if that is not clear.
+    fn taken(queued: &mut Queued, now: u64) -> Option<Vec<u64>> {
+        match queued.take(EXTENT, Nanos(now), false) {
+            Taken::Pieces(pieces) => Some(pieces.iter().map(|piece| piece.queued.0).collect()),
+            Taken::Misfit | Taken::Unclear => None,
+        }
+    }
 
     #[test]
-    fn what_is_taken_with_another_of_its_place_is_dispatched_once_more() {
-        let mut three = queued(&[100, 100, 100]);
-        assert_eq!(three.take(7, 100, 108, false).len(), 3);
-        assert!(!three.settle((7, 100, true)), "of the other direction");
-        assert_eq!([(); 3].map(|()| three.settle(KEY)), [true, true, false]);
-        // One that reaches in begins elsewhere, and counts for nothing.
-        let mut beside = queued(&[96, 100, 100]);
-        assert_eq!(beside.take(7, 100, 108, false).len(), 3);
-        assert_eq!([(); 2].map(|()| beside.settle(KEY)), [true, false]);
-        let mut before = queued(&[96, 96]);
-        assert_eq!(before.take(7, 100, 108, false).len(), 2);
-        assert!(!before.settle(KEY));
-        let mut alone = queued(&[96, 100]);
-        assert_eq!(alone.take(7, 100, 108, false).len(), 2);
-        assert!(!alone.settle(KEY));
+    fn each_of_several_of_one_extent_has_a_dispatch_of_its_own() {
+        let mut three = queued(&[100, 100, 96, 100]);
+        assert_eq!([5, 6, 7].map(|now| taken(&mut three, now).unwrap()), [[1], [2], [4]]);
+        assert_eq!(three.sweep(Nanos::MAX), 1, "the one that reaches in is another's");
+        // One queued before any of them was dispatched waits for its turn.
+        let mut late = queued(&[100, 100]);
+        assert_eq!(taken(&mut late, 20), Some(vec![1]));
+        late.push(&event(15, Action::Queue, 100, 8, "R"), false, false);
+        assert_eq!(late.instants().count(), 2);
+        assert_eq!([21, 22].map(|now| taken(&mut late, now).unwrap()), [[2], [15]]);
+        assert_eq!(late.instants().count(), 0);
+    }
+
+    #[test]
+    fn a_dispatch_that_is_missing_makes_no_other_wait() {
+        let mut one_lost = queued(&[100, 100]);
+        assert_eq!(taken(&mut one_lost, 5), Some(vec![1]));
+        for now in [1000, 2000] {
+            one_lost.push(&event(now, Action::Queue, 100, 8, "R"), false, false);
+            assert_eq!(taken(&mut one_lost, now + 5), Some(vec![now]));
+        }
+        // Should it come after all, nobody knows when it was queued.
+        assert_eq!(taken(&mut one_lost, 3000), None);
+        assert_eq!(taken(&mut one_lost, 3000), Some(vec![]));
+        let mut swept = queued(&[100, 100]);
+        taken(&mut swept, 5);
+        assert_eq!((swept.sweep(Nanos(2)), swept.sweep(Nanos(3)), swept.owed.len()), (0, 1, 0));
+    }
+
+    #[test]
+    fn the_rest_of_a_piece_is_told_of_once() {
+        let mut queued = queued(&[96]);
+        assert!(matches!(queued.take((7, 96, 100, false), Nanos(3), false), Taken::Pieces(_)));
+        let rest = |write, sectors| queued.is_rest(&event(4, Action::Queue, 100, sectors, "R"), write);
+        assert_eq!([rest(false, 4), rest(true, 4), rest(false, 8)], [true, false, false]);
     }
 
     #[test]

@@ -298,6 +298,25 @@ fn what_lies_beside_a_dispatch_goes_on_waiting() {
     assert_eq!(counts.orphans(), 0);
 }
 
+/// As with direct reads and writes of the same sectors by several.
+#[test]
+fn requests_that_overlap_have_each_its_own_queueing() {
+    let (ios, counts) = pair(&[
+        event(1, Queue, 104, 8, "R"),
+        event(2, Queue, 100, 16, "R"),
+        event(3, Queue, 100, 16, "R"),
+        event(10, Issue, 100, 16, "R"),
+        event(11, Issue, 104, 8, "R"),
+        event(12, Issue, 100, 16, "R"),
+        event(20, Complete, 104, 8, "R"),
+        event(21, Complete, 100, 16, "R"),
+        event(22, Complete, 100, 16, "R"),
+    ]);
+    let found: Vec<_> = ios.iter().map(|io| (io.request.arrival.0, io.request.start.0, io.merges)).collect();
+    assert_eq!(found, [(1, 11, 0), (2, 10, 0), (3, 12, 0)]);
+    assert_eq!((counts.orphans(), counts.without_queueing), (0, 0));
+}
+
 #[test]
 fn the_parts_of_a_split_piece_may_be_dispatched_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
