@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import headstack
-from headstack.cli import layout, main
+from headstack.cli import layout, main, output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,6 +170,24 @@ def test_sentences_are_broken_between_words_in_a_terminal(
     assert too_long(piped.splitlines(), width)
     assert not too_long(shown.splitlines(), width), shown
     assert shown.split() == piped.split()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_messages_are_broken_between_words_in_a_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "cheetah9LP.seek:1: 8 of 106 seek times are below the one before, the worst by 0.037 ms at 4,021 cylinders"
+    monkeypatch.setenv("NO_COLOR", "1")
+    output.warning(said)
+    assert capsys.readouterr().err == f"warning: {said}\n"
+    monkeypatch.setattr(output, "_columns", lambda _stream: width)
+    command = "`headstack drives import cheetah9LP.diskspecs -o c.toml`"
+    output.warning(said)
+    output.note(f"{said}; to do so, type {command}")
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= width
+    assert " ".join(lines) == f"warning: {said} {said}; to do so, type {command}"
+    assert any(command in line for line in lines)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -16,11 +18,6 @@ def price(entry: Mapping[str, Any]) -> str:
     """Write a range of dollars; one number where both ends are equal."""
     low, high = f"{entry['low_usd']:,.2f}", f"{entry['high_usd']:,.2f}"
     return low if low == high else f"{low}–{high}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Write a count and what is counted."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def system_name(system: Mapping[str, Any]) -> str:

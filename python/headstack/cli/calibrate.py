@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 
 from headstack.cli import output
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions, pairs
+from headstack.counted import plural
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _show(summary: Mapping[str, Any]) -> None:
         *([("taken back", ", ".join(summary["refuted"]) + ": with it a score of reads or of writes got worse on held-out requests")]
           if summary["refuted"] else []),
         ("retries", retries_words(summary["retries"])),
-        ("run", f"{number(summary['evaluations'])} drives tried in {summary['rounds']} round(s), seed {summary['seed']}, "
+        ("run", f"{number(summary['evaluations'])} drives tried in {plural(summary['rounds'], 'round')}, seed {summary['seed']}, "
                 f"headstack {summary['version']}"),
     ]  # fmt: skip
     scored_with = summary["retries"]["test_with"]

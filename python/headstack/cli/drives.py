@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 from headstack.cli.verbs import VERBS, examples
+from headstack.counted import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -115,7 +116,7 @@ def check(
                  "skews": drive.skew_warnings()}
             )  # fmt: skip
             if not json and not deep:
-                found = f", with {len(warnings)} warning(s)" if warnings else ""
+                found = f", with {plural(len(warnings), 'warning')}" if warnings else ""
                 output.sentence(
                     f"{source}: {drive.name} is sound{found}; {percent(shares['assumed'])} of its values are assumed"
                 )
@@ -380,8 +381,8 @@ def _show(about: Mapping[str, Any]) -> None:
             ("", about["summary"]),
             ("capacity", f"{number(about['capacity_sectors'])} sectors of {about['sector_bytes']} B, "
                          f"{capacity(about['capacity_bytes'])}"),
-            ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(zones)} zone(s), "
-                         f"{about['actuators']} actuator(s)"),
+            ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {plural(len(zones), 'zone')}, "
+                         f"{plural(about['actuators'], 'actuator')}"),
             ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a revolution"),
             ("head switch", f"{number(about['head_switch_ms'])} ms"),
         ],

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from headstack.cli import layout
 from headstack.errors import InputError
@@ -49,7 +49,7 @@ def warning(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a line about what was done."""
-    _say(_harmless(message))
+    _say(_broken(_harmless(message)))
 
 
 def wrote(path: Path, about: str = "") -> None:
@@ -73,13 +73,26 @@ _SGR = {"red": "31", "cyan": "36", "yellow": "33"}
 def _stderr(label: str, colour: str, message: str) -> None:
     styled = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     shown = f"\x1b[1;{_SGR[colour]}m{label}\x1b[0m" if styled else label
-    _say(f"{shown}: {_harmless(message)}")
+    _say(_broken(f"{label}: {_harmless(message)}").replace(label, shown, 1))
 
 
 def _say(line: str) -> None:
     # A closed stderr must not end the work.
     with suppress(OSError):
         sys.stderr.write(line + "\n")
+
+
+def _broken(message: str) -> str:
+    """A message as a terminal shows it: in lines of whole words. Whoever searches a file or a pipe finds it in one line."""
+    columns = _columns(sys.stderr)
+    if columns is None or _form.is_plain:
+        return message
+    screen = layout.Screen(columns, sys.stderr.encoding or "utf-8")
+    # What is to be typed stays in one piece, which can be copied.
+    kept = re.sub(r"`[^`\n]+`", lambda quoted: quoted[0].replace(" ", "\N{NO-BREAK SPACE}"), message)
+    return "\n".join(part for line in kept.split("\n") for part in layout.wrapped(line, screen)).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
 
 
 def _harmless(message: str) -> str:
@@ -284,10 +297,15 @@ def width() -> int | None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and 0 < int(columns) < 100_000:
         return int(columns)
-    if not sys.stdout.isatty():
+    return _columns(sys.stdout)
+
+
+def _columns(stream: TextIO) -> int | None:
+    """The columns of the terminal that a stream goes to, if it goes to one."""
+    if not stream.isatty():
         return None
     with suppress(OSError):
-        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+        return os.get_terminal_size(stream.fileno()).columns or None
     return None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headstack import __version__
-from headstack.costing_words import bill_rows, plural, price, system_name, system_rows
+from headstack.costing_words import bill_rows, price, system_name, system_rows
+from headstack.counted import plural
 from headstack.report.bars import ranges
 from headstack.report.page import Number, Page, Section
 

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import headstack
+from headstack.counted import plural
 from headstack.report.page import Section
 from headstack.report.tables import number
 from headstack.studies.framework import Row, about, not_testable
@@ -209,7 +210,7 @@ def _saving(gap: int, arms: int, ordinary: Point | None, like: Point | None) -> 
 
 
 def _watts(arms: int, outcome: Point | None, disks: int) -> Row:
-    id_, claim = f"e8-8ms-watts-{arms}", f"E8, 8 ms: {disks} drives with {arms} arm(s) draw"
+    id_, claim = f"e8-8ms-watts-{arms}", f"E8, 8 ms: {disks} drives with {plural(arms, 'arm')} draw"
     if outcome is None:
         return not_testable(id_, claim, WATTS[arms], "W", "they do not keep up")
     if arms == 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headstack
-from headstack.costing_words import plural, system_name
+from headstack.costing_words import system_name
+from headstack.counted import plural
 from headstack.studies.framework import Row, about, not_testable
 from headstack.studies.intra_disk.charts import cost_sections
 

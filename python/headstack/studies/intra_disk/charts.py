@@ -103,7 +103,8 @@ def _speeds(found: Found, shown: list[str]) -> Section:
 
 def cost_sections(found: Cost) -> list[Section]:
     """Bars of a drive's cost, and of systems that perform alike."""
-    from headstack.costing_words import plural, system_name
+    from headstack.costing_words import system_name
+    from headstack.counted import plural
     from headstack.report.bars import ranges
 
     drives = [{"label": plural(bill["actuators"], "actuator"), **bill} for bill in found.designs]

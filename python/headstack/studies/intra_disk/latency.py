@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import headstack
+from headstack.counted import plural
 from headstack.studies.framework import Row, about
 from headstack.studies.intra_disk.runs import hc_sd, parallel, run_one
 from headstack.studies.repeats import each
@@ -19,7 +20,7 @@ def rows(requests: int = REQUESTS) -> list[Row]:
     means = each(_mean, [(arms, requests) for arms in ARMS])
     note = "derived: half a revolution over the number of arms; reads at random, one at a time, seeks × 0"
     return [
-        about(f"latency-{arms}", f"Rotational latency with {arms} arm(s)", expected := REVOLUTION_MS / (2 * arms), mean, "ms",
+        about(f"latency-{arms}", f"Rotational latency with {plural(arms, 'arm')}", expected := REVOLUTION_MS / (2 * arms), mean, "ms",
               within=WITHIN * expected, note=note, kind="aim")
         for arms, mean in zip(ARMS, means, strict=True)
     ]  # fmt: skip
