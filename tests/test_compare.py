@@ -210,6 +210,9 @@ def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     assert "no such file" in refused("compare", one, tmp_path / "none.parquet")
     assert "it is a folder" in refused("compare", one, tmp_path)
     assert "it is not a regular file" in refused("compare", one, "/dev/null")
+    record = tmp_path / "record.parquet"
+    assert run_cli("measure", "mock:", "skippy", "--record", record).code == 0
+    assert f"`headstack measure --from {record} --json > record.json`" in refused("compare", record, record)
     for files, said in [("a.parquet", "is not a list of files"), ([one, 5], "a int cannot be compared")]:
         with pytest.raises(InputError, match=said):
             headstack.compare(files)  # type: ignore[arg-type]

@@ -113,6 +113,13 @@ def test_devices_are_written(trace: Path, tmp_path: Path) -> None:
     assert pl.read_parquet(out)["requests"].sum() == REQUESTS
 
 
+def test_a_fleet_of_one_is_no_plural(trace: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone.parquet"
+    requests = pl.read_parquet(trace)
+    requests.filter(pl.col("device") == requests["device"][0]).write_parquet(alone)
+    assert run_cli("fleet", "hp-97560", "--trace", alone).out.startswith("1 device, hp-97560")
+
+
 def test_bad_input_is_refused(trace: Path, parts: Path, tmp_path: Path) -> None:
     def told(*words: str | Path) -> str:
         return refused("fleet", *words)

@@ -134,7 +134,7 @@ def _named(source: str) -> Drive:
 
     if source not in library_drives() and not Path(source).exists():
         raise InputError(
-            f"cannot read `{source}`: no such file", "headstack drives list tells the names of the library"
+            f"cannot read `{source}`: no such file", "`headstack drives list` tells the names of the library"
         )
     return Drive(source)
 

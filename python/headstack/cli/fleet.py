@@ -21,6 +21,7 @@ from headstack.cli.options import (
     check_counts,
     model_overrides,
 )
+from headstack.counted import plural
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _show(system: str, summary: dict[str, Any]) -> None:
     number = output.number
     response = summary["response_ms"]
     output.facts(
-        f"{number(summary['devices'])} devices, each {system}",
+        f"{plural(summary['devices'], 'device')}, {'each ' if summary['devices'] > 1 else ''}{system}",
         [
             ("requests", f"{number(summary['requests'])} in {number(summary['simulated_s'], 1)} simulated s "
                          f"({number(summary['wall_s'], 1)} s here)"),

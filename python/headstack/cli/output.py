@@ -127,6 +127,11 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     message = " ".join(str(problem).split())
     if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
         return _TOO_MUCH + extra[1].replace("'", "`")
+    if odd := re.fullmatch(
+        r"Invalid value for (.+): unable to convert [`\"](.*)[`\"] into (?:an? )?(int|float)\.?", message
+    ):
+        name, value, kind = odd.groups()
+        return f"{name} `{value}` is not a {'whole ' if kind == 'int' else ''}number"
     absent = re.fullmatch(r'Command "(.*)" parameter "?(--[\w-]+)"? requires an argument\.?', message)
     if absent is None:
         return message

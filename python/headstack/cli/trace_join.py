@@ -40,7 +40,7 @@ def join(
     from headstack._core import join_traces
 
     if len(traces) < 2:
-        raise InputError("one trace is nothing to join", "headstack trace join OUT TRACE TRACE …")
+        raise InputError("one trace is nothing to join", "`headstack trace join OUT TRACE TRACE …`")
     opened = [how.open(path) for path in traces]
     written = join_traces(opened, out, clocks=clocks, devices_apart=devices == "apart", format=as_, strict=strict)
     output.trace_notes(written["notes"])

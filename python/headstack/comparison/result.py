@@ -51,7 +51,7 @@ def compare(
     limits = [Limit.parse(text) for text in fail_if]
     _check_names(files)
     if len(files) < 2:
-        raise InputError("there is nothing to compare", "name two files or more: headstack compare A B")
+        raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
     sources = [read(Path(file), time, open_trace) for file in files]
     first = sources[0]
     for file, other in zip(files[1:], sources[1:], strict=True):

@@ -140,9 +140,15 @@ def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) 
     is_run = False
     if path.suffix == ".parquet":
         try:
-            is_run = "queue_ns" in pl.scan_parquet(path, glob=False).collect_schema()
+            columns = pl.scan_parquet(path, glob=False).collect_schema()
         except (OSError, pl.exceptions.PolarsError) as problem:
             raise InputError(f"cannot read `{path}`: {' '.join(str(problem).split())}") from None
+        if {"probe", "series"} <= columns.keys():
+            raise InputError(
+                f"`{path}` is the record of a measurement, and what it shows is compared",
+                f"make a file of that first: `headstack measure --from {path} --json > {path.stem}.json`",
+            )
+        is_run = "queue_ns" in columns
     frame = pl.read_parquet(path, glob=False) if is_run else pl.DataFrame(open_trace(path))
     begin = "arrival_ns" if time == "response" else "start_ns"
     if not {begin, "finish_ns"} <= set(frame.columns):

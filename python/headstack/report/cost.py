@@ -52,8 +52,7 @@ def _answer(found: Cost) -> str:
         if others:
             best = min(others, key=lambda system: system["mean_usd"])
             change = f"{abs(best['saving_percent']):.1f} % {'less' if best['saving_percent'] >= 0 else 'more'}"
-            return (
-                f"At equal performance, {system_name(best)} cost $ {price(best)}: {change} than {system_name(first)}."
-            )
+            costs = "costs" if best["drives"] == 1 else "cost"
+            return f"At equal performance, {system_name(best)} {costs} $ {price(best)}: {change} than {system_name(first)}."
     bill = found.designs[0]
     return f"A drive with {plural(bill['actuators'], 'actuator')} costs $ {price(bill)}."
