@@ -28,15 +28,17 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 PIP := $(BIN)/python -m pip install --quiet
 RUST_TESTS := --workspace --exclude headstack-python
-# Of the slowest tests over the library of drives each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
+# Without the benchmarks, which hold no tests, and take their own harness and all that it needs along; `make lint` compiles them.
+TESTED := $(RUST_TESTS) --exclude headstack-benches
+# Of the tests that measure the drives of the library each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
 export ONE_IN ?= 6
 export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 # The slow tests, of what is built for the others: to build them in release takes longer than they do. Chosen among all crates: with
 # one alone some of what it stands on has fewer features, and is built once more.
-SLOW_TESTS := $(RUST_TESTS) --test drive
-SLOW_FITTING := $(RUST_TESTS) --test coverage --test rules
-SLOW_STREAMS := $(RUST_TESTS) --lib fit::
-SLOW_MEASURING := $(RUST_TESTS) --test read_only --test null_model --test library
+SLOW_TESTS := $(TESTED) --test drive
+SLOW_FITTING := $(TESTED) --test coverage --test rules
+SLOW_STREAMS := $(TESTED) --lib fit::
+SLOW_MEASURING := $(TESTED) --test read_only --test null_model --test library
 
 # What the compiled core is made of; the library of drives, systems and workloads is embedded in it.
 CORE_SOURCES := Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml \
@@ -126,12 +128,12 @@ test: $(STAMPS)/dev
 
 .PHONY: test-build test-rust test-rust-slow test-python test-examples
 test-build:
-	@cargo test --quiet --locked --no-run $(RUST_TESTS) --lib --tests
+	@cargo test --quiet --locked --no-run $(TESTED) --lib --tests
 
 test-rust:
 	$(call say,Rust tests: 8 to 13 minutes from scratch)
-	@cargo test --quiet --locked $(RUST_TESTS) --lib --tests
-	@cargo test --quiet --locked $(RUST_TESTS) --doc
+	@cargo test --quiet --locked $(TESTED) --lib --tests
+	@cargo test --quiet --locked $(TESTED) --doc
 
 # Each is one test that keeps one processor busy: two at a time.
 test-rust-slow:
@@ -162,7 +164,7 @@ search:
 	$(call say,Property tests with other cases: $(ROUNDS) rounds)
 	@for round in $$(seq $(ROUNDS)); do \
 	  seed=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' '); echo "round $$round of $(ROUNDS): PROPTEST_RNG_SEED=$$seed"; \
-	  PROPTEST_RNG_SEED=$$seed cargo test --quiet --locked --no-fail-fast $(RUST_TESTS) >target/search.log 2>&1 \
+	  PROPTEST_RNG_SEED=$$seed cargo test --quiet --locked --no-fail-fast $(TESTED) >target/search.log 2>&1 \
 	    || { grep -E '^(test result: F|    [a-z_:]+$$|cc |error)' target/search.log; tail -60 target/search.log; exit 1; }; \
 	done; echo "search: $(ROUNDS) rounds, nothing found"
 

@@ -73,8 +73,8 @@ fn false_findings(runs: u64) -> Vec<String> {
 
 #[test]
 fn nothing_rotates_or_stalls_where_nothing_does() {
-    let wrong = false_findings(4);
-    assert!(wrong.is_empty(), "{} in 40 runs:\n{}", wrong.len(), wrong.join("\n"));
+    let wrong = false_findings(2);
+    assert!(wrong.is_empty(), "{} in {} runs:\n{}", wrong.len(), 2 * STILL.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -153,10 +153,21 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
 /// out, and must not be spoken of.
 pub fn misses(name: &str, options: &OpenOptions, counts: &dyn Fn(&Row) -> bool) -> Vec<String> {
     let (record, found) = measured(name, options);
+    misses_of(name, options, &record, &found, counts)
+}
+
+/// The same of a drive that has been measured.
+pub fn misses_of(
+    name: &str,
+    options: &OpenOptions,
+    record: &Record,
+    found: &Extraction,
+    counts: &dyn Fn(&Row) -> bool,
+) -> Vec<String> {
     let stalls = found.warnings.iter().find(|warning| warning.kind() == "stalls");
     assert!(stalls.is_none(), "{name} has no recalibration, yet {}", stalls.unwrap());
     let truth = Truth { only_reads: options.read_only, ..Truth::of(name) };
-    let mut rows = compare(&truth, &record, &found);
+    let mut rows = compare(&truth, record, found);
     if options.read_only {
         let of_writes = |name: &str| {
             name == "mtm_ms" || ["write_", "seek.write."].iter().any(|start| name.starts_with(start))
@@ -166,7 +177,7 @@ pub fn misses(name: &str, options: &OpenOptions, counts: &dyn Fn(&Row) -> bool) 
     }
     // How long reads alone take depends on a cache that is not known yet; noise brings repetitions that nobody asked for.
     if !options.read_only && options.noise == Noise::NONE {
-        let (expected_s, took_s) = durations(name, options, &record);
+        let (expected_s, took_s) = durations(name, options, record);
         let allowed = (if expected_s > took_s { 0.5 } else { 1.0 / 3.0 }) * took_s;
         rows.push(Row {
             name: "announced time".to_owned(),

@@ -1,8 +1,6 @@
 //! What is wrong is named with file and line, and what to do about it.
 
-mod common;
-
-use common::{DISK, Files, MODEL, SEEK};
+use crate::common::{DISK, Files, MODEL, SEEK};
 use headstack_disksim::{Options, import};
 
 /// The message begins with the place, and holds each of the words.

@@ -1,7 +1,5 @@
 //! A small drive in DiskSim's form, and ways to change it.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
-
 pub(crate) mod g4;
 
 use headstack_disksim::{Import, ImportError, Options, import};

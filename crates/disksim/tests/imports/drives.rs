@@ -1,8 +1,6 @@
 //! What a drive's files say is what its model does.
 
-mod common;
-
-use common::{Files, SEEK};
+use crate::common::{self, Files, SEEK};
 use headstack_disksim::Options;
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::Mechanics;

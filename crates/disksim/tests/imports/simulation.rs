@@ -1,8 +1,6 @@
 //! A simulation file is a system, its drives and a workload.
 
-mod common;
-
-use common::{DISK, Files};
+use crate::common::{DISK, Files};
 use headstack_disksim::{ImportError, Simulation, SimulationOptions, import_simulation};
 use headstack_system::bus::Arbitration;
 use headstack_system::spec::{

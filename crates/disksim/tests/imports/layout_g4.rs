@@ -1,8 +1,6 @@
 //! Layouts of the fourth generation: every block is where the tree says.
 
-mod common;
-
-use common::g4::{Lists, Place, length, small};
+use crate::common::g4::{Lists, Place, length, small};
 use headstack_drive::layout::Layout;
 use headstack_drive::spec::{DriveSpec, ProvenanceKind};
 

@@ -1,0 +1,9 @@
+//! Imports, asked from outside.
+
+mod common;
+mod drives;
+mod errors;
+mod layout_g4;
+mod original_runs;
+mod real_files;
+mod simulation;
