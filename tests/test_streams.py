@@ -11,6 +11,7 @@ from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
 from headstack.calibration.streams import from_table
+from headstack.report.streams import stream_columns, stream_rows
 
 DRIVE = "maxtor-maxline-plus-ii"
 SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
@@ -29,6 +30,15 @@ def test_a_model_takes_its_figures_from_the_drive_file() -> None:
     assert found["bytes"] == 191 * 512 * 1024
     again = pickle.loads(pickle.dumps(model))
     assert again.run("write", file_mb=100, record_kib=512) == found
+
+
+def test_sizes_are_written_in_full() -> None:
+    """A record of 1 GiB was one of 1.04858e+06."""
+    points = [{"mode": "write", "record_kib": 1_048_576, "file_mb": 2_000_000, "mb_per_s": 35.0, "is_cached": False}]
+    grid = {"record_kib": [0.5, 1_048_576], "file_mb": [2_000_000]}
+    streams = {"grid": grid, "points": points}
+    assert stream_columns(streams) == ["record", "2,000,000"]
+    assert [row[0] for row in stream_rows(streams, "write")] == ["0.5", "1,048,576"]
 
 
 def _write(model: stream.StreamModel) -> dict[str, float]:

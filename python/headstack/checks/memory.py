@@ -16,7 +16,7 @@ def memory_sentences(drive: Drive) -> list[str]:
     if cache is None or cache["size_kib"] <= memory:
         return []
     return [
-        f"`write_policy.write-back.size_kib`: {cache['size_kib']:g} KiB are more than the drive's memory, "
-        f"`buffer.size_kib`, {memory:g} KiB: it holds more writes than a drive could, and is faster; "
-        f"at most {memory:g} would do, or a larger buffer"
+        f"`write_policy.write-back.size_kib`: {cache['size_kib']:.12g} KiB are more than the drive's memory, "
+        f"`buffer.size_kib`, {memory:.12g} KiB: it holds more writes than a drive could, and is faster; "
+        f"at most {memory:.12g} would do, or a larger buffer"
     ]

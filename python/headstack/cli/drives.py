@@ -452,7 +452,7 @@ def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("out of use", ", ".join(f"arm {arm}" for arm in out_of_use)))
     rows += _heads(arms)
     if failures := arms.get("failures"):
-        rows.append(("failures", ", ".join(f"{_failing(each)} after {each['at_s']:g} s" for each in failures)))
+        rows.append(("failures", ", ".join(f"{_failing(each)} after {each['at_s']:,.12g} s" for each in failures)))
     return rows
 
 

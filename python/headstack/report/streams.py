@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from headstack.counted import size
 from headstack.report import style, vega
 from headstack.report.curves import lines
 from headstack.report.page import Section
@@ -24,7 +25,7 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     points = points_of(streams, mode)
     curves: dict[str, list[tuple[float, float]]] = {}
     for point in points:
-        curves.setdefault(f"{point['file_mb']:g} MB", []).append((point["record_kib"], point["mb_per_s"]))
+        curves.setdefault(f"{size(point['file_mb'])} MB", []).append((point["record_kib"], point["mb_per_s"]))
     chart = lines(curves, RECORD, RATE, log=(True, False))
     known = [point for point in points if point["ci95_mb_per_s"] is not None]
     if not known:
@@ -43,7 +44,7 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
 
 def stream_columns(streams: Mapping[str, Any]) -> list[str]:
     """The heads of the table: the record, and each size of file."""
-    return ["record", *(f"{size:g}" for size in streams["grid"]["file_mb"])]
+    return ["record", *map(size, streams["grid"]["file_mb"])]
 
 
 def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
@@ -53,7 +54,7 @@ def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
         return []
     grid = streams["grid"]
     return [
-        [f"{record:g}", *(_cell(points.get((record, size))) for size in grid["file_mb"])]
+        [size(record), *(_cell(points.get((record, file_mb))) for file_mb in grid["file_mb"])]
         for record in grid["record_kib"]
     ]
 
