@@ -4,6 +4,7 @@
 //! steps whenever it is granted the bus. The closed form [`Drive::serve`] grants at once; on the event path the calendar
 //! lies between. Both drive the same transfers.
 
+mod ahead;
 mod aside;
 
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
@@ -16,6 +17,7 @@ use crate::transfer::{
     AnyTransfer, AtOnce, Keep, Parts, Step, Transfer, Turn, destage_until, dispatch, drain,
     share_before_choice,
 };
+use ahead::Ahead;
 use aside::Aside;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
 use std::sync::Arc;
@@ -55,6 +57,7 @@ pub struct Drive {
     parts: Parts,
     controller: Controller,
     aside: Aside,
+    ahead: Ahead,
     /// The wake asked for last.
     wake_at: Option<Nanos>,
     /// The scheduler has put its choice off until then.
@@ -80,6 +83,7 @@ impl Drive {
             parts: Parts::new(&model, seed),
             controller: Controller::FreeAt(Nanos::ZERO),
             aside: Aside::default(),
+            ahead: Ahead::default(),
             wake_at: None,
             decides_at: Nanos::ZERO,
             queue: Queue::new(model.policy(), Knowledge::Layout(Arc::clone(&model)), None)
@@ -214,6 +218,11 @@ impl Drive {
             Step::Done { bus_free, controller_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
                 self.done(outcome, end, now, effects);
+                if let AnyTransfer::Write(write) = &transfer
+                    && self.model.takes_next_write
+                {
+                    self.ahead.goes_on(write.command(), bus_free, controller_free);
+                }
                 self.parts.shelf.keep(transfer);
                 self.announce(effects);
                 self.freed_by(ticket, controller_free);
@@ -244,6 +253,9 @@ impl Drive {
             self.end_waiting(now, effects);
         }
         while !self.queue.is_empty() {
+            if self.model.takes_next_write && self.take_next_write(now, effects) {
+                continue;
+            }
             let Controller::FreeAt(free) = self.controller else {
                 return self.take_writes_aside(now, effects);
             };
@@ -272,16 +284,23 @@ impl Drive {
                 }
             };
             let turn = Turn { command: next.command, submitted: next.arrived, at, flush: Nanos::ZERO };
-            if self.model.ends_commands() {
-                self.endings.begin(&self.model, &next.command, next.arrived);
-            }
-            let decoded = self.model.takes_aside.then(|| self.decoded(&turn));
-            let transfer = dispatch(&self.model, &mut self.parts, &turn, Keep);
-            if let Some(decoded) = decoded {
-                self.aside.begin(&turn, &transfer, decoded);
-            }
-            self.start(&turn, transfer, effects);
+            self.turn_to(&turn, effects);
         }
+    }
+
+    /// The controller turns to a command that has left the queue.
+    #[inline]
+    fn turn_to(&mut self, turn: &Turn, effects: &mut Vec<Effect>) {
+        if self.model.ends_commands() {
+            self.endings.begin(&self.model, &turn.command, turn.submitted);
+        }
+        self.ahead.begin();
+        let decoded = self.model.takes_aside.then(|| self.decoded(turn));
+        let transfer = dispatch(&self.model, &mut self.parts, turn, Keep);
+        if let Some(decoded) = decoded {
+            self.aside.begin(turn, &transfer, decoded);
+        }
+        self.start(turn, transfer, effects);
     }
 
     /// Waiting commands whose time is up leave the queue.
@@ -354,16 +373,7 @@ impl Drive {
                 share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
             }
         }
-        self.buffered.clear();
-        let (mut coming, mut read_on) = (None, None);
-        // Among one there is nothing to choose, unless it may be put off.
-        if needs == Needs::Cache && (self.queue.len() > 1 || self.queue.policy().puts_choices_off()) {
-            let media = self.parts.mechanism.media_ahead(&self.model, at);
-            self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
-            coming = self.parts.buffer.coming();
-            let decoded = at + overhead(&self.model, Op::Read, self.parts.history.after());
-            read_on = self.parts.buffer.read_by(&media, decoded);
-        }
+        let (coming, read_on) = self.look_into_buffer(at);
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
         let held = Held { buffered: &self.buffered, coming, read_on };
         let Self { model, parts, queue, endings, .. } = self;
@@ -381,6 +391,21 @@ impl Drive {
             pop(&parts.estimates(model, at))?
         };
         Some(taken.map(|taken| taken.waiting))
+    }
+
+    /// What a scheduler that knows the cache is told, if that makes a difference at `at`: what it holds goes into `buffered`; what
+    /// read-ahead under way may come to hold, and what of it will have been read when a read has been decoded.
+    fn look_into_buffer(&mut self, at: Nanos) -> (Option<(u64, u64)>, Option<(u64, u64)>) {
+        self.buffered.clear();
+        let policy = self.queue.policy();
+        // Among one there is nothing to choose, unless it may be put off.
+        if policy.needs() != Needs::Cache || (self.queue.len() == 1 && !policy.puts_choices_off()) {
+            return (None, None);
+        }
+        let media = self.parts.mechanism.media_ahead(&self.model, at);
+        self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
+        let decoded = at + overhead(&self.model, Op::Read, self.parts.history.after());
+        (self.parts.buffer.coming(), self.parts.buffer.read_by(&media, decoded))
     }
 
     /// A transfer was dispatched: it waits for the bus, if it needs it.
@@ -583,6 +608,7 @@ impl Drive {
             *at = moved(*at);
         }
         self.aside.rebase(moved);
+        self.ahead = Ahead::default();
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
         self.parts.buffer.rebase(moved);

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Prints, for each queue depth, IOPS, MB/s, and mean, median, p99 and maximum of the response in ms. The first quarter of
-//! the requests is left out. With `controller.duration_limit_ms=…` a fifth of the requests is marked as limited. `random-read`, `random-write`, `sequential-read` or `sequential-write`; size in KiB; depths;
-//! requests; values to replace.
+//! the requests is left out. With `controller.duration_limit_ms=…` a fifth of the requests is marked as limited. `random-read`, `random-write`, `sequential-read` or `sequential-write` (each user his own
+//! stream, all from the beginning of the drive), `stream-read` or `stream-write` (one stream of all); size in KiB; depths; requests;
+//! values to replace, and `offset=…` for requests that begin so many sectors beside multiples of their size.
 #![allow(clippy::print_stdout)]
 
 mod users;
@@ -23,15 +24,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let usage = "usage: closed_loop DRIVE.toml LOAD KIB DEPTH,DEPTH… REQUESTS [PATH=VALUE…]";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, load, kib, depths, count, overrides @ ..] = &arguments[..] else { return Err(usage.into()) };
+    let offset = overrides.iter().find_map(|pair| pair.strip_prefix("offset=")).map_or(Ok(0), str::parse)?;
     let overrides: Vec<(String, String)> = overrides
         .iter()
+        .filter(|pair| !pair.starts_with("offset="))
         .filter_map(|pair| pair.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned())))
         .collect();
     let spec = DriveSpec::from_toml_with(path, &std::fs::read_to_string(path)?, &overrides)?;
     let model = Arc::new(DriveModel::new(&spec)?);
     let load = Load {
         op: if load.ends_with("write") { Op::Write } else { Op::Read },
-        sequential: load.starts_with("sequential"),
+        sequential: load.starts_with("sequential") || load.starts_with("stream"),
+        together: load.starts_with("stream"),
+        offset,
         sectors: kib.parse::<u32>()? * 1024 / model.sector_bytes(),
         limited_percent: if spec.controller.duration_limit_ms.is_some() { 20 } else { 0 },
     };

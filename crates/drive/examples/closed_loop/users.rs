@@ -12,6 +12,10 @@ use std::sync::Arc;
 pub(crate) struct Load {
     pub(crate) op: Op,
     pub(crate) sequential: bool,
+    /// All sequential users go on with one stream.
+    pub(crate) together: bool,
+    /// So many sectors beside where multiples of the size lie.
+    pub(crate) offset: u64,
     pub(crate) sectors: u32,
     /// So many of a hundred requests are marked as limited.
     pub(crate) limited_percent: u64,
@@ -58,15 +62,16 @@ impl Users<'_> {
     }
 
     fn command(&mut self, user: usize) -> Command {
-        let Load { op, sequential, sectors, limited_percent } = self.loads[user];
-        let places = self.drive.capacity_sectors() / u64::from(sectors);
-        let place = if sequential { self.next[user] } else { (self.draw() << 31) + self.draw() } % places;
-        self.next[user] += 1;
+        let Load { op, sequential, together, offset, sectors, limited_percent } = self.loads[user];
+        let places = (self.drive.capacity_sectors() - offset) / u64::from(sectors);
+        let stream = if together { 0 } else { user };
+        let place = if sequential { self.next[stream] } else { (self.draw() << 31) + self.draw() } % places;
+        self.next[stream] += 1;
         let id = self.asked.len() as u64;
         let is_limited = limited_percent > 0 && self.draw() % 100 < limited_percent;
         self.asked.push((user, is_limited));
         let flags = if is_limited { RequestFlags::LIMITED } else { RequestFlags::default() };
-        Command { id, op, lba: Lba(place * u64::from(sectors)), sectors, flags }
+        Command { id, op, lba: Lba(place * u64::from(sectors) + offset), sectors, flags }
     }
 }
 

@@ -69,6 +69,8 @@ pub struct DriveModel {
     pub(crate) puts_choices_off: bool,
     /// Writes that the cache takes do not wait for a command that has the arm.
     pub(crate) takes_aside: bool,
+    /// Writes that continue the one on its way to the media may begin meanwhile.
+    pub(crate) takes_next_write: bool,
     /// For reads and writes, the shortest move over at least so many cylinders, in ns; made when somebody asks.
     least_moves: OnceLock<[Vec<u64>; 2]>,
 }
@@ -185,6 +187,10 @@ impl DriveModel {
             puts_choices_off: rotation_is_real && !rules.looks_up_received && spec.soft_errors.is_none(),
             rules,
             arms_overlap: spec.arms.moving() > 1,
+            takes_next_write: spec.buffer.takes_next_write
+                && spec.arms.moving() == 1
+                && spec.fidelity.constant_ms.is_none()
+                && spec.fidelity.transfer == TransferModel::Overlapped,
             takes_aside: policy.needs() != Needs::Addresses
                 && spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()

@@ -134,6 +134,14 @@ impl<'a> Estimate<'a> {
         u64::from(sectors) <= self.room
     }
 
+    /// Whether a write goes into the write-back cache, now or when there is room.
+    pub(super) fn goes_into_cache(&self, command: &Command) -> bool {
+        let past = RequestFlags::FLUSH.with(RequestFlags::DISCARD);
+        let cache = self.model.write_back.as_ref();
+        !command.flags.has_any(past)
+            && cache.is_some_and(|cache| cache.admits(command.sectors, command.flags))
+    }
+
     /// When the media are through with a command, and the mechanism then.
     pub(super) fn after(&self, command: &Command, target: &Target) -> (Nanos, Self) {
         let Command { op, lba, sectors, .. } = *command;

@@ -235,9 +235,34 @@ impl Queue {
         now: Nanos,
         by: Nanos,
         arms: &[Estimate<'_>],
-        Held { buffered, coming, read_on }: Held<'_>,
+        held: Held<'_>,
     ) -> Option<Result<Taken, Nanos>> {
-        if let Some(waiting) = self.heads.pop() {
+        self.pop_that(now, by, arms, held, |_| true)
+    }
+
+    /// Chooses as [`Queue::pop_by`] does, where nothing is put off; the command stays where it is unless it is `wanted`.
+    pub(crate) fn pop_if(
+        &mut self,
+        now: Nanos,
+        arms: &[Estimate<'_>],
+        held: Held<'_>,
+        wanted: impl Fn(&Waiting) -> bool,
+    ) -> Option<Waiting> {
+        let popped = self.pop_that(now, Nanos::MAX, arms, held, wanted)?;
+        popped.ok().map(|taken| taken.waiting)
+    }
+
+    #[inline]
+    fn pop_that(
+        &mut self,
+        now: Nanos,
+        by: Nanos,
+        arms: &[Estimate<'_>],
+        Held { buffered, coming, read_on }: Held<'_>,
+        wanted: impl Fn(&Waiting) -> bool,
+    ) -> Option<Result<Taken, Nanos>> {
+        if !self.heads.is_empty() {
+            let waiting = self.heads.pop_if(|waiting| wanted(waiting))?;
             self.remember(&waiting.command);
             return Some(Ok(Taken { waiting, arm: 0 }));
         }
@@ -258,8 +283,12 @@ impl Queue {
                 return Some(Err(until));
             }
             let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
-            older.map_or(pick, Pick::of)
+            let cached = || oldest_cached(self.writes.as_ref(), &self.slots, arms, pick.slot);
+            older.or_else(cached).map_or(pick, Pick::of)
         };
+        if !wanted(&self.slots[slot]) {
+            return None;
+        }
         let at = self.at(&self.slots[slot]);
         for order in &mut self.orders {
             order.taken(&choice, at);
@@ -445,6 +474,20 @@ fn older_write(policy: Policy, by_address: Option<&ByAddress>, slots: &Slots, ch
         .filter(|((_, sequence), slot)| *sequence < read.sequence && slots[**slot].end() > read.command.lba.0)
         .min_by_key(|((_, sequence), _)| *sequence)
         .map(|(_, &slot)| slot)
+}
+
+/// Where the chosen is a write into the cache, the oldest of these: where the arm is makes no difference to them.
+fn oldest_cached(
+    writes: Option<&BTreeMap<u64, Slot>>,
+    slots: &Slots,
+    arms: &[Estimate<'_>],
+    chosen: Slot,
+) -> Option<Slot> {
+    let is_cached = |slot: &&Slot| {
+        let command = &slots[**slot].command;
+        command.op == Op::Write && arms.first().is_some_and(|arm| arm.goes_into_cache(command))
+    };
+    writes.filter(|_| is_cached(&&chosen))?.values().find(is_cached).copied()
 }
 
 fn is_ordered(command: &Command) -> bool {

@@ -181,6 +181,10 @@ pub struct BufferSpec {
     /// A write's data may come over the bus while the arm moves; otherwise they are fetched when it has settled.
     #[serde(default = "yes")]
     pub write_overlaps_seek: bool,
+    /// While a write goes to the media, the data of a waiting write that goes on where it ends come over the bus, if the drive would
+    /// serve that next and has room for it: the media go on without losing a revolution. For drives that queue commands.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub takes_next_write: bool,
     /// How the data of a command go over the bus; absent: in bursts on a bus at least eight times as fast as the media of
     /// the fastest zone, in one transfer on a slower one. A drive that does not disconnect, or has no buffer, uses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,6 +231,7 @@ impl Default for BufferSpec {
             write_on_arrival: false,
             write_start_ms: 0.0,
             write_overlaps_seek: true,
+            takes_next_write: false,
             bus_transfers: None,
             burst_kib: default_burst(),
             buffer_full_kib: None,

@@ -62,7 +62,12 @@ impl Approach {
             under_heads = parts.mechanism.under_heads(media);
             media = &under_heads;
         }
+        let behind = parts.mechanism.free_at();
         let claim = parts.mechanism.claim(media, &mut parts.buffer, from);
+        let is_behind = media.model.takes_next_write
+            && claim.after == Work::Command
+            && claim.at == behind
+            && behind > from;
         let mut seek = media.seek(claim.arm, target, op);
         let goes_on = op == Op::Write && continues && claim.after == Work::EarlyWrite && claim.at > from;
         if op == Op::Write && !goes_on {
@@ -70,16 +75,18 @@ impl Approach {
         }
         let lead = Beginning { overhead: lead.overhead + (not_before - decoded), ..lead };
         // What lies in the buffer does not wait for an arm that starts late.
-        Self { decoded, goes_on, retries, ..Self::along(&claim, seek, lead, not_before) }
+        Self { decoded, goes_on, retries, ..Self::along(&claim, seek, lead, not_before, is_behind) }
     }
 
     /// Where the critical path to the first sector runs: through the overhead, through the wait for the mechanism, or
-    /// through the seek that began beside the overhead.
+    /// through the seek that began beside the overhead. What `is_behind` a command that the media are not through with waits for it
+    /// in the queue.
     #[inline]
-    fn along(claim: &Claim, seek: Nanos, lead: Beginning, decoded: Nanos) -> Self {
+    fn along(claim: &Claim, seek: Nanos, lead: Beginning, decoded: Nanos, is_behind: bool) -> Self {
         let mut media_lead = lead;
         let (base, hidden_seek) = if claim.at >= decoded {
-            media_lead.other += claim.at - decoded;
+            let wait = if is_behind { &mut media_lead.queue } else { &mut media_lead.other };
+            *wait += claim.at - decoded;
             (claim.at, Nanos::ZERO)
         } else if claim.at + seek >= decoded {
             let saved = decoded - claim.at;

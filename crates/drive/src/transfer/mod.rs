@@ -46,6 +46,7 @@ use crate::buffer::Buffer;
 use crate::command::{BusTiming, Command, Outcome};
 use crate::mechanism::{GivesWay, Mechanism, Media, Pass};
 use crate::model::{DriveModel, WriteBack};
+use crate::spec::WritePolicy;
 use headstack_units::{Nanos, Op, RequestFlags};
 use path::Beginning;
 
@@ -459,4 +460,12 @@ fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
 #[inline]
 fn buffered<'a>(model: &'a DriveModel, command: &Command) -> Option<&'a WriteBack> {
     model.write_back.as_ref().filter(|cache| cache.admits(command.sectors, command.flags))
+}
+
+/// Whether a command, if it is a write, is complete when its data are on the media.
+pub(crate) fn goes_to_media(model: &DriveModel, command: &Command) -> bool {
+    let past = RequestFlags::DISCARD.with(RequestFlags::WRITE_SAME);
+    !command.flags.has_any(past)
+        && buffered(model, command).is_none()
+        && !matches!(model.spec().write_policy, WritePolicy::ImmediateReporting { .. })
 }

@@ -76,6 +76,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
                 option(read_share > 1, ", fraction_rounding = \"down\"".to_owned()),
                 option(write_share > 0, format!(", write_fence_fraction = {}", f64::from(write_share) / 2.0)),
                 format!(", write_start_ms = {start}.2, write_on_arrival = {}", start > 0),
+                format!(", takes_next_write = {}", fence % 2 == 0),
             ]
             .concat();
             format!("buffer = {{ bus_transfers = \"{bursts}, size_kib = {size}.0, read_fence_kib = {fence}.0, read_fence_at_track_end = {track_end}, write_overlaps_seek = {overlaps}{write_fence} }}\n")

@@ -11,6 +11,7 @@ mod destage;
 mod endings;
 mod heads;
 mod ncq;
+mod next_write;
 mod overrides;
 mod physics;
 mod sameness;

@@ -119,7 +119,8 @@ fn nothing_is_put_off_that_the_buffer_is_being_filled_with() {
 #[test]
 fn reads_come_through_a_stream_of_buffered_writes() {
     let model = model(&format!("{NCQ}\nwrite_policy.write-back = {{ size_kib = 16.0 }}"));
-    let load = |op: Op| Load { op, sequential: false, sectors: 1, limited_percent: 0 };
+    let load =
+        |op: Op| Load { op, sequential: false, together: false, offset: 0, sectors: 1, limited_percent: 0 };
     let mut loads = vec![load(Op::Write); 16];
     loads.push(load(Op::Read));
     let done = serve(&model, &loads, 6000);
@@ -165,7 +166,14 @@ fn the_published_curve_comes_out() {
     let Some(rows) = published(&[0, 1, 2]) else { return };
     let model = published_drive(&[]);
     assert_eq!(model.policy().to_string(), "ncq(1.3)");
-    let load = Load { op: Op::Read, sequential: false, sectors: 256, limited_percent: 0 };
+    let load = Load {
+        op: Op::Read,
+        sequential: false,
+        together: false,
+        offset: 0,
+        sectors: 256,
+        limited_percent: 0,
+    };
     for row in rows {
         let [depth, iops, p99] = row[..] else { unreachable!("three columns") };
         let ours = Summary::of(&serve(&model, &vec![load; depth as usize], 60_000));
@@ -180,7 +188,14 @@ fn the_published_curve_comes_out() {
 fn commands_with_a_limit_go_ahead_and_the_published_classes_come_out() {
     let Some(rows) = published(&[0, 3, 6, 7]) else { return };
     let model = published_drive(&[("controller.duration_limit_ms", "50.0")]);
-    let load = Load { op: Op::Read, sequential: false, sectors: 256, limited_percent: 20 };
+    let load = Load {
+        op: Op::Read,
+        sequential: false,
+        together: false,
+        offset: 0,
+        sectors: 256,
+        limited_percent: 20,
+    };
     let (mut met, mut all) = (0, Vec::new());
     for row in rows {
         let answers = serve(&model, &vec![load; row[0] as usize], 60_000);
@@ -200,7 +215,14 @@ fn commands_with_a_limit_go_ahead_and_the_published_classes_come_out() {
 #[test]
 fn a_limit_bounds_the_wait_where_the_drive_has_one() {
     let model = model(NCQ);
-    let load = |limited_percent: u64| Load { op: Op::Read, sequential: false, sectors: 8, limited_percent };
+    let load = |limited_percent: u64| Load {
+        op: Op::Read,
+        sequential: false,
+        together: false,
+        offset: 0,
+        sectors: 8,
+        limited_percent,
+    };
     let marked = serve(&model, &[load(100); 8], 3000);
     assert!(marked.iter().all(|answer| answer.is_limited));
     let ordered: Vec<u64> = marked.iter().map(|answer| answer.outcome.id).collect();
@@ -222,7 +244,8 @@ fn a_limit_bounds_the_wait_where_the_drive_has_one() {
 #[test]
 fn reads_do_not_starve_behind_cached_writes() {
     let model = published_drive(&[]);
-    let load = |op| Load { op, sequential: false, sectors: 8, limited_percent: 0 };
+    let load =
+        |op| Load { op, sequential: false, together: false, offset: 0, sectors: 8, limited_percent: 0 };
     let mut loads = vec![load(Op::Write); 8];
     loads.extend(vec![load(Op::Read); 8]);
     let answers = serve(&model, &loads, 24_000);

@@ -8,8 +8,10 @@ use headstack_units::{Nanos, Op};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const SCRUB: Load = Load { op: Op::Read, sequential: true, sectors: 2048, limited_percent: 0 };
-const READER: Load = Load { op: Op::Read, sequential: false, sectors: 8, limited_percent: 0 };
+const SCRUB: Load =
+    Load { op: Op::Read, sequential: true, together: false, offset: 0, sectors: 2048, limited_percent: 0 };
+const READER: Load =
+    Load { op: Op::Read, sequential: false, together: false, offset: 0, sectors: 8, limited_percent: 0 };
 
 /// MiB a second of the scrub (it is user 0), and the responses of the other reader in ms.
 fn scrub(scheduler: &str, loads: &[Load]) -> (f64, Vec<f64>) {

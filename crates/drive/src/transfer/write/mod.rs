@@ -244,6 +244,11 @@ impl Write {
         });
     }
 
+    /// What the host asked for.
+    pub(crate) fn command(&self) -> &Command {
+        &self.command
+    }
+
     /// What the bus takes before the first byte.
     #[inline]
     fn setup(&self, model: &DriveModel, bus: &BusTiming) -> Nanos {
