@@ -6,7 +6,7 @@ use headstack_drive::command::BusTiming;
 use headstack_drive::scheduler::Policy;
 use headstack_drive::{Drive, DriveModel};
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
 use crate::SystemError;
 use crate::bus::Bus;
@@ -42,6 +42,8 @@ pub(crate) struct Volume {
     name: String,
     layer: AnyVolume,
     sectors: u64,
+    /// Writes begin and end at multiples of so many sectors, where its drives' are larger than the host's.
+    write_sectors: u64,
     /// The units that a flush goes to before the request itself; none where it goes the way of the request.
     flushed: Vec<usize>,
     /// A unit that works from the beginning, where it has several; it answers flushes if none is flushed.
@@ -184,7 +186,9 @@ impl System {
                 flushed.clear();
                 any = None;
             }
-            volumes.push(Volume { name: volume.name.clone(), layer, sectors, flushed, any });
+            let largest = largest_sector(&config, volume).max(host_sector_bytes);
+            let write_sectors = u64::from(largest / host_sector_bytes);
+            volumes.push(Volume { name: volume.name.clone(), layer, sectors, write_sectors, flushed, any });
         }
         let timings = config.buses.iter().map(|bus| BusTiming::new(&bus.spec)).collect();
         let cpu_cost = Nanos::from_ms(config.host.cpu_ms_per_request);
@@ -334,12 +338,14 @@ impl System {
     /// Whether it can serve a request.
     ///
     /// # Errors
-    /// [`SystemError::Request`] for an unknown device, no sectors, or sectors beyond the volume's last.
+    /// [`SystemError::Request`] for an unknown device, no sectors, sectors beyond the volume's last, or a write of a part of a drive's
+    /// sector.
     #[inline]
     pub(crate) fn check(&self, id: u64, request: &Request) -> Result<(), SystemError> {
         if let Some(volume) = self.addressed().get(request.device as usize)
             && request.sectors > 0
             && request.lba.0.checked_add(u64::from(request.sectors)).is_some_and(|end| end <= volume.sectors)
+            && (volume.write_sectors == 1 || self.fills_sectors(volume, request))
         {
             return Ok(());
         }
@@ -351,6 +357,36 @@ impl System {
     fn check_rare(&self, id: u64, request: &Request) -> Result<(), SystemError> {
         let is_known = (request.device as usize) < self.addressed;
         if is_known && request.is_flush_alone() { Ok(()) } else { Err(self.refusal(id, request)) }
+    }
+
+    /// Whether a request fills sectors of the drives, or need not: what is read may be part of them, a discard frees the whole ones,
+    /// and the host's buffer cache writes whole blocks.
+    fn fills_sectors(&self, volume: &Volume, request: &Request) -> bool {
+        let straight = RequestFlags::RAW.with(RequestFlags::WRITE_SAME);
+        let is_cached = self.config.host.buffer_cache.is_some() && !request.flags.has_any(straight);
+        let is_boundary = |lba: u64| lba.is_multiple_of(volume.write_sectors);
+        request.op == Op::Read
+            || request.flags.contains(RequestFlags::DISCARD)
+            || is_cached
+            || is_boundary(request.lba.0) && is_boundary(request.lba.0 + u64::from(request.sectors))
+    }
+
+    /// A write of a part of a drive's sector.
+    fn in_part(&self, volume: &Volume, request: &Request) -> (String, String) {
+        let host = u64::from(self.host_sector_bytes);
+        let drives = volume.write_sectors * host;
+        let problem = format!(
+            "writes {} bytes from byte {} on, but the drives of {} write whole sectors of {drives} bytes",
+            u64::from(request.sectors) * host,
+            u128::from(request.lba.0) * u128::from(host),
+            volume.name
+        );
+        let kib = drives as f64 / 1024.0;
+        let hint = format!(
+            "write multiples of {kib} KiB at multiples of {kib} KiB (`size`, `align_kib`), or take drives that read the rest first: \
+             `sector_bytes = {host}` and `physical_sector_bytes = {drives}`"
+        );
+        (problem, hint)
     }
 
     fn refusal(&self, id: u64, request: &Request) -> SystemError {
@@ -366,6 +402,12 @@ impl System {
                 "has no sectors".to_owned(),
                 "a request must transfer something: remove it from the trace".to_owned(),
             ),
+            Some(volume)
+                if volume.write_sectors > 1
+                    && request.lba.0.saturating_add(u64::from(request.sectors)) <= volume.sectors =>
+            {
+                self.in_part(volume, request)
+            }
             Some(volume) => (
                 format!(
                     "asks for {} sectors from {} on, but {} has {} sectors of {} bytes",
@@ -383,6 +425,14 @@ fn controller_of<'a>(config: &'a SystemConfig, volume: &'a VolumeConfig) -> Opti
     let is_cached_by = |cache: &&ArrayCacheSpec| cache.cache_volume() == Some(volume.name.as_str());
     let above = || config.volumes.iter().filter_map(|other| other.cache.as_ref()).find(is_cached_by);
     volume.cache.as_ref().or_else(above)
+}
+
+/// Bytes in the largest sector of a volume's drives, of those that hosts write as a whole: traces of hosts with sectors below 512 bytes
+/// are taken to drives that their hosts would have written in such.
+pub(crate) fn largest_sector(config: &SystemConfig, volume: &VolumeConfig) -> u32 {
+    let drives = volume.drives.iter().chain(&volume.spares);
+    let bytes = drives.map(|&drive| config.drives[drive].spec.sector_bytes).max();
+    bytes.filter(|&bytes| bytes > 512).unwrap_or(1)
 }
 
 /// Drives of several sizes where the smallest sets how much of each is used, and nobody said that they may.

@@ -23,6 +23,8 @@ mod ledger_tests;
 mod meanwhile;
 mod options;
 #[cfg(test)]
+mod part_tests;
+#[cfg(test)]
 mod power_tests;
 #[cfg(test)]
 mod raid_tests;

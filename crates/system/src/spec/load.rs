@@ -9,6 +9,7 @@ use super::{
 use crate::bus::Arbitration;
 use crate::layer::level;
 use crate::library::{self, Source};
+use crate::system::largest_sector;
 use crate::{SystemError, overrides};
 
 /// `--set` pairs.
@@ -293,8 +294,8 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         problems.extend(join_gap(volume));
         problems.extend(ending_limits(&config, volume));
         if let Some(cache) = &volume.cache {
-            let host_bytes = host_bytes(&config);
-            problems.extend(cache.check(&volume.name, host_bytes, policy.needs()));
+            let bytes = host_bytes(&config).max(largest_sector(&config, volume));
+            problems.extend(cache.check(&volume.name, bytes, policy.needs()));
             problems.extend(crate::host::controller_problem(&config, &volume.name, cache)?);
         }
     }
@@ -315,7 +316,9 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
     } else {
         problems.push(format!("`host.sector_bytes`: {host_bytes} is not between 64 and 65536"));
     }
-    problems.extend(host.buffer_cache.iter().flat_map(|cache| cache.check(host_bytes)));
+    let largest = config.volumes.iter().map(|volume| largest_sector(&config, volume));
+    let largest = largest.fold(host_bytes, u32::max);
+    problems.extend(host.buffer_cache.iter().flat_map(|cache| cache.check(largest)));
     if host.sector_bytes.is_none() && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
         problems.push("`host.sector_bytes`: needed, because the drives' sectors differ in size".to_owned());
     }

@@ -96,6 +96,17 @@ impl Addresses {
         };
         let ranges = ranges_of(spec, component, shape)?;
         let sector_kib = f64::from(shape.sector_bytes) / 1024.0;
+        // Sectors of 520 bytes and the like hold more than the data: there are as many as the data fill.
+        let is_plain = shape.sector_bytes.is_power_of_two();
+        if let Some((key, kib)) = in_part(spec, sector_kib).filter(|_| is_plain) {
+            return Err(wrong(
+                format!(
+                    "the workload's {component} has a `{key}` of {kib} KiB, no multiple of the {}-byte sectors of {}",
+                    shape.sector_bytes, shape.name
+                ),
+                format!("give multiples of {sector_kib} KiB"),
+            ));
+        }
         let law =
             |law: Result<Law, String>| law.map_err(|problem| wrong(problem, "change the workload".into()));
         let stream = |part: &str| Stream::new(seed, &format!("{component}.{part}"));
@@ -264,6 +275,17 @@ impl Addresses {
         let place = there.or_else(|| inside(offset.checked_add_signed(away.saturating_neg())));
         place.unwrap_or(offset.min(most)) / self.align * self.align
     }
+}
+
+/// A given size that is not a number of sectors, or an alignment to a part of them that none is aligned to.
+fn in_part(spec: &StreamSpec, sector_kib: f64) -> Option<(&'static str, f64)> {
+    let is_cut = |kib: &f64| *kib % sector_kib != 0.0;
+    // Sectors are aligned to whatever divides them.
+    let is_crooked = |kib: &f64| is_cut(kib) && sector_kib % *kib != 0.0;
+    let size = spec.size.choices().into_iter().find(is_cut).filter(|_| spec.size_step_kib.is_none());
+    let step = spec.size_step_kib.filter(is_crooked).map(|kib| ("size_step_kib", kib));
+    let align = spec.align_kib.filter(is_crooked).map(|kib| ("align_kib", kib));
+    size.map(|kib| ("size", kib)).or(step).or(align)
 }
 
 /// The devices a stream goes to.

@@ -258,6 +258,22 @@ impl TimeLaw {
 }
 
 impl SizeLaw {
+    /// The sizes between which it chooses, in KiB; none where it draws from a range.
+    pub(crate) fn choices(&self) -> Vec<f64> {
+        match self {
+            Self::Fixed(kib) => vec![*kib],
+            Self::TwoValue([a, b, _]) => vec![*a, *b],
+            Self::Weighted(choices) => {
+                choices.iter().filter(|[_, weight]| *weight > 0.0).map(|[kib, _]| *kib).collect()
+            }
+            Self::Uniform(_)
+            | Self::Exponential(_)
+            | Self::ShiftedExponential(_)
+            | Self::Normal(_)
+            | Self::Poisson(_) => Vec::new(),
+        }
+    }
+
     /// Ready to be sampled, in KiB; or what is wrong with it.
     pub(crate) fn law(&self) -> Result<Law, String> {
         match self {

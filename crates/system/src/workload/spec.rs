@@ -72,7 +72,7 @@ pub struct StreamSpec {
     /// How far local requests lie from the one before, and which way (up if positive), instead of `local_distance`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_shift: Option<ShiftLaw>,
-    /// Sizes; rounded up to whole sectors, at least one.
+    /// Sizes: multiples of a sector; those drawn from a range are rounded up to some, at least one.
     pub size: SizeLaw,
     /// Sizes are rounded up to multiples of this, in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
