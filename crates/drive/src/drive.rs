@@ -373,7 +373,7 @@ impl Drive {
                 share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
             }
         }
-        let (coming, read_on) = self.look_into_buffer(at);
+        let [coming, read_on] = self.look_into_buffer(at);
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
         let held = Held { buffered: &self.buffered, coming, read_on };
         let Self { model, parts, queue, endings, .. } = self;
@@ -395,17 +395,17 @@ impl Drive {
 
     /// What a scheduler that knows the cache is told, if that makes a difference at `at`: what it holds goes into `buffered`; what
     /// read-ahead under way may come to hold, and what of it will have been read when a read has been decoded.
-    fn look_into_buffer(&mut self, at: Nanos) -> (Option<(u64, u64)>, Option<(u64, u64)>) {
+    fn look_into_buffer(&mut self, at: Nanos) -> [Option<(u64, u64)>; 2] {
         self.buffered.clear();
         let policy = self.queue.policy();
         // Among one there is nothing to choose, unless it may be put off.
         if policy.needs() != Needs::Cache || (self.queue.len() == 1 && !policy.puts_choices_off()) {
-            return (None, None);
+            return [None; 2];
         }
         let media = self.parts.mechanism.media_ahead(&self.model, at);
         self.parts.buffer.held(&media, at, self.queue.reads(), &mut self.buffered);
         let decoded = at + overhead(&self.model, Op::Read, self.parts.history.after());
-        (self.parts.buffer.coming(), self.parts.buffer.read_by(&media, decoded))
+        [self.parts.buffer.coming(), self.parts.buffer.read_by(&media, decoded)]
     }
 
     /// A transfer was dispatched: it waits for the bus, if it needs it.

@@ -81,7 +81,7 @@ impl Drive {
                 && u64::from(sectors) <= model.sizes.buffer
                 && goes_to_media(&model, &waiting.command)
         };
-        let (coming, read_on) = self.look_into_buffer(at);
+        let [coming, read_on] = self.look_into_buffer(at);
         let held = Held { buffered: &self.buffered, coming, read_on };
         if model.policy().needs() == Needs::Addresses {
             return self.queue.pop_if(at, &[], held, goes_on);
