@@ -7,7 +7,7 @@ use crate::identify::{keep_what_is_identifiable, settle};
 use crate::journal::Journal;
 use crate::objective::{Loss, Objective};
 use crate::parameter::Parameter;
-use crate::plan::{fit_round, other_starts};
+use crate::plan::{fit_round, in_bursts, other_starts};
 use crate::search::{is_better, prune};
 use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::trace::MeasuredTrace;
@@ -134,12 +134,25 @@ impl<'a> PartFit<'a> {
 
     fn try_other_starts(&mut self) -> Result<(), FitError> {
         let numbers_only = ParameterTable { choices: Vec::new(), ..self.table.clone() };
-        for other in other_starts(&self.evaluator, &self.point, &self.table.numbers)? {
-            let end = fit_round(&self.evaluator, &other, &numbers_only, false)?;
-            let enough = end.ms() < (1.0 - LEAST_SHARE_OF_A_START) * self.point.ms();
-            if enough && is_better(&self.point, &end) {
-                self.point = end;
+        let mut starts: Vec<(Point, &ParameterTable)> =
+            other_starts(&self.evaluator, &self.point, &self.table.numbers)?
+                .into_iter()
+                .map(|other| (other, &numbers_only))
+                .collect();
+        // Numbers that were fitted to one way of sending data make up for another: from the file's values, too.
+        let afresh = in_bursts(&self.evaluator, &[&self.before], &self.table.numbers)?;
+        starts.extend(afresh.map(|other| (other, &self.table)));
+        let most = (1.0 - LEAST_SHARE_OF_A_START) * self.point.ms();
+        let mut best: Option<Point> = None;
+        for (other, table) in starts {
+            let end = fit_round(&self.evaluator, &other, table, false)?;
+            let is_best = best.as_ref().is_none_or(|best| end.ms() < best.ms());
+            if is_best && end.ms() < most && is_better(&self.point, &end) {
+                best = Some(end);
             }
+        }
+        if let Some(best) = best {
+            self.point = best;
         }
         Ok(())
     }

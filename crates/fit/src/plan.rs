@@ -6,8 +6,8 @@ use crate::parameter::Number;
 use crate::search::{Line, choose, descend, descend_curve, is_better, is_worth_a_curve};
 use crate::seeks::proposed;
 use crate::table::{
-    AHEAD, BURST, CURVE, DISCONNECTS, FENCE, GATHERED, ParameterTable, SEEK_EXTRA_MS, SEEKS, SEGMENT,
-    SEGMENTS, TIMES_MS, TRANSFERS,
+    AHEAD, BURST, CURVE, DISCONNECTS, FENCE, GATHERED, ParameterTable, READ_AHEAD, SEEK_EXTRA_MS, SEEKS,
+    SEGMENT, SEGMENTS, TIMES_MS, TRANSFERS,
 };
 use crate::values::{Values, real};
 use headstack_units::Op;
@@ -64,24 +64,30 @@ fn seeks_by_distance(
     Ok(found.filter(|found| is_worth_a_curve(&point, found)).unwrap_or(point))
 }
 
-/// Fewer and larger segments, of the same buffer, and as much more read ahead where a segment was the limit: three values
-/// of which none can change alone.
+/// Fewer and larger segments, of the same buffer, as much more read ahead where a segment was the limit, and any rule of
+/// reading ahead: values of which none can change alone, since a rule that reads on needs room for what it reads.
 fn larger_segments(
     evaluator: &Evaluator<'_>,
     point: Point,
     table: &ParameterTable,
 ) -> Result<Point, FitError> {
     let of = |values: &Values, path: &str| values.get(path).map_or(0.0, real);
-    let Some(sizes) = table.choices.iter().find(|choice| choice.path == SEGMENT) else { return Ok(point) };
+    let choice = |path: &str| table.choices.iter().find(|choice| choice.path == path);
+    let Some(sizes) = choice(SEGMENT) else { return Ok(point) };
     let (size, all) = (of(&point.values, SEGMENT), of(&point.values, "buffer.size_kib"));
     let resized = |option: &Value| {
         let segments = (all / real(option)).floor().max(1.0) as i64;
         let values = point.values.with(SEGMENT, option.clone()).with(SEGMENTS, Value::Integer(segments));
         let is_whole = of(&values, AHEAD) >= size;
-        Some(if is_whole { values.with(AHEAD, option.clone()) } else { values })
+        if is_whole { values.with(AHEAD, option.clone()) } else { values }
     };
-    let tried = sizes.options.iter().filter(|option| real(option) > size).map(resized).collect();
-    let points = evaluator.points(tried)?.into_iter().flatten();
+    let larger = sizes.options.iter().filter(|option| real(option) > size).map(resized);
+    let by_rule = |values: Values| -> Vec<Option<Values>> {
+        let others = choice(READ_AHEAD).into_iter().flat_map(|rule| rule.others(&values));
+        let others: Vec<_> = others.map(|(_, values)| Some(values)).collect();
+        [vec![Some(values)], others].concat()
+    };
+    let points = evaluator.points(larger.flat_map(by_rule).collect())?.into_iter().flatten();
     let best = points.min_by(|a, b| a.ms().total_cmp(&b.ms()));
     Ok(best.filter(|best| is_better(&point, best)).unwrap_or(point))
 }
@@ -108,7 +114,7 @@ pub(crate) fn other_starts(
 
 /// The best of the drives whose data go over the bus in bursts, of what several sizes lead to along the lines nearest to
 /// them; none where no drive can do that.
-fn in_bursts(
+pub(crate) fn in_bursts(
     evaluator: &Evaluator<'_>,
     from: &[&Values],
     numbers: &[Number],
@@ -126,10 +132,11 @@ fn in_bursts(
     let fitting = BURSTS_KIB.into_iter().filter(|&kib| 2.0 * kib <= fence.high);
     let tried = fitting.flat_map(|kib| from.iter().map(move |values| bursts(values, kib))).collect();
     let together = Line::new(sizes.iter().map(|size| (size.clone(), 1.0)).collect());
-    let reads: Vec<Line> = numbers
-        .iter()
-        .filter(|it| it.path == "controller.read_completion_ms")
-        .map(Line::single)
+    // What completions of reads made up for comes off them again, with and without those that hit.
+    let completion = numbers.iter().filter(|it| it.path == "controller.read_completion_ms").map(Line::single);
+    let reads: Vec<Line> = std::iter::once(moved_behind(&Group::all(numbers), &HITS[..2]))
+        .filter(|line| line.parts.len() > 1)
+        .chain(completion)
         .chain([together])
         .collect();
     let mut best: Option<Point> = None;
@@ -190,15 +197,19 @@ fn exchanges(numbers: &[Number]) -> Vec<Line> {
 /// with or without that of the others.
 pub(crate) fn look_alikes(numbers: &[Number]) -> Vec<Line> {
     let group = Group::all(numbers);
-    let of_reads = |kinds: &[&str]| -> Vec<(Number, f64)> {
-        let paths = kinds.iter().map(|kind| format!("controller.by_history.read_{kind}_ms"));
-        [group.parts(paths, -1.0), group.parts(["controller.read_completion_ms"], 1.0)].concat()
-    };
-    let hits = ["hit", "hit_at_rest", "seek_after", "miss"];
     let mut lines = exchanges(numbers);
-    lines.extend((2..=hits.len()).map(|count| Line::new(of_reads(&hits[..count]))));
+    lines.extend((2..=HITS.len()).map(|count| moved_behind(&group, &HITS[..count])));
     lines.retain(|line| line.parts.len() > 1);
     lines
+}
+
+/// Kinds of reads, those that hit first.
+const HITS: [&str; 4] = ["hit", "hit_at_rest", "seek_after", "miss"];
+
+/// Time before some kinds of reads, moved behind all reads.
+fn moved_behind(group: &Group<'_>, kinds: &[&str]) -> Line {
+    let paths = kinds.iter().map(|kind| format!("controller.by_history.read_{kind}_ms"));
+    Line::new([group.parts(paths, -1.0), group.parts(["controller.read_completion_ms"], 1.0)].concat())
 }
 
 fn exchanges_of(group: &Group<'_>, operation: &str) -> Vec<Line> {

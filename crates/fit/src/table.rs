@@ -11,6 +11,8 @@ pub(crate) const TIMES_MS: &[f64] = &[0.05, 0.2, 0.5, 1.0];
 const SHARES: &[f64] = &[0.01, 0.05, 0.15, 0.3];
 const SETTLES_MS: &[f64] = &[0.3, 1.0, 3.0, 6.0];
 const FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0];
+/// Of writes, which may be longer than anything that reads wait for: else nothing rules out that all of them is waited for.
+const WRITE_FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 const FENCE_FRACTIONS: &[f64] = &[0.02, 0.05, 0.1, 0.25];
 const LIMITS: &[f64] = &[0.1, 0.25, 0.5];
 
@@ -34,12 +36,14 @@ pub(crate) const TRANSFERS: &str = "buffer.bus_transfers";
 pub(crate) const BURST: &str = "buffer.burst_kib";
 pub(crate) const GATHERED: &str = "buffer.buffer_full_kib";
 pub(crate) const FENCE: &str = "buffer.read_fence_kib";
+const WRITE_FENCE: &str = "buffer.write_fence_kib";
 /// Of a drive file that says nothing.
 const DEFAULT_BURST_KIB: f64 = 64.0;
 const LONGEST_BURST_KIB: f64 = 1024.0;
 /// How the buffer is divided, and how much of a segment is read ahead.
 pub(crate) const SEGMENTS: &str = "cache.segments";
 pub(crate) const SEGMENT: &str = "cache.segment_kib";
+pub(crate) const READ_AHEAD: &str = "cache.read_ahead";
 pub(crate) const AHEAD: &str = "cache.read_ahead_limit_kib";
 /// What a seek may take longer or shorter than its file says.
 pub(crate) const SEEK_EXTRA_MS: [f64; 2] = [-5.0, 10.0];
@@ -297,6 +301,10 @@ fn transfers(values: &Values) -> Vec<Number> {
             fallback,
             ..number(path, 0.0, LONGEST_BURST_KIB)
         };
+        if values.get("buffer.write_fence_fraction").is_none() {
+            let fence = number(WRITE_FENCE, 0.0, size_kib);
+            found.push(Number { steps: WRITE_FENCES_KIB, digits: 2, ..fence });
+        }
         found.push(size(BURST, Fallback::Constant(DEFAULT_BURST_KIB)));
         found.push(size(GATHERED, Fallback::As(BURST, DEFAULT_BURST_KIB)));
     }
@@ -358,7 +366,7 @@ fn choices(values: &Values) -> Vec<Choice> {
         "track-ahead",
     ];
     let mut found = vec![
-        word("cache.read_ahead", &read_ahead),
+        word(READ_AHEAD, &read_ahead),
         switch("cache.read_ahead_over_requested", false),
         switch("cache.read_ahead_on_hit", reads_on),
         word("cache.written_data", &["dropped", "shared", "own-segment"]),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Noise, file, measured, random, served};
-use headstack_drive::spec::BusTransfers;
+use headstack_drive::spec::{BusTransfers, ReadAhead};
 use headstack_fit::{Calibration, MeasuredTrace, Monitor, Options, calibrate};
 use headstack_system::{Input, System};
 use headstack_trace::{InMemory, Request};
@@ -87,6 +87,60 @@ fn segments_are_found_larger_and_fewer_than_the_file_says() {
     assert_eq!((cache.segment_kib, cache.read_ahead_limit_kib), (96.0, Some(96.0)), "{cache:?}");
     let [before, after] = percent(&found);
     assert!(after < 0.6 * before, "{before} to {after} %");
+}
+
+/// Two or three long reads in a row, anywhere.
+fn long_runs() -> Vec<Request> {
+    let mut random = random(5);
+    let mut at_ms = 0.0;
+    let mut requests = Vec::new();
+    for _ in 0..800 {
+        let first = random.random_range(0..2_000_000_u64);
+        let sectors: u32 = random.random_range(8..50);
+        for part in 0..random.random_range(2..4) {
+            let lba = Lba(first + part * u64::from(sectors));
+            requests.push(Request::new(Nanos::from_ms(at_ms), Op::Read, lba, sectors));
+            at_ms += 60.0;
+        }
+    }
+    requests
+}
+
+#[test]
+fn a_drive_that_reads_on_across_tracks_into_larger_segments_is_found_to_do_both() {
+    let real = [
+        ("cache.read_ahead", "\"track-ahead\""),
+        ("cache.segments", "4"),
+        ("cache.segment_kib", "71.25"),
+        ("cache.read_ahead_limit_kib", "71.25"),
+    ];
+    let names = ["cache.read_ahead", "cache.segments", "cache.segment_kib", "cache.read_ahead_limit_kib"];
+    let system = Arc::new(System::load("dec-rz26", &pairs(&real)).unwrap());
+    let source = Box::new(InMemory::new(long_runs()));
+    let found = fitted("dec-rz26", &served(&system, Input::Source(source), NOISE, 7), &names);
+    let cache = found.drive.cache.as_ref().unwrap();
+    assert_eq!((cache.read_ahead, cache.segment_kib), (ReadAhead::TrackAhead, 71.25), "{cache:?}");
+    let [before, after] = percent(&found);
+    assert!(after < 0.6 * before, "{before} to {after} %");
+}
+
+#[test]
+fn a_drive_that_waits_for_more_of_a_write_than_its_file_says_is_found_to_wait() {
+    let real = [("buffer.write_fence_kib", "8.0")];
+    let workload = "
+[[stream]]
+read_fraction = 0.0
+sequential_fraction = 0.5
+size.weighted_kib = [[2.0, 1.0], [4.0, 1.0], [8.0, 1.0], [16.0, 1.0]]
+align_kib = 1
+inter_arrival.exponential_ms = 40
+";
+    let trace = measured("dec-rz26", &pairs(&real), workload, 4000, NOISE, 7);
+    let found = fitted("dec-rz26", &trace, &["buffer.write_fence_kib"]);
+    let fence_kib = found.drive.buffer.write_fence_kib.unwrap_or(0.0);
+    assert!((7.0..9.0).contains(&fence_kib), "{fence_kib}");
+    let [before, after] = percent(&found);
+    assert!(after < 0.5 * before, "{before} to {after} %");
 }
 
 #[test]
