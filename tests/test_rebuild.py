@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
 
+import headstack as headstack_package
 from conftest import headstack, refused
-from headstack.studies.rebuild.drive import media_mb_per_s
-from headstack.studies.rebuild.loads import Array
+from headstack.studies.rebuild.drive import media_mb_per_s, write_full
+from headstack.studies.rebuild.loads import Array, whole_surface
 from headstack.studies.rebuild.loads import rebuild as rebuild_under
 from headstack.studies.rebuild.pools import FIRST, LAST, Pool, rebuild, whole_s
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOAD = ("--workload", "thesis-4ms", "--requests", "2000")
 FAILS = ("--set", "volume.data.failures=[{ drive = 1, at_s = 2 }]")
@@ -63,6 +62,27 @@ def test_a_distributed_spare_is_written_faster_than_a_spare_drive_s_media() -> N
     assert spread.mb_per_s > spare.mb_per_s
     # The published hours: about two drives are written to at a time.
     assert rebuild(Pool(90, 16, 1)).hours == pytest.approx(14.2, rel=0.1)
+
+
+def test_requests_beside_a_rebuild_seek_as_on_a_drive_of_full_size() -> None:
+    """A drive of 16 cylinders a zone has seeks of half a ms, and one of full size of 8 ms."""
+    with tempfile.TemporaryDirectory() as name:
+        full = headstack_package.Drive(str(Path(name) / write_full(Path(name))))
+        model = headstack_package.Drive("nearline-18tb")
+        assert full.capacity_sectors * 512e-12 == pytest.approx(16, rel=0.1)
+        assert full.zones()[-1]["last_cylinder"] == model.zones()[-1]["last_cylinder"]
+    quiet, loaded = (rebuild_under(Array("raid-10"), iops) for iops in (0, 300))
+    # An idle mirror is rebuilt at the mean rate of its surface, not at that of the outermost tracks (258 MB/s).
+    assert quiet.mb_per_s == pytest.approx(media_mb_per_s(), rel=0.03)
+    assert loaded.mb_per_s < 0.8 * quiet.mb_per_s
+    assert (loaded.p50 or 0) > 10
+
+
+def test_a_limit_holds_on_the_inner_tracks_too() -> None:
+    rates = [(100, 250.0), (100, 125.0)]
+    assert whole_surface(rates, 200.0, 200.0) == pytest.approx(2 / (1 / 200 + 1 / 100))
+    assert whole_surface(rates, 200.0, 50.0) == pytest.approx(50)
+    assert whole_surface(rates, 200.0, 150.0) == pytest.approx(2 / (1 / 150 + 1 / 100))
 
 
 def test_the_zones_at_both_ends_count_as_much_as_those_between() -> None:

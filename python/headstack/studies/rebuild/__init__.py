@@ -1,7 +1,7 @@
 """How long rebuilding a drive takes: declustered pools beside published hours, and arrays under a load.
 
-The drive has few cylinders; what it is rebuilt at in MB/s is what a large one of the same zones is rebuilt at, and hours are
-those of 16 TB at that rate.
+In pools, where nothing else is to do, the drive has few cylinders; what it is rebuilt at in MB/s is what a large one of the same zones
+is rebuilt at. Under a load it has all of them, for requests seek over them. Hours are those of 16 TB at the rate.
 """
 
 from __future__ import annotations
@@ -196,7 +196,8 @@ def _load_sections(found: dict[tuple[str, int, int | None, int], loads.Loaded]) 
     ]  # fmt: skip
     text = (
         f"{loads.DRIVES} drives under {most} random requests a second of 8 KiB, two thirds of them reads; the points of a line are "
-        "rate limits. Hours are those of 16 TB at the rate of the time that the load lasted."
+        f"rate limits. Without a load rebuilds go to their end; with one they are looked at for {loads.LOADED_S:g} s, on the outermost tracks. "
+        "Hours are those of 16 TB, and MB/s those of the whole surface: a load leaves as much of the time in every zone."
     )
     columns = ["array", "stripe unit (KiB)", "limit (MB/s)", "IOPS", "MB/s", "hours", "p50 (ms)", "p99 (ms)"]
     return [

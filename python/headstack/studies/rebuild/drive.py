@@ -34,13 +34,16 @@ def _text(cylinders: int) -> str:
         return f"{match[1]} = {number[match[1]]}"
 
     text = re.sub(r"(?m)^(first_cylinder|last_cylinder) = \d+", next_bound, text)
-    layout = tomllib.loads(text)["layout"]
-    tracks = cylinders * layout["heads"]
-    sectors = tracks * sum(zone["sectors_per_track"] for zone in layout["zone"])
-    sectors -= sectors % 8
     text = re.sub(r"(?m)^group_cylinders = \d+", f"group_cylinders = {GROUP_CYLINDERS}", text)
-    text = re.sub(r"(?m)^capacity_sectors = [\d_]+", f"capacity_sectors = {sectors}", text)
-    return re.sub(r"(?m)^cylinders = \d+", f"cylinders = {number['last_cylinder'] + 1}", text)
+    return _filled(re.sub(r"(?m)^cylinders = \d+", f"cylinders = {number['last_cylinder'] + 1}", text))
+
+
+def _filled(text: str) -> str:
+    """The drive file with all of its sectors in use."""
+    layout = tomllib.loads(text)["layout"]
+    cylinders = ((zone["last_cylinder"] + 1 - zone["first_cylinder"], zone) for zone in layout["zone"])
+    sectors = layout["heads"] * sum(count * zone["sectors_per_track"] for count, zone in cylinders)
+    return re.sub(r"(?m)^capacity_sectors = [\d_]+", f"capacity_sectors = {sectors - sectors % PHYSICAL}", text)
 
 
 def _thinned(text: str) -> str:
@@ -60,6 +63,12 @@ def write_small(folder: Path, cylinders: int = CYLINDERS) -> str:
     """Write the drive file, with so many cylinders in each zone; its name for a system file beside it."""
     (folder / "small.toml").write_text(_text(cylinders), encoding="utf-8")
     return "small.toml"
+
+
+def write_full(folder: Path) -> str:
+    """Write the drive file with all cylinders of the model, over which requests seek; its name for a system file beside it."""
+    (folder / "full.toml").write_text(_filled(_thinned(headstack.System(MODEL).drive_toml())), encoding="utf-8")
+    return "full.toml"
 
 
 def media_mb_per_s() -> float:

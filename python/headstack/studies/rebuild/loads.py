@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import headstack
-from headstack.studies.rebuild.drive import LARGE_TB, write_small
+from headstack.studies.rebuild.drive import LARGE_TB, write_full, write_small
 from headstack.studies.repeats import each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Zones: TypeAlias = list[tuple[int, float]]
+"""Sectors of each, and the MB/s at which it is written by itself; the outermost first."""
 
 DRIVES = 12
 # Requests a second of the whole array, 8 KiB, two thirds of them reads; 0: nothing but the rebuild.
@@ -20,8 +26,8 @@ LOADS = (0, 100, 300)
 # Most MB/s that are rebuilt; none: as many as can be.
 LIMITS = (None, 50, 20)
 UNITS_KIB = (64, 512)
-# The load ends when this much of the rebuild has been seen.
-LOADED_S = 20.0
+# The load ends when this much of the rebuild has been seen, on the outermost tracks of drives of full size.
+LOADED_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Loaded:
     """How a rebuild went under a load. Times in ms."""
 
     mb_per_s: float
+    """Over the whole surface."""
     p50: float | None
     p99: float | None
     longest: float | None
@@ -86,20 +93,49 @@ def workload(iops: int) -> str:
 
 @cache
 def rebuild(array: Array, iops: int) -> Loaded:
-    """Rebuild under a load, for as long as the load lasts."""
+    """Rebuild to the end where nothing else is to do, or under a load for as long as that lasts."""
+    if iops == 0:
+        found, _ = _run(array, write_small, iops, None)
+        return _loaded(found, found["mb_per_s"])
+    found, zones = _run(array, write_full, iops, LOADED_S)
+    most = free = found["mb_per_s"]
+    if array.limit is not None:
+        free, _ = _free(replace(array, limit=None), iops)
+    return _loaded(found, whole_surface(zones, free, most))
+
+
+def _loaded(found: Any, mb_per_s: float) -> Loaded:
+    times = found["response_ms"]
+    return Loaded(mb_per_s, times["p50"], times["p99"], times["max"], found["requests"])
+
+
+@cache
+def _free(array: Array, iops: int) -> tuple[float, Zones]:
+    """The rate on the outermost tracks under a load."""
+    found, zones = _run(array, write_full, iops, LOADED_S)
+    return found["mb_per_s"], zones
+
+
+def _run(array: Array, write: Callable[[Path], str], iops: int, until_s: float | None) -> tuple[Any, Zones]:
+    """What the summary says of the rebuild of a drive so written, and the drive's zones."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "array.toml"
-        path.write_text(array.toml(write_small(Path(name))), encoding="utf-8")
+        drive = write(Path(name))
+        path.write_text(array.toml(drive), encoding="utf-8")
         system = headstack.System(str(path))
-    summary = headstack.simulate(system, headstack.Workload(toml=workload(iops)), keep=False, until_s=LOADED_S).summary
-    found: Any = summary["rebuilds"][0]
-    return Loaded(
-        found["mb_per_s"],
-        found["response_ms"]["p50"],
-        found["response_ms"]["p99"],
-        found["response_ms"]["max"],
-        found["requests"],
-    )
+        zones = headstack.Drive(str(Path(name) / drive)).zones()
+    summary = headstack.simulate(system, headstack.Workload(toml=workload(iops)), keep=False, until_s=until_s).summary
+    return summary["rebuilds"][0], [(zone["sectors"], zone["sequential_write_mb_per_s"]) for zone in zones]
+
+
+def whole_surface(rates: Zones, free: float, most: float) -> float:
+    """The rate over a whole surface, of zones of so many sectors and such rates of their own, the outermost first.
+
+    What requests leave of the time is the same everywhere: `free`, the rate on the outermost tracks without a limit, is a share of
+    theirs, and that is the share of every zone's. With a limit no more than `most` is rebuilt anywhere.
+    """
+    share = free / rates[0][1]
+    return sum(sectors for sectors, _ in rates) / sum(sectors / min(most, share * rate) for sectors, rate in rates)
 
 
 def grid() -> dict[tuple[str, int, int | None, int], Loaded]:
