@@ -172,7 +172,7 @@ CUT = """<script>setTimeout(() => {
 }, 3000)</script>"""
 
 
-# So few runs of a heavy load and a light one that the interval of the first reaches below zero.
+# Systems of long names. So few runs of a heavy load and a light one that the interval of the first reaches below zero.
 GRID = """
 metrics = ["response_ms.p99", "power.average_w"]
 [base]
@@ -180,8 +180,11 @@ system = "nearline-18tb"
 workload = "thesis-4ms"
 requests = 300
 [[axis]]
-path = "rotation_rpm"
-values = [5400, 7200]
+name = "system"
+cases = [
+  { name = "4 × nearline-18tb, raid-5, 64 KiB, slow", set = { rotation_rpm = 5400 } },
+  { name = "4 × nearline-18tb, raid-5, 64 KiB, fast", set = { rotation_rpm = 7200 } },
+]
 [[axis]]
 name = "gap"
 path = "workload.stream.0.inter_arrival.exponential_ms"

@@ -30,6 +30,8 @@ CONFIG: dict[str, Any] = {
     "view": {"stroke": None, "continuousWidth": 300, "continuousHeight": 300},
     "axis": {
         "labelFontSize": 12,
+        # Names of systems are long, and are shown in full: "4 × dual-actuator-18tb, raid-5, stripe 64 KiB".
+        "labelLimit": 400,
         # On a phone neighbours would touch: of those that do, every second is left out.
         "labelSeparation": 8,
         "titleFontSize": 12,
