@@ -188,6 +188,10 @@ def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> Non
     assert found["train"]["after"]["mean_percent"] < found["train"]["before"]["mean_percent"]
 
 
+# What is fitted; a further row of smaller files is only scored.
+GOOD_ROWS = "op,file_mb,record_kib,mb_per_s\n" + "".join(f"read,400,{32 * n},30\n" for n in range(1, 5))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -207,12 +211,74 @@ def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> Non
             "both 30 and 5 MB/s of files of 400 MB in records of 32 KiB",
         ),
         ("op,file_mb,record_kib,mb_per_s,mib_per_s\nread,1,8,30,30\n", "two columns"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8,30,9\n", "line 2: it has more cells"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,8\n", "line 2: there is no `mb_per_s`"),
+        ("op,file_mb,record_kib,mb_per_s\nread,nan,8,30\n", "line 2: nan in `file_mb`"),
+        ("op,file_mb,record_kib,mb_per_s\nread,1,-8,30\n", "line 2: -8 in `record_kib`"),
+        ("op,file_mb,record_kib,mb_per_s,repeats\nread,1,8,30,0\n", "line 2: 0 repeats"),
+        *(
+            (GOOD_ROWS + f"read,100,32,{rate}\n", f"line 6: {rate} in `mb_per_s`")
+            for rate in ("0", "-30", "nan", "inf")
+        ),
+        (GOOD_ROWS + "read,100,32,150\n", "above the interface's 133 MB/s"),
+        (GOOD_ROWS + "read,100,32,30\nread,100,32,5\n", "both 30 and 5 MB/s"),
+        (
+            "op,file_mb,record_kib,mb_per_s\n" + "".join(f"read,400,{32 * n},0.03\n" for n in range(1, 6)),
+            "the largest throughput is 0.03 MB/s",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_is_refused(tmp_path: Path, text: str, says: str) -> None:
     table = tmp_path / "t.csv"
     table.write_text(text)
     assert says in refused("calibrate", DRIVE, "--table", table)
+
+
+def test_a_disk_slower_than_the_file_says_is_fitted_and_no_time_is_negative(tmp_path: Path) -> None:
+    table, saved = tmp_path / "t.csv", tmp_path / "s.toml"
+    slow = stream.model(DRIVE, {"mechanism.outer_mb_per_s": 18.0, "mechanism.inner_mb_per_s": 12.0})
+    cells = [(size, record) for size in (20.0, 40.0) for record in (8, 16, 32, 64, 128)]
+    found = stream.throughputs(slow, "read", cells, repeats=2)
+    noise = {8: 1.003, 16: 0.998, 32: 1.002, 64: 0.997, 128: 1.001}
+    rows = "".join(f"read,{size},{kib},2,{rate * noise[int(kib)]}\n" for (size, kib), rate in found.items())
+    # With the mark that some spreadsheets put first.
+    table.write_text("op,file_mb,record_kib,repeats,mb_per_s\n" + rows, encoding="utf-8-sig")
+    page = tmp_path / "s.html"
+    got = command("calibrate", DRIVE, "--table", table, "--save", saved, "--report", page, "--json").json()
+    assert "20 MB, measured" in page.read_text()
+    assert "lowered to the outer rate" in page.read_text()
+    by_name = {row["name"]: row for row in got["parameters"]}
+    low, high = by_name["mechanism.outer_mb_per_s"]["ci95"]
+    assert low <= 18.0 <= high
+    assert by_name["cache.read_delay"]["ci95"][0] >= 0.0
+    inner = by_name["mechanism.inner_mb_per_s"]
+    assert not inner["identifiable"]
+    assert "lowered" in inner["why"]
+    text = saved.read_text()
+    assert "fitted to throughputs of t.csv" in text
+    assert "Not identifiable: mechanism.inner_mb_per_s" in text
+    assert stream.StreamModel(toml=text).spec == got["model"]
+
+
+@pytest.mark.parametrize("words", [("--set", "rotation_rpm=5400"), ("--seed", "9"), ("--noise-percent", "2")])
+def test_a_record_goes_on_with_the_device_it_is_of(tmp_path: Path, words: tuple[str, ...]) -> None:
+    record = tmp_path / "r.parquet"
+    grid = (
+        "measure",
+        f"sim:{DRIVE}",
+        "stream",
+        "--file-mb",
+        "2",
+        "--record-kib",
+        "512",
+        "--repeats",
+        "2",
+        "--record",
+        record,
+    )
+    command(*grid)
+    assert "now it would be" in refused(*grid, *words, "--resume")
+    command(*grid, "--resume")
 
 
 @pytest.mark.parametrize(

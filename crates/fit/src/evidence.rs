@@ -49,6 +49,17 @@ impl Row {
     pub fn is_changed(&self) -> bool {
         self.before != self.after
     }
+
+    /// Whether the old value is ruled out: its drive is clearly worse, and so are those in which the other numbers make up
+    /// for it.
+    pub fn was_wrong(&self) -> bool {
+        let number = self.before.as_float().or_else(|| self.before.as_integer().map(|whole| whole as f64));
+        let is_possible = match (&self.known, number) {
+            (Known::Number(known), Some(before)) => known.joint.holds(before),
+            _ => false,
+        };
+        self.gain.is_clear && !is_possible
+    }
 }
 
 /// What is lost when one value goes back to what it was.
@@ -60,7 +71,7 @@ pub struct Gain {
     pub percent: f64,
     /// In standard errors.
     pub t: f64,
-    /// Whether the old value is ruled out.
+    /// Whether the old value is ruled out, the other values as they are.
     pub is_clear: bool,
 }
 
@@ -115,4 +126,32 @@ pub(crate) fn as_good(
     let is_as_good = |point: &Point| !point.improvement(fitted).rules_out();
     let found = options.into_iter().zip(points).filter(|(_, point)| point.as_ref().is_some_and(is_as_good));
     Ok(found.map(|(option, _)| option.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ParameterTable;
+    use crate::interval::{End, Interval, Knowledge};
+    use headstack_drive::spec::DriveSpec;
+    use headstack_system::library;
+
+    /// Clearly worse with all else as it is; but others can make up for it.
+    #[test]
+    fn an_old_value_within_its_interval_was_not_wrong() {
+        let source = library::resolve("drive", "hp-c2247a", &[library::drives()], None).unwrap();
+        let spec = DriveSpec::from_toml(&source.origin, &source.text).unwrap();
+        let number = ParameterTable::of(&spec).numbers[0].clone();
+        let interval = |low, high| Interval { low: End::Told(low), high: End::Told(high) };
+        let row = |joint| Row {
+            parameter: Parameter::Number(number.clone()),
+            before: Value::Float(0.8),
+            after: Value::Float(1.1),
+            gain: Gain { is_clear: true, ..Gain::default() },
+            known: Known::Number(Knowledge { alone: interval(1.0, 1.2), joint }),
+            folds: Vec::new(),
+        };
+        assert!(!row(interval(0.7, 1.5)).was_wrong());
+        assert!(row(interval(0.9, 1.5)).was_wrong());
+    }
 }

@@ -57,6 +57,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Whether a value lies within.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low.value().is_none_or(|low| low <= value) && self.high.value().is_none_or(|high| value <= high)
+    }
+
     /// Whether the measured times bound the value: closed on both sides, and by them on one side at least.
     pub fn is_identifiable(&self) -> bool {
         let open = [self.low, self.high].contains(&End::Open);

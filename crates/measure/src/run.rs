@@ -71,6 +71,7 @@ pub fn measure(
         record = store::read(path)?;
         continue_record(&record, device, path)?;
     }
+    record.head.made_by = device.made_by().map(str::to_owned);
     if wanted.iter().any(|probe| probe.name == ProbeName::Stream) {
         take_grid(&mut record, device, options)?;
     }
@@ -111,6 +112,15 @@ fn continue_record(record: &Record, device: &dyn Device, path: &std::path::Path)
                 old.name, old.sectors, old.sector_bytes, new.name, new.sectors, new.sector_bytes
             ),
             hint: Some("give another `--record`, or begin anew without resuming".to_owned()),
+        });
+    }
+    if let (Some(before), Some(now)) = (record.head.made_by.as_deref(), device.made_by())
+        && before != now
+    {
+        return Err(MeasureError::Record {
+            path: path.to_owned(),
+            problem: format!("it is of `{before}`; now it would be `{now}`"),
+            hint: Some("go on with the same options, or give another `--record`".to_owned()),
         });
     }
     Ok(())

@@ -108,6 +108,14 @@ impl StreamGrid {
                 "at most 100 sizes of files, 100 of records, and 1 to 1000 repeats",
             );
         }
+        for sizes in [files, records] {
+            if let Some(twice) = (1..sizes.len()).find(|&place| sizes[..place].contains(&sizes[place])) {
+                return refused(
+                    format!("the size {} of streams is named twice", sizes[twice]),
+                    "name it once",
+                );
+            }
+        }
         let cells = self.cells(device);
         if cells.is_empty() {
             return refused(
@@ -179,6 +187,10 @@ mod tests {
         assert!(problem(StreamGrid { file_mb: vec![-1.0], ..paper.clone() }).contains("above 0"));
         assert!(problem(StreamGrid { record_kib: vec![f64::NAN], ..paper.clone() }).contains("above 0"));
         assert!(problem(StreamGrid { repeats: 0, ..paper.clone() }).contains("repeats"));
+        assert!(
+            problem(StreamGrid { record_kib: vec![8.0, 4.0, 8.0], ..paper.clone() })
+                .contains("size 8 of streams is named twice")
+        );
         // Half a physical sector; a file larger than the device.
         assert!(problem(StreamGrid { record_kib: vec![2.0], ..paper.clone() }).contains("no stream fits"));
         assert!(problem(StreamGrid { file_mb: vec![1e4], ..paper.clone() }).contains("no stream fits"));

@@ -273,7 +273,7 @@ fn row_value(row: &Row) -> Value {
         "path": row.parameter.path(),
         "before": plain(&row.before),
         "after": plain(&row.after),
-        "wrong": row.gain.is_clear,
+        "wrong": row.was_wrong(),
         "gain_ms": row.gain.ms,
         "gain_percent": row.gain.percent,
         "t": row.gain.t.clamp(-MOST_ERRORS, MOST_ERRORS),

@@ -21,6 +21,9 @@ const STILL: f64 = 1e-4;
 const LEAST_EFFECT: f64 = 1e-4;
 /// … or if the others explain all but this share of its effect.
 const LEAST_OF_ITS_OWN: f64 = 1e-4;
+/// Of an inner rate that no throughput tells, and that is above the outer rate which was fitted.
+const TAKEN_ALONG: &str =
+    "no throughput of the table depends on it; lowered to the outer rate, above which it cannot be";
 
 /// A measured throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,8 +73,17 @@ pub struct StreamFit {
 /// Relative differences, model less measured over measured, in the table's order.
 ///
 /// # Errors
-/// As [`Model::new`] and [`Model::run`].
+/// [`SystemError::Options`] for throughputs that are none or contradict each other; as [`Model::new`] and [`Model::run`].
 pub fn differences(spec: &ModelSpec, table: &[Throughput], seed: u64) -> Result<Vec<f64>, SystemError> {
+    check_rates(table)?;
+    differences_of_checked(spec, table, seed)
+}
+
+fn differences_of_checked(
+    spec: &ModelSpec,
+    table: &[Throughput],
+    seed: u64,
+) -> Result<Vec<f64>, SystemError> {
     let model = Model::new(spec.clone())?;
     let row = |row: &Throughput| {
         let run = StreamRun {
@@ -90,8 +102,8 @@ pub fn differences(spec: &ModelSpec, table: &[Throughput], seed: u64) -> Result<
 /// Fits parameters of a model to a table. Delays take the form of `law`.
 ///
 /// # Errors
-/// [`SystemError::Options`] for a table with fewer rows than parameters, with throughputs that are none, or of one throughput
-/// only; as [`differences`] otherwise.
+/// [`SystemError::Options`] for a table with fewer rows than parameters, or with throughputs above the interface's rate; as
+/// [`differences`] otherwise.
 pub fn fit(
     spec: &ModelSpec,
     table: &[Throughput],
@@ -99,7 +111,8 @@ pub fn fit(
     law: Law,
     seed: u64,
 ) -> Result<StreamFit, SystemError> {
-    check(table, parameters)?;
+    check_count(table, parameters)?;
+    check_rates(table)?;
     check_interface(spec, table, parameters)?;
     let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
     let begun = Search { spec, table, parameters, law, seed }.put(&start);
@@ -114,20 +127,19 @@ pub fn fit(
         values = search.descend(&start, &told)?;
     }
     let differences = search.differences(&values)?;
-    let widths = search.widths(&search.slopes(&values)?, &differences, &told);
-    let fitted = parameters.iter().enumerate().map(|(place, parameter)| Fitted {
-        name: parameter.name(),
-        unit: parameter.unit(),
-        before: start[place],
-        after: values[place],
-        ci95: widths[place],
-        identifiable: told[place].is_empty(),
-        why: told[place],
+    let widths = search.widths(&values, &search.slopes(&values)?, &differences, &told);
+    let spec = search.put(&values);
+    let fitted = parameters.iter().enumerate().map(|(place, parameter)| {
+        let (before, after, identifiable) = (start[place], parameter.get(&spec), told[place].is_empty());
+        let is_moved = !identifiable && (after - before).abs() > STILL * before.abs();
+        let why = if is_moved { TAKEN_ALONG } else { told[place] };
+        let (name, unit) = (parameter.name(), parameter.unit());
+        Fitted { name, unit, before, after, ci95: widths[place], identifiable, why }
     });
-    Ok(StreamFit { parameters: fitted.collect(), spec: search.put(&values), differences })
+    Ok(StreamFit { parameters: fitted.collect(), spec, differences })
 }
 
-fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemError> {
+fn check_count(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemError> {
     let refused = |problem: String, hint: &str| Err(SystemError::Options { problem, hint: hint.to_owned() });
     if parameters.is_empty() {
         return refused("there is nothing to fit".to_owned(), "name at least one parameter");
@@ -138,10 +150,16 @@ fn check(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemErr
             "measure more sizes of records and files, or fit fewer parameters",
         );
     }
-    if let Some(row) = table.iter().find(|row| !(row.mb_per_s > 0.0 && row.mb_per_s < 1e6)) {
+    Ok(())
+}
+
+/// Each throughput must be one, and none must say of a size what another contradicts.
+fn check_rates(table: &[Throughput]) -> Result<(), SystemError> {
+    let refused = |problem: String, hint: &str| Err(SystemError::Options { problem, hint: hint.to_owned() });
+    if let Some(row) = table.iter().find(|row| !(1e-3..1e6).contains(&row.mb_per_s)) {
         return refused(
             format!("a throughput of {} MB/s is impossible", row.mb_per_s),
-            "throughputs are above 0 and below 1000000 MB/s",
+            "throughputs are from 0.001 to 1000000 MB/s",
         );
     }
     for (place, row) in table.iter().enumerate() {
@@ -200,24 +218,27 @@ impl Search<'_> {
         for (parameter, &value) in self.parameters.iter().zip(values) {
             parameter.put(&mut spec, value, self.law);
         }
+        Parameter::keep_order(&mut spec);
         spec
     }
 
     fn differences(&self, values: &[f64]) -> Result<Vec<f64>, SystemError> {
-        differences(&self.put(values), self.table, self.seed)
+        differences_of_checked(&self.put(values), self.table, self.seed)
     }
 
     /// For each parameter, how the differences change with it, by its scale.
     fn slopes(&self, values: &[f64]) -> Result<Vec<Vec<f64>>, SystemError> {
         let here = self.differences(values)?;
+        let spec = self.put(values);
         let slope = |(place, parameter): (usize, &Parameter)| {
-            let step = 0.1 * parameter.scale(values[place]);
+            let value = parameter.get(&spec);
+            let step = 0.1 * parameter.scale(value);
             let mut moved = values.to_vec();
-            moved[place] = parameter.within(values[place] + step, self.spec);
-            if moved[place] == values[place] {
-                moved[place] = values[place] - step;
+            moved[place] = parameter.within(value + step, &spec);
+            if moved[place] == value {
+                moved[place] = value - step;
             }
-            let share = (moved[place] - values[place]) / parameter.scale(values[place]);
+            let share = (moved[place] - value) / parameter.scale(value);
             let there = self.differences(&moved)?;
             Ok(there.iter().zip(&here).map(|(there, here)| (there - here) / share).collect())
         };
@@ -274,17 +295,20 @@ impl Search<'_> {
         damping: f64,
     ) -> Option<(Vec<f64>, f64)> {
         let mut free = free.to_vec();
+        let spec = self.put(values);
         loop {
             let step = damped(slopes, here, &free, damping)?;
             let mut next = values.to_vec();
             let mut farthest: f64 = 0.0;
             for (&place, step) in free.iter().zip(&step) {
-                let scale = self.parameters[place].scale(values[place]);
-                next[place] = self.parameters[place].within(values[place] + step * scale, self.spec);
-                farthest = farthest.max(((next[place] - values[place]) / scale).abs());
+                let parameter = self.parameters[place];
+                let value = parameter.get(&spec);
+                let scale = parameter.scale(value);
+                next[place] = parameter.within(value + step * scale, &spec);
+                farthest = farthest.max(((next[place] - value) / scale).abs());
             }
-            let moving: Vec<usize> =
-                free.iter().copied().filter(|&place| next[place] != values[place]).collect();
+            let moves = |place: &usize| next[*place] != self.parameters[*place].get(&spec);
+            let moving: Vec<usize> = free.iter().copied().filter(moves).collect();
             if moving.len() == free.len() {
                 return Some((next, farthest));
             }
@@ -293,16 +317,24 @@ impl Search<'_> {
     }
 
     /// Half the widths of the 95 % intervals, by the scatter around the fit.
-    fn widths(&self, slopes: &[Vec<f64>], differences: &[f64], told: &[&str]) -> Vec<Option<f64>> {
+    fn widths(
+        &self,
+        values: &[f64],
+        slopes: &[Vec<f64>],
+        differences: &[f64],
+        told: &[&str],
+    ) -> Vec<Option<f64>> {
         let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
         let freedom = differences.len() as f64 - free.len() as f64;
         let student = StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(0.975));
         let scatter = (square(differences) / freedom).sqrt();
+        // In the scales that the slopes are in: those of the fitted values.
+        let spec = self.put(values);
         let width = |place: usize| {
             let others: Vec<&Vec<f64>> = free.iter().filter(|&&o| o != place).map(|&o| &slopes[o]).collect();
             let own = norm(&rest(&slopes[place], &others));
             let parameter = &self.parameters[place];
-            student.map(|student| student * scatter / own * parameter.scale(parameter.get(self.spec)))
+            student.map(|student| student * scatter / own * parameter.scale(parameter.get(&spec)))
         };
         (0..told.len()).map(|place| free.contains(&place).then(|| width(place)).flatten()).collect()
     }

@@ -40,6 +40,35 @@ fn planted_values_lie_in_their_intervals() {
     assert!(inside(40).iter().all(|&count| count >= 35));
 }
 
+/// The intervals are those of the values that were found, not of those that the search began with.
+#[test]
+fn a_rate_far_from_the_first_one_lies_in_its_interval() {
+    for (outer, inner) in [(90.0, 60.0), (18.0, 12.0)] {
+        let counts = inside_from(20, outer, inner);
+        assert!(counts.iter().all(|&count| count >= 17), "{outer} MB/s: {counts:?} of 20");
+    }
+}
+
+#[test]
+fn a_disk_slower_than_the_drives_innermost_track_is_fitted() {
+    let mut truth = base();
+    (truth.mechanism.outer_mb_per_s, truth.mechanism.inner_mb_per_s) = (18.0, 12.0);
+    let table = measured(&truth, &rows(Op::Read), 0.0005, 3);
+    let found = fit(&base(), &table, &[Parameter::Inner, Parameter::Outer], Law::Constant, 1).unwrap();
+    let [inner, outer] = found.parameters.as_slice() else { panic!() };
+    assert!((outer.after / 18.0 - 1.0).abs() < 0.01 && outer.identifiable, "{outer:?}");
+    // At the outer edge nothing tells the inner rate; it cannot stay at 24, and that is said.
+    assert_eq!((inner.after, inner.identifiable), (outer.after, false));
+    assert!(inner.why.contains("lowered"), "{inner:?}");
+    assert_eq!(found.spec.mechanism.inner_mb_per_s, outer.after);
+    // The width of an interval is a share of the value, wherever the search began.
+    let mut near = base();
+    (near.mechanism.outer_mb_per_s, near.mechanism.inner_mb_per_s) = (18.0, 12.0);
+    let from_near = fit(&near, &table, &[Parameter::Outer], Law::Constant, 1).unwrap();
+    let (far, near) = (outer.ci95.unwrap(), from_near.parameters[0].ci95.unwrap());
+    assert!((far / near - 1.0).abs() < 0.3, "{far} and {near}");
+}
+
 #[test]
 #[ignore = "slow: half a minute"]
 fn planted_values_lie_in_95_of_100_intervals() {
@@ -49,15 +78,19 @@ fn planted_values_lie_in_95_of_100_intervals() {
 
 /// How often two planted values lie in their intervals.
 fn inside(trials: u64) -> [u32; 2] {
+    inside_from(trials, 40.0, 24.0)
+}
+
+fn inside_from(trials: u64, outer: f64, inner: f64) -> [u32; 2] {
     let mut truth = base();
     truth.cache.write_delay = Some(TimeLaw::Normal([0.04, 0.01]));
-    truth.mechanism.outer_mb_per_s = 40.0;
+    (truth.mechanism.outer_mb_per_s, truth.mechanism.inner_mb_per_s) = (outer, inner);
     let wanted = [Parameter::WriteDelay, Parameter::Outer];
     let mut inside = [0, 0];
     for seed in 0..trials {
         let table = measured(&truth, &rows(Op::Write), 0.004, seed);
         let found = fit(&base(), &table, &wanted, Law::Normal, 1).unwrap();
-        for (place, value) in [0.04, 40.0].into_iter().enumerate() {
+        for (place, value) in [0.04, outer].into_iter().enumerate() {
             let parameter = &found.parameters[place];
             assert!(parameter.identifiable, "{parameter:?}");
             inside[place] += u32::from((parameter.after - value).abs() <= parameter.ci95.unwrap());
@@ -114,4 +147,9 @@ fn a_table_that_cannot_be_is_refused() {
     assert!(refused(&cached, &[Parameter::ReadDelay]).contains("above the interface's 133 MB/s"));
     let twice = [good[0], Throughput { mb_per_s: 9.0, ..good[0] }];
     assert!(refused(&twice, &[Parameter::ReadDelay]).contains("says both"));
+    // What is only scored must be throughputs, too.
+    let zero = [good[0], Throughput { mb_per_s: 0.0, ..good[1] }];
+    for scored in [&zero, &twice] {
+        assert!(matches!(differences(&base(), scored, 1), Err(SystemError::Options { .. })));
+    }
 }

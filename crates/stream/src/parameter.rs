@@ -140,6 +140,12 @@ impl Parameter {
         }
     }
 
+    /// The rate falls inwards: an outer rate that was fitted below the inner one takes it along.
+    pub(crate) fn keep_order(spec: &mut ModelSpec) {
+        let mechanism = &mut spec.mechanism;
+        mechanism.inner_mb_per_s = mechanism.inner_mb_per_s.min(mechanism.outer_mb_per_s);
+    }
+
     /// What counts as much of it.
     pub(crate) fn scale(self, value: f64) -> f64 {
         match self {
@@ -153,7 +159,8 @@ impl Parameter {
     pub(crate) fn within(self, value: f64, spec: &ModelSpec) -> f64 {
         match self {
             Self::Interface => value.clamp(0.01, 1e5),
-            Self::Outer => value.clamp(spec.mechanism.inner_mb_per_s, 1e5),
+            // The inner rate goes down with it, see `keep_order`.
+            Self::Outer => value.clamp(0.01, 1e5),
             Self::Inner => value.clamp(0.01, spec.mechanism.outer_mb_per_s),
             _ => value.clamp(0.0, 1e3),
         }

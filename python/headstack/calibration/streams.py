@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -57,10 +58,40 @@ class StreamCalibration:
     """`system`, `source`, `parameters`, `train` and `test` (scores before and after), `rows`, as `--json` prints them."""
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model as a TOML file: whole, or not at all."""
+        """Write the fitted model as a TOML file, with what it was fitted to in its head: whole, or not at all."""
         from headstack.files import write_whole
 
-        write_whole(Path(path), self.model.to_toml())
+        write_whole(Path(path), "".join(f"# {line}\n" for line in self._head()) + "\n" + self.model.to_toml())
+
+    def report(self, path: str | Path) -> None:
+        """Write the page: throughputs before and after, the parameters, and what the table cannot tell."""
+        from headstack.report.streams import stream_calibration_page
+
+        stream_calibration_page(self).write(Path(path))
+
+    def _head(self) -> list[str]:
+        summary, train, test = self.summary, self.summary["train"], self.summary["test"]
+        off = ", ".join(
+            f"{part['after']['mean_percent']:.2f} % on average of the {part['throughputs']} {words}"
+            for part, words in ((train, "fitted"), (test, "scored"))
+            if part["after"] is not None
+        )
+        rows = summary["parameters"]
+        told = [
+            f"{row['name']} = {row['after']:.6g} {row['unit']}"
+            + (f" ({row['ci95'][0]:.6g} to {row['ci95'][1]:.6g}, 95 %)" if row["ci95"] else "")
+            for row in rows
+            if row["identifiable"]
+        ]
+        unknown = [f"{row['name']}: {row['why']}" for row in rows if not row["identifiable"]]
+        return [
+            f"The stream model of {summary['system']}, fitted to throughputs of {Path(summary['source']).name} by headstack "
+            f"{summary['version']}.",
+            f"Off by {off}.",
+            *(f"Fitted: {it}." for it in told),
+            *(f"Not identifiable: {it}." for it in unknown),
+            "In Python: headstack.stream.StreamModel(toml=Path(NAME).read_text()).",
+        ]
 
 
 def from_record(path: str | Path) -> Throughputs:
@@ -80,7 +111,8 @@ def from_record(path: str | Path) -> Throughputs:
 def from_table(path: str | Path) -> Throughputs:
     """The throughputs of a CSV file; the names of its columns say the units: `op`, `file_mb`, `record_kib`, `mb_per_s`."""
     try:
-        with Path(path).open(encoding="utf-8", newline="") as text:
+        # Some spreadsheets begin with a mark of the encoding.
+        with Path(path).open(encoding="utf-8-sig", newline="") as text:
             reader = csv.DictReader(line for line in text if not line.startswith("#"))
             columns = _columns(path, reader.fieldnames or [])
             rows = [_row(path, reader.line_num, line, columns) for line in reader]
@@ -116,14 +148,16 @@ def calibrate_streams(
     train, test = measured.apart()
     ops = {row[0] for row in train}
     names = list(parameters) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
+    _check_plausible(start, measured, names)
+    before = _differences(start, [*train, *test], seed)
     found = start.fit(train, names, law=law, seed=seed)
     fitted = _model(found["spec"])
+    # No time and no rate is negative.
     known = [
-        {**row, "ci95": None if row["ci95"] is None else [row["after"] - row["ci95"], row["after"] + row["ci95"]]}
+        {**row, "ci95": row["ci95"] and [max(0.0, row["after"] - row["ci95"]), row["after"] + row["ci95"]]}
         for row in found["parameters"]
     ]
     after = dict(zip(train, found["differences"], strict=True)) | _differences(fitted, test, seed)
-    before = _differences(start, [*train, *test], seed)
     summary: StreamCalibrationSummary = {
         "system": start.name,
         "source": measured.name,
@@ -143,6 +177,27 @@ def calibrate_streams(
         "model": found["spec"],
     }  # fmt: skip
     return StreamCalibration(fitted, summary)
+
+
+LEAST_OF_INNER = 0.01
+"""A table whose largest throughput is a smaller share of the rate on the innermost track is of other units, or another drive."""
+
+
+def _check_plausible(start: StreamModel, measured: Throughputs, names: Sequence[str]) -> None:
+    spec = start.spec
+    inner, interface = spec["mechanism"]["inner_mb_per_s"], spec["cache"]["interface_mb_per_s"]
+    rates = [row[-1] for row in measured.rows]
+    if rates and max(rates) < LEAST_OF_INNER * inner:
+        raise InputError(
+            f"`{measured.name}`: the largest throughput is {max(rates):g} MB/s, the drive gives {inner:.0f} on its innermost track",
+            "name the column by its unit (mb_per_s, mib_per_s), or the drive that was measured",
+        )
+    if max(rates, default=0.0) > interface and "cache.interface_mb_per_s" not in names:
+        raise InputError(
+            f"`{measured.name}`: a throughput of {max(rates):.2f} MB/s is above the interface's {interface:g} MB/s",
+            "leave out what a cache of the host answered, fit `cache.interface_mb_per_s` too, name the column by its unit "
+            "(mb_per_s, mib_per_s), or name the drive that was measured",
+        )
 
 
 DEFAULTS = ("mechanism.outer_mb_per_s", "mechanism.inner_mb_per_s")
@@ -185,15 +240,29 @@ def _columns(path: str | Path, names: Sequence[str]) -> dict[str, tuple[str, flo
 
 
 def _row(path: str | Path, line: int, cells: dict[str, str], columns: dict[str, tuple[str, float]]) -> Row:
+    def refused(problem: str, hint: str | None = None) -> InputError:
+        return InputError(f"`{path}`, line {line}: {problem}", hint)
+
     def number(column: str, *, absent: str | None = None) -> float:
         text = cells.get(column) or absent
+        if text is None:
+            raise refused(f"there is no `{column}`", "each line has a cell for each column")
         try:
-            return float(text or "")
+            found = float(text)
         except ValueError:
-            raise InputError(f"`{path}`, line {line}: `{text}` in `{column}` cannot be read as a number") from None
+            raise refused(f"`{text}` in `{column}` cannot be read as a number") from None
+        if column != "repeats" and not (found > 0 and math.isfinite(found)):
+            raise refused(f"{text} in `{column}` is impossible", "sizes and throughputs are numbers above 0")
+        return found
 
+    if None in cells:
+        raise refused("it has more cells than the head has columns", "each line has a cell for each column")
+    if cells.get("op") not in OPS:
+        raise refused(f"`{cells.get('op')}` is not an operation", "use `read` or `write`")
     file_mb, record_kib, rate = (number(column) * factor for column, factor in columns.values())
     repeats = number("repeats", absent="1")
     if not repeats.is_integer():
-        raise InputError(f"`{path}`, line {line}: {repeats} repeats are not a whole number")
+        raise refused(f"{repeats} repeats are not a whole number")
+    if repeats < 1:
+        raise refused(f"{repeats:.0f} repeats are impossible", "`repeats` is a whole number of at least 1")
     return (cells.get("op") or "", file_mb, record_kib, int(repeats), rate)

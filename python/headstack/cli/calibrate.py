@@ -113,11 +113,11 @@ def calibrate(
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]
     if trace is None:
         of_traces = {"--split": split != "half", "--rounds": rounds != ROUNDS, "--objective": objective != OBJECTIVE,
-                     "--retries": retries, "--set": set_, "--report": report, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
+                     "--retries": retries, "--set": set_, "--resume": resume, "options of traces": how != TraceOptions()}  # fmt: skip
         for option, is_given in of_traces.items():
             if is_given:
                 raise InputError(f"{option} goes with `--trace` only", "leave it out")
-        return _streams(system, (table, record), names, law or "normal", save, json=json)
+        return _streams(system, (table, record), names, law or "normal", (save, report), json=json)
     if law is not None:
         raise InputError("--law goes with `--table` and `--record` only", "leave it out")
     share, folds = _parts(split)
@@ -149,21 +149,30 @@ def calibrate(
 
 
 def _streams(
-    system: str, measured: tuple[Path | None, Path | None], names: list[str], law: Law, save: Path | None, *, json: bool
+    system: str,
+    measured: tuple[Path | None, Path | None],
+    names: list[str],
+    law: Law,
+    outputs: tuple[Path | None, Path | None],
+    *,
+    json: bool,
 ) -> int:
     from headstack.calibration.streams import calibrate_streams, from_record, from_table
 
     table, record = measured
     throughputs = from_table(table) if table is not None else from_record(record or Path())
     found = calibrate_streams(system, throughputs, parameters=names, law=law)
-    if save is not None:
-        found.save(save)
+    written = [
+        (path, write) for path, write in zip(outputs, (found.save, found.report), strict=True) if path is not None
+    ]
+    for path, write in written:
+        write(path)
     if json:
         output.print_json(found.summary)
     else:
         _show_streams(found.summary)
-    if save is not None:
-        output.wrote(save)
+    for path, _ in written:
+        output.wrote(path)
     return 0
 
 

@@ -305,7 +305,11 @@ def _announcement(device: str, planned: list[PlannedProbe]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
     clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
-    return f"measuring {device}: about {_time(total)}{clock} ({parts})"
+    return f"measuring {device}: {_about(total)}{clock} ({parts})"
+
+
+def _about(seconds: float) -> str:
+    return _time(seconds) if seconds < 1 else f"about {_time(seconds)}"
 
 
 def _time(seconds: float) -> str:
@@ -342,7 +346,7 @@ def _progress(announcement: str, planned: list[PlannedProbe]) -> Iterator[Callab
         elif told["probe"] not in told_of:
             # What the probes before it found may change the estimate of all that follow.
             rest = f", {_time(told['rest_s'])} remaining after it" if told["rest_s"] else ""
-            output.note(f"{told['probe']}: about {_time(told['expected_s'])}{rest}")
+            output.note(f"{told['probe']}: {_about(told['expected_s'])}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])
         return True
@@ -381,7 +385,7 @@ class _Bar:
             completed=before + min(told["elapsed_s"], told["expected_s"]),
             total=before + told["expected_s"] + told["rest_s"],
             probe=f"{told['probe']} ({place + 1} of {len(self._order)})",
-            detail=f"{told['samples']:,} accesses, about {_time(left)} left",
+            detail=f"{told['samples']:,} accesses, {_about(left)} left",
         )
 
     def stop(self) -> None:

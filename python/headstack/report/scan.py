@@ -66,7 +66,7 @@ def scan_facts(scan: Scan) -> list[tuple[str, str]]:
         ("scan", scan["verdict"]),
         ("reads", f"{number(scan['reads'])} of {number(scan['sectors_per_read'])} sectors, median {scan['read_ms']['p50']:.2f} ms, "
                   f"longest {scan['read_ms']['max']:.2f} ms"),
-        (f"reads over {scan['long_ms']:,.0f} ms", _list(scan["long"], scan["long_lbas"])),
+        (f"reads over {scan['long_ms']:.0f} ms", _list(scan["long"], scan["long_lbas"])),
         ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),
     ]  # fmt: skip
 

@@ -9,12 +9,14 @@ import polars as pl
 from headstack.counted import size
 from headstack.report import style, vega
 from headstack.report.curves import lines
-from headstack.report.page import Section
+from headstack.report.page import Number, Page, Section
+from headstack.report.tables import number
 from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from headstack.calibration.streams import StreamCalibration
     from headstack.results.measurements import StreamPoint
 
 RECORD, RATE = "record (KiB)", "MB/s"
@@ -89,3 +91,76 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
 def points_of(streams: Mapping[str, Any], mode: str) -> list[StreamPoint]:
     """The points of reads or of writes."""
     return [point for point in streams["points"] if point["mode"] == mode]
+
+
+# ---- the page of a fit to throughputs ----
+
+
+def stream_calibration_page(found: StreamCalibration) -> Page:
+    """The page of a fit: throughputs before and after, the parameters, and what the table cannot tell."""
+    summary = found.summary
+    train, test = summary["train"], summary["test"]
+    scored, which = (test, "not fitted") if test["throughputs"] else (train, "fitted")
+    before, after = (scored[when] or {"mean_percent": 0.0, "max_percent": 0.0} for when in ("before", "after"))
+    unknown = sum(not row["identifiable"] for row in summary["parameters"])
+    cached = summary["left_out_cached"]
+    return Page(
+        title=f"Streams of {summary['system']} fitted to {summary['source']}",
+        subtitle=f"{train['throughputs']} throughputs fitted, {test['throughputs']} scored; delays {summary['law']}"
+        + (f"; {cached} left out, which a cache answered" if cached else ""),
+        answer=f"Of throughputs that were {which} the model was off by {number(before['mean_percent'])} % on average, and is by "
+        f"{number(after['mean_percent'])} %.",
+        numbers=[
+            Number("mean difference", f"{number(after['mean_percent'])} %", f"{number(before['mean_percent'])} % before"),
+            Number("largest difference", f"{number(after['max_percent'])} %", f"{number(before['max_percent'])} % before"),
+            Number("not identifiable", number(unknown), f"of {len(summary['parameters'])} parameters"),
+        ],
+        sections=[*_before_and_after(summary), _fitted_values(summary), _each_throughput(summary)],
+        cite=[
+            ("tool", f"headstack {summary['version']}"),
+            ("system", summary["system"]),
+            ("throughputs", summary["source"]),
+            ("seed", str(summary["seed"])),
+        ],
+    )  # fmt: skip
+
+
+def _before_and_after(summary: Mapping[str, Any]) -> list[Section]:
+    sections = []
+    for op in ("write", "read"):
+        rows = [row for row in summary["rows"] if row["op"] == op]
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for size in sorted({row["file_mb"] for row in rows}):
+            own = sorted((row for row in rows if row["file_mb"] == size), key=lambda row: row["record_kib"])
+            for name, percent in (("measured", None), ("before", "before_percent"), ("after", "after_percent")):
+                curves[f"{size:g} MB, {name}"] = [
+                    (row["record_kib"], row["mb_per_s"] * (1 + (row[percent] / 100 if percent else 0))) for row in own
+                ]
+        if curves:
+            text = f"Throughput of {op}s over the size of the record."
+            sections.append(Section(f"{op.capitalize()}s: measured, before and after", text,
+                                    lines(curves, RECORD, RATE, log=(True, False))))  # fmt: skip
+    return sections
+
+
+def _fitted_values(summary: Mapping[str, Any]) -> Section:
+    from headstack.calibration.table import value as written
+    from headstack.report.calibration import interval
+
+    rows = [
+        [row["name"], row["unit"], written(row["before"]), written(row["after"]), interval(row), row["why"]]
+        for row in summary["parameters"]
+    ]
+    text = "What the table cannot tell is left as it was, and says why."
+    return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 %", "not identifiable because"],
+                   rows=rows, text_columns=2)  # fmt: skip
+
+
+def _each_throughput(summary: Mapping[str, Any]) -> Section:
+    rows = [
+        [row["op"], "fitted" if row["fitted"] else "scored", f"{row['file_mb']:g}", f"{row['record_kib']:g}",
+         number(row["mb_per_s"]), f"{row['before_percent']:+.2f}", f"{row['after_percent']:+.2f}"]
+        for row in summary["rows"]
+    ]  # fmt: skip
+    columns = ["op", "", "file (MB)", "record (KiB)", "measured (MB/s)", "before (%)", "after (%)"]
+    return Section("Difference of each throughput", columns=columns, rows=rows, text_columns=2, dense=True)

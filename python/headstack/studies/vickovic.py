@@ -258,7 +258,7 @@ def _reads(fitted: dict[str, dict[str, stream.StreamModel]], measured: Table) ->
               within=5.0, note=STANDS_FOR),
         about("read-borrowed", "reads with the write's delay: other records", 7.7, _difference(borrowed, "read", large), "%",
               within=3.0, note="the full model reads and writes streams alike; the paper's disk did not"),
-        at_most("read-smaller", "the read's own delay is smaller than the write's", delays[1], delays[0], "ms"),
+        at_most("read-smaller", "the read's own delay is smaller than the write's", 1e3 * delays[1], 1e3 * delays[0], "µs"),
         at_most("read-normal-all", "reads with their own normal delay: all records", 1.29, _difference(own, "read", every), "%",
                 note=STANDS_FOR),
         at_most("read-fitted-commands", "the same without 8 kB: calibrated reads differ by", 1.0,

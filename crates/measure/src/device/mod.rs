@@ -108,6 +108,11 @@ pub trait Device {
     /// What is known of it.
     fn info(&self) -> &DeviceInfo;
 
+    /// Of a simulated device how it was made: the options that say so. A real one stays what it is.
+    fn made_by(&self) -> Option<&str> {
+        None
+    }
+
     /// The present instant.
     fn now(&self) -> Nanos;
 
@@ -151,6 +156,24 @@ pub struct OpenOptions {
     pub read_only: bool,
 }
 
+impl OpenOptions {
+    /// A simulated device and what makes it another one, as the command line has it.
+    fn words(&self, name: &str) -> String {
+        let Noise { relative, outlier_share, outlier_ms } = self.noise;
+        let mut words: Vec<String> =
+            self.overrides.iter().map(|(path, value)| format!("--set {path}={value}")).collect();
+        words.push(format!("--seed {}", self.seed));
+        for (option, value) in
+            [("--noise-percent", 100.0 * relative), ("--outlier-percent", 100.0 * outlier_share)]
+        {
+            words.extend((value > 0.0).then(|| format!("{option} {value}")));
+        }
+        words.extend((outlier_share > 0.0).then(|| format!("--outlier-ms {outlier_ms}")));
+        words.extend(self.read_only.then(|| "--read-only".to_owned()));
+        format!("{name} {}", words.join(" "))
+    }
+}
+
 /// Opens a device: `sim:SYSTEM` (a library name, a drive file or a system file), `mock:` (the paper's mock disk), or a
 /// path (a block device or a file).
 ///
@@ -165,6 +188,7 @@ pub fn open(name: &str, options: &OpenOptions) -> Result<Box<dyn Device + Send>,
         if options.read_only {
             device = device.read_only();
         }
+        device = device.made_by(options.words(name));
         return Ok(Box::new(device));
     }
     if name == "mock:" {

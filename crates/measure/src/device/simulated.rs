@@ -29,6 +29,7 @@ impl Noise {
 /// A system in virtual time: an access takes what it takes in the model, and no time of ours.
 pub struct SimulatedDevice {
     info: DeviceInfo,
+    made_by: Option<String>,
     stepper: Stepper,
     now: Nanos,
     noise: Noise,
@@ -62,6 +63,7 @@ impl SimulatedDevice {
         };
         let stepper = Stepper::new(system, seed);
         Ok(Self {
+            made_by: None,
             info,
             stepper,
             now: Nanos::ZERO,
@@ -75,6 +77,13 @@ impl SimulatedDevice {
     #[must_use]
     pub fn with_noise(mut self, noise: Noise) -> Self {
         self.noise = noise;
+        self
+    }
+
+    /// The same device, which says by what options it was made.
+    #[must_use]
+    pub fn made_by(mut self, words: String) -> Self {
+        self.made_by = Some(words);
         self
     }
 
@@ -141,6 +150,10 @@ impl SimulatedDevice {
 impl Device for SimulatedDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn made_by(&self) -> Option<&str> {
+        self.made_by.as_deref()
     }
 
     fn now(&self) -> Nanos {

@@ -34,6 +34,9 @@ pub struct RecordHead {
     /// What the probe `stream` was asked for; absent where it did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamGrid>,
+    /// Of a simulated device the options that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
 }
 
 /// All samples of a measurement.
@@ -56,6 +59,7 @@ impl Record {
                 writes: String::new(),
                 sessions: 0,
                 streams: None,
+                made_by: None,
             },
             samples: Vec::new(),
         }
