@@ -22,8 +22,7 @@ const LEAST_EFFECT: f64 = 1e-4;
 /// … or if the others explain all but this share of its effect.
 const LEAST_OF_ITS_OWN: f64 = 1e-4;
 /// Of an inner rate that no throughput tells, and that is above the outer rate which was fitted.
-const TAKEN_ALONG: &str =
-    "no throughput of the table depends on it; lowered to the outer rate, above which it cannot be";
+const TAKEN_ALONG: &str = "no throughput of the table depends on it; lowered to the outer rate";
 
 /// A measured throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]

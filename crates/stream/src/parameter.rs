@@ -158,9 +158,8 @@ impl Parameter {
     /// The nearest value that can be.
     pub(crate) fn within(self, value: f64, spec: &ModelSpec) -> f64 {
         match self {
-            Self::Interface => value.clamp(0.01, 1e5),
-            // The inner rate goes down with it, see `keep_order`.
-            Self::Outer => value.clamp(0.01, 1e5),
+            // The inner rate goes down with the outer one, see `keep_order`.
+            Self::Interface | Self::Outer => value.clamp(0.01, 1e5),
             Self::Inner => value.clamp(0.01, spec.mechanism.outer_mb_per_s),
             _ => value.clamp(0.0, 1e3),
         }

@@ -153,7 +153,7 @@ def _fitted_values(summary: Mapping[str, Any]) -> Section:
     ]
     text = "What the table cannot tell is left as it was, and says why."
     return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 %", "not identifiable because"],
-                   rows=rows, text_columns=2)  # fmt: skip
+                   rows=rows, text_columns=2, dense=True)  # fmt: skip
 
 
 def _each_throughput(summary: Mapping[str, Any]) -> Section:
