@@ -130,10 +130,10 @@ def _before_and_after(summary: Mapping[str, Any]) -> list[Section]:
     for op in ("write", "read"):
         rows = [row for row in summary["rows"] if row["op"] == op]
         curves: dict[str, list[tuple[float, float]]] = {}
-        for size in sorted({row["file_mb"] for row in rows}):
-            own = sorted((row for row in rows if row["file_mb"] == size), key=lambda row: row["record_kib"])
+        for file_mb in sorted({row["file_mb"] for row in rows}):
+            own = sorted((row for row in rows if row["file_mb"] == file_mb), key=lambda row: row["record_kib"])
             for name, percent in (("measured", None), ("before", "before_percent"), ("after", "after_percent")):
-                curves[f"{size:g} MB, {name}"] = [
+                curves[f"{size(file_mb)} MB, {name}"] = [
                     (row["record_kib"], row["mb_per_s"] * (1 + (row[percent] / 100 if percent else 0))) for row in own
                 ]
         if curves:
@@ -158,7 +158,7 @@ def _fitted_values(summary: Mapping[str, Any]) -> Section:
 
 def _each_throughput(summary: Mapping[str, Any]) -> Section:
     rows = [
-        [row["op"], "fitted" if row["fitted"] else "scored", f"{row['file_mb']:g}", f"{row['record_kib']:g}",
+        [row["op"], "fitted" if row["fitted"] else "scored", size(row["file_mb"]), size(row["record_kib"]),
          number(row["mb_per_s"]), f"{row['before_percent']:+.2f}", f"{row['after_percent']:+.2f}"]
         for row in summary["rows"]
     ]  # fmt: skip
