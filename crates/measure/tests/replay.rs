@@ -54,8 +54,18 @@ fn a_file_that_does_not_replay_its_record_says_so() {
 /// settle that depends on the distance; overheads that depend on the command before.
 #[test]
 fn single_accesses_are_foreseen() {
-    for name in ["hp-97560", "seagate-st32171w", "dec-rz26-fitted", "hp-c2490a"] {
-        let replay = drive_file(&record(name), "rebuilt").unwrap().replay.unwrap();
+    let as_they_come: &[(&str, &str)] = &[
+        ("cache.zero_latency", "true"),
+        ("mechanics.write_settle_by_distance_ms", "[[100, 2.75], [300, 5.62], [500, 5.62], [700, 0.0]]"),
+        ("mechanics.read_settle_ms", "-0.575"),
+        ("controller.read_completion_ms", "0.68"),
+        ("controller.by_history.write_seek_after_ms", "[1.767, 1.542]"),
+        ("controller.by_history.read_hit_at_rest_ms", "0.33"),
+    ];
+    let drives =
+        [("hp-97560", &[][..]), ("seagate-st32171w", &[]), ("dec-rz26", as_they_come), ("hp-c2490a", &[])];
+    for (name, values) in drives {
+        let replay = drive_file(&record_of(name, values), "rebuilt").unwrap().replay.unwrap();
         for score in [replay.reads.unwrap(), replay.writes.unwrap()] {
             let each = score.per_request_percent.unwrap();
             assert!(each < 3.0 && score.demerit_percent < 2.0, "{name}: 9 to 19 % before: {score:?}");
