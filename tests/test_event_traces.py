@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -43,6 +44,33 @@ def keks(folder: Path) -> Path:
     target = folder / "keks"
     shutil.copytree(source, target, copy_function=shutil.copyfile)
     return target
+
+
+@pytest.mark.parametrize("column", [{"process": ["dd", "db"]}, {"pid": [7, 9]}])
+def test_a_table_that_names_processes_alone_is_one_of_processes(
+    tmp_path: Path, column: dict[str, list[object]]
+) -> None:
+    rows = {"arrival_ns": [0, 1000], "lba": [8, 80], "sectors": [8, 8], "op": ["read", "write"], **column}
+    pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")
+    about = headstack("trace", "analyze", tmp_path / "t.parquet", "--json").json()
+    assert [one["requests"] for one in about["by_process"]] == [1, 1]
+
+
+def test_a_packed_trace_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    line = " dd-7 [000] ..... {at:.6f}: block_rq_{what} {lba} + 8 [{end}]\n"
+    pairs = [
+        line.format(at=10 + k / 1e3, what="issue: 8,16 R 4096 ()", lba=k * 7919 % 100_003, end="dd")
+        + line.format(at=10 + k / 1e3 + 4e-4, what="complete: 8,16 R ()", lba=k * 7919 % 100_003, end=0)
+        for k in range(4_000)
+    ]
+    packed = gzip.compress("".join(pairs).encode())
+    path = tmp_path / "t.txt.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    assert "is cut or damaged" in headstack("trace", "match", path).err
+    about = headstack("trace", "match", path, "--json").json()
+    assert 1_500 < about["pairs"] < 2_500
+    assert about["notes"]["bad_records"] >= 1
+    assert "is cut or damaged" in refused("trace", "match", path, "--strict")
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])

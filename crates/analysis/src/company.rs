@@ -346,16 +346,17 @@ impl Regions {
     /// a region must be slower than most of its size. Reads that a cache answers or not are of two sorts: a dozen of one sort
     /// come together by chance in one of thousands of regions, and seem to vary little.
     fn all(self) -> impl Iterator<Item = Region> {
-        (self.size..).zip(self.levels).flat_map(|(size, found)| {
+        // Of all sizes together: regions that hold the same reads are equally sure, and the smallest comes first.
+        let scatter = self.levels.iter().flatten().map(Differences::scatter).sum();
+        (self.size..).zip(self.levels).flat_map(move |(size, found)| {
             let mut means: Vec<f64> =
                 found.iter().filter(|sums| sums.count() >= FEWEST).map(Differences::mean).collect();
             means.sort_unstable_by(f64::total_cmp);
             let usual = if means.len() >= FEWEST_REGIONS { means[means.len() / 2] } else { f64::INFINITY };
-            let scatter = found.iter().map(Differences::scatter).sum();
             (0_u64..).zip(found).map(move |(at, sums)| Region {
                 first: at << size,
                 last: (at << size) + (1 << size) - 1,
-                sums: sums.as_sure_as(scatter),
+                sums: sums.among_alike(scatter),
                 usual,
             })
         })

@@ -137,8 +137,8 @@ pub(crate) struct Differences {
     reads_around: u64,
     sum: f64,
     squares: f64,
-    /// They are not said to vary less than this.
-    least_variance: f64,
+    /// How much others like them vary.
+    alike: Scatter,
 }
 
 /// Compares reads in occurrences with those around them; fed in order of time, but for what an occurrence held back.
@@ -274,6 +274,9 @@ impl<const KINDS: usize> Contrast<KINDS> {
     }
 }
 
+/// What others like them say of how much a few observations vary counts as so many.
+const PRIOR: u64 = 20;
+
 /// Squares about the means of groups, and how many observations are left beside the means.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scatter {
@@ -315,13 +318,14 @@ impl Differences {
         self.reads_around += other.reads_around;
         self.sum += other.sum;
         self.squares += other.squares;
-        self.least_variance = self.least_variance.max(other.least_variance);
+        self.alike = [self.alike, other.alike].into_iter().sum();
     }
 
-    /// The same, of many that vary about as much: few of one that all came out alike by chance are no surer than those of the
-    /// others.
-    pub(crate) fn as_sure_as(self, all: Scatter) -> Self {
-        Self { least_variance: all.variance(), ..self }
+    /// The same, of many that vary about as much: few of one that all came out alike by chance are not much surer than those of
+    /// the others. The others' scatter counts as [`PRIOR`] observations at most.
+    pub(crate) fn among_alike(self, all: Scatter) -> Self {
+        let freedom = all.freedom.min(PRIOR);
+        Self { alike: Scatter { squares: all.variance() * freedom as f64, freedom }, ..self }
     }
 
     /// How much they vary about their own mean.
@@ -344,11 +348,15 @@ impl Differences {
         if error > 0.0 { mean / error } else { 0.0 }
     }
 
+    /// Their own scatter and that of others like them.
+    fn moderated(&self) -> Scatter {
+        [self.scatter(), self.alike].into_iter().sum()
+    }
+
     fn mean_and_error(&self) -> (f64, f64) {
         let n = self.count as f64;
         let mean = self.sum / n;
-        let variance = self.scatter().variance().max(self.least_variance);
-        (mean, (variance / n).sqrt())
+        (mean, (self.moderated().variance() / n).sqrt())
     }
 
     /// The mean difference.
@@ -364,7 +372,7 @@ impl Differences {
             reads_around: self.reads_around,
             ..Effect::unknown(cause, self.count)
         };
-        let student = StudentsT::new(0.0, 1.0, self.count as f64 - 1.0);
+        let student = StudentsT::new(0.0, 1.0, self.moderated().freedom as f64);
         let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
         let (mean, error) = self.mean_and_error();
         let asked = asked.max(1) as f64;
