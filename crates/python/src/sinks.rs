@@ -41,9 +41,14 @@ impl TableSink {
         Ok(Self { schema, file, kept: wanted.keep.then(Vec::new) })
     }
 
+    /// Whether anybody wants rows.
+    fn is_wanted(&self) -> bool {
+        self.file.is_some() || self.kept.is_some()
+    }
+
     /// Takes rows, if anybody wants them.
     fn push<R>(&mut self, rows: &[R], to_batch: fn(&[R]) -> RecordBatch) -> Result<(), SystemError> {
-        if self.file.is_none() && self.kept.is_none() {
+        if !self.is_wanted() {
             return Ok(());
         }
         let batch = self.labelled(to_batch(rows))?;
@@ -201,6 +206,10 @@ impl CompletionSink for Sinks {
             sample.push(rows);
         }
         self.completions.push(rows, to_batch)
+    }
+
+    fn wants_background(&self) -> bool {
+        self.background.is_wanted()
     }
 
     fn push_driver(&mut self, rows: &[DriverRow]) -> Result<(), SystemError> {

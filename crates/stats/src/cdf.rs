@@ -26,20 +26,15 @@ pub fn cdf(values: &mut Quantiles, max_points: usize) -> Vec<CdfPoint> {
     // The least rise and the least move that make a point worth keeping.
     let least = |whole: u64| if k > 0 { whole.div_ceil(k) } else { u64::MAX };
     let (rise, advance) = (least(total), least(max.0 - min.0));
+    let steps = values.steps();
     let mut points = Vec::new();
-    let mut last = None;
-    values.for_each_step(|value, below| {
-        let keep = match last {
-            None => true,
-            Some((last_value, last_below)) => {
-                below == total || below - last_below >= rise || value - last_value >= advance
-            }
-        };
-        if keep {
-            points.push(CdfPoint { value: Nanos(value), fraction: below as f64 / total as f64 });
-            last = Some((value, below));
-        }
-    });
+    let mut next = steps.first_at(1, min.0);
+    while let Some((value, below)) = next {
+        points.push(CdfPoint { value: Nanos(value), fraction: below as f64 / total as f64 });
+        next = (below < total)
+            .then(|| steps.first_at(below.saturating_add(rise).min(total), value.saturating_add(advance)))
+            .flatten();
+    }
     points
 }
 

@@ -260,6 +260,18 @@ impl Quantiles {
         })
     }
 
+    /// The distribution, to be looked up by rank and value.
+    pub(crate) fn steps(&mut self) -> Steps<'_> {
+        self.sort();
+        if let Store::Hdr(_) = self.store {
+            let mut bins = Vec::new();
+            self.for_each_step(|value, below| bins.push((value, below)));
+            return Steps::Bins(bins);
+        }
+        let Store::Exact { short, long, .. } = &self.store else { unreachable!("bins were told above") };
+        Steps::Values { short, long }
+    }
+
     /// Calls `visit(value, number of values at or below it)` for each distinct value (each bin that is not empty, once
     /// bins have taken over: the first as the minimum, the last as the maximum, the others by their middle), ascending.
     pub(crate) fn for_each_step(&mut self, mut visit: impl FnMut(u64, u64)) {
@@ -316,6 +328,39 @@ impl Quantiles {
             let mut hdr = Hdr::new_with_bounds(1, u64::MAX, 3).expect("constant bounds are valid");
             record_all(&mut hdr, short, long);
             self.store = Store::Hdr(Box::new(hdr));
+        }
+    }
+}
+
+/// The distinct values, each with the number of values at or below it.
+pub(crate) enum Steps<'a> {
+    /// Every value, ascending: first the short ones.
+    Values { short: &'a [u32], long: &'a [u64] },
+    /// The steps themselves.
+    Bins(Vec<(u64, u64)>),
+}
+
+impl Steps<'_> {
+    /// The first step at which at least `rank` values lie at or below the value, or the value is at least `least`; `None` beyond
+    /// the last.
+    pub(crate) fn first_at(&self, rank: u64, least: u64) -> Option<(u64, u64)> {
+        match self {
+            Self::Values { short, long } => {
+                let before = |limit: u64| {
+                    let short = short.partition_point(|&value| u64::from(value) < limit);
+                    short + long.partition_point(|&value| value < limit)
+                };
+                let index = before(least).min(rank.saturating_sub(1) as usize);
+                let in_long = || long.get(index - short.len()).copied();
+                let value = short.get(index).map_or_else(in_long, |&value| Some(u64::from(value)))?;
+                let below = value.checked_add(1).map_or(short.len() + long.len(), before);
+                Some((value, below as u64))
+            }
+            Self::Bins(steps) => {
+                let by_rank = steps.partition_point(|&(_, below)| below < rank);
+                let by_value = steps.partition_point(|&(value, _)| value < least);
+                steps.get(by_rank.min(by_value)).copied()
+            }
         }
     }
 }

@@ -93,6 +93,11 @@ pub trait CompletionSink {
     /// Whatever keeps them from being taken; the run ends with [`SystemError::Sink`].
     fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError>;
 
+    /// Whether anything is done with background work; where not, it need not be told.
+    fn wants_background(&self) -> bool {
+        true
+    }
+
     /// Takes records of background work.
     ///
     /// # Errors
@@ -115,6 +120,10 @@ pub trait CompletionSink {
 pub struct Discard;
 
 impl CompletionSink for Discard {
+    fn wants_background(&self) -> bool {
+        false
+    }
+
     fn push(&mut self, _rows: &[CompletionRow]) -> Result<(), SystemError> {
         Ok(())
     }

@@ -315,8 +315,13 @@ impl Selection {
         if !self.is_plain() || self.shaping.limit.is_some_and(|limit| kept > limit) {
             return false;
         }
+        // Mostly one device's requests follow each other.
+        let mut known: Option<(u32, Target)> = None;
         let stays = |request: &Request| {
-            self.target(request.device).is_some_and(|target| {
+            if known.is_none_or(|(device, _)| device != request.device) {
+                known = self.target(request.device).map(|target| (request.device, target));
+            }
+            known.is_some_and(|(_, target)| {
                 target.sector_bytes == self.sector_bytes
                     && u64::from(request.sectors) <= target.sectors
                     && request.lba.0 <= target.sectors - u64::from(request.sectors)

@@ -345,6 +345,9 @@ impl Buffer {
         (start, end): (u64, u64),
         now: Nanos,
     ) -> Option<Release> {
+        if self.segments.takes_writes_in() {
+            return None;
+        }
         // What has been read ahead by now is written over, too.
         self.settle(media, now);
         let filling = self.filling_at(now);

@@ -197,10 +197,16 @@ impl Segments {
         }
     }
 
+    /// Whether new data take the place of old ones: nothing leaves the read cache when sectors are written.
+    #[inline]
+    pub(crate) fn takes_writes_in(&self) -> bool {
+        self.write_overlap == WriteOverlap::Update
+    }
+
     /// Sectors are being written: tells whether that takes some out of the read cache. A segment that overlaps them keeps what
     /// lies before, or nothing, or all of it with the new data in their place, or, if it is `filling`, all as it is.
     pub(crate) fn invalidate(&mut self, start: u64, end: u64, filling: Option<usize>) -> bool {
-        if self.write_overlap == WriteOverlap::Update {
+        if self.takes_writes_in() {
             return false;
         }
         let mut any = false;

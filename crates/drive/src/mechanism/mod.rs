@@ -41,6 +41,8 @@ pub(crate) struct Mechanism {
     busy: BusyTimes,
     /// Work that was not asked for yet, where somebody keeps books of it.
     spans: Vec<Span>,
+    /// So many of them have been told, and make room when the next comes.
+    told_spans: usize,
     keeps_spans: bool,
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
@@ -103,6 +105,7 @@ impl Mechanism {
             },
             busy: BusyTimes::default(),
             spans: Vec::new(),
+            told_spans: 0,
             keeps_spans: false,
             draws: 0,
             seed,
@@ -120,6 +123,7 @@ impl Mechanism {
             recalibration_due,
             busy: _,
             spans: _,
+            told_spans: _,
             keeps_spans: _,
             draws,
             seed,
@@ -382,6 +386,10 @@ impl Mechanism {
     fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
         self.busy.add(work, to.saturating_sub(from));
         if self.keeps_spans {
+            if self.told_spans == self.spans.len() {
+                self.spans.clear();
+                self.told_spans = 0;
+            }
             self.spans.push(Span { from, to, moved });
         }
     }
@@ -394,7 +402,8 @@ impl Mechanism {
     /// From when to when it worked, or is known to work, since this was asked last; nothing where that is not kept.
     #[inline]
     pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Span> + '_ {
-        self.spans.drain(..)
+        let told = std::mem::replace(&mut self.told_spans, self.spans.len());
+        self.spans[told..].iter().copied()
     }
 
     /// Revolutions that the media work of the next command is retried for.

@@ -2,7 +2,7 @@
 
 use headstack_units::{Lba, Nanos};
 
-use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, Volume};
+use super::{Below, Call, Completed, Effect, Layer, Members, UnitMap, UnitRange, Volume};
 use crate::spec::ArrayOptions;
 
 /// A volume whose drives lie one after the other.
@@ -41,6 +41,11 @@ impl Volume for Concatenation {
 
     fn unit_of(&self, lba: Lba) -> usize {
         self.units.unit_of(lba)
+    }
+
+    #[inline]
+    fn whole(&self, call: &Call) -> Option<UnitRange> {
+        self.units.on_first(call.lba, call.sectors)
     }
 }
 

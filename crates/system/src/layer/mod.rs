@@ -241,6 +241,12 @@ pub(crate) trait Volume: Layer + Sized {
         None
     }
 
+    /// What a request means for the one unit on which all of it lies; `None` if there are several, or if that is not known without
+    /// asking more.
+    fn whole(&self, _call: &Call) -> Option<UnitRange> {
+        None
+    }
+
     /// Whether it is free of state: a request is turned into sub-requests at once, whatever went before, and is complete when
     /// they all are.
     const IS_STATELESS: bool = false;
@@ -328,6 +334,11 @@ macro_rules! volumes {
                 match self { $($(#[$attribute])* Self::$volume(volume) => volume.repair(),)+ }
             }
 
+            #[inline]
+            pub(crate) fn whole(&self, call: &Call) -> Option<UnitRange> {
+                match self { $($(#[$attribute])* Self::$volume(volume) => volume.whole(call),)+ }
+            }
+
             pub(crate) fn is_stateless(&self) -> bool {
                 match self { $($(#[$attribute])* Self::$volume(_) => <$volume as Volume>::IS_STATELESS,)+ }
             }
@@ -382,6 +393,15 @@ pub(crate) enum AnyLayer {
 }
 
 impl AnyLayer {
+    /// As [`Volume::whole`].
+    #[inline]
+    pub(crate) fn whole(&self, call: &Call) -> Option<UnitRange> {
+        match self {
+            Self::Volume(volume) if call.sectors > 0 => volume.whole(call),
+            _ => None,
+        }
+    }
+
     /// As [`Volume::repair`].
     pub(crate) fn repair(&self) -> Option<&Repair> {
         match self {

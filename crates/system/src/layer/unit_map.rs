@@ -84,13 +84,20 @@ impl UnitMap {
         if self.ends[0] > sector { 0 } else { self.ends.partition_point(|&end| end <= sector) }
     }
 
+    /// What `sectors` sectors from `lba` on mean for the first unit, if all of them lie on it.
+    #[inline]
+    pub(crate) fn on_first(&self, lba: Lba, sectors: u32) -> Option<UnitRange> {
+        let (from, end) = (lba.0, lba.0 + u64::from(sectors));
+        (end <= self.ends[0]).then(|| self.parts[0].range(from, end))
+    }
+
     /// Calls `visit` with what `sectors` sectors from `lba` on mean for each unit. They must lie within the space.
     #[inline]
     pub(crate) fn map(&self, lba: Lba, sectors: u32, mut visit: impl FnMut(UnitRange)) {
-        let (mut from, end) = (lba.0, lba.0 + u64::from(sectors));
-        if end <= self.ends[0] {
-            return visit(self.parts[0].range(from, end));
+        if let Some(range) = self.on_first(lba, sectors) {
+            return visit(range);
         }
+        let (mut from, end) = (lba.0, lba.0 + u64::from(sectors));
         let mut index = self.part_of(from);
         while from < end {
             let part = &self.parts[index];

@@ -72,26 +72,35 @@ impl Arrivals {
     /// The next requests, at most `most` of them, with the number of the first; none at the end. No arrival is before
     /// that of the one before.
     pub(crate) fn take_some(&mut self, most: usize) -> Result<(u64, &[Request]), SystemError> {
-        let mut last = self.last_arrival;
-        let in_order = |request: &&Request| {
-            let follows = request.arrival >= last;
-            last = request.arrival;
-            follows
-        };
+        let first_id = self.next_id;
+        let count = self.pass_some(most, |_| {})?;
+        Ok((first_id, &self.batch[self.taken - count..self.taken]))
+    }
+
+    /// Shows the next requests, at most `most` of them; how many there were, none at the end. No arrival is before that of the one
+    /// before.
+    #[inline]
+    fn pass_some(&mut self, most: usize, mut show: impl FnMut(&Request)) -> Result<usize, SystemError> {
+        let (mut last, mut count) = (self.last_arrival, 0);
         let at_hand = self.at_hand()?;
-        let count = at_hand.iter().take(most).take_while(in_order).count();
-        let Some(newest) = count.checked_sub(1).map(|newest| at_hand[newest].arrival) else {
-            return match at_hand.first().map(|request| request.arrival) {
-                Some(arrival) => Err(self.disorder(arrival)),
-                None => Ok((self.next_id, &[])),
-            };
-        };
-        let (first, first_id) = (self.taken, self.next_id);
+        for request in at_hand.iter().take(most) {
+            if request.arrival < last {
+                break;
+            }
+            last = request.arrival;
+            show(request);
+            count += 1;
+        }
+        if count == 0
+            && let Some(arrival) = at_hand.first().map(|request| request.arrival)
+        {
+            return Err(self.disorder(arrival));
+        }
         self.taken += count;
         self.left -= count as u64;
         self.next_id += count as u64;
-        self.last_arrival = newest;
-        Ok((first_id, &self.batch[first..first + count]))
+        self.last_arrival = last;
+        Ok(count)
     }
 
     /// The next requests, at most `most`, instead of what `requests` held: the number of the first, and what is wrong with the
@@ -102,11 +111,13 @@ impl Arrivals {
         requests: &mut Vec<Request>,
     ) -> (u64, Option<SystemError>) {
         requests.clear();
+        // Room for all at once: a list that grows is copied again and again.
+        requests.reserve(usize::try_from(self.left).map_or(most, |left| most.min(left)));
         let first_id = self.next_id;
         while requests.len() < most {
-            match self.take_some(most - requests.len()) {
-                Ok((_, [])) => break,
-                Ok((_, some)) => requests.extend_from_slice(some),
+            match self.pass_some(most - requests.len(), |request| requests.push(*request)) {
+                Ok(0) => break,
+                Ok(_) => {}
                 Err(error) => return (first_id, Some(error)),
             }
         }

@@ -194,7 +194,7 @@ impl EventRun<'_, '_> {
         }
         let mut completed = std::mem::take(&mut self.engine.completed);
         for (row, user) in completed.drain(..) {
-            self.output.push(row)?;
+            self.output.push(|| row)?;
             self.end.at = self.end.at.max(row.finish);
             self.finished_since += u64::from(row.finish > self.last_arrival);
             if let (Some(user), Some(closed)) = (user, &mut self.closed) {

@@ -200,10 +200,16 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Whether anybody wants to know of background work.
+    pub(crate) fn wants_background(&self) -> bool {
+        self.sink.wants_background()
+    }
+
     /// Takes a completion.
     #[inline]
-    pub(crate) fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
-        self.rows.push(row);
+    pub(crate) fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
+        // It is made where it stays.
+        self.rows.extend(std::iter::once_with(row));
         if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
     }
 

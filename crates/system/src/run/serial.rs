@@ -207,7 +207,7 @@ impl Serial<'_> {
             return Ok(());
         }
         self.end.at = self.end.at.max(finished.finish);
-        output.push(row(self.system, id, request, request.arrival, &finished))
+        output.push(|| row(self.system, id, request, request.arrival, &finished))
     }
 
     /// Serves a command that its drive gets at `now`.

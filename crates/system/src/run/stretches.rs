@@ -51,7 +51,7 @@ impl Cut {
         match batch {
             // Blocks are batches of records, which go out from where they lie. What a round holds is handed from core to core
             // through a cache, so rounds are short.
-            None => Self { stretch: BATCH_ROWS, block: BATCH_ROWS, lead: 128, longest_lead: 2048 },
+            None => Self { stretch: BATCH_ROWS, block: BATCH_ROWS, lead: 64, longest_lead: 2048 },
             Some(batch) => {
                 let stretch = batch.max(1);
                 Self { stretch, block: stretch / 3 + 1, lead: stretch / 4, longest_lead: stretch / 2 }
@@ -370,8 +370,8 @@ impl Notes {
 
 impl Records for Notes {
     #[inline]
-    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
-        self.rows.push(row);
+    fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
+        self.rows.extend(std::iter::once_with(row));
         Ok(())
     }
 
@@ -387,7 +387,7 @@ struct Unheard;
 
 impl Records for Unheard {
     #[inline]
-    fn push(&mut self, _row: CompletionRow) -> Result<(), SystemError> {
+    fn push(&mut self, _row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
         Ok(())
     }
 

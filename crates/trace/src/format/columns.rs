@@ -199,13 +199,11 @@ fn operations(batch: &RecordBatch) -> Result<Vec<Op>, Flaw> {
             };
             // As headstack writes it; there are no nulls, as was looked at above.
             if let Some(keys) = dictionary.keys().as_primitive_opt::<Int8Type>() {
-                return keys
-                    .values()
-                    .iter()
-                    .map(|&key| usize::try_from(key).ok())
-                    .enumerate()
-                    .map(keyed)
-                    .collect();
+                let mut ops = Vec::with_capacity(keys.len());
+                for (row, &key) in keys.values().iter().enumerate() {
+                    ops.push(keyed((row, usize::try_from(key).ok()))?);
+                }
+                return Ok(ops);
             }
             dictionary.normalized_keys().into_iter().map(Some).enumerate().map(keyed).collect()
         }

@@ -44,7 +44,8 @@ struct Both<'b>(&'b mut Book, &'b mut Quantiles);
 
 impl Records for Both<'_> {
     #[inline]
-    fn push(&mut self, row: CompletionRow) -> Result<(), SystemError> {
+    fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
+        let row = row();
         if row.flags.has_any(headstack_units::RequestFlags::WITHOUT_DATA) {
             return Ok(());
         }
@@ -71,7 +72,7 @@ impl<'s> Device<'s> {
         let seed = seed.wrapping_add(number.into());
         let path = if fast::applies(system) {
             let options = RunOptions { seed, threads: Some(1), ..RunOptions::default() };
-            Path::Closed(Box::new(FastRun::new(system, &options)))
+            Path::Closed(Box::new(FastRun::new(system, &options, false)))
         } else {
             Path::Events(Box::new(Engine::new(system, seed)))
         };
@@ -139,5 +140,5 @@ fn step_to(engine: &mut Engine, arrival: Nanos) {
 fn collect(engine: &mut Engine, both: &mut Both<'_>) -> Result<(), SystemError> {
     engine.background.clear();
     engine.driver.clear();
-    engine.completed.drain(..).try_for_each(|(row, _)| both.push(row))
+    engine.completed.drain(..).try_for_each(|(row, _)| both.push(|| row))
 }
