@@ -208,6 +208,10 @@ impl CompletionSink for Sinks {
         self.completions.push(rows, to_batch)
     }
 
+    fn wants_rows(&self) -> bool {
+        self.sample.is_some() || self.completions.is_wanted()
+    }
+
     fn wants_background(&self) -> bool {
         self.background.is_wanted()
     }

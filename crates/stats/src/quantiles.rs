@@ -120,7 +120,7 @@ impl Quantiles {
     }
 
     /// Adds many values.
-    pub fn record_all(&mut self, values: impl ExactSizeIterator<Item = Nanos>) {
+    pub fn record_all(&mut self, values: impl ExactSizeIterator<Item = Nanos> + Clone) {
         let fits = self.count() + values.len() as u64 <= self.limit;
         let Store::Exact { short, long, sorted } = &mut self.store else {
             return values.for_each(|value| self.record(value));
@@ -129,17 +129,24 @@ impl Quantiles {
             return values.for_each(|value| self.record(value));
         }
         *sorted = false;
-        short.reserve(values.len());
         let (mut min, mut max) = (self.min, self.max);
-        for value in values {
+        // Mostly all are short: each is put down as if it were, and told from the long ones where one is not.
+        let before = short.len();
+        short.extend(values.clone().map(|value| {
             min = min.min(value.0);
             max = max.max(value.0);
-            match u32::try_from(value.0) {
-                Ok(value) => short.push(value),
-                Err(_) => long.push(value.0),
+            value.0 as u32
+        }));
+        (self.min, self.max) = (min, max);
+        if max > u64::from(u32::MAX) {
+            short.truncate(before);
+            for value in values {
+                match u32::try_from(value.0) {
+                    Ok(value) => short.push(value),
+                    Err(_) => long.push(value.0),
+                }
             }
         }
-        (self.min, self.max) = (min, max);
     }
 
     /// Adds a value that many times.

@@ -93,6 +93,11 @@ pub trait CompletionSink {
     /// Whatever keeps them from being taken; the run ends with [`SystemError::Sink`].
     fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError>;
 
+    /// Whether anything is done with completions; where not, they need not be put together to be pushed.
+    fn wants_rows(&self) -> bool {
+        true
+    }
+
     /// Whether anything is done with background work; where not, it need not be told.
     fn wants_background(&self) -> bool {
         true
@@ -120,6 +125,10 @@ pub trait CompletionSink {
 pub struct Discard;
 
 impl CompletionSink for Discard {
+    fn wants_rows(&self) -> bool {
+        false
+    }
+
     fn wants_background(&self) -> bool {
         false
     }

@@ -177,7 +177,9 @@ pub(crate) struct Output<'a> {
     rows: Vec<CompletionRow>,
     background: Vec<BackgroundRow>,
     driver: Vec<DriverRow>,
+    /// Completions in the statistics; when the last of them was that progress has not been told of.
     done: u64,
+    untold: Option<Nanos>,
 }
 
 impl<'a> Output<'a> {
@@ -197,6 +199,7 @@ impl<'a> Output<'a> {
             background: Vec::new(),
             driver: Vec::new(),
             done: 0,
+            untold: None,
         }
     }
 
@@ -235,10 +238,20 @@ impl<'a> Output<'a> {
 
     fn push_some(&mut self, mut rows: &[CompletionRow]) -> Result<(), SystemError> {
         while !rows.is_empty() {
-            let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - self.rows.len()));
+            // Of a batch rows are held, or they are in the statistics already.
+            let held = self.rows.len() + (self.done % BATCH_ROWS as u64) as usize;
+            let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - held));
             rows = rest;
             if some.len() == BATCH_ROWS {
                 self.flush_rows(some)?;
+                continue;
+            }
+            if self.rows.is_empty() && !self.sink.wants_rows() {
+                // Statistics need no whole batch.
+                self.note(some);
+                if self.done.is_multiple_of(BATCH_ROWS as u64) {
+                    self.tell_progress()?;
+                }
                 continue;
             }
             self.rows.extend_from_slice(some);
@@ -288,13 +301,24 @@ impl<'a> Output<'a> {
     }
 
     fn flush_rows(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
-        self.recorder.record(rows);
+        self.note(rows);
         if !rows.is_empty() {
             self.sink.push(rows)?;
         }
+        self.tell_progress()
+    }
+
+    /// Takes completions into the statistics.
+    fn note(&mut self, rows: &[CompletionRow]) {
+        self.recorder.record(rows);
         self.done += rows.len() as u64;
+        self.untold = rows.last().map(|row| row.finish).or(self.untold);
+    }
+
+    /// What else there is goes out, and progress is told if there is any.
+    fn tell_progress(&mut self) -> Result<(), SystemError> {
         self.flush_driver()?;
-        let simulated = rows.last().map(|row| row.finish);
+        let simulated = self.untold.take();
         if !self.background.is_empty() {
             self.sink.push_background(&self.background)?;
             self.background.clear();

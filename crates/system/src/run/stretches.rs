@@ -51,7 +51,7 @@ impl Cut {
         match batch {
             // Blocks are batches of records, which go out from where they lie. What a round holds is handed from core to core
             // through a cache, so rounds are short.
-            None => Self { stretch: BATCH_ROWS, block: BATCH_ROWS, lead: 64, longest_lead: 2048 },
+            None => Self { stretch: BATCH_ROWS, block: BATCH_ROWS, lead: 32, longest_lead: 2048 },
             Some(batch) => {
                 let stretch = batch.max(1);
                 Self { stretch, block: stretch / 3 + 1, lead: stretch / 4, longest_lead: stretch / 2 }
@@ -369,7 +369,8 @@ impl Notes {
 }
 
 impl Records for Notes {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the record is to be made where it stays")]
+    #[inline(always)]
     fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
         self.rows.extend(std::iter::once_with(row));
         Ok(())

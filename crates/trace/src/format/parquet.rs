@@ -3,8 +3,10 @@
 //! Only the columns of a trace are read, whatever else the file holds, 8,192 rows at a time. The sector size stands in
 //! the file's key-value metadata as `sector_bytes`.
 
+use arrow_schema::Field;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaData;
 
 use crate::format::Format;
 use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
@@ -35,9 +37,30 @@ pub(super) fn table(input: Input, options: &OpenOptions, all: bool) -> Result<Ta
     let stated =
         stated.and_then(|pairs| pairs.iter().find(|pair| pair.key == SECTOR_BYTES_KEY)?.value.clone());
     let known = |name: &str| COLUMNS.contains(&name) || name == KIND || all && IO_COLUMNS.contains(&name);
-    let wanted = schema.fields().iter().enumerate().filter(|(_, field)| known(field.name()));
+    let says_nothing = |index, field: &Field| !all && is_unmeasured(builder.metadata(), index, field);
+    let wanted = schema
+        .fields()
+        .iter()
+        .enumerate()
+        .filter(|(index, field)| known(field.name()) && !says_nothing(*index, field));
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(index, _)| index));
     let rows = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build()).map_err(unreadable)?;
     let batches = BatchDecoder::new(&path, &schema, stated.as_deref(), Box::new(rows), options)?;
     Ok(Table { schema, batches })
+}
+
+/// Whether a column of measured instants has not one: it need not be read.
+fn is_unmeasured(metadata: &ParquetMetaData, index: usize, field: &Field) -> bool {
+    let schema = metadata.file_metadata().schema_descr();
+    let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index);
+    let is_instant =
+        ["start_ns", "finish_ns"].contains(&field.name().as_str()) && field.data_type().is_integer();
+    is_instant
+        && leaf.is_some_and(|leaf| {
+            metadata.row_groups().iter().all(|group| {
+                let nulls =
+                    group.column(leaf).statistics().and_then(|statistics| statistics.null_count_opt());
+                nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()))
+            })
+        })
 }
