@@ -49,6 +49,41 @@ mod tests {
         assert_eq!(points, [(1, 0.5), (3, 0.75), (7, 1.0)]);
     }
 
+    /// The points by their definition, one step after the other.
+    fn step_by_step(values: &mut Quantiles, max_points: usize) -> Vec<(u64, u64)> {
+        let (total, range) = (values.count(), values.max().unwrap().0 - values.min().unwrap().0);
+        let k = (max_points / 2).saturating_sub(1) as u64;
+        let least = |whole: u64| if k > 0 { whole.div_ceil(k) } else { u64::MAX };
+        let mut points: Vec<(u64, u64)> = Vec::new();
+        values.for_each_step(|value, below| {
+            let keep = points.last().is_none_or(|&(last, last_below)| {
+                below == total || below - last_below >= least(total) || value - last >= least(range)
+            });
+            if keep {
+                points.push((value, below));
+            }
+        });
+        points
+    }
+
+    #[test]
+    fn points_that_are_looked_up_are_those_of_all_steps() {
+        let spread = |i: u64| i * i % 9_973 * (1 + i % 3 * 1_000_000);
+        for (count, limit) in [(1, 10), (37, 100), (5_000, 10_000), (5_000, 100)] {
+            let mut values = Quantiles::with_limit(limit);
+            (0..count).for_each(|i| values.record(Nanos(spread(i))));
+            for max_points in [2, 5, 60, 1_000] {
+                let expected = step_by_step(&mut values, max_points);
+                let total = values.count() as f64;
+                let points: Vec<_> =
+                    cdf(&mut values, max_points).iter().map(|p| (p.value.0, p.fraction)).collect();
+                let expected: Vec<_> =
+                    expected.iter().map(|&(value, below)| (value, below as f64 / total)).collect();
+                assert_eq!(points, expected, "{count} values, {max_points} points");
+            }
+        }
+    }
+
     #[test]
     fn few_points_and_no_values() {
         assert!(cdf(&mut Quantiles::new(), 10).is_empty());

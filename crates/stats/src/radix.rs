@@ -14,7 +14,9 @@ pub(crate) fn sort(values: &mut Vec<u32>) {
         return;
     }
     let all = values.iter().fold(0, |all, value| all | value);
-    let mut counts = Box::new([0_usize; VALUES]);
+    // An array, so that no place in it is looked at twice.
+    let counts = vec![0_usize; VALUES].into_boxed_slice();
+    let mut counts: Box<[usize; VALUES]> = counts.try_into().expect("it has that length");
     let mut other = vec![0; values.len()];
     for digit in 0..(u32::BITS - all.leading_zeros()).div_ceil(BITS) {
         counts.fill(0);

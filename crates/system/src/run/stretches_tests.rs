@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::library;
-use crate::record::{BackgroundRow, CompletionRow, Keep};
+use crate::record::{BackgroundRow, CompletionRow, CompletionSink, Discard, Keep};
 use crate::summary::ParallelSummary;
 
 type Told = Result<(Vec<CompletionRow>, Vec<BackgroundRow>, Summary), String>;
@@ -174,4 +174,29 @@ fn where_no_guess_can_be_right_few_are_made() {
     let parallel = parallel.expect("several threads served");
     assert_eq!(parallel.proven_requests, 0);
     assert!(parallel.guessed_requests <= 6 * 1100, "{parallel:?}");
+}
+
+#[test]
+fn a_summary_without_tables_is_that_of_a_run_with_them() {
+    let system = Arc::new(System::load("cheetah-9lp", &[]).unwrap());
+    let request = |i: u64| {
+        let op = if i % 5 < 2 { Op::Write } else { Op::Read };
+        Request::new(Nanos(i * 17_000_000), op, Lba(i * 7_919_771 % 17_000_000), 8)
+    };
+    // Rounds end in parts of stretches, smaller than a batch.
+    let requests: Vec<Request> = (0..70_000).map(request).collect();
+    for threads in [1, 2] {
+        let options = RunOptions { threads: Some(threads), ..RunOptions::default() };
+        let go = |sink: &mut dyn CompletionSink| {
+            let input = Input::Source(Box::new(InMemory::new(requests.clone())));
+            let mut told = Vec::new();
+            let summary = run(&system, input, &options, sink, &mut |progress| {
+                told.push((progress.completed, progress.simulated));
+            });
+            (summary.unwrap(), told)
+        };
+        let mut kept = Keep::default();
+        assert_eq!(go(&mut kept), go(&mut Discard), "{threads} threads");
+        assert!(!kept.background.is_empty() && kept.rows.len() == 70_000);
+    }
 }

@@ -7,6 +7,7 @@ use arrow_schema::Field;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaData;
+use parquet::file::statistics::Statistics;
 
 use crate::format::Format;
 use crate::format::columns::{BatchDecoder, COLUMNS, SECTOR_BYTES_KEY, guarded};
@@ -58,8 +59,7 @@ fn is_unmeasured(metadata: &ParquetMetaData, index: usize, field: &Field) -> boo
     is_instant
         && leaf.is_some_and(|leaf| {
             metadata.row_groups().iter().all(|group| {
-                let nulls =
-                    group.column(leaf).statistics().and_then(|statistics| statistics.null_count_opt());
+                let nulls = group.column(leaf).statistics().and_then(Statistics::null_count_opt);
                 nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()))
             })
         })
