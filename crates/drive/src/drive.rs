@@ -395,6 +395,7 @@ impl Drive {
 
     /// What a scheduler that knows the cache is told, if that makes a difference at `at`: what it holds goes into `buffered`; what
     /// read-ahead under way may come to hold, and what of it will have been read when a read has been decoded.
+    #[inline]
     fn look_into_buffer(&mut self, at: Nanos) -> [Option<(u64, u64)>; 2] {
         self.buffered.clear();
         let policy = self.queue.policy();

@@ -1,44 +1,51 @@
 //! Sorting many small numbers by their digits.
 
-/// Digits of 14 bits: times up to a quarter of a second have two, and the counts of one stay in the second-level cache.
-const BITS: u32 = 14;
-const VALUES: usize = 1 << BITS;
+/// So many digits of 14 bits: times up to a quarter of a second have two, and the counts of one stay in the second-level cache.
+const LARGE: usize = 1 << 14;
+/// And of 11 bits, whose counts are looked through in less time than so many values take.
+const SMALL: usize = 1 << 11;
 
 /// Below so many values comparing them is faster.
 const FEW: usize = 4096;
+/// From so many on a pass less is worth the counts of large digits.
+const MANY: usize = 1 << 16;
 
 /// Sorts ascending; takes as much room again while it does.
 pub(crate) fn sort(values: &mut Vec<u32>) {
-    if values.len() < FEW {
-        values.sort_unstable();
-        return;
+    match values.len() {
+        ..FEW => values.sort_unstable(),
+        FEW..MANY => sort_digits::<SMALL>(values),
+        MANY.. => sort_digits::<LARGE>(values),
     }
+}
+
+/// By digits of so many values, a power of two.
+fn sort_digits<const VALUES: usize>(values: &mut Vec<u32>) {
+    let bits = VALUES.trailing_zeros();
     let all = values.iter().fold(0, |all, value| all | value);
     // An array, so that no place in it is looked at twice.
     let counts = vec![0_usize; VALUES].into_boxed_slice();
     let mut counts: Box<[usize; VALUES]> = counts.try_into().expect("it has that length");
     let mut other = vec![0; values.len()];
-    for digit in 0..(u32::BITS - all.leading_zeros()).div_ceil(BITS) {
-        counts.fill(0);
+    for digit in 0..(u32::BITS - all.leading_zeros()).div_ceil(bits) {
+        let place = |value: u32| (value >> (digit * bits)) as usize % VALUES;
+        if digit > 0 {
+            counts.fill(0);
+        }
         for &value in values.iter() {
-            counts[place(value, digit)] += 1;
+            counts[place(value)] += 1;
         }
         let mut before = 0;
         for count in counts.iter_mut() {
             before += std::mem::replace(count, before);
         }
         for &value in values.iter() {
-            let next = &mut counts[place(value, digit)];
+            let next = &mut counts[place(value)];
             other[*next] = value;
             *next += 1;
         }
         std::mem::swap(values, &mut other);
     }
-}
-
-#[inline]
-fn place(value: u32, digit: u32) -> usize {
-    (value >> (digit * BITS)) as usize % VALUES
 }
 
 #[cfg(test)]
@@ -52,7 +59,7 @@ mod tests {
         #[test]
         fn it_sorts_as_comparing_does(
             seed in prop::collection::vec(any::<u32>(), 1..40),
-            length in prop_oneof![0..50_usize, FEW - 1..3 * FEW],
+            length in prop_oneof![0..50_usize, FEW - 1..3 * FEW, MANY - 1..MANY + 2],
             shift in 0_u32..32,
         ) {
             // Few different digits and many, low ones and high ones.

@@ -282,8 +282,10 @@ impl Queue {
             if until > by {
                 return Some(Err(until));
             }
-            let older = older_write(self.policy, self.by_address.as_ref(), &self.slots, pick.slot);
-            let cached = || oldest_cached(self.writes.as_ref(), &self.slots, arms, pick.slot);
+            let by_address = self.by_address.as_ref().filter(|_| self.policy.reads_first);
+            let older = by_address.and_then(|by_address| older_write(by_address, slots, pick.slot));
+            let writes = self.writes.as_ref();
+            let cached = || writes.and_then(|writes| oldest_cached(writes, slots, arms, pick.slot));
             older.or_else(cached).map_or(pick, Pick::of)
         };
         if !wanted(&self.slots[slot]) {
@@ -464,9 +466,11 @@ impl ByAddress {
 }
 
 /// The oldest write that came before the chosen read and shares sectors with it, where reads go first.
-fn older_write(policy: Policy, by_address: Option<&ByAddress>, slots: &Slots, chosen: Slot) -> Option<Slot> {
+fn older_write(by_address: &ByAddress, slots: &Slots, chosen: Slot) -> Option<Slot> {
     let read = &slots[chosen];
-    let by_address = by_address.filter(|_| policy.reads_first && read.command.op == Op::Read)?;
+    if read.command.op != Op::Read {
+        return None;
+    }
     let from = read.command.lba.0.saturating_sub(by_address.largest);
     by_address
         .of(Op::Write)
@@ -478,7 +482,7 @@ fn older_write(policy: Policy, by_address: Option<&ByAddress>, slots: &Slots, ch
 
 /// Where the chosen is a write into the cache, the oldest of these: where the arm is makes no difference to them.
 fn oldest_cached(
-    writes: Option<&BTreeMap<u64, Slot>>,
+    writes: &BTreeMap<u64, Slot>,
     slots: &Slots,
     arms: &[Estimate<'_>],
     chosen: Slot,
@@ -487,7 +491,7 @@ fn oldest_cached(
         let command = &slots[**slot].command;
         command.op == Op::Write && arms.first().is_some_and(|arm| arm.goes_into_cache(command))
     };
-    writes.filter(|_| is_cached(&&chosen))?.values().find(is_cached).copied()
+    is_cached(&&chosen).then(|| writes.values().find(is_cached).copied()).flatten()
 }
 
 fn is_ordered(command: &Command) -> bool {

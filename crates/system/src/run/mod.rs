@@ -18,6 +18,7 @@ mod fast;
 pub mod fleet;
 #[cfg(test)]
 mod layer_tests;
+mod leaving;
 #[cfg(test)]
 mod ledger_tests;
 mod meanwhile;

@@ -6,6 +6,7 @@ use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
 use headstack_drive::{Drive, Relabelling, Worked};
 use headstack_units::{Nanos, Op};
 
+use super::leaving::Leaving;
 use crate::engine::{BusBook, Observer, UnitBook, book_alone};
 
 /// A drive and its queue.
@@ -22,7 +23,7 @@ pub(super) struct Worker {
     /// When the last command is complete.
     free_at: Nanos,
     /// When commands leave that are booked but for that, in order.
-    leaving: VecDeque<Nanos>,
+    leaving: Leaving,
     /// What will be booked of observed commands when its instant has passed, in order.
     ahead: VecDeque<(Nanos, Entry)>,
     /// Observed commands not known to be complete, in order.
@@ -73,7 +74,7 @@ impl Worker {
             is_observing,
             observer: Observer::default(),
             free_at: Nanos::ZERO,
-            leaving: VecDeque::new(),
+            leaving: Leaving::default(),
             ahead: VecDeque::new(),
             observed: VecDeque::new(),
             observed_works: VecDeque::new(),
@@ -99,10 +100,7 @@ impl Worker {
     )]
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Nanos) {
-        while let Some(&at) = self.leaving.front()
-            && at <= now
-        {
-            self.leaving.pop_front();
+        while let Some(at) = self.leaving.next_by(now) {
             self.unit.leave(at);
         }
         if !self.ahead.is_empty() {
@@ -163,7 +161,7 @@ impl Worker {
             let books = (&mut self.unit, &mut self.bus);
             let spans = self.drive.take_work();
             book_alone(books, &self.timing, command.op, outcome, &background[known..], spans);
-            self.leaving.push_back(outcome.finish);
+            self.leaving.push(outcome.finish);
         }
         self.free_at = outcome.finish;
     }
@@ -236,7 +234,7 @@ impl Worker {
     /// Books of a stretch are opened; what happened before is in others.
     pub(super) fn begin_stretch(&mut self) {
         self.drive.begin_stretch();
-        self.unit = UnitBook::opened(self.leaving.len() as u64);
+        self.unit = UnitBook::opened(self.leaving.to_come().len() as u64);
         self.bus = BusBook::default();
     }
 
@@ -245,7 +243,7 @@ impl Worker {
         let is_same = self.is_plain()
             && other.is_plain()
             && self.free_at == other.free_at
-            && self.leaving == other.leaving;
+            && self.leaving.to_come() == other.leaving.to_come();
         if is_same { self.drive.same_future(&other.drive) } else { None }
     }
 
