@@ -71,6 +71,26 @@ def test_a_packed_trace_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) ->
     assert 1_500 < about["pairs"] < 2_500
     assert about["notes"]["bad_records"] >= 1
     assert "is cut or damaged" in refused("trace", "match", path, "--strict")
+    # Also where nothing but the part looked at to recognise the format can be unpacked.
+    path.write_bytes(packed[: len(packed) // 20])
+    for verb in ("info", "analyze", "match"):
+        assert "is cut or damaged" in headstack("trace", verb, path).err
+        assert "is cut or damaged" in refused("trace", verb, path, "--strict")
+    assert headstack("trace", "analyze", path, "--process", "dd", "--json").json()["requests"] > 100
+
+
+@pytest.mark.parametrize(
+    ("half", "words"),
+    [("complete", "50 are completions, and none is a dispatch"), ("issue", "none is a completion; record those")],
+)
+def test_a_trace_of_one_half_says_what_to_record(tmp_path: Path, half: str, words: str) -> None:
+    path = tmp_path / "t.txt"
+    what = {"issue": "issue: 8,16 R 4096 ()", "complete": "complete: 8,16 R ()"}[half]
+    lines = [f" dd-7 [000] ..... {10 + k / 1e3:.6f}: block_rq_{what} {k * 80} + 8 [dd]\n" for k in range(50)]
+    path.write_text("".join(lines))
+    done = headstack("trace", "analyze", path)
+    assert words in " ".join(done.err.split())
+    assert '"requests": 0' in headstack("trace", "analyze", path, "--json").out
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])

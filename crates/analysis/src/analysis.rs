@@ -431,8 +431,9 @@ impl Recorder {
             effects: if responses > 0 {
                 let mut effects = self.causes.finish();
                 effects.extend(self.company.finish(name));
-                effects.extend(self.pauses.finish(name));
-                effects.extend(self.late.finish(name));
+                let (pause, paused) = self.pauses.finish(name).unzip();
+                effects.extend(pause);
+                effects.extend(self.late.finish(name, &paused.unwrap_or_default()));
                 effects
             } else {
                 Vec::new()

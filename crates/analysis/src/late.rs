@@ -3,7 +3,7 @@
 //!
 //! Asked are reads that find the device with nothing to do, and nobody before them to wait for. By how much longer they take than reads of
 //! their size, place in a stream and distance (see [`crate::peers`]) is held against a law for most of them: see [`crate::tail`].
-//! Where reads take no time that a disk could turn in, as from a cache, late ones have other reasons, and nothing is said.
+//! A pause of the device is told of as such, and its reads not here. Where reads take no time that a disk could turn in, as from a cache, late ones have other reasons, and nothing is said.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,6 +12,7 @@ use headstack_trace::Io;
 use headstack_units::Nanos;
 
 use crate::effect::{Effect, of_device};
+use crate::pauses::Paused;
 use crate::peers::Peer;
 use crate::period::period_s;
 use crate::tail::{Tail, counted, octaves};
@@ -92,10 +93,14 @@ impl LateFinder {
         }
     }
 
-    /// Those of the device that has most; `device` names it where there are several.
-    pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<Effect> {
+    /// Those of the device that has most, but for what a pause made late; `device` names it where there are several.
+    pub(crate) fn finish(self, device: impl Fn(u32) -> String, paused: &Paused) -> Option<Effect> {
         let several = self.devices.len() > 1;
-        let found = self.devices.into_iter().map(|(number, found)| (number, found.late()));
+        let found = self.devices.into_iter().map(|(number, found)| {
+            let (mut late, usual) = found.late();
+            late.retain(|read| !paused.between(number, read.arrival, read.arrival + read.response));
+            (number, (late, usual))
+        });
         let (number, (late, usual)) =
             found.max_by_key(|(number, (late, _))| (late.len(), Reverse(*number)))?;
         if late.len() < FEWEST {
@@ -209,7 +214,7 @@ mod tests {
             finder.push(&io, 0, peer.as_ref());
             arrival = finish + Nanos::from_ms(20.0);
         }
-        finder.finish(|device| device.to_string())
+        finder.finish(|device| device.to_string(), &Paused::default())
     }
 
     /// A seek, the wait for the sector, and its transfer.
@@ -289,6 +294,40 @@ mod tests {
         // Those of 33 ms more are told from what a far seek and a full turn come to.
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         assert!((0.5..2.0).contains(&mean), "{mean}");
+    }
+
+    /// Others ask as well while the device stands still: it is one that pauses, and that is said once.
+    #[test]
+    fn a_pause_is_told_of_once() {
+        let told = |pause_ms: f64, others: bool| {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(5);
+            let (mut finder, mut peers) = (LateFinder::default(), Peers::default());
+            let mut pauses = crate::pauses::PauseFinder::default();
+            let mut arrival = Nanos::ZERO;
+            for k in 0..10_000_u64 {
+                let pause = k % 500 == 499;
+                let ms = access_ms(&mut random).min(15.0) + if pause { pause_ms } else { 0.0 };
+                let finish = arrival + Nanos::from_ms(ms);
+                let mut push = |arrival, finish, outstanding| {
+                    let lba = Lba(random.random_range(0..1_000_000_000));
+                    let io = Io::new(Request { finish, ..Request::new(arrival, Op::Read, lba, 8) });
+                    let peer = peers.push(&io, outstanding);
+                    finder.push(&io, outstanding, peer.as_ref());
+                    pauses.push(&io);
+                };
+                push(arrival, finish, 0);
+                if others || k % 3 == 0 {
+                    push(arrival + Nanos::from_ms(1.0), finish + Nanos::from_ms(8.0), 1);
+                }
+                arrival = finish + Nanos::from_ms(20.0);
+            }
+            let (pause, paused) = pauses.finish(|device| device.to_string()).unzip();
+            let late = finder.finish(|device| device.to_string(), &paused.unwrap_or_default());
+            (pause.map(|effect| effect.occurrences), late.is_some())
+        };
+        assert_eq!(told(400.0, true), (Some(20), false));
+        // Single reads that nobody else waited beside stay what they are.
+        assert_eq!(told(80.0, false), (None, true));
     }
 
     #[test]

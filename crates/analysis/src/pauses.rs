@@ -30,6 +30,22 @@ const LONGEST: usize = 256;
 /// in one trace of four hundred.
 const APART: f64 = 3.0;
 
+/// When a device paused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Paused {
+    device: u32,
+    /// Length and end of each.
+    pauses: Vec<(Nanos, Nanos)>,
+}
+
+impl Paused {
+    /// Whether one of the device fell between `from` and `to`.
+    pub(crate) fn between(&self, device: u32, from: Nanos, to: Nanos) -> bool {
+        let meets = |&(length, end): &(Nanos, Nanos)| from < end && end.saturating_sub(length) < to;
+        self.device == device && self.pauses.iter().any(meets)
+    }
+}
+
 /// Looks for pauses in I/Os in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct PauseFinder {
@@ -85,8 +101,8 @@ impl PauseFinder {
         }
     }
 
-    /// The device that pauses most often, if one does; `device` names it where there are several.
-    pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<Effect> {
+    /// The device that pauses most often, if one does, and when; `device` names it where there are several.
+    pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<(Effect, Paused)> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| (number, found.pauses()));
         let (number, pauses) = found.max_by_key(|(number, pauses)| (pauses.len(), Reverse(*number)))?;
@@ -99,11 +115,12 @@ impl PauseFinder {
         let mut ends: Vec<Nanos> = pauses.iter().map(|(_, end)| *end).collect();
         ends.sort_unstable();
         let period = period_s(&ends).map_or(String::new(), |every| format!(", every {every:.1} s"));
-        Some(Effect {
+        let effect = Effect {
             name: Some(format!("{of} completes nothing for {shortest:.0} to {longest:.0} ms{period}")),
             found: true,
             ..Effect::unknown("pause", pauses.len() as u64)
-        })
+        };
+        Some((effect, Paused { device: number, pauses }))
     }
 }
 
@@ -191,7 +208,7 @@ mod tests {
             let request = Request::new(arrival, Op::Read, Lba(0), 8);
             finder.push(&Io::new(Request { finish: Nanos::from_ms(free_ms), ..request }));
         }
-        finder.finish(|device| device.to_string())
+        finder.finish(|device| device.to_string()).map(|(effect, _)| effect)
     }
 
     #[test]
@@ -242,7 +259,7 @@ mod tests {
             let request = Request::new(Nanos::from_ms(at_ms), Op::Read, Lba(0), 8);
             finder.push(&Io::new(Request { finish: Nanos::from_ms(at_ms + held_ms + ms), ..request }));
         }
-        finder.finish(|device| device.to_string())
+        finder.finish(|device| device.to_string()).map(|(effect, _)| effect)
     }
 
     #[test]

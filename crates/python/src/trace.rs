@@ -157,11 +157,13 @@ impl Trace {
             end: to_s.map(|to| Nanos::from_s(to.0)),
             limit: None,
         };
+        // Whether what makes no sense is an error is said when it is read.
+        let tolerant = |options: &OpenOptions| OpenOptions { tolerant: true, ..options.clone() };
         if !processes.is_empty() {
-            let pids = guarded(py, || pids_of(&path, &options, &processes))?;
+            let pids = guarded(py, || pids_of(&path, &tolerant(&options), &processes))?;
             options.filter.pids = Some(pids);
         }
-        let reader = open(&path, &options).map_err(Error::from)?;
+        let reader = open(&path, &tolerant(&options)).map_err(Error::from)?;
         let format = reader.format();
         if gap == Some("auto") && format != GAPPED {
             let problem = format!("`--gap` goes with the format {GAPPED}, but the trace is {format}");

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
 from headstack.report import causes
-from headstack.report.losses import lost_words
+from headstack.report.losses import lost_words, unpaired_words
 from headstack.report.tables import size, span
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def analyze(
         from headstack.report.trace import trace_page
 
         trace_page(trace.name or str(trace), about).write(report)
+    if why := unpaired_words(about):
+        output.warning(why)
     if json:
         output.print_json({"trace": str(trace), **about})
         return 0

@@ -7,6 +7,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# One request in so many without a half is more than the beginning and the end of a trace make.
+_TORN = 20
+
+
+def unpaired_words(about: Mapping[str, Any]) -> str | None:
+    """Why a trace of events comes to no requests, and what to record, if it has events."""
+    if about.get("pairs") != 0:
+        return None
+    counts = about["events"]["by_action"]
+    began, ended = counts.get("Q", 0) + counts.get("D", 0), counts.get("C", 0)
+    if ended and not began:
+        return (
+            f"no request: of its events {ended:,} are completions, and none is a dispatch or a queueing, so that nobody knows when a "
+            "request began; record those, too (blktrace without `-a complete`; block_rq_issue beside block_rq_complete)"
+        )
+    if began and not ended:
+        return (
+            f"no request: {began:,} of its events are dispatches or queueings, and none is a completion; record those, too "
+            "(blktrace without `-a issue`; block_rq_complete beside block_rq_issue)"
+        )
+    if began:
+        return f"no request: none of its {ended:,} completions is of one of the {began:,} dispatches and queueings"
+    return None
+
 
 def lost_words(about: Mapping[str, Any]) -> list[str]:
     """What is known to be absent from a trace of events, and what was left out for it."""
@@ -23,6 +47,9 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
         lost.append(f"{loss['lost_events']:,} events by their running numbers")
     if loss["damaged_places"]:
         lost.append(f"{loss['damaged_places']:,} places damaged or cut off")
+    torn = about["doubtful"] + about["without_queueing"] + about["orphan_completions"]
+    if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
+        lost.append(f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing")
     if about["doubtful"]:
         lost.append(f"{about['doubtful']:,} pairs left out, as losses may have made them up")
     return lost

@@ -24,12 +24,20 @@ const OFTEN: u64 = 64;
 /// Begins in a window.
 const WINDOW: u64 = 32;
 
+/// Windows with an end without a begin, and one in so many of all, that say something is lost all the time: a trace that
+/// begins amid requests has such ends in its first few.
+const MANY: u64 = 8;
+const SHARE: u64 = 8;
+
 /// Begins and ends of one kind in a trace with losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Mispairs {
     now: Window,
     /// Wrong pairs of all windows before.
     before: f64,
+    /// How many there were, and how many of them had an end without a begin.
+    windows: u64,
+    unbegun: u64,
     /// Whether there was a superseded begin, and an end without a begin.
     seen: [bool; 2],
     /// Durations of pairs, by sixteenths of powers of two.
@@ -58,6 +66,8 @@ impl Default for Mispairs {
         Self {
             now: Window::default(),
             before: 0.0,
+            windows: 0,
+            unbegun: 0,
             seen: [false; 2],
             durations: Box::new([0; 64 << STEPS]),
             pairs: 0,
@@ -74,6 +84,8 @@ impl Mispairs {
         self.now.begun += 1;
         if self.now.begun == WINDOW {
             self.before += self.now.wrong(0.0);
+            self.windows += 1;
+            self.unbegun += u64::from(self.now.unbegun > 0);
             self.now = Window::default();
         }
     }
@@ -95,6 +107,12 @@ impl Mispairs {
         self.before + self.now.wrong(0.0)
     }
 
+    /// Whether begins are missing all the time. (What is asked for in ever new places is superseded nowhere, and a wrong pair is
+    /// one of overlapping places.)
+    pub(crate) fn begins_are_missing(&self) -> bool {
+        self.unbegun >= MANY && self.unbegun * SHARE >= self.windows
+    }
+
     /// Takes the time between two halves, whether or not they are believed to belong together.
     #[inline]
     pub(crate) fn record(&mut self, duration: Nanos) {
@@ -110,9 +128,11 @@ impl Mispairs {
         }
     }
 
-    /// Fixes the limit: all of the trace has been seen.
+    /// Fixes the limit: all of the trace has been seen. (Where begins are missing all the time, that none was superseded does not
+    /// say that none will be taken for another.)
     pub(crate) fn survey(mut self) -> Self {
-        self.limit = self.limit_but(self.doubtful(0.0));
+        let unseen = if self.begins_are_missing() { 1.0 } else { 0.0 };
+        self.limit = self.limit_but(self.doubtful(unseen));
         self.surveyed = true;
         self
     }
@@ -202,11 +222,48 @@ mod tests {
         assert!((8.9..=9.85).contains(&pairs.limit().as_ms()), "{}", pairs.limit());
     }
 
+    /// At the beginning of a trace the begins of all that is outstanding are missing.
     #[test]
-    fn without_ends_alone_or_begins_alone_all_are_believed() {
-        for (superseded, unbegun) in [(0, 1), (1, 0)] {
-            assert_eq!(lossy(superseded, unbegun).survey().limit(), Nanos::MAX);
+    fn begins_are_missing_where_ends_lack_them_all_the_time() {
+        let ends_alone = |is_alone: fn(u64) -> bool| {
+            let mut pairs = Mispairs::default();
+            for k in 0..6400 {
+                pairs.begin();
+                if is_alone(k) {
+                    pairs.unbegun();
+                }
+            }
+            (pairs.begins_are_missing(), pairs.wrong())
+        };
+        assert_eq!(ends_alone(|k| k % 100 == 0), (true, 0.0));
+        for is_alone in [|_| false, |k| k < 128, |k| k % 1000 == 0] {
+            assert_eq!(ends_alone(is_alone), (false, 0.0));
         }
+    }
+
+    /// One pair was made up, though nothing was superseded: ever new places, and one of them again.
+    #[test]
+    fn where_begins_are_missing_all_the_time_the_slowest_are_doubtful() {
+        let mut pairs = Mispairs::default();
+        for k in 0..1000 {
+            pairs.begin();
+            if k % 4 == 0 {
+                pairs.unbegun();
+            } else {
+                pairs.record(Nanos(1_000_000 + 1000 * k));
+            }
+        }
+        pairs.record(Nanos(5_000_000_000));
+        let limit = pairs.survey().limit();
+        assert!((1_900_000..2_000_000).contains(&limit.0), "{limit}");
+    }
+
+    #[test]
+    fn begins_alone_or_ends_alone_now_and_then_leave_all_believed() {
+        assert_eq!(lossy(1, 0).survey().limit(), Nanos::MAX);
+        let mut few = lossy(0, 0);
+        (0..200).for_each(|_| few.unbegun());
+        assert_eq!(few.survey().limit(), Nanos::MAX);
     }
 
     /// A begin that waited for 20 µs is no less believed because all of them did.

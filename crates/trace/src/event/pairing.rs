@@ -368,7 +368,7 @@ impl Pairing {
         self.dispatching.insert(event.device);
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
-        if let Some(mut active) = self.requeued.remove(&key) {
+        if let Some(mut active) = self.take_requeued(key, event) {
             active.io.request.start = event.time.max(active.io.request.arrival);
             self.believe(active.believed_arrival());
             self.begin(key, active);
@@ -417,6 +417,16 @@ impl Pairing {
         self.begin(key, active);
     }
 
+    /// What was given back and is dispatched again: of its size, or grown, if nothing else is queued there. Where events are missing,
+    /// one that would be older than any is another's.
+    fn take_requeued(&mut self, key: (u32, u64, bool), event: &Event) -> Option<Active> {
+        let active = self.requeued.get(&key)?;
+        let longest = self.losses.waits.limit().saturating_add(self.losses.services.limit());
+        let is_stale = self.lossy && self.now.saturating_sub(active.io.request.arrival) > longest;
+        let is_it = active.end == event.end() || self.queued.alike(event, key.2) == 0;
+        if is_it && !is_stale { self.requeued.remove(&key) } else { None }
+    }
+
     /// Whether the queueing of a dispatch, which has none that is believed, is missing.
     fn misses_queueing(&mut self, event: &Event, claim: &Claim) -> bool {
         if matches!(claim, Claim::Unclear) {
@@ -457,9 +467,9 @@ impl Pairing {
         self.counts.requeues += 1;
         let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
         let Some(list) = self.active.get_mut(&key) else { return };
-        if let Some(active) = list.pop()
-            && self.requeued.insert(key, active).is_some()
-        {
+        let whole = list.iter().rposition(|active| active.end == event.end());
+        let active = list.remove(whole.unwrap_or(list.len() - 1));
+        if self.requeued.insert(key, active).is_some() {
             self.counts.orphan_dispatches += 1;
         }
         if self.active.get(&key).is_some_and(Vec::is_empty) {

@@ -112,6 +112,9 @@ impl Field {
 }
 
 const SLOTS: usize = 9;
+
+const UNKNOWN_OP: &str = "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0). Other words for them stand in a file that \
+                          --format names (FILE.toml): reads = [\"GET\"], writes = [\"PUT\"]";
 pub(crate) const REQUIRED: [&str; 4] =
     ["arrival_s (or _ms, _us, _ns)", "lba or offset_bytes", "sectors or size_bytes", "op or is_read"];
 
@@ -298,9 +301,10 @@ impl LineParser for Parser {
         let (lba, sectors) = self.extent(cells[1], cells[2], cells[8])?;
         let usual =
             || if self.fields[3] == Some(Field::IsRead) { truth(cells[3]) } else { operation(cells[3]) };
-        let op = self.own_word(cells[3]).or_else(usual).ok_or_else(|| {
-            Problem::field("op", cells[3], "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0)")
-        })?;
+        let op = self
+            .own_word(cells[3])
+            .or_else(usual)
+            .ok_or_else(|| Problem::field("op", cells[3], UNKNOWN_OP))?;
         let mut request = Request::new(arrival, op, Lba(lba), sectors);
         request.start = self.time(6, cells[6])?.unwrap_or(Nanos::MAX);
         request.finish = match (self.time(7, cells[7])?, self.fields[7]) {
@@ -534,7 +538,11 @@ mod tests {
             read_text(Some("csv"), &text).unwrap_err().to_string()
         };
         assert!(error(",1,1,R").ends_with("line 2: `arrival` is ``: missing"));
-        assert!(error("1,1,1,X").contains("`op` is `X`: expected R"));
+        let words = error("1,1,1,GET");
+        assert!(
+            words.contains("`op` is `GET`: expected R") && words.contains("reads = [\"GET\"]"),
+            "{words}"
+        );
         assert!(error("1,1,1").ends_with("line 2: the line has 3 cells, but at least 4 columns are needed"));
         assert!(error("1,1,4294967296,R").ends_with("`sectors` is `4294967296`: too large"));
         let twice = read_text(Some("csv"), "arrival_s,arrival_ms,lba,sectors,op\n").unwrap_err().to_string();

@@ -64,6 +64,49 @@ fn a_place_asked_for_again_has_lost_its_completion() {
     assert_eq!((counts.orphan_dispatches, counts.doubtful, counts.orphans()), (2, 1, 2));
 }
 
+#[test]
+fn what_was_given_back_long_ago_is_not_what_is_dispatched_now() {
+    let losses = || Losses { services: believed_below_128_ns(), waits: believed_below_128_ns(), ..certain() };
+    let taken = |then| {
+        let events = [
+            event(1, Queue, 100, 8, "R"),
+            event(2, Issue, 100, 8, "R"),
+            event(5, Action::Requeue, 100, 8, "R"),
+            event(then, Issue, 100, 8, "R"),
+            event(then + 4, Complete, 100, 8, "R"),
+        ];
+        let (ios, _) = pair_what_is_left(losses(), &events);
+        (times(&ios[0]), responses(&ios))
+    };
+    assert_eq!(taken(200), ((1, 200, 204), vec![Some(203)]));
+    assert_eq!(taken(1000), ((1000, 1000, 1004), vec![None]));
+}
+
+/// Ever new places: nothing is superseded, and every fourth queueing is missing, as where a processor's file is.
+#[test]
+fn dispatches_that_lack_their_queueing_all_the_time_tell_of_a_loss() {
+    let mut pairing = Pairing::new(PairingRule::Strict);
+    let mut ios = Vec::new();
+    for k in 1..2000 {
+        let (at, sector) = (100_000 * k, 1000 * k);
+        // One that lost its dispatch, and overlaps all the later ones.
+        if k == 1 {
+            pairing.push(&event(at, Queue, 1_900_004, 8, "R"));
+        }
+        if k % 4 != 0 {
+            pairing.push(&event(at + 1, Queue, sector, 8, "R"));
+        }
+        pairing.push(&event(at + 20, Issue, sector, 8, "R"));
+        pairing.push(&event(at + 50, Complete, sector, 8, "R"));
+    }
+    pairing.finish(&mut ios);
+    let longest = responses(&ios).into_iter().flatten().max();
+    assert_eq!((pairing.is_lossy(), longest), (true, Some(49)));
+    // What is known to be late in the trace is a response from queueing, or none.
+    let last = &responses(&ios)[1600..];
+    assert!(last.iter().all(|response| response.is_none_or(|response| response == 49)), "{last:?}");
+}
+
 /// Pieces of one place queued at 1, 500 and then, of which two lost their dispatch; and a write that is another matter.
 fn queued_again(losses: Losses, then: u64) -> (Vec<Io>, PairingCounts) {
     let events = [

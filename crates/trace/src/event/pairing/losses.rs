@@ -16,9 +16,11 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Whether a wrong pair is to be expected.
+    /// Whether a wrong pair is to be expected, or dispatches lack their queueing all the time. (Completions without a dispatch
+    /// are no such sign: there are drivers that complete other sectors than they were given.)
     pub(super) fn matter(&self) -> bool {
         self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
+            || self.waits.begins_are_missing()
     }
 
     /// What all but one in a thousand take from queueing to completion, once some are known.

@@ -12,9 +12,9 @@ use crate::event::{Event, Marks};
 pub(super) struct Piece {
     end: u64,
     write: bool,
-    /// What a dispatch of its beginning left.
+    /// What a split or a dispatch of its beginning left.
     is_rest: bool,
-    /// The trace tells that it was split.
+    /// The trace tells that it was split, but not where.
     is_split: bool,
     pub(super) queued: Nanos,
     pub(super) got: Nanos,
@@ -93,16 +93,25 @@ impl Queued {
         }
     }
 
-    /// Whether the event tells again of the rest of a piece of which the beginning was dispatched.
+    /// Whether the event tells again of the rest of a piece that was split, or of which the beginning was dispatched.
     pub(super) fn is_rest(&self, event: &Event, write: bool) -> bool {
         let pieces = self.pieces.get(&(event.device, event.sector)).into_iter().flatten();
         pieces.into_iter().any(|piece| piece.is_rest && piece.write == write && piece.end == event.end())
     }
 
-    /// The piece that begins where the event does is split.
+    /// The piece that begins where the event does is split. Newer kernels tell of the first part, older ones of all of it, and
+    /// text of no end.
     pub(super) fn split(&mut self, event: &Event, write: bool) {
-        let pieces = self.pieces.get_mut(&(event.device, event.sector)).into_iter().flatten();
-        pieces.filter(|piece| piece.write == write).for_each(|piece| piece.is_split = true);
+        let end = event.end();
+        let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return };
+        let longer = |piece: &Piece| piece.write == write && piece.end > end && end > event.sector;
+        let Some(last) = pieces.iter().rposition(longer) else {
+            pieces.iter_mut().filter(|piece| piece.write == write).for_each(|piece| piece.is_split = true);
+            return;
+        };
+        let rest = Piece { is_rest: true, ..pieces[last] };
+        pieces[last].end = end;
+        self.pieces.entry((event.device, end)).or_default().push(rest);
     }
 
     /// Takes the pieces that make up what is dispatched at `now`. If none do: all that have a part in it, or with `strict` none.
@@ -314,6 +323,30 @@ mod tests {
         assert!(matches!(queued.take((7, 96, 100, false), Nanos(3), false), Taken::Pieces(_)));
         let rest = |write, sectors| queued.is_rest(&event(4, Action::Queue, 100, sectors, "R"), write);
         assert_eq!([rest(false, 4), rest(true, 4), rest(false, 8)], [true, false, false]);
+    }
+
+    /// An older kernel queues what is left while the first part waits, and splits that again.
+    #[test]
+    fn the_rest_of_a_piece_that_waits_is_told_of_once() {
+        let mut queued = queued(&[100]);
+        let is_rest = |queued: &Queued, start, sectors, op| {
+            queued.is_rest(&event(4, Action::Queue, start, sectors, op), op == "W")
+        };
+        queued.split(&event(2, Action::Split, 100, 8, "R"), false);
+        queued.split(&event(2, Action::Split, 100, 0, "R"), false);
+        assert!(queued.clone_of(100).is_split && !is_rest(&queued, 102, 6, "R"), "nobody knows where");
+        queued.split(&event(2, Action::Split, 100, 2, "R"), false);
+        assert!(is_rest(&queued, 102, 6, "R"));
+        for (start, sectors, op) in [(102, 6, "W"), (102, 4, "R"), (104, 4, "R"), (100, 2, "R")] {
+            assert!(!is_rest(&queued, start, sectors, op), "{start} + {sectors} {op}");
+        }
+        queued.split(&event(3, Action::Split, 102, 3, "R"), false);
+        assert!(is_rest(&queued, 105, 3, "R"));
+        for (first, end) in [(102, 105), (105, 108), (100, 102)] {
+            let taken = queued.take((7, first, end, false), Nanos(5), true);
+            assert!(matches!(&taken, Taken::Pieces(one) if one.len() == 1), "{first} to {end}: {taken:?}");
+        }
+        assert_eq!(queued.instants().count(), 0);
     }
 
     #[test]

@@ -34,6 +34,26 @@ pub(super) fn times(io: &Io) -> (u64, u64, u64) {
 use Action::{BackMerge, Complete, FrontMerge, GetRequest, Insert, Issue, Plug, Queue, Requeue, Split};
 
 #[test]
+fn another_request_of_the_place_does_not_go_on_with_one_that_was_taken_back() {
+    let events = [
+        event(1, Queue, 100, 8, "R"),
+        event(2, Queue, 100, 16, "R"),
+        event(3, Issue, 100, 8, "R"),
+        event(4, Issue, 100, 16, "R"),
+        event(5, Requeue, 100, 8, "R"),
+        event(6, Queue, 100, 24, "R"),
+        event(7, Issue, 100, 24, "R"),
+        event(8, Issue, 100, 8, "R"),
+        event(11, Complete, 100, 16, "R"),
+        event(12, Complete, 100, 24, "R"),
+        event(13, Complete, 100, 8, "R"),
+    ];
+    let (ios, counts) = pair(&events);
+    assert_eq!(ios.iter().map(times).collect::<Vec<_>>(), [(1, 8, 13), (2, 4, 11), (6, 7, 12)]);
+    assert_eq!((counts.orphans(), counts.requeues), (0, 1));
+}
+
+#[test]
 fn merged_pieces_are_one_request_from_the_earliest_on() {
     let (ios, counts) = pair(&[
         event(10, Queue, 100, 8, "W"),
