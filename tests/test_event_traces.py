@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -91,6 +92,43 @@ def test_a_trace_of_one_half_says_what_to_record(tmp_path: Path, half: str, word
     done = headstack("trace", "analyze", path)
     assert words in " ".join(done.err.split())
     assert '"requests": 0' in headstack("trace", "analyze", path, "--json").out
+
+
+def _records(requests: range, cpu: int, cpus: int) -> bytes:
+    """What one of so many processors recorded of requests 1 ms apart: their queueing, dispatch and completion take turns on them."""
+    out = []
+    for k in requests:
+        for step, (action, category) in enumerate(((1, 0x10), (7, 0x40), (8, 0x80))):
+            if (k + step * (1 + k // 7)) % cpus == cpu:
+                at = 1_000_000 * k + 100_000 * step
+                fields = (
+                    0x65617407,
+                    len(out) + 1,
+                    at,
+                    8000 * k,
+                    4096,
+                    (category | 1) << 16 | action,
+                    7,
+                    8388624,
+                    cpu,
+                    0,
+                    0,
+                )
+                out.append(struct.pack("<IIQQIIIIIHH", *fields))
+    return b"".join(out)
+
+
+def test_the_highest_processor_of_a_set_is_missed(tmp_path: Path) -> None:
+    requests = range(1, 4001)
+    for cpus in (4, 3):
+        for cpu in range(cpus):
+            (tmp_path / f"sdb.blktrace.{cpu}").write_bytes(_records(requests, cpu, 4))
+        if cpus == 3:
+            (tmp_path / "sdb.blktrace.3").unlink()
+        out = " ".join(headstack("trace", "analyze", tmp_path).out.split())
+        assert ("perhaps the file of the highest processor is missing" in out) == (cpus == 3)
+    about = headstack("trace", "analyze", tmp_path, "--json").json()
+    assert about["response_ms"]["max"] == about["response_ms"]["min"] == 0.2
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])

@@ -49,7 +49,9 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
         lost.append(f"{loss['damaged_places']:,} places damaged or cut off")
     torn = about["doubtful"] + about["without_queueing"] + about["orphan_completions"]
     if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
-        lost.append(f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing")
+        lost.append(
+            f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
+        )
     if about["doubtful"]:
         lost.append(f"{about['doubtful']:,} pairs left out, as losses may have made them up")
     return lost
