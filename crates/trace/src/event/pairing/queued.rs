@@ -117,15 +117,20 @@ impl Queued {
     /// Takes the pieces that make up what is dispatched at `now`. If none do: all that have a part in it, or with `strict` none.
     /// Of one that reaches beyond on either side, the rest stays; with `strict`, it must be known to be split.
     pub(super) fn take(&mut self, extent: Extent, now: Nanos, strict: bool) -> Taken {
-        let near = self.near(extent, strict);
+        let mut near = self.near(extent, strict);
         let (_, first, end, _) = extent;
-        let alike = near.iter().filter(|piece| (piece.start, piece.end) == (first, end)).count();
-        if !self.owed.is_empty()
-            && let Some(owed) = self.settle(extent, alike)
-        {
-            return owed.map_or(Taken::Unclear, |piece| Taken::Pieces(vec![piece]));
+        let mut own = tiles(&near, first, end);
+        if !self.owed.is_empty() {
+            if own.is_none() && !self.owed.contains_key(&extent) && self.reclaim(extent) {
+                near = self.near(extent, strict);
+                own = tiles(&near, first, end);
+            }
+            if let Some(owed) = self.settle(extent, own.as_deref().unwrap_or_default()) {
+                return owed.map_or(Taken::Unclear, |piece| Taken::Pieces(vec![piece]));
+            }
         }
-        let chosen = match tiles(&near, first, end) {
+        let alike = near.iter().filter(|piece| (piece.start, piece.end) == (first, end)).count();
+        let chosen = match own {
             Some(chosen) => chosen,
             None if strict && !near.is_empty() => return Taken::Misfit,
             None => near,
@@ -195,16 +200,30 @@ impl Queued {
         }
     }
 
+    /// Of those that are owed within an extent, the first of each waits again, as it may have been merged with others meanwhile:
+    /// whether there are any.
+    fn reclaim(&mut self, (device, first, end, write): Extent) -> bool {
+        let within = self.owed.range_mut((device, first, 0, false)..(device, end, 0, false));
+        let within = within.filter(|((_, _, until, is_write), _)| *until <= end && *is_write == write);
+        let known = within.filter(|(_, owed)| matches!(owed.pieces.front(), Some(Some(_))));
+        let found: Vec<_> =
+            known.filter_map(|(key, owed)| Some((*key, owed.pieces.pop_front().flatten()?))).collect();
+        for (key, piece) in &found {
+            self.pieces.entry((device, key.1)).or_default().push(*piece);
+        }
+        self.owed.retain(|_, owed| !owed.pieces.is_empty());
+        !found.is_empty()
+    }
+
     /// The piece of a dispatch that was owed, or that it is not clear which it is. A piece that was queued since may have lost
     /// the dispatch that is owed, and then each one after would get the piece before: it takes its own, and none is clear.
     #[expect(clippy::option_option, reason = "nothing owed; something, and perhaps not which")]
-    fn settle(&mut self, extent: Extent, alike: usize) -> Option<Option<Piece>> {
+    fn settle(&mut self, extent: Extent, own: &[Near]) -> Option<Option<Piece>> {
         let owed = self.owed.get_mut(&extent)?;
-        let (device, first, end, write) = extent;
-        let pieces = self.pieces.get(&(device, first)).into_iter().flatten();
-        let queued =
-            pieces.filter(|piece| piece.write == write && piece.end == end).map(|piece| piece.queued).min();
-        if alike > 0 && queued > Some(owed.since) {
+        let (device, first, end, _) = extent;
+        let queued = |near: &Near| Some(self.pieces.get(&(device, near.start))?.get(near.index)?.queued);
+        let is_whole = own.iter().all(|near| near.start >= first && near.end <= end);
+        if is_whole && own.iter().filter_map(queued).min() > Some(owed.since) {
             owed.pieces.iter_mut().for_each(|piece| *piece = None);
             return None;
         }
@@ -299,6 +318,30 @@ mod tests {
         assert_eq!(late.instants().count(), 2);
         assert_eq!([21, 22].map(|now| taken(&mut late, now).unwrap()), [[2], [15]]);
         assert_eq!(late.instants().count(), 0);
+    }
+
+    #[test]
+    fn of_several_of_one_extent_one_may_be_merged_with_others() {
+        let mut two = queued(&[100, 100, 108]);
+        assert_eq!(taken(&mut two, 5), Some(vec![1]));
+        let Taken::Pieces(merged) = two.take((7, 100, 116, false), Nanos(6), false) else {
+            panic!("nothing")
+        };
+        let mut instants: Vec<u64> = merged.iter().map(|piece| piece.queued.0).collect();
+        instants.sort_unstable();
+        assert_eq!((instants, two.owed.len(), two.instants().count()), (vec![2, 3], 0, 0));
+    }
+
+    /// Nobody asks for just these sectors, but for parts that were merged: none of them is one that was owed long ago.
+    #[test]
+    fn what_was_queued_since_in_parts_is_not_what_was_owed() {
+        let mut one_lost = queued(&[100, 100]);
+        assert_eq!(taken(&mut one_lost, 5), Some(vec![1]));
+        one_lost.push(&event(1000, Action::Queue, 100, 2, "R"), false, false);
+        one_lost.push(&event(1001, Action::Queue, 102, 6, "R"), false, false);
+        let mut parts = taken(&mut one_lost, 1005).unwrap();
+        parts.sort_unstable();
+        assert_eq!(parts, [1000, 1001]);
     }
 
     #[test]
