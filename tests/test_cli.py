@@ -321,3 +321,25 @@ def test_a_drive_works_no_longer_than_there_is_time(tmp_path: Path) -> None:
     ):
         for drive in headstack("simulate", *run, "--json").json()["drives"]:
             assert 0 < drive["utilisation"] <= 1, run
+
+
+def test_an_interrupt_while_a_class_is_made_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python 3.11 wraps what comes in `__set_name__`, which a signal may do while the command is being loaded."""
+    import headstack.cli
+    from headstack.__main__ import main as begun
+
+    def wrapped() -> int:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(headstack.cli, "main", wrapped)
+    assert begun() == 130
+    assert capsys.readouterr().err == "error: interrupted; nothing was left half written\n"
+
+    def broken() -> int:
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(headstack.cli, "main", broken)
+    with pytest.raises(RuntimeError, match="something else"):
+        begun()

@@ -15,8 +15,17 @@ def main() -> int:
 
         return _left(run())
     except KeyboardInterrupt:
-        sys.stderr.write("error: interrupted; nothing was left half written\n")
-        return 130
+        return _interrupted()
+    except RuntimeError as error:
+        # What comes while a class is being made, Python wraps.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return _interrupted()
+
+
+def _interrupted() -> int:
+    sys.stderr.write("error: interrupted; nothing was left half written\n")
+    return 130
 
 
 def _left(code: int) -> int:

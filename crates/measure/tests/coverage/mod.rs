@@ -4,6 +4,7 @@ use super::common::{Row, Truth, compare, measured_by};
 use super::{NOISY, through};
 use headstack_measure::device::OpenOptions;
 use headstack_system::library;
+use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,6 +65,13 @@ fn all_intervals() -> Vec<Interval> {
     all.into_inner().unwrap()
 }
 
+/// Whether so many intervals hold, of so many, in percent, that chance leaves fewer misses only once in twenty where 99 % hold: one miss
+/// of 126 is no sign of it.
+fn is_too_wide(percent: f64, count: usize) -> bool {
+    let misses = ((1.0 - percent / 100.0) * count as f64).round() as u64;
+    Binomial::new(0.01, count as u64).unwrap().cdf(misses) < 0.05
+}
+
 #[test]
 #[ignore = "slow: more than a hundred measurements"]
 #[expect(clippy::print_stdout, reason = "what a slow test measured is worth reading")]
@@ -82,7 +90,8 @@ fn coverage_of_intervals_is_what_they_say() {
         };
         // Outside by more than the interval is wide.
         let silently = 100.0 - share(3.0);
-        let holds = all.len() >= 100 && (90.0..=99.0).contains(&share(1.0)) && silently < 1.0;
+        let holds =
+            all.len() >= 100 && share(1.0) >= 90.0 && !is_too_wide(share(1.0), all.len()) && silently < 1.0;
         wrong |= !holds;
         let worst: Vec<String> =
             all.iter().take(8).map(|interval| format!("{} {:.1}", interval.name, interval.off)).collect();
