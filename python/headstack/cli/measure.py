@@ -131,7 +131,7 @@ def measure(
     if device in library_drives() and not Path(device).exists():
         raise InputError(f"there is no device `{device}`", f"did you mean `sim:{device}`, which simulates it?")
     if device in _probe_names() and not Path(device).exists():
-        raise InputError(f"there is no device `{device}`: it is a probe, and stands behind the device",
+        raise InputError(f"there is no device `{device}`: it is a probe, which comes after the device",
                          f"`headstack measure {probes[0] if probes else 'DEVICE'} {device}`")  # fmt: skip
     is_simulated = device.startswith(("sim:", "mock:"))
     if is_simulated:
