@@ -56,6 +56,7 @@ pub(super) fn read<'a>(fields: &Fields<'a>, name: &str) -> Result<(Distribution,
     Ok((found, &value.at))
 }
 
+// A distribution without spread stays what it is: it takes its share of the random numbers.
 impl Distribution {
     /// A normal distribution of the same mean and variance, where there is none of the same kind.
     fn as_normal(self, at: &At, report: &mut Report) -> Result<Self, ImportError> {
@@ -71,7 +72,6 @@ impl Distribution {
         Ok(match self {
             Poisson(0.0, mean) => TimeLaw::Poisson(mean),
             Uniform(low, high) => TimeLaw::Uniform([low, high]),
-            Normal(mean, 0.0) | Exponential(mean, 0.0) => TimeLaw::Constant(mean),
             Normal(mean, deviation) => TimeLaw::Normal([mean, deviation]),
             Exponential(0.0, mean) => TimeLaw::Exponential(mean),
             Exponential(base, mean) => TimeLaw::ShiftedExponential([base, mean]),
@@ -85,7 +85,6 @@ impl Distribution {
         let kib = |blocks: f64| blocks * BLOCK_KIB;
         Ok(match self {
             Uniform(low, high) => SizeLaw::Uniform([kib(low), kib(high)]),
-            Normal(mean, 0.0) | Exponential(mean, 0.0) => SizeLaw::Fixed(kib(mean)),
             Normal(mean, deviation) => SizeLaw::Normal([kib(mean), kib(deviation)]),
             Exponential(0.0, mean) => SizeLaw::Exponential(kib(mean)),
             Exponential(base, mean) => SizeLaw::ShiftedExponential([kib(base), kib(mean)]),
@@ -99,7 +98,6 @@ impl Distribution {
         let kib = |blocks: f64| blocks * BLOCK_KIB;
         Ok(match self {
             Uniform(low, high) => ShiftLaw::Uniform([kib(low), kib(high)]),
-            Normal(mean, 0.0) | Exponential(mean, 0.0) => ShiftLaw::Fixed(kib(mean)),
             Normal(mean, deviation) => ShiftLaw::Normal([kib(mean), kib(deviation)]),
             Exponential(0.0, mean) => ShiftLaw::Exponential(kib(mean)),
             Exponential(base, mean) => ShiftLaw::ShiftedExponential([kib(base), kib(mean)]),

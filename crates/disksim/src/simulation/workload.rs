@@ -12,7 +12,7 @@ use crate::fields::{Fields, wrong};
 use crate::report::Report;
 use crate::tree::{Block, Item, Kind};
 use headstack_system::WorkloadSpec;
-use headstack_system::workload::{RunStart, StreamSpec, TimeLaw};
+use headstack_system::workload::{ProcessesSpec, RunStart, StreamSpec, TimeLaw};
 
 const BLOCK_KIB: f64 = 0.5;
 const REQUESTS: &str = "Number of I/O requests to generate";
@@ -47,7 +47,6 @@ pub(super) fn read(
     if generators.is_empty() {
         return Ok(None);
     }
-    processors(items, generators.len(), report)?;
     let mut stream = Vec::new();
     for (index, generator) in generators.iter().enumerate() {
         let Kind::Block(block) = &generator.kind else {
@@ -63,32 +62,57 @@ pub(super) fn read(
         summary: String::new(),
         seed: seed(items, report)?,
         requests: Some(requests),
+        processes: Some(processes(items, &stream, report)?),
         stream,
     })))
 }
 
+/// `Real Seed` is set after `Init Seed`, and is what counts.
 fn seed(items: &[Item], report: &mut Report) -> Result<u64, ImportError> {
     let Some(block) = super::only(items, "disksim_global")? else { return Ok(1) };
-    let seed = Fields { block }.whole("Init Seed", 0, u64::from(u32::MAX))?;
-    if seed.is_some() {
-        report.carried("Init Seed", "seed; the random numbers are others all the same");
-    }
-    Ok(seed.unwrap_or(1))
-}
-
-/// DiskSim's processes compute on processors.
-fn processors(items: &[Item], generators: usize, report: &mut Report) -> Result<(), ImportError> {
-    const PROCESSORS: &str = "Number of processors";
-    for block in of_kind(items, "disksim_pf") {
-        let count = Fields { block }.whole(PROCESSORS, 1, 1_000_000)?.unwrap_or(1);
-        if count < generators as u64 {
-            let reason = "process-flow CPU: component not built yet; generators do not wait for each other";
-            report.not_carried(PROCESSORS, count.to_string(), reason);
-        } else {
-            report.carried(PROCESSORS, "every generator computes on one of its own");
+    let mut found = 1;
+    for name in ["Init Seed", "Real Seed"] {
+        if let Some(seed) = (Fields { block }).whole(name, 0, u64::from(u32::MAX))? {
+            report.carried(name, "seed: of the first request of each generator, as there");
+            found = seed;
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+/// DiskSim's generators are processes that compute on processors.
+fn processes(
+    items: &[Item],
+    streams: &[StreamSpec],
+    report: &mut Report,
+) -> Result<ProcessesSpec, ImportError> {
+    const PROCESSORS: &str = "Number of processors";
+    const SCALE: &str = "Process-Flow Time Scale";
+    let own = streams.len() as u32;
+    let mut found = ProcessesSpec { processors: own, time_scale: 1.0 };
+    for block in of_kind(items, "disksim_pf") {
+        let fields = Fields { block };
+        let count = fields.whole(PROCESSORS, 1, 1_000_000)?.unwrap_or(1) as u32;
+        found = ProcessesSpec { processors: count, time_scale: fields.real(SCALE)?.unwrap_or(1.0) };
+        report.carried(PROCESSORS, "processes.processors");
+        report.carried(SCALE, "processes.time_scale");
+        let never_wait = streams
+            .iter()
+            .filter(|stream| stream.waits_fraction == Some(0.0) && stream.limited_fraction == 0.0)
+            .count();
+        if count < own && never_wait > 0 {
+            let message = format!(
+                "{count} of {own} generators compute at a time, the last ones first; one that never waits never leaves its \
+                 processor, and the others may not run at all"
+            );
+            report.warn(fields.at(PROCESSORS), message);
+        } else if count > 1 && never_wait < streams.len() {
+            let message = "a processor that finds no generator ready never works again, but for the first: how many last \
+                           hangs on chance, so that runs with other seeds may differ much";
+            report.warn(fields.at(PROCESSORS), message.to_owned());
+        }
+    }
+    Ok(found)
 }
 
 fn generator_stream(
@@ -230,12 +254,6 @@ fn timing(stream: &mut StreamSpec, fields: &Fields<'_>, report: &mut Report) -> 
     };
     stream.sequential_think = other(SEQUENTIAL, stream.sequential_fraction)?;
     stream.local_think = other(LOCAL, stream.local_fraction)?;
-    let is_plain = stream.sequential_think.is_none() && stream.local_think.is_none();
-    if waits == 0.0 && limited == 0.0 && is_plain {
-        stream.inter_arrival = Some(general);
-        report.carried(GENERAL, "stream.inter_arrival");
-        return Ok(());
-    }
     stream.think = Some(general);
     stream.waits_fraction = (waits < 1.0).then_some(waits);
     stream.limited_fraction = limited;

@@ -49,7 +49,7 @@ struct Request {
 
 /// The folder of data; none on a machine without the runs.
 #[expect(clippy::print_stderr, reason = "says why a test did nothing")]
-fn data() -> Option<PathBuf> {
+pub(super) fn data() -> Option<PathBuf> {
     let data = std::env::var_os("HEADSTACK_DATA").map(PathBuf::from);
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let folder = data.unwrap_or(beside);
@@ -60,9 +60,15 @@ fn data() -> Option<PathBuf> {
     Some(folder)
 }
 
-fn requests(file: &Path) -> Vec<Request> {
+/// The text of a compressed file.
+pub(super) fn text(file: &Path) -> String {
     let mut text = String::new();
     GzDecoder::new(std::fs::File::open(file).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn requests(file: &Path) -> Vec<Request> {
+    let text = text(file);
     let mut issued_ms = 0.0;
     let row = |line: &str| {
         let mut fields = line.split(',');

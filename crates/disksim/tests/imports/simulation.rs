@@ -135,17 +135,29 @@ fn a_generator_is_a_stream() {
 }
 
 #[test]
-fn a_generator_that_never_waits_is_open() {
+fn generators_compute_on_the_processors_of_the_file() {
     let text = format!("{HEAD}{PARTS}{WORK}");
+    let processors = |text: &str| {
+        let found = sound(text);
+        let of_processors = found.report.warnings.iter().map(|warning| warning.message.clone());
+        let warnings: Vec<String> = of_processors.filter(|message| message.contains("processor")).collect();
+        (found.workload.unwrap().processes.unwrap(), warnings)
+    };
+    let (one, said) = processors(&text);
+    assert_eq!((one.processors, one.time_scale, said.len()), (1, 1.0, 0));
+    let several = changed(&text, "Number of processors = 1", "Number of processors = 3");
+    let (three, said) = processors(&several);
+    assert_eq!(three.processors, 3);
+    assert!(said.iter().any(|said| said.contains("hangs on chance")), "{said:?}");
+    // Twice as slow, and one that never waits, of two that would compute.
     let text = changed(&text, "time-critical request = 0.1", "time-critical request = 0.0");
     let text = changed(&text, "time-limited request = 0.4", "time-limited request = 0.0");
-    // Its sequential requests keep their own times, so it is a user who never waits…
-    let stream = sound(&text).workload.unwrap().stream.remove(0);
-    assert_eq!((stream.waits_fraction, stream.inter_arrival), (Some(0.0), None));
-    // …and without them an open stream.
-    let text = changed(&text, "sequential access = 0.2", "sequential access = 0.0");
-    let stream = sound(&text).workload.unwrap().stream.remove(0);
-    assert_eq!((stream.think, stream.inter_arrival), (None, Some(TimeLaw::Exponential(25.0))));
+    let text = changed(&text, "Number of processors = 1", "Process-Flow Time Scale = 2.0");
+    let (begin, end) = (text.find("disksim_synthgen").unwrap(), text.rfind("} ]").unwrap() + 1);
+    let twice = format!("{}, {}", &text[begin..end], &text[begin..]);
+    let (slow, said) = processors(&format!("{}{twice}", &text[..begin]));
+    assert_eq!((slow.processors, slow.time_scale), (1, 2.0));
+    assert!(said.iter().any(|said| said.contains("1 of 2 generators compute at a time")), "{said:?}");
 }
 
 #[test]
@@ -156,7 +168,8 @@ fn every_distribution_has_its_law() {
     };
     assert_eq!(times("[ uniform, 1, 5.5 ]"), TimeLaw::Uniform([1.0, 5.5]));
     assert_eq!(times("[ normal, 9.0, 4.0 ]"), TimeLaw::Normal([9.0, 4.0]));
-    assert_eq!(times("[ normal, 9.0, 0.0 ]"), TimeLaw::Constant(9.0));
+    // Without spread it takes its random numbers all the same.
+    assert_eq!(times("[ normal, 9.0, 0.0 ]"), TimeLaw::Normal([9.0, 0.0]));
     assert_eq!(times("[ exponential, 2.0, 4.0 ]"), TimeLaw::ShiftedExponential([2.0, 4.0]));
     assert_eq!(times("[ poisson, 0.0, 4.0 ]"), TimeLaw::Poisson(4.0));
     assert_eq!(times("[ poisson, 5.0, 4.0 ]"), TimeLaw::Normal([9.0, 2.0]));

@@ -198,8 +198,9 @@ impl EventRun<'_, '_> {
             self.end.at = self.end.at.max(row.finish);
             self.finished_since += u64::from(row.finish > self.last_arrival);
             if let (Some(user), Some(closed)) = (user, &mut self.closed) {
-                let next = closed.users.completed(user, row.id, row.finish);
-                self.call_at(user, next);
+                if let Some((user, at)) = closed.users.completed(user, row.id, row.finish) {
+                    self.call_at(user, Some(at));
+                }
             }
         }
         self.engine.completed = completed;

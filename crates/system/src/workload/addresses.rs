@@ -289,7 +289,11 @@ fn in_part(spec: &StreamSpec, sector_kib: f64) -> Option<(&'static str, f64)> {
 }
 
 /// The devices a stream goes to.
-fn devices_of(spec: &StreamSpec, component: &str, devices: &[DeviceShape]) -> Result<Vec<u32>, SystemError> {
+pub(super) fn devices_of(
+    spec: &StreamSpec,
+    component: &str,
+    devices: &[DeviceShape],
+) -> Result<Vec<u32>, SystemError> {
     let named = |name: &String| {
         let found = devices.iter().position(|device| &device.name == name);
         found.map(|found| found as u32).ok_or_else(|| {

@@ -3,6 +3,7 @@
 //! A workload is a list of streams. An *open* stream issues at instants of its own (`inter_arrival`, possibly in
 //! bursts); a *closed* one is a number of users, each of whom waits for a completion, thinks, and issues the next
 //! request. A user may also go on without waiting, or wait only when a time limit has passed. Streams are merged by time; equal times in the order of the file.
+//! Instead the streams may be *processes* that compute on processors (`[processes]`), as in DiskSim.
 
 use headstack_units::Nanos;
 
@@ -12,6 +13,7 @@ mod file;
 mod law;
 mod open;
 mod popularity;
+mod processes;
 #[cfg(test)]
 mod program_tests;
 mod region;
@@ -20,11 +22,13 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod user;
+mod users;
 
 pub use closed::{Call, ClosedLoop};
 pub use law::{CountLaw, SizeLaw, TimeLaw, TimeSampler};
 pub use open::OpenWorkload;
 pub use popularity::PopularitySpec;
+pub use processes::ProcessesSpec;
 pub use region::StrideSpec;
 pub use shift::ShiftLaw;
 pub use spec::{BurstSpec, RunStart, StreamSpec, WorkloadSpec};

@@ -101,7 +101,7 @@ fn popular_blocks_are_the_same_for_all_users_and_for_each_seed_others() {
             let Call::Issue(request) = users.call(user, at) else { panic!("a request") };
             counts[request.lba.0 as usize / 8] += 1;
             users.issued(user, id, at);
-            call = users.completed(user, id, at);
+            call = users.completed(user, id, at).map(|(_, at)| at);
         }
         (0..counts.len()).max_by_key(|&block| counts[block]).unwrap()
     };
@@ -129,7 +129,7 @@ fn under_way(count: u64, rest: &str) -> Vec<Request> {
         }
     }
     while let Some((user, id, at)) = queue.pop_front() {
-        if let Some(at) = users.completed(user, id, at + Nanos::from_ms(1.0)) {
+        if let Some((user, at)) = users.completed(user, id, at + Nanos::from_ms(1.0)) {
             queue.extend(issue(&mut users, user, at));
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::law::{CountLaw, SizeLaw, TimeLaw, lasts};
 use super::popularity::PopularitySpec;
+use super::processes::ProcessesSpec;
 use super::region::StrideSpec;
 use super::shift::ShiftLaw;
 
@@ -21,6 +22,9 @@ pub struct WorkloadSpec {
     /// How many requests in all; absent: until every stream has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
+    /// The streams are processes that share processors, as in DiskSim; absent: each keeps its own pace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<ProcessesSpec>,
     /// The generators.
     pub stream: Vec<StreamSpec>,
 }
@@ -224,6 +228,9 @@ impl WorkloadSpec {
         if self.stream.is_empty() {
             problems.push("there must be at least one [[stream]]".to_owned());
         }
+        if let Some(processes) = &self.processes {
+            problems.extend(processes.problems(&self.stream));
+        }
         for (index, stream) in self.stream.iter().enumerate() {
             stream.check(&format!("stream.{index}"), &mut problems);
             let endless = stream.requests.is_none() && stream.end_s.is_none() && self.requests.is_none();
@@ -241,6 +248,34 @@ impl StreamSpec {
     /// The prefix of its random streams' names.
     pub(crate) fn component(&self, index: usize) -> String {
         self.name.as_ref().map_or_else(|| format!("stream.{index}"), |name| format!("stream.{name}"))
+    }
+
+    /// What it says that a process (`[processes]`) has no place for.
+    pub(super) fn unknown_to_processes(&self) -> impl Iterator<Item = &'static str> {
+        let is_other_step = self.size_step_kib.is_some_and(|step| Some(step) != self.align_kib);
+        [
+            ("requests", self.requests.is_some()),
+            ("start_s", self.start_s != 0.0),
+            ("separate_directions", self.separate_directions),
+            ("run_start", self.run_start != RunStart::Anywhere),
+            ("local_distance", self.local_distance.is_some()),
+            ("size_step_kib", is_other_step),
+            ("ranges_percent", !self.ranges_percent.is_empty()),
+            ("ranges_lba", !self.ranges_lba.is_empty()),
+            ("popularity", self.popularity.is_some()),
+            ("stride", self.stride.is_some()),
+            ("force_media_fraction", self.force_media_fraction > 0.0),
+            ("flush_fraction", self.flush_fraction > 0.0),
+            ("duration_limit_fraction", self.duration_limit_fraction > 0.0),
+            ("discard_fraction", self.discard_fraction > 0.0),
+            ("write_same_fraction", self.write_same_fraction > 0.0),
+            ("raw", self.raw),
+            ("users", self.users.is_some()),
+            ("queue_depth", self.queue_depth.is_some()),
+        ]
+        .into_iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(key, _)| key)
     }
 
     /// Shares, and which limit a share of the requests has.

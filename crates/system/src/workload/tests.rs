@@ -326,7 +326,7 @@ fn a_stream_ends_with_its_first_request_past_a_century() {
     let first = users.start(0).unwrap();
     assert!(matches!(users.call(0, first), Call::Issue(_)));
     assert_eq!(users.issued(0, 0, first), None);
-    let second = users.completed(0, 0, first).unwrap();
+    let (_, second) = users.completed(0, 0, first).unwrap();
     assert_eq!(second, Nanos(LATEST.0 + 1));
     assert!(matches!(users.call(0, second), Call::Issue(_)));
     users.issued(0, 1, second);
