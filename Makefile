@@ -21,6 +21,11 @@ export PIP_REQUIRE_VIRTUALENV := 1
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 # The versions that were tested together; `make lock` brings them up to date.
 export PIP_CONSTRAINT := $(CURDIR)/python.lock
+# From scratch the tests are compiled as a whole: what would make a second build faster costs the first one time. Where cargo has
+# compiled in parts before, it goes on so, or each would compile anew what the other compiled.
+ifeq ($(wildcard $(or $(CARGO_TARGET_DIR),target)/debug/incremental),)
+export CARGO_INCREMENTAL ?= 0
+endif
 # Property tests draw the same cases each time, so that a change is judged by what it changes; `make search` draws others.
 export PROPTEST_RNG_SEED ?= 1
 # Where pip finds the build backend.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from headstack import _core
 from headstack.comparison import resampling
+from headstack.comparison.labels import label
 from headstack.comparison.limits import Limit
 from headstack.comparison.sources import Source, Value, read
 from headstack.errors import InputError
@@ -254,7 +255,7 @@ def _sentence(first: str, each: Difference) -> str:
         names = sorted((name for name, change in changes.items() if change), key=lambda name: -changes[name])[:2]
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
-    parts = [f"{name} {_words(each.metrics[name])}" for name in names]
+    parts = [f"{label(name)} {_words(each.metrics[name])}" for name in names]
     how = "" if each.paired is None else f", request by request over the same {len(each.paired):,}"
     return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
 
