@@ -2,28 +2,19 @@
 //!
 //! The sets are made here, from simulated devices and, where they lie beside the checkout, from real ones.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use common::{Random, read, write_run};
 use headstack_trace::event::blktrace::{Layout, push_record};
-use headstack_trace::event::{Action, Event, Marks, PairingRule, PairingSummary, device_of, open_ios};
-use headstack_trace::{Io, IoSource, OpenOptions};
+use headstack_trace::event::{Action, Event, Marks, PairingRule, PairingSummary, device_of};
+use headstack_trace::{Io, OpenOptions};
 use headstack_units::Nanos;
 
 fn options() -> OpenOptions {
     OpenOptions { tolerant: true, ..OpenOptions::default() }
-}
-
-fn read(path: &Path, options: &OpenOptions) -> (Vec<Io>, PairingSummary) {
-    let mut reader = open_ios(path, options).unwrap();
-    let (mut all, mut batch) = (Vec::new(), Vec::new());
-    loop {
-        reader.next_ios(&mut batch).unwrap();
-        if batch.is_empty() {
-            return (all, reader.pairing().unwrap());
-        }
-        all.append(&mut batch);
-    }
 }
 
 /// Records of one file, each with what follows it.
@@ -154,18 +145,6 @@ fn real_sets_with_losses_have_no_response_that_was_not() {
     }
 }
 
-/// Random numbers without a library: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
-
 /// A device that serves `count` requests on few places, a flush now and then; each event on any of `cpus` processors.
 /// One request of a place waits for the one before it, as with a page cache.
 fn events(seed: u64, count: u64, cpus: u64, queueing: bool) -> Vec<Vec<Event>> {
@@ -221,21 +200,11 @@ fn events(seed: u64, count: u64, cpus: u64, queueing: bool) -> Vec<Vec<Event>> {
     files
 }
 
-fn write_run(folder: &Path, files: &[Vec<Event>]) {
-    for (cpu, events) in files.iter().enumerate() {
-        let mut bytes = Vec::new();
-        for (number, event) in events.iter().enumerate() {
-            push_record(&mut bytes, Layout { version: 7, big_endian: false }, number as u32 + 1, event);
-        }
-        std::fs::write(folder.join(format!("sdb.blktrace.{cpu}")), bytes).unwrap();
-    }
-}
-
 #[test]
 fn made_sets_with_losses_have_no_response_that_was_not() {
     for (seed, queueing) in [(11, true), (12, true), (13, false), (14, false)] {
         let folder = tempfile::tempdir().unwrap();
-        write_run(folder.path(), &events(seed, 6000, 3, queueing));
+        write_run(folder.path(), &events(seed, 6000, 3, queueing), None);
         check(&format!("seed {seed}"), folder.path());
     }
 }
@@ -243,7 +212,7 @@ fn made_sets_with_losses_have_no_response_that_was_not() {
 #[test]
 fn intact_sets_are_paired_alike_by_both_rules() {
     let folder = tempfile::tempdir().unwrap();
-    write_run(folder.path(), &events(5, 6000, 3, true));
+    write_run(folder.path(), &events(5, 6000, 3, true), None);
     let (strict, summary) = read(folder.path(), &options());
     let (btt, _) = read(folder.path(), &OpenOptions { pairing: PairingRule::Btt, ..options() });
     assert_eq!(strict, btt);
@@ -254,7 +223,7 @@ fn intact_sets_are_paired_alike_by_both_rules() {
 #[test]
 fn btts_rule_makes_up_what_the_strict_one_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
-    write_run(folder.path(), &events(5, 6000, 3, true));
+    write_run(folder.path(), &events(5, 6000, 3, true), None);
     std::fs::write(folder.path().join("sdb.blktrace.1"), b"").unwrap();
     let longest = |rule| {
         let (ios, summary) = read(folder.path(), &OpenOptions { pairing: rule, ..options() });
