@@ -403,3 +403,23 @@ fn a_device_that_truly_pauses_keeps_its_slow_requests() {
     assert!(slow >= 4, "{slow}");
     assert_eq!((summary.counts.orphans(), summary.counts.doubtful), (0, 0));
 }
+
+/// One line that is cut tells of a loss, and may have made up next to nothing: of 500 responses 73 were left out.
+#[test]
+fn a_line_that_is_cut_costs_few_responses() {
+    let all: Vec<_> = (1_u32..).zip(served_in_turn(7919, 500)).collect();
+    let text = as_text(&all);
+    let (truth, _) = read_bytes("whole.txt", text.as_bytes(), &options());
+    let true_by_start = by_start(&truth);
+    for cut in [100, 700, 701, 702, 1400] {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[cut] = &lines[cut][..30];
+        let (found, summary) = read_bytes("cut.txt", (lines.join("\n") + "\n").as_bytes(), &options());
+        let known = found.iter().filter(|io| io.response_known).count();
+        assert!(known >= 490, "line {cut}: {known}, {:?}, {:?}", summary.counts, summary.loss);
+        let off = by_start(&found).into_iter().find(|(place, io)| {
+            io.response_known && io.response() != true_by_start.get(place).and_then(|io| io.response())
+        });
+        assert!(off.is_none(), "line {cut}: {off:?}");
+    }
+}

@@ -375,7 +375,7 @@ impl Pairing {
         if self.lossy {
             self.counts.orphan_queued += self.queued.forget_owed();
         }
-        let since = self.now.saturating_sub(if self.lossy { LOST_AFTER } else { self.far() });
+        let since = if self.lossy { self.lost_before() } else { self.queued_since() };
         let mut taken = match self.queued.take((device, first, end, write), since, self.lossy) {
             Taken::Pieces(taken) => taken,
             Taken::Misfit => return Claim::Doubtful,
@@ -392,6 +392,14 @@ impl Pairing {
             Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
             None if before > 0 => Claim::Doubtful,
             None => Claim::Nothing,
+        }
+    }
+
+    /// Of several of one extent those that were queued before lost their dispatch; with btt's rule none did.
+    fn queued_since(&self) -> Nanos {
+        match self.rule {
+            PairingRule::Strict => self.now.saturating_sub(self.far()),
+            PairingRule::Btt => Nanos::ZERO,
         }
     }
 
