@@ -166,6 +166,9 @@ def test_summaries_drive_files_and_traces(runs: Path, tmp_path: Path, ascii_trac
     plain.write_text(run_cli("drives", "show", "hp-97560", "--toml").out)
     metrics = run_cli("compare", plain, drive, "--json").json()["compared"][0]["metrics"]
     assert metrics["rotation_rpm"]["change"] == pytest.approx(4002)
+    page = tmp_path / "drives.html"
+    run_cli("compare", plain, drive, "--report", page)
+    assert "drives compared" in page.read_text()
     assert metrics["heads"]["change"] == 0
     assert "has no measured times" in refused("compare", ascii_trace, ascii_trace)
     rows = "arrival_ns,start_ns,finish_ns,lba,sectors,device,op,flags\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -64,7 +64,7 @@ def compare(
                 "compare two of a kind",
             )
     names = _apart([Path(file) for file in files])
-    made = [Source(name, each.kind, each.values, each.times) for name, each in zip(names, sources, strict=True)]
+    made = [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
     differences = [_difference(made[0], other, seed) for other in made[1:]]
     return Comparison(made, time, differences, broken_limits(limits, differences))
 

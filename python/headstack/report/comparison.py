@@ -38,7 +38,7 @@ def comparison_page(comparison: Comparison) -> Page:
     ]
     return Page(
         title=f"{' and '.join(each.name for each in comparison.differences)} against {first}",
-        subtitle=f"{comparison.kind}s compared"
+        subtitle=f"{_noun(comparison)}s compared"
         + (f", {comparison.time} time" if sections[0].chart is not None else ""),
         answer=comparison.answer(),
         notices=[f"Limit broken: {failed}" for failed in comparison.failed],
@@ -46,6 +46,10 @@ def comparison_page(comparison: Comparison) -> Page:
         sections=sections,
         cite=[("tool", f"headstack {__version__}"), *(("compared", each.name) for each in comparison.sources)],
     )
+
+
+def _noun(comparison: Comparison) -> str:
+    return "drive" if all(each.is_drive for each in comparison.sources) else comparison.kind
 
 
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
