@@ -52,8 +52,11 @@ pub(crate) struct Mispairs {
     seen: [bool; 2],
     /// Durations of pairs, by sixteenths of powers of two.
     durations: Box<[u64; 64 << STEPS]>,
+    /// The highest bin that is not empty.
+    highest: usize,
     pairs: u64,
     limit: Nanos,
+    usual: Option<Nanos>,
     surveyed: bool,
 }
 
@@ -83,8 +86,10 @@ impl Default for Mispairs {
             may_return: 0,
             seen: [false; 2],
             durations: Box::new([0; 64 << STEPS]),
+            highest: 0,
             pairs: 0,
             limit: Nanos::MAX,
+            usual: None,
             surveyed: false,
         }
     }
@@ -156,11 +161,17 @@ impl Mispairs {
             return;
         }
         let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
-        let step = (u128::from(value) << STEPS >> power) as usize - (1 << STEPS);
-        self.durations[(power as usize) << STEPS | step] += 1;
+        // The highest bit of the value comes to lie above the bits of the step.
+        let scaled = if power >= STEPS { value >> (power - STEPS) } else { value << (STEPS - power) };
+        let bin = (power as usize) << STEPS | scaled as usize & ((1 << STEPS) - 1);
+        self.durations[bin] += 1;
+        self.highest = self.highest.max(bin);
         self.pairs += 1;
         if self.pairs.is_multiple_of(OFTEN) || self.pairs < OFTEN {
             self.limit = self.limit_but(self.doubtful(1.0));
+        }
+        if self.pairs.is_multiple_of(OFTEN) {
+            self.usual = Some(self.slowest_but(self.pairs / 1000 + 1));
         }
     }
 
@@ -182,6 +193,12 @@ impl Mispairs {
     /// What all but one in a thousand take, once some are known.
     pub(crate) fn usual(&self) -> Option<Nanos> {
         (self.pairs >= OFTEN).then(|| self.slowest_but(self.pairs / 1000 + 1))
+    }
+
+    /// The same, as it was a few pairs ago.
+    #[inline]
+    pub(crate) fn usual_lately(&self) -> Option<Nanos> {
+        self.usual
     }
 
     /// So many pairs may be wrong; `ahead` of each loss is still to be seen.
@@ -220,7 +237,7 @@ impl Mispairs {
             above += count;
             above >= doubtful
         };
-        self.durations.iter().rposition(reaches).filter(|_| doubtful > 0)
+        self.durations[..=self.highest].iter().rposition(reaches).filter(|_| doubtful > 0)
     }
 }
 

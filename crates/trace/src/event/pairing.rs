@@ -46,8 +46,10 @@ mod silence;
 mod tests;
 mod tiling;
 mod together;
+mod waiting;
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
@@ -60,6 +62,7 @@ pub use losses::Survey;
 use queued::{Piece, Queued, Taken};
 use silence::Silences;
 use together::Together;
+use waiting::Waiting;
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
@@ -147,6 +150,8 @@ pub struct Pairing {
     queued: Queued,
     queued_flushes: BTreeMap<u32, (Nanos, u32)>,
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
+    /// Lists that are empty, to be filled again.
+    spare: Vec<Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     /// Of the same sectors at the device at once.
     together: BTreeMap<(u32, u64, bool), Together>,
@@ -169,8 +174,7 @@ pub struct Pairing {
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
-    ios: BTreeMap<u64, Io>,
-    number: u64,
+    ios: Waiting,
     now: Nanos,
     seen: u64,
     completions: u64,
@@ -312,7 +316,7 @@ impl Pairing {
                 break;
             }
             self.done.pop();
-            out.extend(self.ios.remove(&number));
+            out.extend(self.ios.take(number));
         }
     }
 
@@ -324,6 +328,9 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.look_for_unended(key);
+        if !self.lossy && self.queued.push_alone(event, write) {
+            return self.losses.waits.begin();
+        }
         if self.queued.is_rest(event, write) {
             return;
         }
@@ -375,14 +382,21 @@ impl Pairing {
         if self.lossy {
             self.counts.orphan_queued += self.queued.forget_owed();
         }
+        if let Some(piece) = self.queued.take_alone((device, first, end, write)) {
+            self.take_notice(&piece);
+            if self.is_believed(&piece) {
+                return Claim::Pieces(piece, 0);
+            }
+            self.counts.orphan_queued += 1;
+            return Claim::Doubtful;
+        }
         let since = if self.lossy { self.lost_before() } else { self.queued_since() };
         let mut taken = match self.queued.take((device, first, end, write), since, self.lossy) {
             Taken::Pieces(taken) => taken,
             Taken::Misfit => return Claim::Doubtful,
         };
         for piece in &taken {
-            self.losses.waits.record(self.now.saturating_sub(piece.latest));
-            self.losses.waits.returned(u64::from(piece.superseded));
+            self.take_notice(piece);
         }
         self.counts.orphan_queued += self.queued.take_lost();
         let before = taken.len();
@@ -393,6 +407,12 @@ impl Pairing {
             None if before > 0 => Claim::Doubtful,
             None => Claim::Nothing,
         }
+    }
+
+    /// A piece is dispatched.
+    fn take_notice(&mut self, piece: &Piece) {
+        self.losses.waits.record(self.now.saturating_sub(piece.latest));
+        self.losses.waits.returned(u64::from(piece.superseded));
     }
 
     /// Of several of one extent those that were queued before lost their dispatch; with btt's rule none did.
@@ -453,7 +473,9 @@ impl Pairing {
                 claim => io.response_known = !self.misses_queueing(event, &claim),
             }
             self.losses.services.begin();
-            self.join(key);
+            if self.active.contains_key(&key) {
+                self.join(key);
+            }
         }
         io.sync = marks.has(Marks::SYNC);
         if kind == Kind::Data {
@@ -522,7 +544,8 @@ impl Pairing {
         if active.io.request.sectors == 0 {
             self.flushing.entry(key.0).or_default().push_back(active);
         } else {
-            self.active.entry(key).or_default().push(active);
+            let spare = &mut self.spare;
+            self.active.entry(key).or_insert_with(|| spare.pop().unwrap_or_default()).push(active);
         }
     }
 
@@ -548,19 +571,21 @@ impl Pairing {
         let key = (event.device, event.sector, write);
         self.completions += 1;
         let since = self.oldest_first_since();
-        let Some(list) = self.active.get_mut(&key) else { return self.complete_piece(event, write) };
+        let Entry::Occupied(mut place) = self.active.entry(key) else {
+            return self.complete_piece(event, write);
+        };
+        let list = place.get_mut();
+        let last = &list[list.len() - 1];
+        self.losses.overlaps.complete(last.passed && last.io.request.start >= since);
         let is_whole = |active: &Active| active.end == event.end();
         let latest = list.iter().rposition(is_whole).unwrap_or(list.len() - 1);
         let latest_age = list[latest].age(event.time);
         let is_next = |active: &Active| is_whole(active) && !active.ended && active.io.request.start >= since;
         let first = list[..latest].iter().position(is_next);
-        self.losses
-            .overlaps
-            .complete(list.last().is_some_and(|last| last.passed && last.io.request.start >= since));
         let mut active = list.remove(first.unwrap_or(latest));
         match list.last_mut() {
             Some(last) => last.passed = true,
-            None => drop(self.active.remove(&key)),
+            None => self.spare.push(place.remove()),
         }
         if active.ended {
             return self.lost_begin();
@@ -592,7 +617,7 @@ impl Pairing {
         self.believe(active.believed_arrival().filter(|_| is_alone));
         self.end(active.io, event.time);
         if !is_alone {
-            self.ended_together(key, self.number);
+            self.ended_together(key, self.ios.last());
         }
     }
 
@@ -680,9 +705,8 @@ impl Pairing {
         self.counts.pairs += 1;
         self.counts.without_queueing += u64::from(!io.response_known);
         self.counts.discards += u64::from(io.kind == Kind::Discard);
-        self.number += 1;
-        self.done.push(Reverse((io.request.arrival, self.number)));
-        self.ios.insert(self.number, io);
+        let arrival = io.request.arrival;
+        self.done.push(Reverse((arrival, self.ios.push(io))));
     }
 
     /// Gives up what was begun before `horizon`.

@@ -1,5 +1,6 @@
 //! Queued pieces, which wait by place until a dispatch or a completion takes them.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use headstack_units::Nanos;
@@ -29,6 +30,25 @@ pub(super) struct Piece {
     pub(super) superseded: bool,
 }
 
+impl Piece {
+    fn new(event: &Event, write: bool, doubtful: bool) -> Self {
+        Self {
+            end: event.end(),
+            write,
+            is_rest: false,
+            is_split: false,
+            queued: event.time,
+            latest: event.time,
+            got: Nanos::MAX,
+            inserted: Nanos::MAX,
+            pid: event.pid,
+            marks: event.marks,
+            doubtful,
+            superseded: false,
+        }
+    }
+}
+
 /// What was given up of one place.
 pub(super) struct Dropped {
     pub(super) all: u64,
@@ -48,6 +68,8 @@ pub(super) struct Queued {
     /// Pieces of dispatches to come: those of the same extent as one dispatched before.
     owed: BTreeMap<Extent, Owed>,
     lost: u64,
+    /// Lists that are empty, to be filled again.
+    spare: Vec<Vec<Piece>>,
 }
 
 /// Pieces of one extent.
@@ -67,20 +89,7 @@ pub(super) enum Taken {
 impl Queued {
     /// A piece begins to wait.
     pub(super) fn push(&mut self, event: &Event, write: bool, doubtful: bool) {
-        let piece = Piece {
-            end: event.end(),
-            write,
-            is_rest: false,
-            is_split: false,
-            queued: event.time,
-            latest: event.time,
-            got: Nanos::MAX,
-            inserted: Nanos::MAX,
-            pid: event.pid,
-            marks: event.marks,
-            doubtful,
-            superseded: false,
-        };
+        let piece = Piece::new(event, write, doubtful);
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
     }
@@ -176,6 +185,36 @@ impl Queued {
         }
         self.owe(extent, one);
         Taken::Pieces(self.settle(extent, since, false).into_iter().collect())
+    }
+
+    /// Takes the only piece that begins where a dispatch does, if it is just that, and none is owed: nothing fits better.
+    #[inline]
+    pub(super) fn take_alone(&mut self, (device, first, end, write): Extent) -> Option<Piece> {
+        if !self.owed.is_empty() {
+            return None;
+        }
+        let Entry::Occupied(mut found) = self.pieces.entry((device, first)) else { return None };
+        let [piece] = found.get()[..] else { return None };
+        if piece.end != end || piece.write != write {
+            return None;
+        }
+        found.get_mut().clear();
+        self.spare.push(found.remove());
+        Some(piece)
+    }
+
+    /// Queues a piece where none waits: whether that is so.
+    #[inline]
+    pub(super) fn push_alone(&mut self, event: &Event, write: bool) -> bool {
+        if !self.owed.is_empty() {
+            return false;
+        }
+        let Entry::Vacant(place) = self.pieces.entry((event.device, event.sector)) else { return false };
+        let mut pieces = self.spare.pop().unwrap_or_default();
+        pieces.push(Piece::new(event, write, false));
+        place.insert(pieces);
+        self.longest = self.longest.max(u64::from(event.sectors()));
+        true
     }
 
     /// The pieces that have a part in an extent, in order of place and of queueing.

@@ -40,8 +40,11 @@ pub(super) struct Together {
 impl Pairing {
     /// Since when what is at the device was dispatched, unless it has lost its completion.
     pub(super) fn alive_since(&self) -> Nanos {
-        let usual =
-            self.losses.services.usual().map_or(Nanos::MAX, |usual| Nanos(usual.0.saturating_mul(LIVES)));
+        let usual = self
+            .losses
+            .services
+            .usual_lately()
+            .map_or(Nanos::MAX, |usual| Nanos(usual.0.saturating_mul(LIVES)));
         let longest = if self.lossy { usual.min(self.losses.services.limit()) } else { usual };
         self.now.saturating_sub(longest)
     }
@@ -126,7 +129,7 @@ impl Pairing {
         }
         let Some(together) = self.together.get_mut(&key) else { return };
         together.numbers.push(number);
-        let arrival = self.ios.get(&number).map(|io| io.request.arrival);
+        let arrival = self.ios.get(number).map(|io| io.request.arrival);
         together.first = together.first.min(arrival.unwrap_or(Nanos::MAX));
         if together.numbers.len() > MOST {
             self.doubt_together(key);
@@ -151,7 +154,7 @@ impl Pairing {
 
     /// What was completed is no I/O after all.
     fn take_back(&mut self, number: u64) {
-        let Some(io) = self.ios.remove(&number) else { return };
+        let Some(io) = self.ios.take(number) else { return };
         self.counts.pairs -= 1;
         self.counts.without_queueing -= u64::from(!io.response_known);
         self.counts.discards -= u64::from(io.kind == crate::Kind::Discard);
