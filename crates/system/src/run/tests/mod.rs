@@ -1,5 +1,6 @@
 //! What must hold of every run, whatever the system: one file for each path, and what holds on all of them.
 
+mod any;
 mod endings;
 mod events;
 mod paths;
