@@ -128,12 +128,31 @@ fn check(name: &str, whole: &Path) {
     }
 }
 
+/// A real set; none lie beside the checkout of most.
+fn real_set(name: &str) -> PathBuf {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("HEADSTACK_DATA").map_or_else(beside, PathBuf::from).join("blktrace").join(name)
+}
+
+/// Each has dispatches that were never completed, and is of one sector at a time.
+#[test]
+fn real_sets_that_are_whole_are_paired_as_btt_does() {
+    for folder in ["keks", "hadoop_eternity2"].map(real_set) {
+        if folder.exists() {
+            let by_btt = OpenOptions { pairing: PairingRule::Btt, ..options() };
+            let [(strict, summary), (btt, other)] =
+                [options(), by_btt].map(|options| read(&folder, &options));
+            assert!(strict == btt, "{}: other I/Os", folder.display());
+            assert!(summary.btt.rows().eq(other.btt.rows()));
+            assert_eq!((&summary.counts, summary.counts.doubtful), (&other.counts, 0));
+        }
+    }
+}
+
 #[test]
 fn real_sets_with_losses_have_no_response_that_was_not() {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("HEADSTACK_DATA").map_or_else(beside, PathBuf::from);
     for name in ["keks", "hadoop_eternity2"] {
-        let folder = data.join("blktrace").join(name);
+        let folder = real_set(name);
         if !folder.exists() {
             #[expect(clippy::print_stderr, reason = "a skipped test says so")]
             {

@@ -116,6 +116,8 @@ impl EventReader {
             again.events_are_missing();
             self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
             self.survey = Some(again.survey(whole));
+        } else {
+            self.survey = pairing.overlaps();
         }
         self
     }

@@ -8,7 +8,7 @@
 //!   stays: it was split, and older kernels tell of it a second time.
 //! - **`G` and `I`** stamp the piece that holds their first sector.
 //! - **A completion** belongs to the dispatch with the same first sector and direction, of several of its size to the first that
-//!   may still be at the device ([`together`]; with [`PairingRule::Btt`] to the latest), else to the latest. One of less than the whole leaves the rest dispatched, and
+//!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One of less than the whole leaves the rest dispatched, and
 //!   the I/O ends with the last part.
 //! - **A requeue** takes the dispatch back; the next dispatch of that place goes on with its history.
 //! - **A flush** (no data, no place) is answered in order of dispatch. It is marked as one unless, where queueing is traced,
@@ -206,6 +206,12 @@ impl Pairing {
     pub(crate) fn survey(mut self, whole: bool) -> Survey {
         let lossy = self.losses_matter();
         Survey { lossy, losses: if whole { self.losses.survey() } else { self.losses } }
+    }
+
+    /// What is known of requests of the same sectors at once, if there are any.
+    pub(crate) fn overlaps(&self) -> Option<Survey> {
+        let overlaps = self.losses.overlaps;
+        overlaps.are_seen().then(|| Survey { lossy: false, losses: Losses { overlaps, ..Losses::default() } })
     }
 
     /// Takes the next event.
@@ -570,7 +576,8 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.completions += 1;
-        let since = self.oldest_first_since();
+        let since = self.alive_since();
+        let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
         let Entry::Occupied(mut place) = self.active.entry(key) else {
             return self.complete_piece(event, write);
         };
@@ -580,7 +587,9 @@ impl Pairing {
         let is_whole = |active: &Active| active.end == event.end();
         let latest = list.iter().rposition(is_whole).unwrap_or(list.len() - 1);
         let latest_age = list[latest].age(event.time);
-        let is_next = |active: &Active| is_whole(active) && !active.ended && active.io.request.start >= since;
+        let is_next = |active: &Active| {
+            in_order && is_whole(active) && !active.ended && active.io.request.start >= since
+        };
         let first = list[..latest].iter().position(is_next);
         let mut active = list.remove(first.unwrap_or(latest));
         match list.last_mut() {
@@ -618,14 +627,6 @@ impl Pairing {
         self.end(active.io, event.time);
         if !is_alone {
             self.ended_together(key, self.ios.last());
-        }
-    }
-
-    /// Of several of one extent, those dispatched since then are completed in their order; with btt's rule the latest is.
-    fn oldest_first_since(&self) -> Nanos {
-        match self.rule {
-            PairingRule::Strict => self.alive_since(),
-            PairingRule::Btt => Nanos::MAX,
         }
     }
 

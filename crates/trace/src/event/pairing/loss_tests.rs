@@ -70,7 +70,10 @@ fn together(ends: &[u64]) -> (Vec<Io>, PairingCounts) {
     events.extend(ends.iter().map(|&at| event(at, Complete, 100, 8, "R")));
     events.push(event(500, Issue, 200, 8, "R"));
     events.push(event(501, Complete, 200, 8, "R"));
-    pair_what_is_left(certain(), &events)
+    let mut losses = certain();
+    losses.overlaps.dispatch(true);
+    losses.overlaps.complete(true);
+    pair_what_is_left(losses, &events)
 }
 
 /// If all are completed, the sum is the same whoever was first; if not, nobody knows who was.

@@ -47,6 +47,11 @@ impl Overlaps {
         self.dispatches >= KNOWN
     }
 
+    /// Whether such were seen, and not by chance.
+    pub(super) fn are_seen(self) -> bool {
+        self.completions > 0 && self.are_to_be_expected()
+    }
+
     /// Whether they are, as far as known.
     pub(super) fn are_to_be_expected(self) -> bool {
         !self.are_known() || self.completions * SHARE >= self.dispatches
@@ -75,7 +80,7 @@ impl Losses {
     }
 }
 
-/// What is known of losses from a trace seen as a whole.
+/// What is known of losses, and of requests of the same sectors at once, from a trace or its beginning.
 #[derive(Clone, Debug)]
 pub struct Survey {
     pub(super) lossy: bool,
