@@ -274,6 +274,8 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
         (("measure", "skippy"), "`headstack measure DEVICE skippy`"),
         (("trace", "info", "a.txt", "b.txt"), "`headstack trace join` makes one of several traces"),
         (("simulate", "hp-97560", "--set", "spindle.rpm=5400"), "did you mean `rotation_rpm`?"),
+        (("simulate", "hp-97560", "--set", "cache.segmentation=lru"), "hint: known: fixed, adaptive"),
+        (("simulate", "hp-97560", "--set", "cache.read_ahead=bogus"), "hint: known: none, to-track-end, "),
     ],
 )
 def test_what_is_missing_or_too_much_is_said_as_it_is_typed(words: tuple[str, ...], said: str) -> None:

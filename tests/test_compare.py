@@ -166,6 +166,9 @@ def test_summaries_drive_files_and_traces(runs: Path, tmp_path: Path, ascii_trac
     plain.write_text(run_cli("drives", "show", "hp-97560", "--toml").out)
     metrics = run_cli("compare", plain, drive, "--json").json()["compared"][0]["metrics"]
     assert metrics["rotation_rpm"]["change"] == pytest.approx(4002)
+    page = tmp_path / "drives.html"
+    run_cli("compare", plain, drive, "--report", page)
+    assert "drives compared" in page.read_text()
     assert metrics["heads"]["change"] == 0
     assert "has no measured times" in refused("compare", ascii_trace, ascii_trace)
     rows = "arrival_ns,start_ns,finish_ns,lba,sectors,device,op,flags\n"
@@ -186,6 +189,13 @@ def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) ->
     assert done.code == 1
     metrics = json.loads(done.out)["compared"][0]["metrics"]
     assert metrics["demerit"]["second"] > metrics["demerit"]["first"]
+    shown = run_cli("compare", tmp_path / "same.json", tmp_path / "slow.json", "--report", tmp_path / "page.html").out
+    assert "mean absolute error, reads" in shown
+    # Whoever sets a limit needs the keys.
+    assert "for --fail-if: demerit, demerit_ms, model_mean, measured_mean, mae, reads_mae" in shown
+    page = (tmp_path / "page.html").read_text()
+    assert "mean absolute error, reads" in page
+    assert "reads_mae" not in page
 
 
 def test_brackets_in_a_name_are_no_pattern(runs: Path, tmp_path: Path) -> None:

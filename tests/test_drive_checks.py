@@ -11,7 +11,7 @@ import pytest
 import headstack
 from conftest import ROOT, data_file, refused
 from conftest import headstack as command
-from headstack.checks import deep, deep_check, sheets, skew_sentences
+from headstack.checks import deep, deep_check, physics_sentences, sheets, skew_sentences
 from headstack.studies import nearline
 
 # Aims that drives of the library miss, and why: all of them, and no others.
@@ -82,6 +82,40 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
     assert "`buffer.size_kib`, 262144 KiB" in said
     path.write_text(text.replace("size_kib = 98_304.0", "size_kib = 262_144.0"))
     assert command("drives", "check", path).err == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("rotation_rpm=72000", "`rotation_rpm`: 72,000 rpm; known drives have 1,000 to 20,000 rpm"),
+        ("rotation_rpm=720", "did you mean 7,200?"),
+        ("layout.zone.*.sectors_per_track=40000", "2,457.6 MB/s pass under a head on the densest track"),
+        (
+            "mechanics.head_switch_ms=50",
+            "`mechanics.head_switch_ms`: 50 ms; known drives have 0 to 20 ms; it is simulated",
+        ),
+        ("bus.read_mb_per_s=0.001", "known drives have at least 0.005 MB/s"),
+    ],
+)
+def test_a_value_that_no_drive_has_is_a_warning(change: str, said: str, tmp_path: Path) -> None:
+    run = command("simulate", "nearline-18tb", "--workload", "thesis-4ms", "--requests", "20", "--set", change)
+    assert run.code == 0
+    assert said in run.err
+    path = tmp_path / "odd.toml"
+    path.write_text(command("drives", "show", "nearline-18tb", "--toml", "--set", change).out)
+    checked = command("drives", "check", path)
+    assert said in checked.err
+    assert "is sound, with " in checked.out
+    # Said of a file as of an option, and once for all drives of an array.
+    assert said in command("simulate", path, "--workload", "thesis-4ms", "--requests", "20").err
+    array = command("simulate", "raid5-4x-cheetah-9lp", "--workload", "thesis-4ms", "--requests", "20",
+                    "--set", "drive.*.rotation_rpm=72000")  # fmt: skip
+    assert array.err.count("`rotation_rpm`") == 1
+
+
+def test_no_drive_of_the_library_has_a_value_that_no_drive_has() -> None:
+    for name in headstack.library_drives():
+        assert physics_sentences(headstack.Drive(name).spec()) == []
 
 
 def test_rates_of_zones_follow_from_sectors_revolutions_and_skews() -> None:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from threading import Thread
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
@@ -13,6 +19,8 @@ import pytest
 import headstack
 from conftest import headstack as run_cli
 from conftest import refused
+from headstack.errors import InputError
+from headstack.remote import copied
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,6 +165,61 @@ def test_a_url_is_a_trace(trace: Path, tmp_path: Path) -> None:
     assert "`zip://a.csv::nowhere://host/b.zip`" in refused("trace", "info", "zip://a.csv::nowhere://host/b.zip")
     assert "there is nothing at" in refused("trace", "info", f"file://{tmp_path}/nothing.parquet")
     assert "a URL that fsspec opens" in refused("trace", "info", "nowhere://host/file")
+
+
+def test_what_a_url_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+
+    def told(url: str, problem: Exception) -> InputError:
+        def fail(*_: object) -> None:
+            raise problem
+
+        monkeypatch.setattr(fsspec, "open", fail)
+        with pytest.raises(InputError) as refusal:
+            copied(url)
+        return refusal.value
+
+    for url, extra in (
+        ("https://host/a.csv", "http"),
+        ("zip://a.csv::s3://bucket/b.zip", "s3"),
+        ("gs://bucket/a.csv", "gcs"),
+    ):
+        lacking = told(url, ImportError("this file system needs that package"))
+        assert str(lacking) == f"cannot open `{url}`: this file system needs that package"
+        assert lacking.hint == f"pip install 'fsspec[{extra}]'"
+    assert told("box://a", ImportError("Please install boxfs")).hint == "install the package it names"
+    # The file system of HTTP says of a server that does not answer that the file is not there.
+    silent = FileNotFoundError("http://host/a.csv")
+    silent.__cause__ = ConnectionRefusedError("Cannot connect to host")
+    assert "cannot reach `http://host/a.csv`: Cannot connect to host" in str(told("http://host/a.csv", silent))
+    assert "there is nothing at" in str(told("http://host/a.csv", FileNotFoundError("http://host/a.csv")))
+
+
+@pytest.mark.skipif(find_spec("aiohttp") is None, reason="needs `aiohttp`: pip install 'fsspec[http]'")
+def test_a_trace_comes_over_http(trace: Path) -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(trace.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/{trace.name}"
+        there = run_cli("trace", "info", url, "--json").json()
+        here = run_cli("trace", "info", trace, "--json").json()
+        assert {**there, "trace": ""} == {**here, "trace": ""}
+        server.shutdown()
+
+
+def test_messages_call_a_copy_as_it_was_given(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("nothing that is a trace\n")
+    piped = subprocess.run(
+        [sys.executable, "-m", "headstack", "trace", "info", "/dev/stdin"],
+        input=notes.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    said = {f"file://{notes}": refused("trace", "info", f"file://{notes}"), "/dev/stdin": piped.stderr.decode()}
+    for name, message in said.items():
+        assert f"`{name}` does not begin like a trace" in message
+        assert "/proc/self/fd" not in message
 
 
 def test_a_sweep_takes_a_url(trace: Path, tmp_path: Path) -> None:

@@ -112,6 +112,10 @@ def test_manual_pages(tmp_path: Path) -> None:
         (("study", "jonson"), "johnson"),
         (("measure", "mock:", "skipy-read"), "skippy-read"),
         (("simulate", "hp-97560", "--workload", "unixlike"), "unix-like"),
+        (("--versoin",), "--version"),
+        (("drives", "--hlep"), "--help"),
+        (("simulate", "--hepl"), "--help"),
+        (("simulate", "hp-97560", "--jsno"), "--json"),
     ],
 )
 def test_a_misspelt_word_gets_the_word_that_was_meant(

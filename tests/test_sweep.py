@@ -305,8 +305,9 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_is_done(tmp_path: Path) -> No
     kept[-1].unlink()
     # No file can be made where a folder has its name.
     (runs / kept[-1].name).mkdir()
-    with pytest.raises(InputError, match="cannot"):
+    with pytest.raises(InputError, match="cannot") as refusal:
         headstack.sweep(file, tmp_path / "out", resume=True)
+    assert refusal.value.hint == "2 finished runs are kept; --resume goes on once the folder can be written to"
 
 
 # ---- repeats ----

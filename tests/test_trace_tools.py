@@ -211,6 +211,18 @@ def test_several_traces_are_one(tmp_path: Path) -> None:
     assert "would replace what is read" in refused("trace", "join", first, first, second, "--clocks", "same")
 
 
+def test_one_trace_is_joined_with_itself_only_after_itself(tmp_path: Path) -> None:
+    first, again, both = tmp_path / "first.csv", tmp_path / "again.csv", tmp_path / "both.csv"
+    first.write_text("arrival_ms,lba,sectors,op\n5,1,8,R\n20,2,8,R\n")
+    again.symlink_to(first)
+    assert "are one file" in refused("trace", "join", both, first, again, "--clocks", "same")
+    assert "standard input is named twice" in refused("trace", "join", both, "-", "-", "--clocks", "begin")
+    assert not both.exists()
+    assert headstack("trace", "join", both, first, again, "--clocks", "follow", "--json").json()["requests"] == 4
+    none = headstack("trace", "join", both, first, again, "--clocks", "follow", "--from", "9s")
+    assert "nothing of the trace was chosen" in none.err
+
+
 def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:
     trace, page = tmp_path / "fleet.csv", tmp_path / "fleet.html"
     rows = [

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 SAME_MS = 1e-3
 """A timeline that ends this close to the record is that of the run."""
 
+COMPLETION_COLUMNS = (
+    "id", "arrival_ns", "start_ns", "op", "lba", "sectors", "finish_ns", "measured_finish_ns",
+)  # fmt: skip
+"""What is read of a run's completions, beside `flags`, which older files lack."""
+HOW_TO_GET_THEM = "`headstack simulate … --out FILE.parquet`, or simulate(…, out=…), writes the completions of a run"
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -105,19 +111,24 @@ def explain_completion(
     try:
         table = pl.scan_parquet(path, glob=False)
         facts = pl.read_parquet_metadata(path)
-        has_flags = "flags" in table.collect_schema()
+        columns = table.collect_schema()
+        if missing := [name for name in COMPLETION_COLUMNS if name not in columns]:
+            raise InputError(
+                f"`{path}` holds no completions of a run: it has no column `{missing[0]}`", HOW_TO_GET_THEM
+            )
+        has_flags = "flags" in columns
         flags = pl.col("flags") if has_flags else pl.lit(0).alias("flags")
         rows = (
             table.filter(
                 (pl.col("id") <= request)
                 | (pl.col("finish_ns") <= pl.col("finish_ns").filter(pl.col("id") == request).first())
             )
-            .select("id", "arrival_ns", "start_ns", "op", "lba", "sectors", flags, "finish_ns", "measured_finish_ns")
+            .select(*COMPLETION_COLUMNS[:-2], flags, *COMPLETION_COLUMNS[-2:])
             .collect()
         )
     except (OSError, pl.exceptions.PolarsError) as problem:
         reason = " ".join(str(problem).split())
-        raise InputError(f"cannot read the completions in `{path}`: {reason}") from None
+        raise InputError(f"cannot read the completions in `{path}`: {reason}", HOW_TO_GET_THEM) from None
     if request not in set(rows["id"]):
         raise InputError(f"there is no request {request} in `{path}`", "requests are counted from 0")
     built = as_system(system, overrides)

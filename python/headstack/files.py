@@ -54,14 +54,16 @@ def check_report(path: Path) -> None:
     check_packages("a page", PAGE_PACKAGES)
 
 
-def parquet(path: str | Path | None) -> Path | None:
-    """The path of a Parquet file to be written; refused where the name says that something else is in it."""
+def parquet(path: str | Path | None, *, converts: bool = True) -> Path | None:
+    """The path of a Parquet file to be written; refused where the name says that something else is in it.
+
+    What is in it `converts` to other forms if it is a table of requests.
+    """
     if path is None or Path(path).suffix.lower() not in OTHER_SUFFIXES:
         return None if path is None else Path(path)
-    raise InputError(
-        f"`{path}` would be a Parquet file by the name of another",
-        f"name it `{Path(path).with_suffix('.parquet').name}`; `headstack trace convert` makes CSV and others of it",
-    )
+    hint = f"name it `{Path(path).with_suffix('.parquet').name}`"
+    others = "; `headstack trace convert` makes CSV and others of it" if converts else ""
+    raise InputError(f"`{path}` would be a Parquet file by the name of another", hint + others)
 
 
 OTHER_SUFFIXES = frozenset([".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"])

@@ -128,7 +128,7 @@ def simulate(
         until_s=until_s,
         out=parquet(out),
         driver_out=parquet(driver_out),
-        background_out=parquet(background_out),
+        background_out=parquet(background_out, converts=False),
         keep=keep,
         sample=sample,
         progress=progress,
@@ -186,7 +186,8 @@ class Run:
         table = self._result.background()
         if table is None:
             raise InputError(
-                "the background work of this run was not kept", "simulate(…, keep=True), or read its `background_out`"
+                "the background work of this run was not kept",
+                "simulate(…, keep=True) keeps it, and simulate(…, background_out='FILE.parquet') writes it to a file",
             )
         return table
 

@@ -1,5 +1,6 @@
 //! From Rust errors to the Python tree of `headstack.errors`, and the wall that no panic passes.
 
+use crate::spool::as_given;
 use headstack_drive::spec::SpecError;
 use headstack_fit::FitError;
 use headstack_stats::StatsError;
@@ -80,7 +81,7 @@ impl From<PyErr> for Error {
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         match error {
-            Error::Input(message, hint) => python::InputError::new_err((message, hint)),
+            Error::Input(message, hint) => python::InputError::new_err((as_given(message), hint)),
             Error::Stopped => python::Interrupted::new_err(("stopped by the caller", None::<String>)),
             Error::Python(error) => error,
             Error::Internal(message) => python::InternalError::new_err((

@@ -34,7 +34,7 @@ pub(crate) enum Purpose {
 
 /// Someone who wants the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Claim {
+pub(crate) struct Contender {
     /// Who: the position of the drive (actuator) in the system.
     pub(crate) unit: usize,
     /// What for.
@@ -48,8 +48,8 @@ pub(crate) struct Claim {
 pub(crate) struct Bus {
     timing: BusTiming,
     arbitration: Arbitration,
-    holder: Option<Claim>,
-    waiting: VecDeque<Claim>,
+    holder: Option<Contender>,
+    waiting: VecDeque<Contender>,
 }
 
 impl Bus {
@@ -63,21 +63,21 @@ impl Bus {
         &self.timing
     }
 
-    /// Asks for the bus; true if it is granted at once, otherwise the claim waits.
-    pub(crate) fn claim(&mut self, now: Nanos, claim: Claim, book: &mut BusBook) -> bool {
+    /// Asks for the bus; true if it is granted at once, otherwise the contender waits.
+    pub(crate) fn contend(&mut self, now: Nanos, contender: Contender, book: &mut BusBook) -> bool {
         let is_free = self.holder.is_none();
         if is_free {
-            self.holder = Some(claim);
+            self.holder = Some(contender);
             book.grant(now);
         } else {
-            self.waiting.push_back(claim);
+            self.waiting.push_back(contender);
             book.wait(now);
         }
         is_free
     }
 
-    /// The holder lets go; the claim that is granted now, if any waits.
-    pub(crate) fn release(&mut self, now: Nanos, book: &mut BusBook) -> Option<Claim> {
+    /// The holder lets go; the contender that is granted now, if any waits.
+    pub(crate) fn release(&mut self, now: Nanos, book: &mut BusBook) -> Option<Contender> {
         debug_assert!(self.holder.is_some(), "a free bus is released");
         book.release(now);
         self.holder = match self.arbitration {
@@ -111,21 +111,21 @@ mod tests {
         Bus::new(BusTiming::new(&spec), arbitration)
     }
 
-    fn claim(unit: usize, since: u64) -> Claim {
-        Claim { unit, purpose: Purpose::Hold, since: Nanos(since) }
+    fn contender(unit: usize, since: u64) -> Contender {
+        Contender { unit, purpose: Purpose::Hold, since: Nanos(since) }
     }
 
     fn order(arbitration: Arbitration) -> Vec<usize> {
         let (mut bus, mut book) = (bus(arbitration), BusBook::default());
-        assert!(bus.claim(Nanos(0), claim(1, 0), &mut book));
+        assert!(bus.contend(Nanos(0), contender(1, 0), &mut book));
         for (unit, since) in [(2, 1), (0, 2), (2, 3)] {
-            assert!(!bus.claim(Nanos(since), claim(unit, since), &mut book));
+            assert!(!bus.contend(Nanos(since), contender(unit, since), &mut book));
         }
         std::iter::successors(bus.release(Nanos(10), &mut book), |last| {
             let time = Nanos(20 + 10 * last.unit as u64);
             bus.release(time.max(Nanos(40)), &mut book)
         })
-        .map(|claim| claim.unit)
+        .map(|contender| contender.unit)
         .collect()
     }
 
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn use_and_waits_add_up() {
         let (mut bus, mut book) = (bus(Arbitration::Fifo), BusBook::default());
-        bus.claim(Nanos(5), claim(0, 5), &mut book);
-        bus.claim(Nanos(7), claim(1, 7), &mut book);
+        bus.contend(Nanos(5), contender(0, 5), &mut book);
+        bus.contend(Nanos(7), contender(1, 7), &mut book);
         assert_eq!(bus.release(Nanos(15), &mut book).unwrap().unit, 1);
         assert_eq!(bus.release(Nanos(20), &mut book), None);
         let found = book.used(Nanos(30));

@@ -1,9 +1,10 @@
-"""What `headstack drives check` finds: skews too short for their switch, a write cache too large, and what a drive does in short runs."""
+"""What `headstack drives check` finds: skews too short for their switch, a write cache too large, values no drive has, short runs."""
 
 from __future__ import annotations
 
 from headstack.checks.deep import DeepCheck, deep_check
 from headstack.checks.memory import memory_sentences
+from headstack.checks.physics import physics_sentences
 from headstack.checks.skews import skew_sentences
 
-__all__ = ["DeepCheck", "deep_check", "memory_sentences", "skew_sentences"]
+__all__ = ["DeepCheck", "deep_check", "memory_sentences", "physics_sentences", "skew_sentences"]

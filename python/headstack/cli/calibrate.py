@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from headstack.cli import output
-from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions, pairs
+from headstack.cli.models import built_system
+from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions
 from headstack.counted import plural
 from headstack.errors import InputError
 
@@ -99,7 +100,7 @@ def calibrate(
     Tells which parameters prove wrong against the first part, within what range the trace knows them, and which are
     not identifiable from it. The part that is scored is not looked at until the parameters stand.
     """
-    from headstack import System, calibrate
+    from headstack import calibrate
     from headstack.files import check_report, check_writable
 
     for path, check in ((save, check_writable), (report, check_report)):
@@ -121,7 +122,7 @@ def calibrate(
     if law is not None:
         raise InputError("--law goes with `--table` and `--record` only", "leave it out")
     share, folds = _parts(split)
-    built = System(system, overrides=pairs(set_, "--set"))
+    built = built_system(system, set_)
     with output.progress("trying drives", None) as progress:
         found = calibrate(
             built,

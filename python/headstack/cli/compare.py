@@ -11,6 +11,8 @@ from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, TraceOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from headstack import Comparison
     from headstack.comparison.sweep import SweepComparison
 
@@ -91,4 +93,13 @@ def _show_files(found: Comparison) -> None:
             COLUMNS,
             [cells(name, metric) for name, metric in each.metrics.items()],
             text_columns=(0, 3, 6, 7),
+            caption=_keys(each.metrics),
         )
+
+
+def _keys(metrics: Iterable[str]) -> str:
+    """The names for `--fail-if`, where readers see others."""
+    from headstack.comparison.labels import label
+
+    other = any(label(name) != name for name in metrics if name != "p999")
+    return f"for --fail-if: {', '.join(metrics)}" if other else ""

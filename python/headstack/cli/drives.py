@@ -63,10 +63,13 @@ def show(
 ) -> int:
     """Tell everything about a drive: a library name, or the path of a drive file."""
     from headstack import Drive, InputError
+    from headstack.checks import physics_sentences
 
     if toml and json:
         raise InputError("--toml and --json are two ways to print the same", "choose one")
     model = Drive(drive, overrides=pairs(set_, "--set"))
+    for sentence in physics_sentences(model.spec()):
+        output.warning(sentence)
     if toml:
         output.line(model.to_toml().rstrip())
         return 0
@@ -89,11 +92,12 @@ def check(
 ) -> int:
     """Check drive files, or drives of the library: syntax, keys, physics, and the provenance of every value.
 
-    Skews that leave no time for their switch, and a write cache larger than the drive's memory, are told as warnings. With --deep, short runs tell whether the drive does what
-    its description promises; exit code 1 if one does not.
+    Warnings tell of values that no known drive has, of skews that leave no time for their switch, and of a write cache larger
+    than the drive's memory. With --deep, short runs tell whether the drive does what its description promises; exit code 1 if
+    one does not.
     """
     from headstack import InputError, library_drives
-    from headstack.checks import memory_sentences, skew_sentences
+    from headstack.checks import memory_sentences, physics_sentences, skew_sentences
 
     if not drives and not deep:
         raise InputError(
@@ -108,7 +112,7 @@ def check(
             output.error(str(problem), problem.hint)
         else:
             shares = drive.provenance()["shares"]
-            warnings = skew_sentences(drive) + memory_sentences(drive)
+            warnings = physics_sentences(drive.spec()) + skew_sentences(drive) + memory_sentences(drive)
             for sentence in warnings:
                 output.warning(f"{source}: {sentence}")
             results.append(

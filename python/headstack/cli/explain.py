@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, Json, Overrides, Scheduler, model_overrides
+from headstack.cli.models import built_system
+from headstack.cli.options import OUTPUT, Json, Overrides, Scheduler
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def explain(
     json: Json = False,
 ) -> int:
     """Show one request, or a few, as a timeline: from where to where, each phase, the sector just missed."""
-    from headstack import System, explain, explain_completion
+    from headstack import explain, explain_completion
     from headstack.files import check_report
 
     if report is not None:
@@ -53,7 +54,7 @@ def explain(
             "explain needs a request", "give --lba N (and --then N …), or --from completions.parquet --id N"
         )
     _refuse_misplaced(lba, then, gap_ms, from_, id_, before, seed)
-    built = System(system, overrides=model_overrides(set_, scheduler))
+    built = built_system(system, set_, scheduler)
     if from_ is not None and id_ is not None:
         found = explain_completion(built, from_, id_, before=2 if before is None else before)
     else:

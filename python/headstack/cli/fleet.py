@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
+from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
     RUN,
@@ -19,7 +20,6 @@ from headstack.cli.options import (
     Scheduler,
     TraceOptions,
     check_counts,
-    model_overrides,
 )
 from headstack.counted import plural
 from headstack.errors import InputError
@@ -61,7 +61,6 @@ def fleet(
     json: Json = False,
 ) -> int:
     """Run a trace of many devices, each on a drive of its own: percentiles of all requests, and the worst devices."""
-    from headstack import System
     from headstack import fleet as run_fleet
     from headstack.files import check_packages, check_writable
     from headstack.fleets import files_of
@@ -74,7 +73,7 @@ def fleet(
         raise InputError("--threads and --dask each say where devices are served", "give one of them")
     if dask is None and shares is not None:
         raise InputError("--shares is about the tasks of a cluster", "give --dask too, or leave it out")
-    built = System(system, overrides=model_overrides(set_, scheduler))
+    built = built_system(system, set_, scheduler)
     traces = [how.open(path) for path in files_of(trace)]
     begun = time.perf_counter()
     with _executor(dask) as executor, output.progress("simulating", None) as progress:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _SET = re.compile(r"cannot set `([^`]*)`")
-_KEY = re.compile(r"unknown (?:field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
+_KEY = re.compile(r"unknown (field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
 _NAME = re.compile(r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` cannot be fitted")
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
@@ -24,12 +24,13 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
     """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
     key = _KEY.search(message)
     if key:
-        known = re.findall(r"`([^`]*)`", key[2])
-        if near := _nearest(key[1], known):
-            return message.replace(", " + key[2], ""), hint or f"did you mean `{near}`?"
-        if (asked := _SET.search(message)) and (near := _elsewhere(asked[1])):
-            return message.replace(", " + key[2], ""), hint or f"did you mean `{near}`?"
-        return message.replace(", " + key[2], ""), hint or f"known: {', '.join(known)}"
+        known = re.findall(r"`([^`]*)`", key[3])
+        if near := _nearest(key[2], known):
+            return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
+        # Of a word for a choice the key is right.
+        if key[1] == "field" and (asked := _SET.search(message)) and (near := _elsewhere(asked[1])):
+            return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
+        return message.replace(", " + key[3], ""), hint or f"known: {', '.join(known)}"
     name = _NAME.search(message)
     if (
         name

@@ -114,7 +114,7 @@ _TOO_MUCH = "nothing is known to do with "
 
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
-    message = _in_our_words(problem, arguments).partition(" Available commands:")[0]
+    message = _in_our_words(problem, arguments)
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
     hint = f"`headstack {' '.join([*chain, '--help'])}` lists the options"
@@ -123,8 +123,12 @@ def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, st
     return message.rstrip(".").replace('"', "`"), hint
 
 
+FLAGS = ("--help", "--version", "--json", "--csv", "--plain")
+"""Options of every verb, which the parser does not think of when one is misspelt."""
+
+
 def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
-    message = " ".join(str(problem).split())
+    message = _with_flags(" ".join(str(problem).split()).partition(" Available commands:")[0])
     if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
         return _TOO_MUCH + extra[1].replace("'", "`")
     if odd := re.fullmatch(
@@ -141,6 +145,21 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     argument = getattr(problem, "argument", None)
     is_positional = getattr(argument, "index", None) is not None
     return f"{verb} needs {option.removeprefix('--').upper() if is_positional else option}"
+
+
+def _with_flags(message: str) -> str:
+    """Tell a misspelt option which of all options is meant, with those that every verb has."""
+    from difflib import get_close_matches
+
+    told = re.fullmatch(
+        r'(Unknown (?:command|option):? ["`]?(--?[\w-]+)["`]?)\.?(?: Did you mean ["`]?([^"`?]+)["`]?\?)?', message
+    )
+    if told is None:
+        return message
+    known = [*FLAGS, *filter(None, [told[3]])]
+    near = get_close_matches(told[2], known, n=1)
+    word = near[0] if near else told[3]
+    return f"Unknown option `{told[2]}`" + (f". Did you mean `{word}`?" if word else "")
 
 
 def defect(problem: BaseException) -> None:

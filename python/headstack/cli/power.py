@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import Json, Overrides, model_overrides
+from headstack.cli.models import built_system
+from headstack.cli.options import Json, Overrides  # noqa: TC001 (the parser reads annotations at run time)
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def power(
     json: Json = False,
 ) -> int:
     """List what the drives of a system draw in each state, by spindle speed and number of arms."""
-    from headstack import System, power_budget
+    from headstack import power_budget
 
-    built = System(system, overrides=model_overrides(set_, None))
+    built = built_system(system, set_)
     found = power_budget(
         built,
         rpm=_numbers("--rpm", rpm, float, "7200,5400"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
+from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
     RUN,
@@ -17,7 +18,6 @@ from headstack.cli.options import (
     Scheduler,
     TraceOptions,
     check_counts,
-    model_overrides,
     seconds,
     warmup,
 )
@@ -99,7 +99,7 @@ def simulate(
     json: Json = False,
 ) -> int:
     """Run a workload or a trace on a drive or a system."""
-    from headstack import System, simulate
+    from headstack import simulate
     from headstack.files import check_report, check_writable, write_whole
     from headstack.fio import cut_s, results
 
@@ -112,7 +112,7 @@ def simulate(
         raise InputError(
             f"--save writes a drive file, and `{save}` is named like completions", "--out writes completions"
         )
-    built = System(system, overrides=model_overrides(set_, scheduler))
+    built = built_system(system, set_, scheduler)
     until_s = None if until is None else seconds(until, "--until")
     source = _source(workload, trace, how, cut_s(until_s, requests))
     measured = [] if fio_json is None else results(fio_json)

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
+from headstack.cli.trace import NOTHING_CHOSEN
 from headstack.errors import InputError
 
 
@@ -41,9 +42,12 @@ def join(
 
     if len(traces) < 2:
         raise InputError("one trace is nothing to join", "`headstack trace join OUT TRACE TRACE …`")
+    _refuse_twice(traces, clocks)
     opened = [how.open(path) for path in traces]
     written = join_traces(opened, out, clocks=clocks, devices_apart=devices == "apart", format=as_, strict=strict)
     output.trace_notes(written["notes"])
+    if not written["requests"]:
+        output.warning(f"{NOTHING_CHOSEN}; the file holds none")
     if json:
         output.print_json({"traces": [str(path) for path in traces], "out": str(out), "devices": devices, **written})
     else:
@@ -52,3 +56,23 @@ def join(
             f"{out}: {written['requests']:,} requests of {len(traces)} traces, {read_as[written['clocks']]}"
         )
     return 0
+
+
+def _refuse_twice(traces: tuple[Path, ...], clocks: str | None) -> None:
+    """A pipe is read once, and on one clock a trace that is given twice counts each request twice."""
+    for index, path in enumerate(traces):
+        again = next((other for other in traces[:index] if _is_same(path, other)), None)
+        if again is None:
+            continue
+        if not (path.is_file() or path.is_dir()):
+            name = "standard input" if path == Path("/dev/stdin") else f"`{path}`"
+            raise InputError(f"{name} is named twice, and can be read once", "write it to a file first")
+        if clocks == "same":
+            raise InputError(
+                f"`{path}` and `{again}` are one file: on one clock each of its requests would count twice",
+                "name it once; --clocks follow reads it twice, one after the other",
+            )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one == other or (one.exists() and other.exists() and one.samefile(other))

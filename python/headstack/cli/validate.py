@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
+from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
     RUN,
@@ -18,7 +19,6 @@ from headstack.cli.options import (
     Scheduler,
     TraceOptions,
     check_counts,
-    model_overrides,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def validate(
 
     Parts of a trace are scored with `--from` and `--to`: `--from 3d` leaves out the first three days.
     """
-    from headstack import System, validate
+    from headstack import validate
     from headstack.errors import InputError
     from headstack.files import check_report
 
@@ -79,7 +79,7 @@ def validate(
     if fit_share is not None and not phase_lock:
         raise InputError("--fit-share is the share that `--phase-lock` fits", "add `--phase-lock`")
     check_counts(requests=requests)
-    built = System(system, overrides=model_overrides(set_, scheduler))
+    built = built_system(system, set_, scheduler)
     with output.progress("replaying", requests) as progress:
         validation = validate(
             built,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from headstack import _core
 from headstack.comparison import resampling
+from headstack.comparison.labels import label
 from headstack.comparison.limits import Limit
 from headstack.comparison.sources import Source, Value, read
 from headstack.errors import InputError
@@ -63,7 +64,7 @@ def compare(
                 "compare two of a kind",
             )
     names = _apart([Path(file) for file in files])
-    made = [Source(name, each.kind, each.values, each.times) for name, each in zip(names, sources, strict=True)]
+    made = [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
     differences = [_difference(made[0], other, seed) for other in made[1:]]
     return Comparison(made, time, differences, broken_limits(limits, differences))
 
@@ -254,7 +255,7 @@ def _sentence(first: str, each: Difference) -> str:
         names = sorted((name for name, change in changes.items() if change), key=lambda name: -changes[name])[:2]
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
-    parts = [f"{name} {_words(each.metrics[name])}" for name in names]
+    parts = [f"{label(name)} {_words(each.metrics[name])}" for name in names]
     how = "" if each.paired is None else f", request by request over the same {len(each.paired):,}"
     return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
 

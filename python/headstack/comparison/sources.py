@@ -37,13 +37,14 @@ class Source:
     """One of the things that are compared.
 
     `times`, where it has them, are one row a request, in the order of arrival: `key` (what makes two requests the same)
-    and `ms`. `values` are what is known by name.
+    and `ms`. `values` are what is known by name. A drive file is compared with measurements, too, and says that it is none.
     """
 
     name: str
     kind: str
     values: dict[str, Value] = field(default_factory=dict)
     times: pl.DataFrame | None = None
+    is_drive: bool = False
 
 
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
@@ -51,7 +52,7 @@ def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> So
     if not path.is_file():
         raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
-        return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()))
+        return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
     if path.suffix == ".json":
         return _document(path, time)
     return _requests(path, time, open_trace)

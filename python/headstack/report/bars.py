@@ -45,7 +45,7 @@ def stacked(bars: Mapping[str, Mapping[str, float]], title: str) -> Chart:
             y=vega.Y("label:N", title=None, sort=list(bars)),
             color=vega.Color("part:N", title=None, sort=parts, scale=vega.Scale(domain=parts, range=colours)),
             order=vega.Order("order:Q"),
-            tooltip=["label:N", "part:N", vega.Tooltip("value:Q", format=".2f")],
+            tooltip=["label:N", "part:N", vega.Tooltip("value:Q", format=",.2f")],
         )
         .properties(width="container", height=26 * len(bars) + 10)
     )

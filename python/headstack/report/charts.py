@@ -47,7 +47,7 @@ def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, w
             "ms:Q",
             title=title,
             scale=vega.Scale(type="log", nice=False) if is_log else vega.Scale(zero=False, nice=False),
-            axis=vega.Axis(tickCount=8, format="~r"),
+            axis=vega.Axis(tickCount=8, format=",~r"),
         ),
         y=vega.Y("share:Q", title="share of requests (%)", scale=vega.Scale(domain=[0, 100])),
         color=vega.Color(
@@ -57,7 +57,7 @@ def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, w
             legend=vega.Legend(labelLimit=360, columns=2 if sum(map(len, labels)) > 100 else 0),
         ),
         order="share:Q",
-        tooltip=["curve:N", vega.Tooltip("ms:Q", format=".3f"), vega.Tooltip("share:Q", title="%", format=".2f")],
+        tooltip=["curve:N", vega.Tooltip("ms:Q", format=",.3f"), vega.Tooltip("share:Q", title="%", format=",.2f")],
     )
     if wide is None:
         return base.mark("line", interpolate="step-after").properties(width="container", height=HEIGHT)
@@ -99,7 +99,7 @@ def phases(means: Mapping[str, Mapping[str, Any]]) -> Chart:
                 scale=vega.Scale(domain=used, range=[style.PHASES[phase] for phase in used]),
             ),
             order="order:O",
-            tooltip=["kind:N", "phase:N", vega.Tooltip("ms:Q", format=".3f")],
+            tooltip=["kind:N", "phase:N", vega.Tooltip("ms:Q", format=",.3f")],
         )
         .properties(width="container", height=42 * len(means) + 10)
     )
@@ -139,7 +139,7 @@ def over_time(table: pl.DataFrame) -> Chart:
                 sort=list(names),
                 scale=vega.Scale(domain=list(names), range=[colours[n] for n in names]),
             ),
-            tooltip=["which:N", vega.Tooltip("time:Q", format=".2f"), vega.Tooltip("ms:Q", format=".3f")],
+            tooltip=["which:N", vega.Tooltip("time:Q", format=",.2f"), vega.Tooltip("ms:Q", format=",.3f")],
         )
         .properties(width="container", height=HEIGHT)
     )
@@ -161,7 +161,7 @@ def over_lba(table: pl.DataFrame) -> Chart:
             ),
             y=_response_axis(table),
             color=op_colour(table),
-            tooltip=["op:N", vega.Tooltip("lba:Q", format=","), vega.Tooltip("ms:Q", format=".3f")],
+            tooltip=["op:N", vega.Tooltip("lba:Q", format=","), vega.Tooltip("ms:Q", format=",.3f")],
         )
         .properties(width="container", height=HEIGHT)
     )
@@ -208,8 +208,8 @@ def timeline(steps: pl.DataFrame) -> Chart:
             ),
             tooltip=[
                 "label:N",
-                vega.Tooltip("start_ms:Q", format=".3f"),
-                vega.Tooltip("end_ms:Q", format=".3f"),
+                vega.Tooltip("start_ms:Q", format=",.3f"),
+                vega.Tooltip("end_ms:Q", format=",.3f"),
                 "note:N",
             ],
         )
@@ -246,7 +246,7 @@ def time_unit(times: pl.Series) -> tuple[float, str]:
 def _response_axis(table: pl.DataFrame) -> vega.Options:
     low, high = real(table["response_ms"].quantile(0.001)), real(table["response_ms"].max())
     scale = vega.Scale(type="log", nice=False) if low > 0 and high / low > 50 else vega.Scale(zero=True)
-    return vega.Y("ms:Q", title="response (ms)", scale=scale, axis=vega.Axis(format="~r", tickCount=6))
+    return vega.Y("ms:Q", title="response (ms)", scale=scale, axis=vega.Axis(format=",~r", tickCount=6))
 
 
 def op_colour(table: pl.DataFrame) -> vega.Options:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headstack import __version__
+from headstack.comparison.labels import label
 from headstack.comparison.resampling import BLOCKS, DRAWS
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -31,13 +32,13 @@ def comparison_page(comparison: Comparison) -> Page:
         rows = [list(cells(name, metric)) for name, metric in each.metrics.items()]
         sections.append(Section(f"{each.name} against {first}", text, columns=list(COLUMNS), rows=rows))
     numbers = [
-        Number(f"{name}, {each.name}", _change(metric), f"{number(metric.second, 3)} {metric.unit}")
+        Number(f"{label(name)}, {each.name}", _change(metric), f"{number(metric.second, 3)} {metric.unit}")
         for each in comparison.differences[:2]
         for name, metric in list(each.metrics.items())[:4]
     ]
     return Page(
         title=f"{' and '.join(each.name for each in comparison.differences)} against {first}",
-        subtitle=f"{comparison.kind}s compared"
+        subtitle=f"{_noun(comparison)}s compared"
         + (f", {comparison.time} time" if sections[0].chart is not None else ""),
         answer=comparison.answer(),
         notices=[f"Limit broken: {failed}" for failed in comparison.failed],
@@ -45,6 +46,10 @@ def comparison_page(comparison: Comparison) -> Page:
         sections=sections,
         cite=[("tool", f"headstack {__version__}"), *(("compared", each.name) for each in comparison.sources)],
     )
+
+
+def _noun(comparison: Comparison) -> str:
+    return "drive" if all(each.is_drive for each in comparison.sources) else comparison.kind
 
 
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
@@ -56,14 +61,21 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
     if metric.ci95 is not None and max(map(abs, metric.ci95)) < 1e-9 * max(1.0, abs(metric.first)):
         clear = "the same"
     return (
-        name, _value(metric.first), _value(metric.second), metric.unit,
-        f"{metric.change:+,.3f}" if metric.change else "0",
+        label(name), _value(metric.first), _value(metric.second), metric.unit,
+        _signed(metric),
         "–" if percent is None else f"{percent:+.2f}", interval, clear,
     )  # fmt: skip
 
 
 def _value(value: float) -> str:
     return number(int(value)) if float(value).is_integer() else number(float(value), 3)
+
+
+def _signed(metric: Metric) -> str:
+    if not metric.change:
+        return "0"
+    counts = float(metric.first).is_integer() and float(metric.second).is_integer()
+    return f"{metric.change:+,.0f}" if counts else f"{metric.change:+,.3f}"
 
 
 def _change(metric: Metric) -> str:

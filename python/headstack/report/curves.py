@@ -47,7 +47,7 @@ def lines(
                 "curve:N", sort=names, scale=vega.Scale(domain=names, range=dashes), legend=legend
             ),
             order="x:Q",
-            tooltip=["curve:N", vega.Tooltip("x:Q", format="~r"), vega.Tooltip("y:Q", format=".3f")],
+            tooltip=["curve:N", vega.Tooltip("x:Q", format=",~r"), vega.Tooltip("y:Q", format=",.3f")],
         )
         .properties(width="container", height=height)
     )
@@ -58,8 +58,8 @@ def _scale(*, is_log: bool) -> vega.Options:
 
 
 def _x(title: str, *, is_log: bool) -> vega.Options:
-    return vega.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format="~r", tickCount=8))
+    return vega.X("x:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format=",~r", tickCount=8))
 
 
 def _y(title: str, *, is_log: bool) -> vega.Options:
-    return vega.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format="~r", tickCount=6))
+    return vega.Y("y:Q", title=title, scale=_scale(is_log=is_log), axis=vega.Axis(format=",~r", tickCount=6))

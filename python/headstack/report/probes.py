@@ -45,7 +45,7 @@ def skippy_chart(sawtooth: Mapping[str, Any]) -> Chart:
     points = pl.DataFrame(
         {"step": [p[0] for p in shown], "ms": [p[1] for p in shown], "kind": [LEGEND[p[2]] for p in shown]}
     )
-    tooltip = ["kind:N", "step:Q", vega.Tooltip("ms:Q", format=".3f")]
+    tooltip = ["kind:N", "step:Q", vega.Tooltip("ms:Q", format=",.3f")]
     marks = Chart(points).mark("circle", size=18, opacity=0.9, clip=True)
     lines = sawtooth_lines(sawtooth)
     ends = pl.DataFrame(
@@ -168,7 +168,7 @@ def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> Chart:
             domain=list(labels), range=list(labels.values()))))  # fmt: skip
     profile = pl.DataFrame({"gb": places, "mib": speeds})
     measured = Chart(profile).mark("circle", size=16, color="#333", opacity=0.8).encode(
-        x=x, y=y, tooltip=[vega.Tooltip("gb:Q", format=".3f"), vega.Tooltip("mib:Q", format=".3f")])  # fmt: skip
+        x=x, y=y, tooltip=[vega.Tooltip("gb:Q", format=",.3f"), vega.Tooltip("mib:Q", format=",.3f")])  # fmt: skip
     return vega.layer(curves, measured).properties(width="container", height=HEIGHT)
 
 
@@ -182,7 +182,7 @@ def seek_chart(seek: Mapping[str, Any]) -> Chart:
     ops = [op for op in style.OPS if seek[op]]
     marks = Chart(pl.DataFrame(points)).mark("circle", size=26, opacity=0.8).encode(
         x=x, y=y, color=vega.Color("op:N", sort=ops, scale=vega.Scale(domain=ops, range=[style.OPS[op] for op in ops])),
-        tooltip=["op:N", "cylinders:Q", vega.Tooltip("ms:Q", format=".3f")])  # fmt: skip
+        tooltip=["op:N", "cylinders:Q", vega.Tooltip("ms:Q", format=",.3f")])  # fmt: skip
     two = seek["two_piece"]
     if two is None:
         return marks.properties(width="container", height=HEIGHT)
@@ -213,7 +213,7 @@ def seeker_chart(points: Sequence[Mapping[str, Any]], sector_bytes: int) -> Char
         .encode(
             x=vega.X("gb:Q", title="distance (GB)", scale=vega.Scale(nice=False)),
             y=vega.Y("ms:Q", title="seek time (ms)"),
-            tooltip=[vega.Tooltip("gb:Q", format=".3f"), vega.Tooltip("ms:Q", format=".3f")],
+            tooltip=[vega.Tooltip("gb:Q", format=",.3f"), vega.Tooltip("ms:Q", format=",.3f")],
         )
         .properties(width="container", height=HEIGHT)
     )

@@ -58,7 +58,7 @@ def boxes(frame: pl.DataFrame) -> Chart:
         y=vega.Y("kind:N", title=None, sort=None, axis=vega.Axis(labelLimit=260)),
         color=charts.op_colour(frame),
         tooltip=["kind:N", vega.Tooltip("requests:Q", format=",")]
-        + [vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in _QUANTILES],
+        + [vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=",.3f") for name in _QUANTILES],
     )
 
     def span(start: str, end: str) -> Chart:
@@ -115,7 +115,7 @@ def histogram(frame: pl.DataFrame, rotation_ms: float | None) -> Chart:
                 axis=vega.Axis(values=_powers(charts.real(filled["requests"].max())), format=",d"),
             ),
             color=charts.op_colour(frame),
-            tooltip=["op:N", vega.Tooltip("error_ms:Q", format=".2f"), vega.Tooltip("requests:Q", format=",")],
+            tooltip=["op:N", vega.Tooltip("error_ms:Q", format=",.2f"), vega.Tooltip("requests:Q", format=",")],
         )
     )
     marks = [0.0] if rotation_ms is None else [-rotation_ms, 0.0, rotation_ms]
@@ -143,7 +143,7 @@ def against(frame: pl.DataFrame, what: Against) -> Chart:
                 vega.Tooltip("id:Q", title="request", format="d"),
                 "op:N",
                 vega.Tooltip("x:Q", title=what.title, format=what.format),
-                vega.Tooltip("error_ms:Q", title="error (ms)", format=".3f"),
+                vega.Tooltip("error_ms:Q", title="error (ms)", format=",.3f"),
             ],
         )
     )
@@ -154,7 +154,7 @@ def against(frame: pl.DataFrame, what: Against) -> Chart:
         tooltip=[
             "op:N",
             vega.Tooltip("requests:Q", format=","),
-            *(vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=".3f") for name in ("p10", "median", "p90")),
+            *(vega.Tooltip(f"{name}:Q", title=f"{name} (ms)", format=",.3f") for name in ("p10", "median", "p90")),
         ],
     )
     return vega.layer(points, band, median, width="container", height=_SIZE)

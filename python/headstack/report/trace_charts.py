@@ -34,7 +34,7 @@ def by_time(bins: list[TimeBin], title: str, counted: str) -> Chart | None:
                 "from_ms:Q",
                 title=title,
                 scale=vega.Scale(type="log", nice=False),
-                axis=vega.Axis(format="~r", tickCount=8),
+                axis=vega.Axis(format=",~r", tickCount=8),
             ),
             x2="to_ms:Q",
             y=vega.Y(
@@ -72,7 +72,7 @@ def boxes(groups: list[Group]) -> Chart | None:
     low = min(plot["low"] for plot in values)
     high = max([plot["high"] for plot in values] + [dot["ms"] for dot in dots])
     scale = vega.Scale(type="log", nice=False, domain=[low / 1.3, high * 1.3])
-    axis = vega.Axis(format="~r", tickCount=5)
+    axis = vega.Axis(format=",~r", tickCount=5)
     y = vega.Y("name:N", title=None, sort=names)
     base = Chart(pl.DataFrame(values)).encode(y=y)
     x = vega.X("low:Q", title="response (ms)", scale=scale, axis=axis)
@@ -189,7 +189,7 @@ def places(bins: list[AxisBin], sector_bytes: int) -> Chart | None:
         Chart(table.with_columns(floor=FEWEST if log else 0.0))
         .mark("rect", color=style.BLUE)
         .encode(
-            x=vega.X("from:Q", title="address (GiB)", scale=vega.Scale(nice=False), axis=vega.Axis(format="~r")),
+            x=vega.X("from:Q", title="address (GiB)", scale=vega.Scale(nice=False), axis=vega.Axis(format=",~r")),
             x2="to:Q",
             y=vega.Y("requests:Q", title="requests", scale=scale, axis=vega.Axis(format="~s", tickCount=6)),
             y2="floor:Q",
@@ -214,7 +214,7 @@ def heat(cells: list[Cell]) -> Chart:
                 "from_ms:Q",
                 title="response (ms)",
                 scale=vega.Scale(type="log", nice=False),
-                axis=vega.Axis(format="~r", tickCount=6),
+                axis=vega.Axis(format=",~r", tickCount=6),
             ),
             y2="to_ms:Q",
             color=vega.Color(
@@ -249,7 +249,7 @@ def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: st
     log = log and bool(values) and max(values) > 50 * min(values)
     scale = vega.Scale(type="log", nice=False) if log else vega.Scale(zero=True)
     axis = vega.X(f"{x}:Q", title=x_title, scale=vega.Scale(nice=False))
-    y = vega.Y("value:Q", title=y_title, scale=scale, axis=vega.Axis(format="~r", tickCount=6))
+    y = vega.Y("value:Q", title=y_title, scale=scale, axis=vega.Axis(format=",~r", tickCount=6))
     colour = vega.Color("which:N", scale=vega.Scale(domain=["mean", "maximum"], range=[style.BLUE, style.PALE]))
     tips = ["which:N", vega.Tooltip("value:Q", format=".3g"), "count:Q"]
     dots = Chart(table).mark("circle", size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)

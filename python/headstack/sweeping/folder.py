@@ -39,7 +39,7 @@ class Folder:
     def save(self, record: Record) -> None:
         """Keep a run; it is on the disk when this returns."""
         file = self.path / RUNS / f"{record.point:06}-{record.seed}.parquet"
-        _core.write_at_once(file, _parquet(_frame([record])))
+        self._write(file, _frame([record]))
 
     def records(self) -> Iterable[Record]:
         """The runs that are kept, in order of point and seed."""
@@ -83,8 +83,16 @@ class Folder:
     def write_results(self, rows: pl.DataFrame) -> Path:
         """The table of all runs, whole."""
         file = self.path / RESULTS
-        _core.write_at_once(file, _parquet(rows))
+        self._write(file, rows)
         return file
+
+    def _write(self, file: Path, rows: pl.DataFrame) -> None:
+        try:
+            _core.write_at_once(file, _parquet(rows))
+        except InputError as problem:
+            kept = sum(file.is_file() for file in self._files())
+            done = f"{kept:,} finished runs are kept; --resume goes on once the folder can be written to"
+            raise InputError(str(problem), problem.hint or done) from None
 
 
 def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:

@@ -376,7 +376,7 @@ impl Mechanism {
         self.free_at = self.free_at.max(release.at);
     }
 
-    /// Time passes without motion of the arm (a command of constant duration).
+    /// It is at work, and where the arm ends is told with other work or not at all (a command of constant duration).
     pub(crate) fn book(&mut self, from: Nanos, to: Nanos) {
         self.note(Work::Command, from, to, 0);
     }

@@ -184,7 +184,10 @@ impl DriveModel {
             sizes,
             rotation_q32: (spec.fidelity.rotation_scale * ONE_Q32 as f64) as u64,
             is_plain: arm_angles.len() == 1 && rotation_is_real && spec.soft_errors.is_none(),
-            puts_choices_off: rotation_is_real && !rules.looks_up_received && spec.soft_errors.is_none(),
+            puts_choices_off: rotation_is_real
+                && !rules.looks_up_received
+                && spec.soft_errors.is_none()
+                && spec.fidelity.constant_ms.is_none(),
             rules,
             arms_overlap: spec.arms.moving() > 1,
             takes_next_write: spec.buffer.takes_next_write

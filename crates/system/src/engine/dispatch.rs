@@ -4,7 +4,7 @@ use headstack_drive::command::Command;
 use headstack_units::Nanos;
 
 use super::{Engine, Event, Hold, Unit};
-use crate::bus::{Claim, Purpose};
+use crate::bus::{Contender, Purpose};
 use crate::host::DriverQueue;
 
 impl Engine {
@@ -21,7 +21,7 @@ impl Engine {
             && unit.drive.can_accept()
     }
 
-    /// Hands the next command to a drive, or claims the bus for it; false if there is nothing to hand out now.
+    /// Hands the next command to a drive, or contends for the bus for it; false if there is nothing to hand out now.
     pub(super) fn pump_one(&mut self, now: Nanos, index: usize) -> bool {
         if !self.is_ready(index) {
             return false;
@@ -33,8 +33,8 @@ impl Engine {
                 Hold::Held => unit.at_drive == 0 || unit.command_hold.is_some(),
                 Hold::Waiting => false,
                 Hold::None => {
-                    let claim = Claim { unit: index, purpose: Purpose::Hold, since: now };
-                    bus.claim(now, claim, &mut self.ledger.buses[unit.bus])
+                    let contender = Contender { unit: index, purpose: Purpose::Hold, since: now };
+                    bus.contend(now, contender, &mut self.ledger.buses[unit.bus])
                 }
             };
             if !is_granted {

@@ -5,7 +5,7 @@ use headstack_drive::command::{Busy, Effect, Outcome, Ticket};
 use headstack_units::Nanos;
 
 use super::{Engine, Event, Hold, background, note_hold, recalibration_interval};
-use crate::bus::{Claim, Purpose};
+use crate::bus::{Contender, Purpose};
 
 impl Engine {
     /// Calls a drive, and enters what it announces.
@@ -48,31 +48,32 @@ impl Engine {
 
     pub(super) fn wants_bus(&mut self, now: Nanos, index: usize, ticket: Ticket) {
         let unit = &self.units[index];
-        let claim = Claim { unit: index, purpose: Purpose::Transfer(ticket), since: now };
-        if unit.hold == Hold::Held || self.buses[unit.bus].claim(now, claim, &mut self.ledger.buses[unit.bus])
+        let contender = Contender { unit: index, purpose: Purpose::Transfer(ticket), since: now };
+        if unit.hold == Hold::Held
+            || self.buses[unit.bus].contend(now, contender, &mut self.ledger.buses[unit.bus])
         {
-            self.grant(now, claim);
+            self.grant(now, contender);
         }
     }
 
-    fn grant(&mut self, now: Nanos, claim: Claim) {
-        match claim.purpose {
+    fn grant(&mut self, now: Nanos, contender: Contender) {
+        match contender.purpose {
             Purpose::Transfer(ticket) => {
-                let timing = *self.buses[self.units[claim.unit].bus].timing();
-                self.call_drive(claim.unit, now, |drive, effects| {
+                let timing = *self.buses[self.units[contender.unit].bus].timing();
+                self.call_drive(contender.unit, now, |drive, effects| {
                     drive.bus_granted(now, ticket, &timing, effects);
                 });
                 // The drive may have taken its next command in hand, and have room for another.
-                self.pump(now, claim.unit);
+                self.pump(now, contender.unit);
             }
             Purpose::Hold => {
-                self.units[claim.unit].hold = Hold::Held;
-                self.pump(now, claim.unit);
-                let unit = &mut self.units[claim.unit];
+                self.units[contender.unit].hold = Hold::Held;
+                self.pump(now, contender.unit);
+                let unit = &mut self.units[contender.unit];
                 if unit.command_hold.is_some() && unit.hold == Hold::Held {
                     // There was nothing to hand out after all.
                     unit.hold = Hold::None;
-                    self.release(now, self.units[claim.unit].bus);
+                    self.release(now, self.units[contender.unit].bus);
                 }
             }
         }

@@ -30,7 +30,7 @@ pub(crate) struct BusUse {
     pub(crate) queue_max: u64,
     /// How often it was granted.
     pub(crate) grants: u64,
-    /// Sum of the times from claim to grant.
+    /// Sum of the times from asking to grant.
     pub(crate) waited_ns: u128,
     /// The longest such time.
     pub(crate) longest_wait: Nanos,

@@ -191,8 +191,7 @@ impl Engine {
     pub(super) fn sub_done(&mut self, now: Nanos, number: usize, outcome: &Outcome) {
         let SubRequest { layer, call, tag, unit, sent, path, .. } = self.subs.remove(number);
         self.ledger.units[unit].leave(now);
-        let mut finished =
-            Finished::new(outcome, sent, self.system.units[unit].drive as u32).perhaps_without_data(outcome);
+        let mut finished = Finished::new(&self.system, unit, outcome, sent).perhaps_without_data(outcome);
         if let Some(path) = path {
             finished = finished.after(&self.paths.remove(path));
         }

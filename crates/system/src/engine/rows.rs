@@ -31,6 +31,8 @@ pub(crate) struct Finished {
     pub(crate) finish: Nanos,
     phases: Phases,
     busy: Busy,
+    /// Of parts that finish at the same instant the one on the later unit counts: paths that find them in another order agree.
+    pub(crate) unit: u32,
     drive: u32,
     cache: CacheResult,
     passed: Option<SectorPassed>,
@@ -39,9 +41,9 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// A command of a drive, sent to its queue at `sent`.
+    /// A command of a drive's `unit`, sent to its queue at `sent`.
     #[inline]
-    pub(crate) fn new(outcome: &Outcome, sent: Nanos, drive: u32) -> Self {
+    pub(crate) fn new(system: &System, unit: usize, outcome: &Outcome, sent: Nanos) -> Self {
         let mut phases = outcome.phases;
         phases.queue += outcome.submitted - sent;
         Self {
@@ -50,7 +52,8 @@ impl Finished {
             finish: outcome.finish,
             phases,
             busy: outcome.busy,
-            drive,
+            unit: unit as u32,
+            drive: system.units[unit].drive as u32,
             cache: outcome.cache,
             passed: outcome.passed,
             ended: RequestFlags::default(),
@@ -87,7 +90,7 @@ impl Finished {
     #[inline]
     pub(crate) fn join(&mut self, other: &Self) {
         let ended = self.ended.with(other.ended);
-        if self.finish < other.finish {
+        if (self.finish, self.unit) < (other.finish, other.unit) {
             *self = *other;
         }
         self.ended = ended;
@@ -97,7 +100,7 @@ impl Finished {
     pub(crate) fn of_row(row: &CompletionRow) -> Self {
         let &CompletionRow { arrival, start, finish, phases, busy, drive, cache, passed, flags, .. } = row;
         let ended = RequestFlags(flags.0 & RequestFlags::WITHOUT_DATA.0);
-        Self { began: arrival, start, finish, phases, busy, drive, cache, passed, ended }
+        Self { began: arrival, start, finish, phases, busy, unit: drive, drive, cache, passed, ended }
     }
 }
 
@@ -164,6 +167,7 @@ pub(super) fn answer(
         finish: now,
         phases: Phases { other: now - issued, ..Phases::default() },
         busy: Busy::default(),
+        unit: 0,
         drive: by.map_or_else(|| system.units[volume.unit_of(request.lba)].drive as u32, |by| by.drive),
         cache: by.map_or(at_hand, |by| by.cache),
         passed: None,

@@ -244,7 +244,7 @@ impl<'a> FastRun<'a> {
             let Some((unit, command)) = command(id, &self.effects[index]) else { continue };
             let mut next = (0, Outcome::default());
             self.serve_command(unit, request.arrival, command, &mut next);
-            if next.1.finish >= last.1.finish {
+            if (next.1.finish, next.0) >= (last.1.finish, last.0) {
                 *last = next;
             }
         }
@@ -343,8 +343,7 @@ impl<'a> FastRun<'a> {
             self.finishes_look = 2 * self.finishes.len() + 1024;
         }
         self.finishes.push(outcome.finish);
-        let drive = self.system.units[unit].drive as u32;
-        let finished = Finished::new(outcome, request.arrival, drive);
+        let finished = Finished::new(self.system, unit, outcome, request.arrival);
         output.push(|| row(self.system, id, request, request.arrival, &finished))
     }
 
@@ -374,9 +373,9 @@ impl<'a> FastRun<'a> {
     }
 }
 
-/// The last of those that finish last.
+/// The one that finishes last; of equals that on the later unit.
 fn last_of(finished: &[(usize, Outcome)]) -> (usize, Outcome) {
-    *finished.iter().max_by_key(|(_, outcome)| outcome.finish).expect("a request has a command")
+    *finished.iter().max_by_key(|(unit, outcome)| (outcome.finish, *unit)).expect("a request has a command")
 }
 
 /// What a layer asks of a unit. (One without state asks for nothing else when it is called.)

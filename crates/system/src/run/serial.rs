@@ -181,8 +181,9 @@ impl Serial<'_> {
                     sub_requests.push(SubRequest { unit, tag, finished });
                 }
             }
-            // Of equals the first sent.
-            let next = (0..sub_requests.len()).min_by_key(|&sub| sub_requests[sub].finished.finish);
+            // Of equals the one on the later unit comes last, and counts.
+            let key = |sub: &SubRequest| (sub.finished.finish, sub.unit);
+            let next = (0..sub_requests.len()).min_by_key(|&sub| key(&sub_requests[sub]));
             let Some(SubRequest { tag, finished, .. }) = next.map(|next| sub_requests.remove(next)) else {
                 break;
             };
@@ -241,7 +242,7 @@ impl Serial<'_> {
         }
         // Where a replay takes requests when they were started, what was before is the queue.
         let sent = if now == *at { request.arrival } else { now };
-        Finished::new(&outcome, sent, self.system.units[unit].drive as u32)
+        Finished::new(self.system, unit, &outcome, sent)
     }
 
     fn restart(&mut self, now: Nanos) {

@@ -68,6 +68,8 @@ pub struct Btt {
     pieces: BTreeMap<(u32, u64), Vec<Piece>>,
     last: Option<Nanos>,
     rows: [Row; 8],
+    /// Lists that are empty, to be filled again.
+    spare: Vec<Vec<Piece>>,
 }
 
 impl Btt {
@@ -143,7 +145,9 @@ impl Btt {
             merged: Nanos::MAX,
             dispatched: Nanos::MAX,
         };
-        self.pieces.entry((event.device, event.sector)).or_default().push(piece);
+        let spare = &mut self.spare;
+        let place = self.pieces.entry((event.device, event.sector));
+        place.or_insert_with(|| spare.pop().unwrap_or_default()).push(piece);
     }
 
     /// The piece that holds the event's first sector: the last to begin at or before it.
@@ -188,7 +192,7 @@ impl Btt {
             }
         }
         for key in emptied {
-            self.pieces.remove(&key);
+            self.spare.extend(self.pieces.remove(&key));
         }
     }
 

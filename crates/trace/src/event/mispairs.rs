@@ -9,6 +9,9 @@
 //! As many of the slowest pairs are not believed, and three standard deviations more: the slowest that is left is then a
 //! right one, or faster than a right one that was left out. Where very many take about as long as these, as where each waits for the same
 //! few microseconds, they are believed: a wrong one among them is off by a sixteenth of an octave at most.
+//!
+//! A begin seen again is superseded only if it never ends: where several of one place are there at once, most end after all
+//! (*returned*), and count in the share that did not.
 
 use headstack_units::Nanos;
 
@@ -29,6 +32,9 @@ const WINDOW: u64 = 32;
 const MANY: u64 = 8;
 const SHARE: u64 = 8;
 
+/// One begin in so many without an end says that ends are missing: of a real disk one in 300 had none, though nothing was lost.
+const FEW: u64 = 100;
+
 /// Begins and ends of one kind in a trace with losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Mispairs {
@@ -38,12 +44,19 @@ pub(crate) struct Mispairs {
     /// How many there were, and how many of them had an end without a begin.
     windows: u64,
     unbegun: u64,
+    /// Superseded begins, and those of them that ended after all, or may yet.
+    superseded: u64,
+    returned: u64,
+    may_return: u64,
     /// Whether there was a superseded begin, and an end without a begin.
     seen: [bool; 2],
     /// Durations of pairs, by sixteenths of powers of two.
     durations: Box<[u64; 64 << STEPS]>,
+    /// The highest bin that is not empty.
+    highest: usize,
     pairs: u64,
     limit: Nanos,
+    usual: Option<Nanos>,
     surveyed: bool,
 }
 
@@ -68,10 +81,15 @@ impl Default for Mispairs {
             before: 0.0,
             windows: 0,
             unbegun: 0,
+            superseded: 0,
+            returned: 0,
+            may_return: 0,
             seen: [false; 2],
             durations: Box::new([0; 64 << STEPS]),
+            highest: 0,
             pairs: 0,
             limit: Nanos::MAX,
+            usual: None,
             surveyed: false,
         }
     }
@@ -93,7 +111,25 @@ impl Mispairs {
     /// Begins of a place where an earlier one has no end.
     pub(crate) fn supersede(&mut self, count: u64) {
         self.now.superseded += count;
+        self.superseded += count;
         self.seen[0] |= count > 0;
+    }
+
+    /// Of the superseded ones so many ended after all: they were there together.
+    #[inline]
+    pub(crate) fn returned(&mut self, count: u64) {
+        self.returned += count;
+    }
+
+    /// So many may end yet.
+    pub(crate) fn may_return(&mut self, count: u64) {
+        self.may_return = count;
+    }
+
+    /// The share of the superseded ones that have no end.
+    fn unended(&self) -> f64 {
+        let unended = self.superseded.saturating_sub(self.returned + self.may_return);
+        unended as f64 / self.superseded.max(1) as f64
     }
 
     /// An end without a begin.
@@ -104,7 +140,12 @@ impl Mispairs {
 
     /// So many pairs are wrong.
     pub(crate) fn wrong(&self) -> f64 {
-        self.before + self.now.wrong(0.0)
+        (self.before + self.now.wrong(0.0)) * self.unended()
+    }
+
+    /// Whether so many begins without an end are more than chance leaves.
+    pub(crate) fn are_many(&self, unended: u64) -> bool {
+        unended >= MANY && unended * FEW >= self.windows * WINDOW + self.now.begun
     }
 
     /// Whether begins are missing all the time. (What is asked for in ever new places is superseded nowhere, and a wrong pair is
@@ -120,11 +161,17 @@ impl Mispairs {
             return;
         }
         let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
-        let step = (u128::from(value) << STEPS >> power) as usize - (1 << STEPS);
-        self.durations[(power as usize) << STEPS | step] += 1;
+        // The highest bit of the value comes to lie above the bits of the step.
+        let scaled = if power >= STEPS { value >> (power - STEPS) } else { value << (STEPS - power) };
+        let bin = (power as usize) << STEPS | scaled as usize & ((1 << STEPS) - 1);
+        self.durations[bin] += 1;
+        self.highest = self.highest.max(bin);
         self.pairs += 1;
         if self.pairs.is_multiple_of(OFTEN) || self.pairs < OFTEN {
             self.limit = self.limit_but(self.doubtful(1.0));
+        }
+        if self.pairs.is_multiple_of(OFTEN) {
+            self.usual = Some(self.slowest_but(self.pairs / 1000 + 1));
         }
     }
 
@@ -148,17 +195,27 @@ impl Mispairs {
         (self.pairs >= OFTEN).then(|| self.slowest_but(self.pairs / 1000 + 1))
     }
 
+    /// The same, as it was a few pairs ago.
+    #[inline]
+    pub(crate) fn usual_lately(&self) -> Option<Nanos> {
+        self.usual
+    }
+
     /// So many pairs may be wrong; `ahead` of each loss is still to be seen.
     fn doubtful(&self, ahead: f64) -> u64 {
-        if ahead == 0.0 && self.seen != [true; 2] {
+        let unended = self.unended();
+        if ahead == 0.0 && (self.seen != [true; 2] || unended == 0.0) {
             return 0;
         }
-        let wrong = self.before + self.now.wrong(ahead);
+        let wrong = self.before * unended + self.now.wrong(ahead);
         (wrong + 3.0 * wrong.sqrt() + 1.0).ceil() as u64
     }
 
-    /// The longest duration that is believed if so many pairs are doubtful.
+    /// The longest duration that is believed if so many pairs are doubtful; none where every second one is.
     fn limit_but(&self, doubtful: u64) -> Nanos {
+        if self.pairs >= OFTEN && 2 * doubtful >= self.pairs {
+            return Nanos::ZERO;
+        }
         match self.bin_of_slowest(doubtful) {
             Some(bin) if self.durations[bin] >= CROWD * doubtful => below(bin + 1),
             _ => self.slowest_but(doubtful),
@@ -180,7 +237,7 @@ impl Mispairs {
             above += count;
             above >= doubtful
         };
-        self.durations.iter().rposition(reaches).filter(|_| doubtful > 0)
+        self.durations[..=self.highest].iter().rposition(reaches).filter(|_| doubtful > 0)
     }
 }
 

@@ -99,26 +99,25 @@ impl EventReader {
             return self;
         }
         let mut pairing = Pairing::new(PairingRule::Strict);
-        let (mut read, mut ios) = (0, Vec::new());
-        while read < AHEAD {
+        let (mut read, mut ios, mut whole) = (0, Vec::new(), false);
+        while read < AHEAD && !whole {
             let mut batch = Vec::new();
             if let Err(error) = self.source.next_events(&mut batch) {
                 self.failure = Some(error);
             }
-            let ended = batch.is_empty() || self.failure.is_some();
+            whole = batch.is_empty() || self.failure.is_some();
             read += batch.len();
             pair(&mut pairing, &batch, &mut ios);
             self.ahead.extend((!batch.is_empty()).then_some(batch));
-            if ended {
-                break;
-            }
         }
         // Once losses are known, what came before them is looked at again.
-        if pairing.is_lossy() {
+        if pairing.is_lossy() || self.source.loss().is_certain() {
             let mut again = Pairing::new(PairingRule::Strict);
             again.events_are_missing();
             self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
-            self.survey = Some(again.survey(false));
+            self.survey = Some(again.survey(whole));
+        } else {
+            self.survey = pairing.overlaps();
         }
         self
     }

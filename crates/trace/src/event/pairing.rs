@@ -7,8 +7,8 @@
 //!   extent, each has a dispatch of its own, in their order. Of a piece that reaches beyond the dispatch, on either side, the rest
 //!   stays: it was split, and older kernels tell of it a second time.
 //! - **`G` and `I`** stamp the piece that holds their first sector.
-//! - **A completion** belongs to the dispatch with the same first sector and direction, of several to the latest one of its
-//!   size, else to the latest: an older one lost its completion. One of less than the whole leaves the rest dispatched, and
+//! - **A completion** belongs to the dispatch with the same first sector and direction, of several of its size to the first that
+//!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One of less than the whole leaves the rest dispatched, and
 //!   the I/O ends with the last part.
 //! - **A requeue** takes the dispatch back; the next dispatch of that place goes on with its history.
 //! - **A flush** (no data, no place) is answered in order of dispatch. It is marked as one unless, where queueing is traced,
@@ -23,8 +23,10 @@
 //! place. So, unless [`PairingRule::Btt`] is chosen, these hold besides in a trace with losses
 //! ([`Pairing::events_are_missing`], or so many halves stay alone that a wrong pair is to be expected):
 //!
-//! - A new `Q` or `D` of the same first sector and direction ends what is there; a new `D` of a flush, the flushes at the
-//!   device. Where what was queued may still wait, the new one's response is not known, either.
+//! - A new `Q` or `D` of the same first sector and direction ends what is there, if it is too old or such requests are never at the
+//!   device together; those that are make I/Os all or none ([`together`]). A new `D` of a flush ends the flushes at the device.
+//! - A new `Q` ends what is queued there; where that may still wait, the new one's response is not known, either, nor are those that
+//!   follow before long.
 //! - A dispatch takes only pieces that make it up: others belong to dispatches that were lost, or to others that overlap. A piece that
 //!   reaches beyond it must be known to be split (`X`).
 //! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
@@ -43,8 +45,11 @@ mod silence;
 #[cfg(test)]
 mod tests;
 mod tiling;
+mod together;
+mod waiting;
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::{Lba, Nanos};
@@ -56,6 +61,8 @@ use losses::Losses;
 pub use losses::Survey;
 use queued::{Piece, Queued, Taken};
 use silence::Silences;
+use together::Together;
+use waiting::Waiting;
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
 pub const LOST_AFTER: Nanos = Nanos(60_000_000_000);
@@ -79,6 +86,14 @@ struct Active {
     marks: Marks,
     /// A hole lies behind its dispatch: what completes it may belong to another.
     doubtful: bool,
+    /// Another of its place was dispatched since.
+    superseded: bool,
+    /// Another of its place was completed since, and none dispatched.
+    passed: bool,
+    /// Taken for lost when another of its place was dispatched.
+    ended: bool,
+    /// Completions seen before its dispatch.
+    behind: u64,
 }
 
 impl Active {
@@ -108,8 +123,6 @@ enum Claim {
     Pieces(Piece, u32),
     /// Only pieces that may belong to another.
     Doubtful,
-    /// An earlier one may have had its piece.
-    Unclear,
     Nothing,
 }
 
@@ -137,8 +150,14 @@ pub struct Pairing {
     queued: Queued,
     queued_flushes: BTreeMap<u32, (Nanos, u32)>,
     active: BTreeMap<(u32, u64, bool), Vec<Active>>,
+    /// Lists that are empty, to be filled again.
+    spare: Vec<Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
+    /// Of the same sectors at the device at once.
+    together: BTreeMap<(u32, u64, bool), Together>,
     requeued: BTreeMap<(u32, u64, bool), Active>,
+    /// Places where several waited at once while events were missing, and until when that is unclear.
+    unclear: BTreeMap<(u32, u64, bool), Nanos>,
     /// Devices whose queueing is traced, and those whose dispatches are.
     queueing: Devices,
     dispatching: Devices,
@@ -155,10 +174,10 @@ pub struct Pairing {
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
-    ios: BTreeMap<u64, Io>,
-    number: u64,
+    ios: Waiting,
     now: Nanos,
     seen: u64,
+    completions: u64,
     counts: PairingCounts,
 }
 
@@ -184,9 +203,15 @@ impl Pairing {
     }
 
     /// What is known of losses: from all of the trace, or its beginning.
-    pub(crate) fn survey(self, whole: bool) -> Survey {
-        let lossy = self.losses.matter();
+    pub(crate) fn survey(mut self, whole: bool) -> Survey {
+        let lossy = self.losses_matter();
         Survey { lossy, losses: if whole { self.losses.survey() } else { self.losses } }
+    }
+
+    /// What is known of requests of the same sectors at once, if there are any.
+    pub(crate) fn overlaps(&self) -> Option<Survey> {
+        let overlaps = self.losses.overlaps;
+        overlaps.are_seen().then(|| Survey { lossy: false, losses: Losses { overlaps, ..Losses::default() } })
     }
 
     /// Takes the next event.
@@ -222,9 +247,28 @@ impl Pairing {
         if self.seen.is_multiple_of(SWEEP) {
             self.sweep(self.now.saturating_sub(LOST_AFTER));
         }
-        if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses.matter() {
+        if !self.lossy && self.seen.is_multiple_of(LOOK) && self.losses_matter() {
             self.events_are_missing();
         }
+    }
+
+    /// Whether losses matter, as far as known: what may end yet is not lost.
+    fn losses_matter(&mut self) -> bool {
+        let left = self.left();
+        let alone = self.counts.orphan_completions + self.counts.undispatched;
+        if self.losses.services.are_many(left.lost.saturating_sub(alone)) {
+            return true;
+        }
+        if !self.losses.matter() {
+            return false;
+        }
+        let since = self.now.saturating_sub(self.far());
+        self.losses.services.may_return(left.young);
+        self.losses.waits.may_return(self.queued.young(since));
+        let matter = self.losses.matter();
+        self.losses.services.may_return(0);
+        self.losses.waits.may_return(0);
+        matter
     }
 
     /// What was begun before has waited for too long; btt waits for ever.
@@ -261,6 +305,8 @@ impl Pairing {
         let active = active.chain(self.flushing.values().flatten()).map(|active| active.io.request.arrival);
         let flushes = self.queued_flushes.values().map(|(queued, _)| *queued);
         let horizon = open.chain(active).chain(flushes).min().unwrap_or(Nanos::MAX);
+        let together = self.together.values().map(|together| together.first).min();
+        let horizon = horizon.min(together.unwrap_or(Nanos::MAX));
         self.release(horizon.min(self.now.saturating_sub(DISORDER)), out);
     }
 
@@ -276,7 +322,7 @@ impl Pairing {
                 break;
             }
             self.done.pop();
-            out.extend(self.ios.remove(&number));
+            out.extend(self.ios.take(number));
         }
     }
 
@@ -288,11 +334,14 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.look_for_unended(key);
+        if !self.lossy && self.queued.push_alone(event, write) {
+            return self.losses.waits.begin();
+        }
         if self.queued.is_rest(event, write) {
             return;
         }
         if self.lossy {
-            self.supersede(key);
+            self.supersede_early(key);
             self.believe(None);
         }
         self.losses.waits.begin();
@@ -308,28 +357,29 @@ impl Pairing {
         }
     }
 
-    /// A place is asked for again: what is at the device there lost its completion, if there are losses.
-    fn supersede(&mut self, key: (u32, u64, bool)) {
-        let Some(left) = self.active.get(&key) else { return };
-        self.losses.services.supersede(left.len() as u64);
-        if self.lossy {
-            self.counts.orphan_dispatches += undoubted(left);
-            self.active.remove(&key);
-        }
-    }
-
-    /// The same for what is queued there. Whether the new piece may be taken for it: both may wait.
+    /// A place is asked for again: what is queued there may have lost its dispatch. Whether the new piece may be taken for it:
+    /// both may wait.
     fn supersede_queued(&mut self, event: &Event, write: bool) -> bool {
-        let before = self.queued.alike(event, write);
-        self.losses.waits.supersede(before);
-        if !self.lossy || before == 0 {
+        let key = (event.device, event.sector, write);
+        if !self.lossy {
+            self.losses.waits.supersede(self.queued.supersede_alike(event, write));
             return false;
         }
-        let latest = self.queued.instants_at((event.device, event.sector, write)).max();
-        let waited = self.now.saturating_sub(latest.unwrap_or_default());
-        self.queued.drop_alike(event, write);
-        self.counts.orphan_queued += before;
-        waited <= self.losses.waits.limit()
+        let usual = self.losses.waits.usual().unwrap_or_default();
+        let limit = self.losses.waits.limit().max(Nanos(usual.0.saturating_mul(2)));
+        let latest = self.queued.instants_at(key).max();
+        let dropped = self.queued.drop_alike(event, write);
+        self.counts.orphan_queued += dropped.all;
+        let was_unclear = self.unclear.get(&key).is_some_and(|until| *until >= event.time);
+        let is_unclear = was_unclear || latest.is_some_and(|latest| self.now.saturating_sub(latest) <= limit);
+        if is_unclear {
+            self.losses.waits.returned(dropped.superseded);
+            self.unclear.insert(key, Nanos(event.time.0.saturating_add(limit.0)));
+        } else {
+            self.losses.waits.supersede(dropped.all - dropped.superseded);
+            self.unclear.remove(&key);
+        }
+        is_unclear
     }
 
     /// Takes the queued pieces of one direction in [`first`, `end`). Those that wait for too long are given up, and in a
@@ -338,14 +388,23 @@ impl Pairing {
         if self.lossy {
             self.counts.orphan_queued += self.queued.forget_owed();
         }
-        let mut taken = match self.queued.take((device, first, end, write), self.now, self.lossy) {
+        if let Some(piece) = self.queued.take_alone((device, first, end, write)) {
+            self.take_notice(&piece);
+            if self.is_believed(&piece) {
+                return Claim::Pieces(piece, 0);
+            }
+            self.counts.orphan_queued += 1;
+            return Claim::Doubtful;
+        }
+        let since = if self.lossy { self.lost_before() } else { self.queued_since() };
+        let mut taken = match self.queued.take((device, first, end, write), since, self.lossy) {
             Taken::Pieces(taken) => taken,
             Taken::Misfit => return Claim::Doubtful,
-            Taken::Unclear => return Claim::Unclear,
         };
         for piece in &taken {
-            self.losses.waits.record(self.now.saturating_sub(piece.queued));
+            self.take_notice(piece);
         }
+        self.counts.orphan_queued += self.queued.take_lost();
         let before = taken.len();
         taken.retain(|piece| self.is_believed(piece));
         self.counts.orphan_queued += (before - taken.len()) as u64;
@@ -353,6 +412,20 @@ impl Pairing {
             Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
             None if before > 0 => Claim::Doubtful,
             None => Claim::Nothing,
+        }
+    }
+
+    /// A piece is dispatched.
+    fn take_notice(&mut self, piece: &Piece) {
+        self.losses.waits.record(self.now.saturating_sub(piece.latest));
+        self.losses.waits.returned(u64::from(piece.superseded));
+    }
+
+    /// Of several of one extent those that were queued before lost their dispatch; with btt's rule none did.
+    fn queued_since(&self) -> Nanos {
+        match self.rule {
+            PairingRule::Strict => self.now.saturating_sub(self.far()),
+            PairingRule::Btt => Nanos::ZERO,
         }
     }
 
@@ -406,13 +479,25 @@ impl Pairing {
                 claim => io.response_known = !self.misses_queueing(event, &claim),
             }
             self.losses.services.begin();
-            self.supersede(key);
+            if self.active.contains_key(&key) {
+                self.join(key);
+            }
         }
         io.sync = marks.has(Marks::SYNC);
         if kind == Kind::Data {
             io.request.flags = marks.request_flags();
         }
-        let active = Active { io, next: event.sector, end: event.end(), marks, doubtful: false };
+        let active = Active {
+            io,
+            next: event.sector,
+            end: event.end(),
+            marks,
+            doubtful: false,
+            superseded: false,
+            passed: false,
+            ended: false,
+            behind: self.completions,
+        };
         self.believe(active.believed_arrival());
         self.begin(key, active);
     }
@@ -429,7 +514,7 @@ impl Pairing {
 
     /// Whether the queueing of a dispatch, which has none that is believed, is missing.
     fn misses_queueing(&mut self, event: &Event, claim: &Claim) -> bool {
-        if matches!(claim, Claim::Unclear) {
+        if self.is_unclear(event) {
             return true;
         }
         if !self.queueing.contains(event.device) {
@@ -443,6 +528,12 @@ impl Pairing {
             self.lost_queueing();
         }
         self.lossy
+    }
+
+    /// Whether several of its place waited at once, and nobody knows which of them was dispatched.
+    fn is_unclear(&self, event: &Event) -> bool {
+        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        self.unclear.get(&key).is_some_and(|until| *until >= event.time)
     }
 
     /// The same for flushes, of which a device has one at a time.
@@ -459,7 +550,8 @@ impl Pairing {
         if active.io.request.sectors == 0 {
             self.flushing.entry(key.0).or_default().push_back(active);
         } else {
-            self.active.entry(key).or_default().push(active);
+            let spare = &mut self.spare;
+            self.active.entry(key).or_insert_with(|| spare.pop().unwrap_or_default()).push(active);
         }
     }
 
@@ -483,11 +575,32 @@ impl Pairing {
         }
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
-        let Some(list) = self.active.get_mut(&key) else { return self.complete_piece(event, write) };
-        let whole = list.iter().rposition(|active| active.end == event.end());
-        let mut active = list.remove(whole.unwrap_or(list.len() - 1));
-        if list.is_empty() {
-            self.active.remove(&key);
+        self.completions += 1;
+        let since = self.alive_since();
+        let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
+        let Entry::Occupied(mut place) = self.active.entry(key) else {
+            return self.complete_piece(event, write);
+        };
+        let list = place.get_mut();
+        let last = &list[list.len() - 1];
+        self.losses.overlaps.complete(last.passed && last.io.request.start >= since);
+        let is_whole = |active: &Active| active.end == event.end();
+        let latest = list.iter().rposition(is_whole).unwrap_or(list.len() - 1);
+        let latest_age = list[latest].age(event.time);
+        let is_next = |active: &Active| {
+            in_order && is_whole(active) && !active.ended && active.io.request.start >= since
+        };
+        let first = list[..latest].iter().position(is_next);
+        let mut active = list.remove(first.unwrap_or(latest));
+        match list.last_mut() {
+            Some(last) => last.passed = true,
+            None => self.spare.push(place.remove()),
+        }
+        if active.ended {
+            return self.lost_begin();
+        }
+        if active.superseded && self.losses.overlaps.are_to_be_expected() {
+            self.losses.services.returned(1);
         }
         if event.end() < active.end {
             self.counts.partial_completions += 1;
@@ -497,7 +610,7 @@ impl Pairing {
             return;
         }
         let age = active.age(event.time);
-        self.losses.services.record(age);
+        self.losses.services.record(latest_age);
         if self.gives_up(&active) {
             return self.believe(None);
         }
@@ -506,10 +619,15 @@ impl Pairing {
             && (event.end() > active.end || age > self.losses.services.limit() || self.is_far(begun))
         {
             self.counts.doubtful += 1;
+            self.doubt_together(key);
             return self.believe(None);
         }
-        self.believe(active.believed_arrival());
+        let is_alone = self.together.is_empty() || !self.together.contains_key(&key);
+        self.believe(active.believed_arrival().filter(|_| is_alone));
         self.end(active.io, event.time);
+        if !is_alone {
+            self.ended_together(key, self.ios.last());
+        }
     }
 
     /// Whether what completes a dispatch is not its own: a hole lies between them, or more than [`LOST_AFTER`].
@@ -588,13 +706,17 @@ impl Pairing {
         self.counts.pairs += 1;
         self.counts.without_queueing += u64::from(!io.response_known);
         self.counts.discards += u64::from(io.kind == Kind::Discard);
-        self.number += 1;
-        self.done.push(Reverse((io.request.arrival, self.number)));
-        self.ios.insert(self.number, io);
+        let arrival = io.request.arrival;
+        self.done.push(Reverse((arrival, self.ios.push(io))));
     }
 
     /// Gives up what was begun before `horizon`.
     fn sweep(&mut self, horizon: Nanos) {
+        let together: Vec<_> = self.together.keys().copied().collect();
+        for key in together {
+            self.give_up_older(key, horizon);
+        }
+        self.unclear.retain(|_, until| *until >= self.now);
         let Self { counts, .. } = self;
         let mut keeps = |active: &Active| {
             let lost = active.io.request.start < horizon;

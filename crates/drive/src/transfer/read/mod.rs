@@ -407,6 +407,10 @@ impl Read {
         if !matches!(self.media_work, MediaWork::Settled) {
             let media = Media { model, epoch: self.plan.epoch, still: self.plan.still };
             let last = self.passes.last().expect("a read has media work");
+            if let MediaWork::Unbuffered { first } = &self.media_work {
+                // The wait for the bus between its seek and its transfer is no work.
+                parts.mechanism.book(first.begin, first.ready);
+            }
             let (done, arm) = match &self.media_work {
                 MediaWork::Linear(linear) => (finish, Arm::over(&linear.last)),
                 _ => (last.end, Arm::over(&last.extent)),

@@ -39,11 +39,11 @@ impl Locks {
     }
 
     /// The writes that need not wait any more, in their order: a rebuild step has no stripe of theirs, nor has an earlier write.
-    pub(super) fn admit(&mut self, is_claimed: impl Fn(&Range<u64>) -> bool) -> Vec<Call> {
+    pub(super) fn admit(&mut self, is_held: impl Fn(&Range<u64>) -> bool) -> Vec<Call> {
         let mut still: VecDeque<(Call, Range<u64>)> = VecDeque::new();
         let mut admitted = Vec::new();
         for (call, stripes) in std::mem::take(&mut self.waiting) {
-            let must_wait = is_claimed(&stripes)
+            let must_wait = is_held(&stripes)
                 || self.excludes
                     && (self.is_held(&stripes)
                         || still.iter().any(|(_, earlier)| overlap(earlier, &stripes)));

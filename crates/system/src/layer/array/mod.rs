@@ -334,7 +334,7 @@ impl Redundant {
 
     /// The writes that may begin now, in their order.
     pub(crate) fn admitted(&mut self) -> Vec<Call> {
-        self.locks.admit(|stripes| self.repair.claims(stripes))
+        self.locks.admit(|stripes| self.repair.holds(stripes))
     }
 
     /// The unit on which a sector lies.

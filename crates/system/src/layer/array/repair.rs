@@ -68,7 +68,7 @@ struct Active {
     /// The next step, in the order of the rebuild.
     next: u64,
     /// The next step waits for writes of its stripes.
-    claimed: Option<Range<u64>>,
+    held: Option<Range<u64>>,
     /// By the tags of their commands.
     in_flight: BTreeMap<usize, Step>,
     next_tag: usize,
@@ -145,10 +145,10 @@ impl Repair {
     }
 
     /// Whether a step has, or is about to have, one of the stripes.
-    pub(super) fn claims(&self, stripes: &Range<u64>) -> bool {
+    pub(super) fn holds(&self, stripes: &Range<u64>) -> bool {
         self.active.as_ref().is_some_and(|active| {
             let steps = active.in_flight.values().map(|step| &step.stripes);
-            steps.chain(&active.claimed).any(|claimed| overlap(claimed, stripes))
+            steps.chain(&active.held).any(|held| overlap(held, stripes))
         })
     }
 
@@ -204,7 +204,7 @@ impl Repair {
         self.active = Some(Active {
             drive,
             next: 0,
-            claimed: None,
+            held: None,
             in_flight: BTreeMap::new(),
             next_tag: 0,
             not_before: now,
@@ -227,7 +227,7 @@ impl Repair {
     ) {
         let steps = array.stripes.div_ceil(self.step);
         while let Some(active) = &mut self.active {
-            active.claimed = None;
+            active.held = None;
             if active.next == steps {
                 if !active.in_flight.is_empty() {
                     return;
@@ -255,7 +255,7 @@ impl Repair {
                 continue;
             }
             if locks.is_held(&stripes) {
-                active.claimed = Some(stripes);
+                active.held = Some(stripes);
                 return;
             }
             active.next += 1;

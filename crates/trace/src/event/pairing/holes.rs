@@ -58,7 +58,7 @@ impl Pairing {
     }
 
     /// Ten times as long as nearly all took, from queueing to completion.
-    fn far(&self) -> Nanos {
+    pub(super) fn far(&self) -> Nanos {
         let usual = self.losses.usual();
         usual.map_or(Nanos::MAX, |usual| Nanos(usual.0.saturating_mul(FAR)))
     }
@@ -70,6 +70,10 @@ impl Pairing {
         }
         self.doubted = Some(ended);
         self.events_are_missing();
+        let together: Vec<_> = self.together.keys().copied().collect();
+        for key in together {
+            self.doubt_together(key);
+        }
         let active = self.active.values_mut().flatten();
         let active = active.chain(self.flushing.values_mut().flatten()).chain(self.requeued.values_mut());
         for active in active {

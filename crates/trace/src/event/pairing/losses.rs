@@ -13,6 +13,49 @@ pub(crate) struct Losses {
     pub(super) waits: Mispairs,
     /// From dispatch to completion of flushes.
     pub(super) flushes: Mispairs,
+    /// Whether several of the same sectors are at the device at once.
+    pub(super) overlaps: Overlaps,
+}
+
+/// Dispatches that are needed to tell whether overlaps are to be expected.
+const KNOWN: u64 = 8;
+
+/// One completion of the kind that only overlaps make, in so many dispatches that look like one.
+const SHARE: u64 = 64;
+
+/// Dispatches of a place where another is at the device, and what they tell: two completions in turn are of two that were there at
+/// once, where a lost completion leaves one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Overlaps {
+    dispatches: u64,
+    completions: u64,
+}
+
+impl Overlaps {
+    /// A dispatch of a place where another may be at the device or not.
+    pub(super) fn dispatch(&mut self, beside_another: bool) {
+        self.dispatches += u64::from(beside_another);
+    }
+
+    /// A completion of a place, in turn with another of it and while one is at the device, or not.
+    pub(super) fn complete(&mut self, in_turn: bool) {
+        self.completions += u64::from(in_turn);
+    }
+
+    /// Whether it is known if several of the same sectors are at the device at once.
+    pub(super) fn are_known(self) -> bool {
+        self.dispatches >= KNOWN
+    }
+
+    /// Whether such were seen, and not by chance.
+    pub(super) fn are_seen(self) -> bool {
+        self.completions > 0 && self.are_to_be_expected()
+    }
+
+    /// Whether they are, as far as known.
+    pub(super) fn are_to_be_expected(self) -> bool {
+        !self.are_known() || self.completions * SHARE >= self.dispatches
+    }
 }
 
 impl Losses {
@@ -32,12 +75,12 @@ impl Losses {
 
     /// All of the trace has been seen.
     pub(super) fn survey(self) -> Self {
-        let Self { services, waits, flushes } = self;
-        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey() }
+        let Self { services, waits, flushes, overlaps } = self;
+        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey(), overlaps }
     }
 }
 
-/// What is known of losses from a trace seen as a whole.
+/// What is known of losses, and of requests of the same sectors at once, from a trace or its beginning.
 #[derive(Clone, Debug)]
 pub struct Survey {
     pub(super) lossy: bool,

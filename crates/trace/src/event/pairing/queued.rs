@@ -1,5 +1,6 @@
 //! Queued pieces, which wait by place until a dispatch or a completion takes them.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use headstack_units::Nanos;
@@ -17,12 +18,42 @@ pub(super) struct Piece {
     /// The trace tells that it was split, but not where.
     is_split: bool,
     pub(super) queued: Nanos,
+    /// When the latest of its extent was queued.
+    pub(super) latest: Nanos,
     pub(super) got: Nanos,
     pub(super) inserted: Nanos,
     pub(super) pid: u32,
     pub(super) marks: Marks,
     /// A hole lies behind it: what takes it may belong to another.
     pub(super) doubtful: bool,
+    /// Another of its place was queued since.
+    pub(super) superseded: bool,
+}
+
+impl Piece {
+    fn new(event: &Event, write: bool, doubtful: bool) -> Self {
+        Self {
+            end: event.end(),
+            write,
+            is_rest: false,
+            is_split: false,
+            queued: event.time,
+            latest: event.time,
+            got: Nanos::MAX,
+            inserted: Nanos::MAX,
+            pid: event.pid,
+            marks: event.marks,
+            doubtful,
+            superseded: false,
+        }
+    }
+}
+
+/// What was given up of one place.
+pub(super) struct Dropped {
+    pub(super) all: u64,
+    /// Of them those known to be superseded.
+    pub(super) superseded: u64,
 }
 
 /// What is dispatched: device, sectors from … to before …, and whether they are written.
@@ -36,13 +67,15 @@ pub(super) struct Queued {
     longest: u64,
     /// Pieces of dispatches to come: those of the same extent as one dispatched before.
     owed: BTreeMap<Extent, Owed>,
+    lost: u64,
+    /// Lists that are empty, to be filled again.
+    spare: Vec<Vec<Piece>>,
 }
 
-/// Pieces of one extent, and when the first of them was dispatched. `None`: which it is, is not clear.
+/// Pieces of one extent.
 #[derive(Debug)]
 struct Owed {
-    pieces: VecDeque<Option<Piece>>,
-    since: Nanos,
+    pieces: VecDeque<Piece>,
 }
 
 /// What was queued of an extent that is dispatched.
@@ -51,25 +84,12 @@ pub(super) enum Taken {
     Pieces(Vec<Piece>),
     /// What lies there makes up something else.
     Misfit,
-    /// An earlier dispatch may have had its piece.
-    Unclear,
 }
 
 impl Queued {
     /// A piece begins to wait.
     pub(super) fn push(&mut self, event: &Event, write: bool, doubtful: bool) {
-        let piece = Piece {
-            end: event.end(),
-            write,
-            is_rest: false,
-            is_split: false,
-            queued: event.time,
-            got: Nanos::MAX,
-            inserted: Nanos::MAX,
-            pid: event.pid,
-            marks: event.marks,
-            doubtful,
-        };
+        let piece = Piece::new(event, write, doubtful);
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
     }
@@ -86,11 +106,33 @@ impl Queued {
         self.instants_at((event.device, event.sector, write)).count() as u64
     }
 
+    /// Another is queued that begins there: how many are superseded by it, and were not before.
+    pub(super) fn supersede_alike(&mut self, event: &Event, write: bool) -> u64 {
+        let pieces = self.pieces.get_mut(&(event.device, event.sector)).into_iter().flatten();
+        let owed = self.owed.get_mut(&(event.device, event.sector, event.end(), write));
+        let owed = owed.into_iter().flat_map(|owed| &mut owed.pieces);
+        let all = pieces.filter(|piece| piece.write == write).chain(owed);
+        all.map(|piece| u64::from(!std::mem::replace(&mut piece.superseded, true))).sum()
+    }
+
     /// Gives up those that begin where the event does.
-    pub(super) fn drop_alike(&mut self, event: &Event, write: bool) {
+    pub(super) fn drop_alike(&mut self, event: &Event, write: bool) -> Dropped {
+        let mut dropped = Dropped { all: 0, superseded: 0 };
         if let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) {
-            pieces.retain(|piece| piece.write != write);
+            pieces.retain(|piece| {
+                dropped.all += u64::from(piece.write == write);
+                dropped.superseded += u64::from(piece.write == write && piece.superseded);
+                piece.write != write
+            });
         }
+        dropped
+    }
+
+    /// How many that are superseded wait since `since` or later.
+    pub(super) fn young(&self, since: Nanos) -> u64 {
+        let owed = self.owed.values().flat_map(|owed| &owed.pieces);
+        let all = self.pieces.values().flatten().chain(owed);
+        all.filter(|piece| piece.superseded && piece.queued >= since).count() as u64
     }
 
     /// Whether the event tells again of the rest of a piece that was split, or of which the beginning was dispatched.
@@ -114,9 +156,10 @@ impl Queued {
         self.pieces.entry((event.device, end)).or_default().push(rest);
     }
 
-    /// Takes the pieces that make up what is dispatched at `now`. If none do: all that have a part in it, or with `strict` none.
-    /// Of one that reaches beyond on either side, the rest stays; with `strict`, it must be known to be split.
-    pub(super) fn take(&mut self, extent: Extent, now: Nanos, strict: bool) -> Taken {
+    /// Takes the pieces that make up what is dispatched. If none do: all that have a part in it, or with `strict` none.
+    /// Of one that reaches beyond on either side, the rest stays; with `strict`, it must be known to be split. Of several of the
+    /// extent those queued before `since` lost their dispatch.
+    pub(super) fn take(&mut self, extent: Extent, since: Nanos, strict: bool) -> Taken {
         let mut near = self.near(extent, strict);
         let (_, first, end, _) = extent;
         let mut own = tiles(&near, first, end);
@@ -125,8 +168,8 @@ impl Queued {
                 near = self.near(extent, strict);
                 own = tiles(&near, first, end);
             }
-            if let Some(owed) = self.settle(extent, own.as_deref().unwrap_or_default()) {
-                return owed.map_or(Taken::Unclear, |piece| Taken::Pieces(vec![piece]));
+            if let Some(owed) = self.settle(extent, since, own.is_some()) {
+                return Taken::Pieces(vec![owed]);
             }
         }
         let alike = near.iter().filter(|piece| (piece.start, piece.end) == (first, end)).count();
@@ -136,10 +179,42 @@ impl Queued {
             None => near,
         };
         let taken = self.remove(extent, &chosen);
-        if alike > 1 && taken.len() == 1 {
-            self.owe(extent, now);
+        let [one] = taken[..] else { return Taken::Pieces(taken) };
+        if alike <= 1 {
+            return Taken::Pieces(taken);
         }
-        Taken::Pieces(taken)
+        self.owe(extent, one);
+        Taken::Pieces(self.settle(extent, since, false).into_iter().collect())
+    }
+
+    /// Takes the only piece that begins where a dispatch does, if it is just that, and none is owed: nothing fits better.
+    #[inline]
+    pub(super) fn take_alone(&mut self, (device, first, end, write): Extent) -> Option<Piece> {
+        if !self.owed.is_empty() {
+            return None;
+        }
+        let Entry::Occupied(mut found) = self.pieces.entry((device, first)) else { return None };
+        let [piece] = found.get()[..] else { return None };
+        if piece.end != end || piece.write != write {
+            return None;
+        }
+        found.get_mut().clear();
+        self.spare.push(found.remove());
+        Some(piece)
+    }
+
+    /// Queues a piece where none waits: whether that is so.
+    #[inline]
+    pub(super) fn push_alone(&mut self, event: &Event, write: bool) -> bool {
+        if !self.owed.is_empty() {
+            return false;
+        }
+        let Entry::Vacant(place) = self.pieces.entry((event.device, event.sector)) else { return false };
+        let mut pieces = self.spare.pop().unwrap_or_default();
+        pieces.push(Piece::new(event, write, false));
+        place.insert(pieces);
+        self.longest = self.longest.max(u64::from(event.sectors()));
+        true
     }
 
     /// The pieces that have a part in an extent, in order of place and of queueing.
@@ -188,15 +263,15 @@ impl Queued {
         taken
     }
 
-    /// Those of the extent that is dispatched now go on waiting for dispatches of their own.
-    fn owe(&mut self, extent: Extent, now: Nanos) {
-        let (device, first, end, write) = extent;
-        let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };
-        let alike = pieces.extract_if(.., |piece| piece.write == write && piece.end == end).map(Some);
-        let owed = self.owed.entry(extent).or_insert_with(|| Owed { pieces: VecDeque::new(), since: now });
-        owed.pieces.extend(alike);
+    /// The first of an extent and the others like it wait for dispatches of their own.
+    fn owe(&mut self, extent: Extent, first: Piece) {
+        let (device, start, end, write) = extent;
+        let owed = self.owed.entry(extent).or_insert_with(|| Owed { pieces: VecDeque::new() });
+        owed.pieces.push_back(first);
+        let Some(pieces) = self.pieces.get_mut(&(device, start)) else { return };
+        owed.pieces.extend(pieces.extract_if(.., |piece| piece.write == write && piece.end == end));
         if pieces.is_empty() {
-            self.pieces.remove(&(device, first));
+            self.pieces.remove(&(device, start));
         }
     }
 
@@ -205,9 +280,7 @@ impl Queued {
     fn reclaim(&mut self, (device, first, end, write): Extent) -> bool {
         let within = self.owed.range_mut((device, first, 0, false)..(device, end, 0, false));
         let within = within.filter(|((_, _, until, is_write), _)| *until <= end && *is_write == write);
-        let known = within.filter(|(_, owed)| matches!(owed.pieces.front(), Some(Some(_))));
-        let found: Vec<_> =
-            known.filter_map(|(key, owed)| Some((*key, owed.pieces.pop_front().flatten()?))).collect();
+        let found: Vec<_> = within.filter_map(|(key, owed)| Some((*key, owed.pieces.pop_front()?))).collect();
         for (key, piece) in &found {
             self.pieces.entry((device, key.1)).or_default().push(*piece);
         }
@@ -215,29 +288,38 @@ impl Queued {
         !found.is_empty()
     }
 
-    /// The piece of a dispatch that was owed, or that it is not clear which it is. A piece that was queued since may have lost
-    /// the dispatch that is owed, and then each one after would get the piece before: it takes its own, and none is clear.
-    #[expect(clippy::option_option, reason = "nothing owed; something, and perhaps not which")]
-    fn settle(&mut self, extent: Extent, own: &[Near]) -> Option<Option<Piece>> {
+    /// Of what is owed to dispatches of an extent, what was queued first since `since`; and the last, if none was and nothing
+    /// else makes up the extent.
+    fn settle(&mut self, extent: Extent, since: Nanos, has_own: bool) -> Option<Piece> {
         let owed = self.owed.get_mut(&extent)?;
-        let (device, first, end, _) = extent;
-        let queued = |near: &Near| Some(self.pieces.get(&(device, near.start))?.get(near.index)?.queued);
-        let is_whole = own.iter().all(|near| near.start >= first && near.end <= end);
-        if is_whole && own.iter().filter_map(queued).min() > Some(owed.since) {
-            owed.pieces.iter_mut().for_each(|piece| *piece = None);
-            return None;
+        let (device, start, end, write) = extent;
+        let later = self.pieces.get(&(device, start)).into_iter().flatten();
+        let later = later.filter(|piece| (piece.end, piece.write) == (end, write));
+        let latest = later.chain(&owed.pieces).map(|piece| piece.queued).max()?;
+        while owed
+            .pieces
+            .front()
+            .is_some_and(|piece| piece.queued < since && (has_own || piece.queued < latest))
+        {
+            owed.pieces.pop_front();
+            self.lost += 1;
         }
-        let piece = owed.pieces.pop_front()?;
+        let piece = owed.pieces.pop_front();
         if owed.pieces.is_empty() {
             self.owed.remove(&extent);
         }
-        Some(piece)
+        piece.map(|piece| Piece { latest, ..piece })
+    }
+
+    /// How many were given up since this was asked last, as they waited for too long.
+    pub(super) fn take_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.lost)
     }
 
     /// Events are missing: who is owed what is not known.
     pub(super) fn forget_owed(&mut self) -> u64 {
         let owed = std::mem::take(&mut self.owed);
-        owed.into_values().map(|owed| owed.pieces.into_iter().flatten().count() as u64).sum()
+        owed.into_values().map(|owed| owed.pieces.len() as u64).sum()
     }
 
     /// A hole ended then: what was queued before is doubtful.
@@ -257,7 +339,7 @@ impl Queued {
 
     /// When each began to wait.
     pub(super) fn instants(&self) -> impl Iterator<Item = Nanos> {
-        let owed = self.owed.values().flat_map(|owed| owed.pieces.iter().flatten());
+        let owed = self.owed.values().flat_map(|owed| &owed.pieces);
         self.pieces.values().flatten().chain(owed).map(|piece| piece.queued)
     }
 
@@ -273,8 +355,7 @@ impl Queued {
             !pieces.is_empty()
         });
         self.owed.retain(|_, owed| {
-            let since = owed.since;
-            owed.pieces.retain(|piece| piece.as_ref().map_or(since >= horizon, &mut waits_on));
+            owed.pieces.retain(&mut waits_on);
             !owed.pieces.is_empty()
         });
         given_up
@@ -298,33 +379,35 @@ mod tests {
 
     const EXTENT: Extent = (7, 100, 108, false);
 
-    /// When the pieces of a dispatch at `now` were queued; `None` if that is not clear.
-    fn taken(queued: &mut Queued, now: u64) -> Option<Vec<u64>> {
-        match queued.take(EXTENT, Nanos(now), false) {
-            Taken::Pieces(pieces) => Some(pieces.iter().map(|piece| piece.queued.0).collect()),
-            Taken::Misfit | Taken::Unclear => None,
+    /// When the pieces of a dispatch were queued, if those queued before `since` lost theirs.
+    fn taken(queued: &mut Queued, since: u64) -> Vec<u64> {
+        match queued.take(EXTENT, Nanos(since), false) {
+            Taken::Pieces(pieces) => pieces.iter().map(|piece| piece.queued.0).collect(),
+            Taken::Misfit => panic!("nothing fits"),
         }
     }
 
     #[test]
     fn each_of_several_of_one_extent_has_a_dispatch_of_its_own() {
         let mut three = queued(&[100, 100, 96, 100]);
-        assert_eq!([5, 6, 7].map(|now| taken(&mut three, now).unwrap()), [[1], [2], [4]]);
+        assert_eq!([0, 0, 0].map(|since| taken(&mut three, since)), [[1], [2], [4]]);
         assert_eq!(three.sweep(Nanos::MAX), 1, "the one that reaches in is another's");
-        // One queued before any of them was dispatched waits for its turn.
+        // Those that come meanwhile wait for their turn.
         let mut late = queued(&[100, 100]);
-        assert_eq!(taken(&mut late, 20), Some(vec![1]));
-        late.push(&event(15, Action::Queue, 100, 8, "R"), false, false);
-        assert_eq!(late.instants().count(), 2);
-        assert_eq!([21, 22].map(|now| taken(&mut late, now).unwrap()), [[2], [15]]);
+        assert_eq!(taken(&mut late, 0), [1]);
+        for at in [15, 16] {
+            late.push(&event(at, Action::Queue, 100, 8, "R"), false, false);
+        }
+        assert_eq!(late.instants().count(), 3);
+        assert_eq!([0, 0, 0].map(|since| taken(&mut late, since)), [[2], [15], [16]]);
         assert_eq!(late.instants().count(), 0);
     }
 
     #[test]
     fn of_several_of_one_extent_one_may_be_merged_with_others() {
         let mut two = queued(&[100, 100, 108]);
-        assert_eq!(taken(&mut two, 5), Some(vec![1]));
-        let Taken::Pieces(merged) = two.take((7, 100, 116, false), Nanos(6), false) else {
+        assert_eq!(taken(&mut two, 0), [1]);
+        let Taken::Pieces(merged) = two.take((7, 100, 116, false), Nanos(0), false) else {
             panic!("nothing")
         };
         let mut instants: Vec<u64> = merged.iter().map(|piece| piece.queued.0).collect();
@@ -336,10 +419,10 @@ mod tests {
     #[test]
     fn what_was_queued_since_in_parts_is_not_what_was_owed() {
         let mut one_lost = queued(&[100, 100]);
-        assert_eq!(taken(&mut one_lost, 5), Some(vec![1]));
+        assert_eq!(taken(&mut one_lost, 0), [1]);
         one_lost.push(&event(1000, Action::Queue, 100, 2, "R"), false, false);
         one_lost.push(&event(1001, Action::Queue, 102, 6, "R"), false, false);
-        let mut parts = taken(&mut one_lost, 1005).unwrap();
+        let mut parts = taken(&mut one_lost, 900);
         parts.sort_unstable();
         assert_eq!(parts, [1000, 1001]);
     }
@@ -347,23 +430,43 @@ mod tests {
     #[test]
     fn a_dispatch_that_is_missing_makes_no_other_wait() {
         let mut one_lost = queued(&[100, 100]);
-        assert_eq!(taken(&mut one_lost, 5), Some(vec![1]));
+        assert_eq!(taken(&mut one_lost, 0), [1]);
         for now in [1000, 2000] {
             one_lost.push(&event(now, Action::Queue, 100, 8, "R"), false, false);
-            assert_eq!(taken(&mut one_lost, now + 5), Some(vec![now]));
+            assert_eq!(taken(&mut one_lost, now - 100), [now]);
         }
-        // Should it come after all, nobody knows when it was queued.
-        assert_eq!(taken(&mut one_lost, 3000), None);
-        assert_eq!(taken(&mut one_lost, 3000), Some(vec![]));
+        assert_eq!(one_lost.take_lost(), 1);
+        assert!(taken(&mut one_lost, 2900).is_empty());
         let mut swept = queued(&[100, 100]);
-        taken(&mut swept, 5);
+        taken(&mut swept, 0);
         assert_eq!((swept.sweep(Nanos(2)), swept.sweep(Nanos(3)), swept.owed.len()), (0, 1, 0));
+    }
+
+    /// The first of those that wait is known to be lost where another was queued since, and only there.
+    #[test]
+    fn of_several_of_one_extent_those_too_old_are_given_up() {
+        let mut three = queued(&[100, 100, 100]);
+        assert_eq!([taken(&mut three, 2), taken(&mut three, 9)], [[2], [3]]);
+        assert_eq!((three.take_lost(), three.take_lost(), three.owed.len()), (1, 0, 0));
+    }
+
+    #[test]
+    fn each_is_superseded_once_and_knows_the_latest_of_its_place() {
+        let mut all = queued(&[100, 100]);
+        let again = event(3, Action::Queue, 100, 8, "R");
+        assert_eq!([false, true, false].map(|write| all.supersede_alike(&again, write)), [2, 0, 0]);
+        all.push(&again, false, false);
+        let Taken::Pieces(first) = all.take(EXTENT, Nanos(0), false) else { panic!("nothing") };
+        assert_eq!((first[0].queued, first[0].latest, first[0].superseded), (Nanos(1), Nanos(3), true));
+        // Those that are owed are superseded, too.
+        assert_eq!(all.supersede_alike(&event(4, Action::Queue, 100, 8, "R"), false), 1);
+        assert_eq!((all.young(Nanos(2)), all.young(Nanos(3)), all.young(Nanos(4))), (2, 1, 0));
     }
 
     #[test]
     fn the_rest_of_a_piece_is_told_of_once() {
         let mut queued = queued(&[96]);
-        assert!(matches!(queued.take((7, 96, 100, false), Nanos(3), false), Taken::Pieces(_)));
+        assert!(matches!(queued.take((7, 96, 100, false), Nanos(0), false), Taken::Pieces(_)));
         let rest = |write, sectors| queued.is_rest(&event(4, Action::Queue, 100, sectors, "R"), write);
         assert_eq!([rest(false, 4), rest(true, 4), rest(false, 8)], [true, false, false]);
     }
@@ -386,7 +489,7 @@ mod tests {
         queued.split(&event(3, Action::Split, 102, 3, "R"), false);
         assert!(is_rest(&queued, 105, 3, "R"));
         for (first, end) in [(102, 105), (105, 108), (100, 102)] {
-            let taken = queued.take((7, first, end, false), Nanos(5), true);
+            let taken = queued.take((7, first, end, false), Nanos(0), true);
             assert!(matches!(&taken, Taken::Pieces(one) if one.len() == 1), "{first} to {end}: {taken:?}");
         }
         assert_eq!(queued.instants().count(), 0);
