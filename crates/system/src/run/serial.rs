@@ -306,8 +306,11 @@ impl Account<'_> {
             self.bus.grant(from);
             self.bus.release(to.min(until));
         }
-        self.unit.arrive(at);
-        self.unit.leave(outcome.finish.min(until));
+        // A command that follows another of its request may begin after the end: it is not of this run.
+        if at <= until {
+            self.unit.arrive(at);
+            self.unit.leave(outcome.finish.min(until));
+        }
         if outcome.finish <= until {
             self.unit.work(command.op, &outcome, drive.take_work());
             self.bus.complete(&outcome);

@@ -265,6 +265,36 @@ proptest! {
     }
 
     #[test]
+    fn a_closed_replay_is_the_same_requests_at_the_same_times(
+        drafts in drafts(60),
+        volumes in volumes(),
+        picks in picks(),
+        around in 0..9_u8,
+    ) {
+        let text = text(&volumes, None, "outstanding_per_drive = 1");
+        let Some(system) = build(&text, &picks) else { return Ok(()) };
+        let requests = requests(&drafts, &system);
+        let replay = |options| RunOptions { replay: Replay::Closed, ..options };
+        let Ok((kept, _)) = told(&system, &requests, &replay(RunOptions::default())) else { return Ok(()) };
+        let mut issued = requests.clone();
+        for row in &kept.rows {
+            issued[row.id as usize].arrival = row.arrival;
+        }
+        // What counts is told by the instants at which requests are issued.
+        let options = window(around, &issued, &RunOptions { threads: Some(1), ..RunOptions::default() });
+        let closed = told(&system, &requests, &replay(options.clone())).map(in_order);
+        let open = told(&system, &issued, &options).map(in_order);
+        let (closed, open) = (closed.unwrap(), open.unwrap());
+        prop_assert_eq!(&closed.0.rows, &open.0.rows);
+        prop_assert_eq!(&closed.1.drives, &open.1.drives);
+        prop_assert_eq!(&closed.1.buses, &open.1.buses);
+        prop_assert_eq!(closed.1.simulated_s, open.1.simulated_s);
+        if around < 4 {
+            prop_assert_eq!(closed.0.background, open.0.background);
+        }
+    }
+
+    #[test]
     fn sums_hold_of_any_system(
         drafts in drafts(80),
         volumes in volumes(),
@@ -342,4 +372,23 @@ fn the_seek_of_a_read_without_a_buffer_is_work() {
     assert!(busy.seek > Nanos::ZERO);
     let used = summary.drives[0].utilisation * summary.simulated_s;
     assert!((used - (busy.seek + busy.rotation + busy.transfer).as_s()).abs() < 1e-9, "{used} {busy:?}");
+}
+
+/// A flush goes to all drives before its data go to one: the second command may come after the run has ended.
+#[test]
+fn a_command_that_follows_after_the_end_is_in_no_account() {
+    let text = "[volume.v]\nlevel = \"concatenation\"\ndrives = [\"hp-97560\", \"hp-97560\"]\n";
+    let set =
+        [("drive.*.write_policy", "{write-back={size_kib=64}}"), ("drive.*.controller.queue_depth", "1")];
+    let system = system(text, &set);
+    let write = Request::new(Nanos(0), Op::Write, Lba(500_000), 8);
+    let requests = [write, Request { flags: RequestFlags::FLUSH, lba: Lba(9_000), ..write }];
+    let replay = RunOptions { replay: Replay::Closed, ..RunOptions::default() };
+    let (kept, _) = go(&system, source(&requests), &replay);
+    let issued = [requests[0], Request { arrival: kept.rows[1].arrival, ..requests[1] }];
+    // While what was written before goes to the media.
+    let until = Some(kept.rows[1].arrival + Nanos(3_000_000));
+    let (_, closed) = go(&system, source(&requests), &RunOptions { until, ..replay });
+    let (_, open) = go(&system, source(&issued), &RunOptions { until, ..RunOptions::default() });
+    assert_eq!((closed.in_flight_cut, &closed.drives, &closed.buses), (1, &open.drives, &open.buses));
 }
