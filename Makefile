@@ -21,11 +21,6 @@ export PIP_REQUIRE_VIRTUALENV := 1
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 # The versions that were tested together; `make lock` brings them up to date.
 export PIP_CONSTRAINT := $(CURDIR)/python.lock
-# From scratch the tests are compiled as a whole: what would make a second build faster costs the first one time. Where cargo has
-# compiled in parts before, it goes on so, or each would compile anew what the other compiled.
-ifeq ($(wildcard $(or $(CARGO_TARGET_DIR),target)/debug/incremental),)
-export CARGO_INCREMENTAL ?= 0
-endif
 # Property tests draw the same cases each time, so that a change is judged by what it changes; `make search` draws others.
 export PROPTEST_RNG_SEED ?= 1
 # Where pip finds the build backend.
@@ -36,7 +31,7 @@ RUST_TESTS := --workspace --exclude headstack-python
 # Without the benchmarks, which hold no tests, and take their own harness and all that it needs along; `make lint` compiles them.
 TESTED := $(RUST_TESTS) --exclude headstack-benches
 # Of the tests that measure the drives of the library each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
-export ONE_IN ?= 12
+export ONE_IN ?= 6
 export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 # The slow tests, of what is built for the others: to build them in release takes longer than they do. Chosen among all crates: with
 # one alone some of what it stands on has fewer features, and is built once more.
