@@ -54,6 +54,20 @@ impl BatchMeans {
         }
     }
 
+    /// Adds the next values of the stream.
+    pub fn record_all(&mut self, mut values: &[Nanos]) {
+        while !values.is_empty() {
+            let open = usize::try_from(self.open_left).map_or(values.len(), |left| left.min(values.len()));
+            let (batch, rest) = values.split_at(open);
+            self.open_sum += batch.iter().map(|value| u128::from(value.0)).sum::<u128>();
+            self.open_left -= open as u64;
+            if self.open_left == 0 {
+                self.close_batch();
+            }
+            values = rest;
+        }
+    }
+
     fn close_batch(&mut self) {
         self.sums[self.full] = self.open_sum;
         self.full += 1;
@@ -146,6 +160,16 @@ mod tests {
         let sums: Vec<u128> =
             values.chunks_exact(len).map(|b| b.iter().map(|&v| u128::from(v)).sum()).collect();
         assert_eq!(batches.sums[..batches.full], sums);
+    }
+
+    #[test]
+    fn many_at_a_time_are_one_by_one() {
+        let values: Vec<Nanos> = (0..5_000_u64).map(|i| Nanos(i * i % 9_973)).collect();
+        for chunk in [1, 7, 64, 999, 5_000] {
+            let mut together = BatchMeans::new();
+            values.chunks(chunk).for_each(|values| together.record_all(values));
+            assert_eq!(together, values.iter().copied().collect(), "{chunk}");
+        }
     }
 
     #[test]

@@ -119,32 +119,24 @@ impl Quantiles {
         }
     }
 
-    /// Adds many values.
-    pub fn record_all(&mut self, values: impl ExactSizeIterator<Item = Nanos> + Clone) {
+    /// Adds many values that lie within `extremes`, which are values recorded before, or of these.
+    pub fn record_all(&mut self, values: &[Nanos], (least, most): (Nanos, Nanos)) {
         let fits = self.count() + values.len() as u64 <= self.limit;
         let Store::Exact { short, long, sorted } = &mut self.store else {
-            return values.for_each(|value| self.record(value));
+            return values.iter().for_each(|&value| self.record(value));
         };
         if !fits {
-            return values.for_each(|value| self.record(value));
+            return values.iter().for_each(|&value| self.record(value));
         }
         *sorted = false;
-        let (mut min, mut max) = (self.min, self.max);
-        // Mostly all are short: each is put down as if it were, and told from the long ones where one is not.
-        let before = short.len();
-        short.extend(values.clone().map(|value| {
-            min = min.min(value.0);
-            max = max.max(value.0);
-            value.0 as u32
-        }));
-        (self.min, self.max) = (min, max);
-        if max > u64::from(u32::MAX) {
-            short.truncate(before);
-            for value in values {
-                match u32::try_from(value.0) {
-                    Ok(value) => short.push(value),
-                    Err(_) => long.push(value.0),
-                }
+        (self.min, self.max) = (self.min.min(least.0), self.max.max(most.0));
+        if most.0 <= u64::from(u32::MAX) {
+            return short.extend(values.iter().map(|value| value.0 as u32));
+        }
+        for value in values {
+            match u32::try_from(value.0) {
+                Ok(value) => short.push(value),
+                Err(_) => long.push(value.0),
             }
         }
     }
@@ -485,7 +477,10 @@ mod tests {
         for limit in [0, 5, 6, 100] {
             let values = [7, 1 << 33, 3, u64::MAX, 0, 7].map(Nanos);
             let (mut together, mut one_by_one) = (Quantiles::with_limit(limit), Quantiles::with_limit(limit));
-            together.record_all(values.iter().copied());
+            for values in values.chunks(3) {
+                let extremes = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+                together.record_all(values, extremes);
+            }
             for &value in &values {
                 one_by_one.record(value);
             }

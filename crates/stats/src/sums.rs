@@ -22,7 +22,8 @@ impl<const N: usize> Default for Sums<N> {
 
 impl<const N: usize> Sums<N> {
     /// Adds one value to each sum.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "handing so many values on costs as much as adding them")]
+    #[inline(always)]
     pub fn add(&mut self, values: [u64; N]) {
         if values.iter().fold(0, |all, value| all | value) >= SMALL || self.held == FULL {
             self.fold();
@@ -31,6 +32,11 @@ impl<const N: usize> Sums<N> {
         }
         self.held += 1;
         self.narrow.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+
+    /// Adds the sums of others.
+    pub fn merge(&mut self, others: &Self) {
+        self.wide.iter_mut().zip(others.totals()).for_each(|(sum, more)| *sum += more);
     }
 
     #[cold]
@@ -71,14 +77,16 @@ mod tests {
             times in 1_u32..400,
         ) {
             let mut sums = Sums::<3>::default();
+            let mut others = Sums::<3>::default();
             let mut twin = [0_u128; 3];
-            for _ in 0..times {
+            for time in 0..times {
                 for (row, shift) in &values {
                     let row = row.map(|value| value >> shift);
-                    sums.add(row);
+                    if time % 3 == 0 { others.add(row) } else { sums.add(row) }
                     twin.iter_mut().zip(row).for_each(|(sum, value)| *sum += u128::from(value));
                 }
             }
+            sums.merge(&others);
             prop_assert_eq!(sums.totals(), twin);
         }
     }

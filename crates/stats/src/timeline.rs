@@ -86,6 +86,12 @@ impl Timeline {
         }
     }
 
+    /// Forgets all values, but not how wide its bins had become: for values that are merged into a timeline which has those
+    /// forgotten here.
+    pub fn clear(&mut self) {
+        self.bins.clear();
+    }
+
     /// The bins from the first position seen to the last, empty ones between included.
     pub fn bins(&self) -> impl Iterator<Item = TimelineBin> {
         let (shift, first) = (self.shift, self.first);
@@ -216,6 +222,21 @@ mod tests {
         assert_eq!((bins.len(), bins[0].count, bins[511].count), (512, 1, 1));
         timeline.record(u64::MAX / 2, Nanos(1));
         assert_eq!((timeline.count(), timeline.bins().count()), (3, 512));
+    }
+
+    #[test]
+    fn parts_noted_in_the_same_place_one_after_the_other_come_to_the_whole() {
+        let positions: Vec<u64> = (0..3_000).map(|i| i * i % 7_919 + i * 3).collect();
+        let (mut whole, mut sum, mut part) = (Timeline::new(), Timeline::new(), Timeline::new());
+        for positions in positions.chunks(100) {
+            part.clear();
+            for &x in positions {
+                whole.record(x, Nanos(x + 1));
+                part.record(x, Nanos(x + 1));
+            }
+            sum.merge(&part);
+            assert_eq!(sum, whole);
+        }
     }
 
     #[test]

@@ -24,7 +24,15 @@ impl Wide {
     pub(crate) fn add(&mut self, value: u128) {
         let (low, carry) = self.low.overflowing_add(value);
         self.low = low;
-        self.high += u128::from(carry);
+        if carry {
+            self.carry();
+        }
+    }
+
+    /// Seldom: squares of times come to 2^128 after years of them.
+    #[cold]
+    fn carry(&mut self) {
+        self.high += 1;
     }
 
     /// Adds another sum.

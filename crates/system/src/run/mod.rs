@@ -51,7 +51,7 @@ use headstack_units::Nanos;
 use crate::SystemError;
 use crate::engine::{Usage, VolumeRepairs};
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow, CompletionSink, DriverRow};
-use crate::summary::{ArrayCacheUse, BufferCacheUse, ParallelSummary, Recorder, Summary};
+use crate::summary::{ArrayCacheUse, BufferCacheUse, ParallelSummary, Recorder, Statistics, Summary};
 use crate::system::System;
 
 /// Called with the progress of a run every 8192 requests.
@@ -173,6 +173,8 @@ impl RunEnd {
 pub(crate) struct Output<'a> {
     pub(crate) recorder: Recorder,
     sink: &'a mut dyn CompletionSink,
+    /// Somebody takes completions; where not, they go into the statistics one by one.
+    wants_rows: bool,
     on_progress: &'a mut OnProgress<'a>,
     stop: Option<Arc<std::sync::atomic::AtomicBool>>,
     rows: Vec<CompletionRow>,
@@ -193,6 +195,7 @@ impl<'a> Output<'a> {
         // The callback outlives the run; only its own borrows are narrowed here.
         Self {
             recorder: Recorder::new(system, options.warmup),
+            wants_rows: sink.wants_rows(),
             sink,
             on_progress,
             stop: options.stop.clone(),
@@ -209,12 +212,50 @@ impl<'a> Output<'a> {
         self.sink.wants_background()
     }
 
+    /// Whether anybody takes completions.
+    pub(crate) fn wants_rows(&self) -> bool {
+        self.wants_rows
+    }
+
     /// Takes a completion.
     #[inline]
     pub(crate) fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
+        if !self.wants_rows {
+            return self.count(&row());
+        }
         // It is made where it stays.
         self.rows.extend(std::iter::once_with(row));
         if self.rows.len() == BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes a completion that nobody sees.
+    #[inline]
+    fn count(&mut self, row: &CompletionRow) -> Result<(), SystemError> {
+        self.recorder.record_one(row);
+        self.done += 1;
+        self.untold = Some(row.finish);
+        if !self.done.is_multiple_of(BATCH_ROWS as u64) {
+            return Ok(());
+        }
+        self.recorder.settle();
+        self.tell_progress()
+    }
+
+    /// Takes what completions that nobody sees come to, the last of which was at `finish`.
+    pub(crate) fn push_statistics(
+        &mut self,
+        statistics: &Statistics,
+        finish: Nanos,
+    ) -> Result<(), SystemError> {
+        let noted = statistics.noted() as u64;
+        if noted == 0 {
+            return Ok(());
+        }
+        let batches = self.done / BATCH_ROWS as u64;
+        self.recorder.add(statistics);
+        self.done += noted;
+        self.untold = Some(finish);
+        if self.done / BATCH_ROWS as u64 > batches { self.tell_progress() } else { Ok(()) }
     }
 
     /// Takes completions, and background work with the number of them that came before it: as if told one by one.
@@ -239,20 +280,10 @@ impl<'a> Output<'a> {
 
     fn push_some(&mut self, mut rows: &[CompletionRow]) -> Result<(), SystemError> {
         while !rows.is_empty() {
-            // Of a batch rows are held, or they are in the statistics already.
-            let held = self.rows.len() + (self.done % BATCH_ROWS as u64) as usize;
-            let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - held));
+            let (some, rest) = rows.split_at(rows.len().min(BATCH_ROWS - self.rows.len()));
             rows = rest;
             if some.len() == BATCH_ROWS {
                 self.flush_rows(some)?;
-                continue;
-            }
-            if self.rows.is_empty() && !self.sink.wants_rows() {
-                // Statistics need no whole batch.
-                self.note(some);
-                if self.done.is_multiple_of(BATCH_ROWS as u64) {
-                    self.tell_progress()?;
-                }
                 continue;
             }
             self.rows.extend_from_slice(some);

@@ -22,7 +22,7 @@ use super::meanwhile::do_meanwhile;
 use super::worker::Worker;
 use crate::SystemError;
 use crate::record::{BATCH_ROWS, BackgroundRow, CompletionRow};
-use crate::summary::ParallelSummary;
+use crate::summary::{ParallelSummary, Statistics};
 use headstack_units::Nanos;
 
 /// Stretches a thread serves in a round: one that is through early takes another.
@@ -70,7 +70,7 @@ pub(super) fn run(
 ) -> Result<(), SystemError> {
     let mut guessing = Guessing::new(Cut::new(batch));
     let most = guessing.cut.stretch * STRETCHES_A_THREAD * threads;
-    let mut shelf = Shelf::default();
+    let mut shelf = Shelf::new((!output.wants_rows()).then(|| Statistics::new(run.system)));
     let mut parallel = ParallelSummary { threads, ..ParallelSummary::default() };
     let mut known = Vec::new();
     // The first are served by one thread: they show whether the drive keeps up.
@@ -97,6 +97,7 @@ pub(super) fn run(
             put_out(&mut known, output)?;
             return Err(error);
         }
+        shelf.widen(&known);
         if round.requests.len() > guessing.cut.stretch {
             run.end.parallel = Some(parallel);
         }
@@ -218,8 +219,8 @@ impl Stretch<'_> {
             self.run.workers[0].begin_stretch();
             self.run.end.at = Nanos::ZERO;
             self.run.finishes.clear();
-            let mut notes = self.notes.pop().unwrap_or_default();
-            notes.rows.reserve_exact(block.len());
+            let Some(mut notes) = self.notes.pop() else { return };
+            notes.make_room(block.len());
             let id = self.round.id(block.start);
             if self.run.serve_all(id, &requests[block], &mut notes).is_err() {
                 return;
@@ -337,11 +338,31 @@ impl Guessing {
 struct Shelf {
     requests: Vec<Request>,
     notes: Vec<Notes>,
+    /// Statistics of nothing, where nobody takes records, in places as wide as those of the whole run have become: places that
+    /// must grow cost more than what is noted.
+    nothing: Option<Statistics>,
 }
 
 impl Shelf {
+    fn new(nothing: Option<Statistics>) -> Self {
+        Self { nothing, ..Self::default() }
+    }
+
+    /// New notes begin as wide as `known` ones have become.
+    fn widen(&mut self, known: &[Notes]) {
+        if let Some(statistics) = known.last().and_then(|notes| notes.statistics.as_ref()) {
+            self.nothing = Some(statistics.emptied());
+        }
+    }
+
     fn notes(&mut self) -> Notes {
-        self.notes.pop().unwrap_or_default().emptied()
+        match self.notes.pop() {
+            Some(mut notes) => {
+                notes.clear();
+                notes
+            }
+            None => Notes { statistics: self.nothing.clone(), ..Notes::default() },
+        }
     }
 }
 
@@ -350,29 +371,50 @@ impl Shelf {
 struct Notes {
     rows: Vec<CompletionRow>,
     background: Vec<(usize, BackgroundRow)>,
+    /// What the records come to, instead of them, where nobody takes them: they are never written then, and need not go from one
+    /// core's cache to the other's.
+    statistics: Option<Statistics>,
+    /// The completion of the last.
+    finish: Nanos,
 }
 
 impl Notes {
-    fn emptied(mut self) -> Self {
+    fn make_room(&mut self, requests: usize) {
+        match &mut self.statistics {
+            Some(statistics) => statistics.make_room(requests),
+            None => self.rows.reserve_exact(requests),
+        }
+    }
+
+    fn clear(&mut self) {
         self.rows.clear();
         self.background.clear();
-        self
+        self.statistics.iter_mut().for_each(Statistics::clear);
     }
 
     /// Tells all, in order, and forgets it.
     fn put_out(&mut self, output: &mut Output<'_>) -> Result<(), SystemError> {
         output.push_all(&self.rows, &self.background)?;
-        self.rows.clear();
-        self.background.clear();
+        if let Some(statistics) = &self.statistics {
+            output.push_statistics(statistics, self.finish)?;
+        }
+        self.clear();
         Ok(())
     }
 }
 
 impl Records for Notes {
-    #[expect(clippy::inline_always, reason = "the record is to be made where it stays")]
+    #[expect(clippy::inline_always, reason = "the record is to be made where it stays, or not at all")]
     #[inline(always)]
     fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
-        self.rows.extend(std::iter::once_with(row));
+        match &mut self.statistics {
+            None => self.rows.extend(std::iter::once_with(row)),
+            Some(statistics) => {
+                let row = row();
+                self.finish = row.finish;
+                statistics.record(&row);
+            }
+        }
         Ok(())
     }
 

@@ -8,6 +8,7 @@ mod power;
 mod rebuild;
 mod recorder;
 mod report;
+mod statistics;
 
 pub use array_cache::ArrayCacheSummary;
 pub(crate) use array_cache::ArrayCacheUse;
@@ -22,3 +23,4 @@ pub use phase::PhaseSummary;
 pub use power::PowerSummary;
 pub use rebuild::{DataLossSummary, MeanwhileTimes, RebuildSummary};
 pub use recorder::Recorder;
+pub(crate) use statistics::Statistics;

@@ -1,11 +1,11 @@
 //! Statistics of the completions, in constant memory (but for the exact quantiles, see [`Quantiles`]).
 
-use headstack_drive::command::CacheResult;
-use headstack_stats::{BatchMeans, Moments, Quantiles, Sums, Timeline};
+use headstack_stats::{BatchMeans, Moments, Quantiles};
 use headstack_units::{Nanos, Op, RequestFlags};
 
 use crate::record::{CompletionRow, DriverRow};
 use crate::run::Warmup;
+use crate::summary::Statistics;
 use crate::system::System;
 
 /// One kind of time: how sure the mean is, and the quantiles. (Mean and spread are those of both directions together.)
@@ -15,13 +15,14 @@ pub(super) struct Times {
     pub(super) quantiles: Quantiles,
 }
 
-/// Sums over the requests of one direction.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OpSums {
-    pub(super) response: Moments,
-    pub(super) service: Moments,
-    pub(super) phases: Sums<7>,
-    pub(super) sectors: u128,
+impl Times {
+    /// Takes values in order, which lie where all that `moments` hold do.
+    fn take(&mut self, values: &[Nanos], moments: &Moments) {
+        if let Some(extremes) = moments.min().zip(moments.max()) {
+            self.batches.record_all(values);
+            self.quantiles.record_all(values, extremes);
+        }
+    }
 }
 
 /// What is kept of a run's completions.
@@ -34,18 +35,9 @@ pub struct Recorder {
     pub(super) without_data: [u64; 2],
     pub(super) response: Times,
     pub(super) service: Times,
-    /// Reads, writes.
-    pub(super) ops: [OpSums; 2],
-    pub(super) busy: Sums<4>,
-    /// Reads by result (hit, partial hit, miss), and writes reported early.
-    pub(super) cache: [u64; 4],
+    pub(super) statistics: Statistics,
     /// Responses of the driver's requests below a buffer cache: reads, writes.
     pub(super) driver: [Moments; 2],
-    /// Completed requests per drive.
-    pub(super) per_drive: Vec<u64>,
-    pub(super) over_time: Timeline,
-    /// Per device.
-    pub(super) over_lba: Vec<Timeline>,
 }
 
 impl Recorder {
@@ -61,13 +53,8 @@ impl Recorder {
             without_data: [0; 2],
             response: Times::default(),
             service: Times::default(),
-            ops: Default::default(),
-            busy: Sums::default(),
-            cache: [0; 4],
+            statistics: Statistics::new(system),
             driver: Default::default(),
-            per_drive: vec![0; system.config().drives.len()],
-            over_time: Timeline::new(),
-            over_lba: vec![Timeline::new(); system.config().volumes.len()],
         }
     }
 
@@ -88,59 +75,52 @@ impl Recorder {
         };
         // Mostly all of them count.
         if rows.iter().all(counts) {
-            return self.record_counted(rows);
+            rows.iter().for_each(|row| self.statistics.record(row));
+        } else {
+            rows.iter().for_each(|row| self.record_one(row));
         }
-        for row in rows {
-            if !self.counts(row.id, row.arrival) {
-                self.excluded += 1;
-            } else if row.flags.has_any(RequestFlags::WITHOUT_DATA) {
-                // One part with an error is an error of the whole.
-                self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
-            } else {
-                self.record_counted(std::slice::from_ref(row));
-            }
+        self.settle();
+    }
+
+    /// Takes one completion; [`Recorder::settle`] is to be called now and then.
+    #[inline]
+    pub(crate) fn record_one(&mut self, row: &CompletionRow) {
+        if !self.counts(row.id, row.arrival) {
+            self.excluded += 1;
+        } else if row.flags.has_any(RequestFlags::WITHOUT_DATA) {
+            // One part with an error is an error of the whole.
+            self.without_data[usize::from(row.flags.contains(RequestFlags::ABORTED))] += 1;
+        } else {
+            self.statistics.record(row);
         }
     }
 
-    /// Takes completions that count.
-    fn record_counted(&mut self, rows: &[CompletionRow]) {
-        self.response.quantiles.record_all(rows.iter().map(CompletionRow::response));
-        self.service.quantiles.record_all(rows.iter().map(CompletionRow::service));
-        for row in rows {
-            self.record_one(row);
-        }
+    /// Takes what completions that follow come to, all of which count.
+    pub(crate) fn add(&mut self, later: &Statistics) {
+        self.settle();
+        self.statistics.add(later);
+        self.take(&later.responses, &later.services);
+    }
+
+    /// Puts the times that were noted where they are kept.
+    pub(crate) fn settle(&mut self) {
+        let Statistics { responses, services, .. } = &mut self.statistics;
+        let (mut responses, mut services) = (std::mem::take(responses), std::mem::take(services));
+        self.take(&responses, &services);
+        responses.clear();
+        services.clear();
+        // Their room serves again.
+        (self.statistics.responses, self.statistics.services) = (responses, services);
+    }
+
+    fn take(&mut self, responses: &[Nanos], services: &[Nanos]) {
+        let [response, service] = self.statistics.moments();
+        self.response.take(responses, &response);
+        self.service.take(services, &service);
     }
 
     /// Takes one of the driver's requests below a buffer cache.
     pub(crate) fn record_driver(&mut self, row: &DriverRow) {
         self.driver[usize::from(row.row.op == Op::Write)].record(row.row.response());
-    }
-
-    #[inline]
-    fn record_one(&mut self, row: &CompletionRow) {
-        let (response, service) = (row.response(), row.service());
-        self.response.batches.record(response);
-        self.service.batches.record(service);
-        let op = &mut self.ops[usize::from(row.op == Op::Write)];
-        op.response.record(response);
-        op.service.record(service);
-        op.sectors += u128::from(row.sectors);
-        op.phases.add(row.phases.as_array().map(|phase| phase.0));
-        let busy = [row.busy.seek, row.busy.rotation, row.busy.transfer, row.busy.bus];
-        self.busy.add(busy.map(|busy| busy.0));
-        match (row.op, row.cache) {
-            (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
-            (Op::Read, CacheResult::PartialHit) => self.cache[1] += 1,
-            (Op::Read, CacheResult::Miss | CacheResult::ReportedEarly) => self.cache[2] += 1,
-            (Op::Write, CacheResult::ReportedEarly) => self.cache[3] += 1,
-            (Op::Write, _) => {}
-        }
-        if let Some(count) = self.per_drive.get_mut(row.drive as usize) {
-            *count += 1;
-        }
-        self.over_time.record(row.arrival.0, response);
-        if let Some(timeline) = self.over_lba.get_mut(row.device as usize) {
-            timeline.record(row.lba.0, response);
-        }
     }
 }

@@ -5,7 +5,8 @@ use headstack_stats::{Moments, Timeline, cdf};
 use headstack_units::Nanos;
 use serde::Serialize;
 
-use super::recorder::{OpSums, Recorder, Times};
+use super::recorder::{Recorder, Times};
+use super::statistics::OpSums;
 use crate::engine::UnitUse;
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
@@ -24,20 +25,19 @@ impl Recorder {
     /// The summary of what was recorded in a run that ended as `end` tells.
     pub(crate) fn summary(&mut self, system: &System, options: &RunOptions, end: &RunEnd) -> Summary {
         let config = system.config();
+        self.settle();
         let curves = self.curves(end.parallel.is_some());
-        let (response, service) = (self.moments(|op| &op.response), self.moments(|op| &op.service));
+        let [response, service] = self.statistics.moments();
         let requests = response.count();
         let span_ns = u128::from(end.at.saturating_sub(end.counted_from).0);
         let span_s = span_ns as f64 / 1e9;
         let per_second = |amount: f64| if span_s > 0.0 { amount / span_s } else { 0.0 };
-        let sectors = self.ops.iter().map(|op| op.sectors).sum::<u128>();
+        let ops = self.statistics.ops.each_ref();
+        let sectors = ops.map(OpSums::sectors).iter().sum::<u128>();
         let mib = sectors as f64 * f64::from(system.sector_bytes()) / 1_048_576.0;
-        let mut all_phases = [0; 7];
-        for op in &self.ops {
-            all_phases.iter_mut().zip(op.phases.totals()).for_each(|(sum, phase)| *sum += phase);
-        }
+        let (phases, busy) = (sum(ops.map(OpSums::phases)), sum(ops.map(OpSums::busy)));
         let energies = energies(system, end, span_ns);
-        let [hits, partial_hits, misses, early] = self.cache;
+        let [hits, partial_hits, misses, early] = self.statistics.cache;
         Summary {
             requests,
             simulated_s: end.at.as_s(),
@@ -52,8 +52,8 @@ impl Recorder {
             quantiles: self.response.quantiles.kind().as_str(),
             response_ms: self.response.summary(&response),
             service_ms: self.service.summary(&service),
-            phases_ms: phase_means(&all_phases, requests),
-            busy_ms: busy_means(&self.busy.totals(), requests),
+            phases_ms: phase_means(&phases, requests),
+            busy_ms: busy_means(&busy, requests),
             iops: per_second(requests as f64),
             mib_per_s: per_second(mib),
             cache: CacheSummary {
@@ -62,8 +62,8 @@ impl Recorder {
                 read_misses: misses,
                 writes_reported_early: early,
             },
-            reads: self.ops[0].summary(),
-            writes: self.ops[1].summary(),
+            reads: self.statistics.ops[0].summary(),
+            writes: self.statistics.ops[1].summary(),
             power: all_power(&energies, span_ns),
             drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),
@@ -96,13 +96,6 @@ impl Recorder {
         }
     }
 
-    /// Both directions together.
-    fn moments(&self, of: fn(&OpSums) -> &Moments) -> Moments {
-        let mut moments = *of(&self.ops[0]);
-        moments.merge(of(&self.ops[1]));
-        moments
-    }
-
     fn drives(
         &self,
         system: &System,
@@ -119,7 +112,7 @@ impl Recorder {
                 DriveSummary {
                     name: drive.name.clone(),
                     model: drive.model.clone(),
-                    requests: self.per_drive[index],
+                    requests: self.statistics.per_drive[index],
                     commands: units().map(|unit| unit.commands).sum(),
                     utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
                     queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
@@ -170,6 +163,7 @@ impl Recorder {
             response_cdf,
             service_cdf,
             response_over_time: self
+                .statistics
                 .over_time
                 .bins()
                 .map(|bin| TimeBin {
@@ -180,7 +174,13 @@ impl Recorder {
                     max_ms: bin.max.as_ms(),
                 })
                 .collect(),
-            response_over_lba: self.over_lba.iter().zip(&system.config().volumes).map(over_lba).collect(),
+            response_over_lba: self
+                .statistics
+                .over_lba
+                .iter()
+                .zip(&system.config().volumes)
+                .map(over_lba)
+                .collect(),
         }
     }
 }
@@ -218,7 +218,7 @@ impl OpSums {
             requests: self.response.count(),
             response_ms: mean(&self.response),
             service_ms: mean(&self.service),
-            phases_ms: phase_means(&self.phases.totals(), self.response.count()),
+            phases_ms: phase_means(&self.phases(), self.response.count()),
         }
     }
 }
@@ -243,6 +243,12 @@ fn energies(system: &System, end: &RunEnd, span_ns: u128) -> Vec<Option<Energy>>
 fn all_power(energies: &[Option<Energy>], span_ns: u128) -> Option<PowerSummary> {
     let all: Option<Vec<Energy>> = energies.iter().copied().collect();
     PowerSummary::new(&all?.iter().fold(Energy::default(), |sum, energy| sum.and(energy)), span_ns)
+}
+
+/// Reads and writes together.
+fn sum<const N: usize>([mut reads, writes]: [[u128; N]; 2]) -> [u128; N] {
+    reads.iter_mut().zip(writes).for_each(|(sum, more)| *sum += more);
+    reads
 }
 
 /// a / b, or 0 where b is 0.

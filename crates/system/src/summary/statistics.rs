@@ -1,0 +1,181 @@
+//! What completions come to, but for what depends on their order: of two stretches it adds up.
+
+use headstack_drive::command::CacheResult;
+use headstack_stats::{Moments, Sums, Timeline};
+use headstack_units::{Nanos, Op};
+
+use crate::record::CompletionRow;
+use crate::system::System;
+
+/// Sums over the requests of one direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpSums {
+    pub(super) response: Moments,
+    pub(super) service: Moments,
+    /// Seven phases, four kinds of gross work, sectors: together, for all of them are added in one go.
+    amounts: Sums<12>,
+}
+
+impl OpSums {
+    pub(super) fn phases(&self) -> [u128; 7] {
+        let [queue, overhead, seek, rotation, transfer, bus, other, ..] = self.amounts.totals();
+        [queue, overhead, seek, rotation, transfer, bus, other]
+    }
+
+    /// Seek, rotation, transfer, bus.
+    pub(super) fn busy(&self) -> [u128; 4] {
+        let [.., seek, rotation, transfer, bus, _] = self.amounts.totals();
+        [seek, rotation, transfer, bus]
+    }
+
+    pub(super) fn sectors(&self) -> u128 {
+        let [.., sectors] = self.amounts.totals();
+        sectors
+    }
+
+    #[expect(clippy::inline_always, reason = "as [`Statistics::record`]")]
+    #[inline(always)]
+    fn record(&mut self, row: &CompletionRow, response: Nanos, service: Nanos) {
+        self.response.record(response);
+        self.service.record(service);
+        let [queue, overhead, seek, rotation, transfer, bus, other] =
+            row.phases.as_array().map(|phase| phase.0);
+        let busy = &row.busy;
+        let (busy_seek, busy_rotation) = (busy.seek.0, busy.rotation.0);
+        let (busy_transfer, busy_bus) = (busy.transfer.0, busy.bus.0);
+        let sectors = u64::from(row.sectors);
+        self.amounts.add([
+            queue,
+            overhead,
+            seek,
+            rotation,
+            transfer,
+            bus,
+            other,
+            busy_seek,
+            busy_rotation,
+            busy_transfer,
+            busy_bus,
+            sectors,
+        ]);
+    }
+
+    fn add(&mut self, later: &Self) {
+        self.response.merge(&later.response);
+        self.service.merge(&later.service);
+        self.amounts.merge(&later.amounts);
+    }
+}
+
+/// What completions that count come to.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistics {
+    /// Reads, writes.
+    pub(super) ops: [OpSums; 2],
+    /// Reads by result (hit, partial hit, miss), and writes reported early.
+    pub(super) cache: [u64; 4],
+    /// Completed requests per drive.
+    pub(super) per_drive: Vec<u64>,
+    pub(super) over_time: Timeline,
+    /// Per device.
+    pub(super) over_lba: Vec<Timeline>,
+    /// The times of the last requests, in order, until somebody takes them who puts them in order.
+    pub(super) responses: Vec<Nanos>,
+    pub(super) services: Vec<Nanos>,
+}
+
+impl Statistics {
+    /// Of no requests of a run on `system`.
+    pub(crate) fn new(system: &System) -> Self {
+        Self {
+            ops: Default::default(),
+            cache: [0; 4],
+            per_drive: vec![0; system.config().drives.len()],
+            over_time: Timeline::new(),
+            over_lba: vec![Timeline::new(); system.config().volumes.len()],
+            responses: Vec::new(),
+            services: Vec::new(),
+        }
+    }
+
+    /// Of no requests of the same run, in places as wide as they have become here.
+    pub(crate) fn emptied(&self) -> Self {
+        let Self { per_drive, over_time, over_lba, .. } = self;
+        let mut emptied = Self {
+            ops: Default::default(),
+            cache: [0; 4],
+            per_drive: per_drive.clone(),
+            over_time: over_time.clone(),
+            over_lba: over_lba.clone(),
+            responses: Vec::new(),
+            services: Vec::new(),
+        };
+        emptied.clear();
+        emptied
+    }
+
+    /// Of how many requests the times are noted.
+    pub(crate) fn noted(&self) -> usize {
+        self.responses.len()
+    }
+
+    /// There are to be so many more.
+    pub(crate) fn make_room(&mut self, requests: usize) {
+        self.responses.reserve_exact(requests);
+        self.services.reserve_exact(requests);
+    }
+
+    /// Forgets all, for requests of the same run.
+    pub(crate) fn clear(&mut self) {
+        self.ops = Default::default();
+        self.cache = [0; 4];
+        self.per_drive.fill(0);
+        self.over_time.clear();
+        self.over_lba.iter_mut().for_each(Timeline::clear);
+        self.responses.clear();
+        self.services.clear();
+    }
+
+    /// Response and service in both directions.
+    pub(super) fn moments(&self) -> [Moments; 2] {
+        let [reads, writes] = &self.ops;
+        let (mut response, mut service) = (reads.response, reads.service);
+        response.merge(&writes.response);
+        service.merge(&writes.service);
+        [response, service]
+    }
+
+    /// Takes a completion.
+    #[expect(clippy::inline_always, reason = "where nobody sees the record, most of it need not be written")]
+    #[inline(always)]
+    pub(crate) fn record(&mut self, row: &CompletionRow) {
+        let (response, service) = (row.response(), row.service());
+        self.responses.push(response);
+        self.services.push(service);
+        self.ops[usize::from(row.op == Op::Write)].record(row, response, service);
+        match (row.op, row.cache) {
+            (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
+            (Op::Read, CacheResult::PartialHit) => self.cache[1] += 1,
+            (Op::Read, CacheResult::Miss | CacheResult::ReportedEarly) => self.cache[2] += 1,
+            (Op::Write, CacheResult::ReportedEarly) => self.cache[3] += 1,
+            (Op::Write, _) => {}
+        }
+        if let Some(count) = self.per_drive.get_mut(row.drive as usize) {
+            *count += 1;
+        }
+        self.over_time.record(row.arrival.0, response);
+        if let Some(timeline) = self.over_lba.get_mut(row.device as usize) {
+            timeline.record(row.lba.0, response);
+        }
+    }
+
+    /// Takes what other completions come to, but for the times noted of them, which are to be put in order.
+    pub(super) fn add(&mut self, later: &Self) {
+        let Self { ops, cache, per_drive, over_time, over_lba, responses: _, services: _ } = later;
+        self.ops.iter_mut().zip(ops).for_each(|(sums, more)| sums.add(more));
+        self.cache.iter_mut().zip(cache).for_each(|(count, more)| *count += more);
+        self.per_drive.iter_mut().zip(per_drive).for_each(|(count, more)| *count += more);
+        self.over_time.merge(over_time);
+        self.over_lba.iter_mut().zip(over_lba).for_each(|(timeline, more)| timeline.merge(more));
+    }
+}
