@@ -39,6 +39,8 @@ pub(crate) struct Dirty {
     sectors: u64,
     /// In order of time.
     arrivals: VecDeque<Arrival>,
+    /// The first of them is known to be held yet.
+    holds_oldest: bool,
     /// Pieces that went by their place since one went by its age.
     by_place: u32,
     /// Going down to the low-water mark.
@@ -151,6 +153,8 @@ impl Dirty {
 
     fn forget(&mut self, start: u64) {
         if let Some(run) = self.runs.remove(&start) {
+            let is_of = |oldest: &Arrival| start < oldest.end && oldest.start < run.end;
+            self.holds_oldest &= !self.arrivals.front().is_some_and(is_of);
             self.places.remove(start, &run.place);
         }
     }
@@ -163,10 +167,15 @@ impl Dirty {
     /// When the oldest came of those not on the media yet.
     pub(crate) fn oldest(&mut self) -> Option<Nanos> {
         while let Some(&Arrival { at, start, end }) = self.arrivals.front() {
-            if self.overlapping(start, end).next().is_some() {
+            // It is asked far more often than runs go.
+            if self.holds_oldest {
                 return Some(at);
             }
-            self.arrivals.pop_front();
+            let is_held = self.overlapping(start, end).next().is_some();
+            self.holds_oldest = is_held;
+            if !is_held {
+                self.arrivals.pop_front();
+            }
         }
         None
     }
@@ -212,8 +221,9 @@ impl Dirty {
     /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the
     /// same.
     pub(super) fn has_same_future(&self, other: &Self) -> bool {
-        // The places follow from the runs; the media are the same.
-        let Self { runs, places: _, physical: _, sectors, arrivals, by_place, draining } = self;
+        // The places follow from the runs, and so does whether the oldest is held; the media are the same.
+        let Self { runs, places: _, physical: _, sectors, arrivals, holds_oldest: _, by_place, draining } =
+            self;
         let turn = |by_place: u32| by_place.min(OVERDUE_EVERY - 1);
         *runs == other.runs
             && *sectors == other.sectors

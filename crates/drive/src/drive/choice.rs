@@ -20,6 +20,12 @@ impl Drive {
                 share_before_choice(&self.model, &mut self.parts, self.queue.reads(), at);
             }
         }
+        // Which arm serves a command is chosen when it is dispatched, again.
+        if self.model.arm_angles.len() == 1
+            && let Some(only) = self.queue.pop_only()
+        {
+            return Some(Ok(only));
+        }
         let [coming, read_on] = self.look_into_buffer(at);
         let now = if self.model.puts_choices_off { now } else { Nanos::MAX };
         let held = Held { buffered: &self.buffered, coming, read_on };

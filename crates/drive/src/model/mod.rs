@@ -36,6 +36,8 @@ pub struct DriveModel {
     pub layout: Layout,
     /// What moves cost.
     pub mechanics: Mechanics,
+    /// The drive's own bus.
+    bus: BusTiming,
     /// Times of the controller.
     pub(crate) overhead: Overheads,
     /// Sizes of buffer and cache.
@@ -178,6 +180,7 @@ impl DriveModel {
         let mut model = Self {
             layout,
             mechanics: Mechanics::new(spec),
+            bus: BusTiming::new(&spec.bus),
             overhead: overheads(spec),
             bursts: Bursts::new(spec),
             limits: Limits::new(&spec.controller),
@@ -253,7 +256,7 @@ impl DriveModel {
 
     /// The bus the drive came with.
     pub fn bus(&self) -> BusTiming {
-        BusTiming::new(&self.spec.bus)
+        self.bus
     }
 
     /// Whether what was acknowledged may be lost with the power.

@@ -6,6 +6,9 @@ use super::waiting::{Slot, Waiting};
 use headstack_units::{Nanos, Op};
 use std::collections::BTreeMap;
 
+/// So many reads are looked for in what is buffered; of more, what is buffered is looked for among them.
+const FEW: usize = 16;
+
 /// Waiting reads by address.
 ///
 /// Cache-aware schedulers (SPCTF of Worthington, Ganger & Patt 1994) know what lies in the buffer: such a read needs no
@@ -34,10 +37,19 @@ impl Hits {
             let prospect = Prospect { start: choice.now, transfer: Nanos::ZERO, arrived };
             best = best.min(Best { cost: cost(&prospect), sequence, slot, arm: 0 });
         };
-        for &(start, end) in choice.buffered {
-            for (&(_, sequence), &slot) in self.0.range((start, 0)..(end, 0)) {
-                if choice.slots[slot].end() <= end {
+        if self.0.len() <= FEW {
+            for (&(lba, sequence), &slot) in &self.0 {
+                let read = lba..choice.slots[slot].end();
+                if choice.buffered.iter().any(|&(start, end)| start <= read.start && read.end <= end) {
                     consider(sequence, slot);
+                }
+            }
+        } else {
+            for &(start, end) in choice.buffered {
+                for (&(_, sequence), &slot) in self.0.range((start, 0)..(end, 0)) {
+                    if choice.slots[slot].end() <= end {
+                        consider(sequence, slot);
+                    }
                 }
             }
         }

@@ -220,6 +220,13 @@ impl Queue {
         &mut self.orders[class]
     }
 
+    /// Takes the only command out, if there is but one and the policy has no state that a choice would change.
+    pub(crate) fn pop_only(&mut self) -> Option<Waiting> {
+        let is_free = self.policy.needs() != Needs::Addresses && !self.policy.puts_choices_off();
+        let slot = self.slots.only().filter(|_| is_free && self.len() == 1)?;
+        Some(self.take(slot))
+    }
+
     /// Chooses the next command at `now` and takes it out. `arms` and `buffered` (ranges of addresses, first and one after
     /// the last) tell about the drive; they are looked at where the policy needs them. Where several arms could serve any
     /// of the commands, the best pair is chosen, and the arm's number is in the answer.

@@ -75,6 +75,8 @@ pub(super) type Slot = u32;
 pub(super) struct Slots {
     waiting: Vec<Waiting>,
     free: Vec<Slot>,
+    /// All numbers in use, bit by bit without carry: where one is, it is that.
+    in_use: Slot,
 }
 
 impl Slots {
@@ -85,17 +87,25 @@ impl Slots {
     pub(super) fn insert(&mut self, waiting: Waiting) -> Slot {
         if let Some(slot) = self.free.pop() {
             self.waiting[slot as usize] = waiting;
+            self.in_use ^= slot;
             return slot;
         }
         let slot = Slot::try_from(self.waiting.len()).expect("fewer than 2^32 commands wait");
         self.waiting.push(waiting);
+        self.in_use ^= slot;
         slot
     }
 
     /// Takes a command out.
     pub(super) fn remove(&mut self, slot: Slot) -> Waiting {
         self.free.push(slot);
+        self.in_use ^= slot;
         self.waiting[slot as usize]
+    }
+
+    /// The number of the only one.
+    pub(super) fn only(&self) -> Option<Slot> {
+        (self.len() == 1).then_some(self.in_use)
     }
 
     /// All that are kept, in no order.
