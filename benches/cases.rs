@@ -2,7 +2,7 @@
 //! difference of two lengths is the cost of the difference. Names are those of the timed benchmarks.
 
 use crate::steady::Steady;
-use crate::whole::Whole;
+use crate::whole::{Fleet, Whole};
 use crate::{data, drive, event_traces, random_4k, traces};
 use headstack_drive::command::Command;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -29,11 +29,15 @@ enum Work {
     Events(&'static str),
     Paired,
     Light(&'static str),
+    Fleet(&'static str),
     Eighteen,
 }
 
 /// How deep the queues are.
 pub const DEPTHS: [u64; 5] = [10, 100, 1_000, 10_000, 100_000];
+
+/// The drives of which fleets are run.
+pub const FLEET_DRIVES: [&str; 2] = ["cheetah-9lp", "nearline-18tb"];
 
 /// The drives that are run from a Parquet trace to a summary.
 pub const LIGHT_DRIVES: [&str; 2] = ["hp-97560", "cheetah-9lp"];
@@ -65,6 +69,9 @@ pub fn cases() -> Vec<Case> {
         .extend(LIGHT_DRIVES.map(|drive| {
             case(&format!("parquet to summary/{drive}"), [20_000, 120_000], Work::Light(drive))
         }));
+    cases.extend(
+        FLEET_DRIVES.map(|drive| case(&format!("fleet/{drive}"), [20_000, 60_000], Work::Fleet(drive))),
+    );
     if data("validate/ascii.trace").is_some() {
         cases.push(case("18 drives/ascii.trace", [1_000, 6_000], Work::Eighteen));
     }
@@ -89,6 +96,7 @@ impl Case {
                     event_traces::write(&event_file(folder, "blktrace", length), "blktrace", length / 3);
                 }
                 Work::Light(drive) => light(drive, length, folder).write_light(length),
+                Work::Fleet(drive) => fleet(drive, length, folder).write(length),
                 _ => {}
             }
         }
@@ -119,6 +127,7 @@ impl Case {
                 assert_eq!(traces::count(&event_file(folder, "blktrace", length)), length / 3);
             }
             Work::Light(drive) => assert_eq!(light(drive, length, folder).run(None).requests, length),
+            Work::Fleet(drive) => assert_eq!(fleet(drive, length, folder).run(), length),
             Work::Eighteen => {
                 let whole = Whole::eighteen_drives().expect("the data are there");
                 assert_eq!(whole.run(Some(length)).requests, length);
@@ -133,6 +142,10 @@ fn event_file(folder: &Path, format: &str, length: u64) -> PathBuf {
 
 fn light(drive: &str, length: u64, folder: &Path) -> Whole {
     Whole::light(drive, folder.join(format!("light-{drive}-{length}.parquet")))
+}
+
+fn fleet(drive: &str, length: u64, folder: &Path) -> Fleet {
+    Fleet::new(drive, folder.join(format!("fleet-{drive}-{length}.parquet")))
 }
 
 fn extent(count: u64) {

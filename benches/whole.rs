@@ -3,9 +3,12 @@
 use crate::data;
 use headstack_disksim::{Simulation, SimulationOptions, import_simulation};
 use headstack_system::record::Discard;
-use headstack_system::{Input, RunOptions, Summary, System, WorkloadSpec, run};
+use headstack_system::{FleetOptions, Input, RunOptions, Summary, System, WorkloadSpec, run, run_fleet};
 use headstack_trace::shape::shape_file;
-use headstack_trace::{Devices, OpenOptions, OutputFormat, Shaping, Target, convert};
+use headstack_trace::{
+    Devices, InMemory, OpenOptions, OutputFormat, Request, Shaping, Target, convert, open,
+};
+use headstack_units::{Lba, Nanos, Op};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,6 +70,58 @@ impl Whole {
         let input = Input::Source(Box::new(source.expect("a readable trace")));
         let options = RunOptions { requests, ..RunOptions::default() };
         run(&self.system, input, &options, &mut Discard, &mut |_| {}).expect("a sound trace")
+    }
+}
+
+/// Twenty drives, each a system of its own, and a trace for them.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    system: Arc<System>,
+    trace: PathBuf,
+}
+
+impl Fleet {
+    /// Of a drive of the library and a Parquet trace, as [`Fleet::write`] writes it.
+    ///
+    /// # Panics
+    /// If the library has no such drive.
+    pub fn new(drive: &str, trace: PathBuf) -> Self {
+        Self { system: Arc::new(System::load(drive, &[]).expect("the library has the drive")), trace }
+    }
+
+    /// Writes the trace: so many requests of 4 KiB anywhere, seven reads in ten, 1 ms apart.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, requests: u64) {
+        let sectors = 4096 / self.system.sector_bytes();
+        let slots = self.system.devices()[0].sectors / u64::from(sectors);
+        let draw = |number: u64| {
+            number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03) >> 29
+        };
+        let request = |number: u64| {
+            let drawn = draw(number + 1);
+            let op = if drawn % 10 < 7 { Op::Read } else { Op::Write };
+            let lba = Lba((drawn >> 16) % slots * u64::from(sectors));
+            Request {
+                device: (draw(drawn) >> 32) as u32 % 20,
+                ..Request::new(Nanos(number * 1_000_000), op, lba, sectors)
+            }
+        };
+        let mut source = InMemory::new((0..requests).map(request).collect());
+        convert(&mut source, self.system.sector_bytes(), &self.trace, OutputFormat::Parquet)
+            .expect("a writable folder");
+    }
+
+    /// Runs it by one thread; how many requests were served.
+    ///
+    /// # Panics
+    /// If the trace cannot be read.
+    pub fn run(&self) -> u64 {
+        let source = open(&self.trace, &OpenOptions::default()).expect("a readable trace");
+        let options = FleetOptions { threads: Some(1), ..FleetOptions::default() };
+        let part = run_fleet(&self.system, Box::new(source), &options, &mut |_| {}).expect("a sound trace");
+        part.summary(0).requests
     }
 }
 
