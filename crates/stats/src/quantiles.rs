@@ -130,7 +130,7 @@ impl Quantiles {
         }
         *sorted = false;
         (self.min, self.max) = (self.min.min(least.0), self.max.max(most.0));
-        if most.0 <= u64::from(u32::MAX) {
+        if u32::try_from(most.0).is_ok() {
             return short.extend(values.iter().map(|value| value.0 as u32));
         }
         for value in values {
