@@ -143,3 +143,31 @@ impl IndexMut<Slot> for Slots {
         &mut self.waiting[slot as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_units::{Lba, Op, RequestFlags};
+    use proptest::prelude::*;
+
+    fn waiting(id: u64) -> Waiting {
+        let command = Command { id, op: Op::Read, lba: Lba(id), sectors: 1, flags: RequestFlags::default() };
+        Waiting { command, sequence: id, arrived: Nanos::ZERO, target: Target::default() }
+    }
+
+    proptest! {
+        #[test]
+        fn the_only_one_is_found(steps in prop::collection::vec(any::<Option<u8>>(), 1..60)) {
+            let (mut slots, mut twin) = (Slots::default(), Vec::new());
+            for (id, step) in (0..).zip(steps) {
+                match step {
+                    Some(which) if !twin.is_empty() => {
+                        slots.remove(twin.swap_remove(usize::from(which) % twin.len()));
+                    }
+                    _ => twin.push(slots.insert(waiting(id))),
+                }
+                prop_assert_eq!(slots.only(), if let [only] = twin[..] { Some(only) } else { None });
+            }
+        }
+    }
+}

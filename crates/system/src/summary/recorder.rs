@@ -75,9 +75,13 @@ impl Recorder {
         };
         // Mostly all of them count.
         if rows.iter().all(counts) {
-            rows.iter().for_each(|row| self.statistics.record(row));
+            for row in rows {
+                self.statistics.record(row);
+            }
         } else {
-            rows.iter().for_each(|row| self.record_one(row));
+            for row in rows {
+                self.record_one(row);
+            }
         }
         self.settle();
     }
