@@ -292,7 +292,8 @@ def test_validate_scores_a_part_of_a_trace() -> None:
     assert not math.isclose(first["measured_mean_ms"], rest["measured_mean_ms"])
 
 
-def test_a_study_without_its_data_says_so() -> None:
+def test_a_study_without_its_data_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADSTACK_DATA", raising=False)
     rows = {row["id"]: row for row in headstack("study", "ruemmler-wilkes", "--json").json()["rows"]}
     assert {"id", "claim", "kind", "source", "target", "ours", "unit", "tolerance", "verdict", "note"} == set(
         rows["fig4b-m1"]

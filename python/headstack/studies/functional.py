@@ -95,9 +95,7 @@ def _row(test: Test, data: Path | None, folder: Path) -> Row:
         means = [_run(system, workload, seed) for seed in range(1, RUNS + 1)]
         within = max(within, STUDENT_95 * stdev(means) * sqrt(1 + 1 / RUNS))
         chance = f"; from {RUNS} other seeds {min(means):.2f} to {max(means):.2f}"
-    note = (
-        f"DiskSim's run {test.original:.3f}; with the drives' parameters as DiskSim means them ours is {meant:.3f}{chance}"
-    )
+    note = f"DiskSim's run {test.original:.3f}; with the drives' parameters as DiskSim means them ours is {meant:.3f}{chance}"
     return about(id_, claim, test.announced, mean, "ms", within=within, note=note)
 
 
