@@ -197,10 +197,10 @@ impl EventRun<'_, '_> {
             self.output.push(|| row)?;
             self.end.at = self.end.at.max(row.finish);
             self.finished_since += u64::from(row.finish > self.last_arrival);
-            if let (Some(user), Some(closed)) = (user, &mut self.closed) {
-                if let Some((user, at)) = closed.users.completed(user, row.id, row.finish) {
-                    self.call_at(user, Some(at));
-                }
+            if let (Some(user), Some(closed)) = (user, &mut self.closed)
+                && let Some((user, at)) = closed.users.completed(user, row.id, row.finish)
+            {
+                self.call_at(user, Some(at));
             }
         }
         self.engine.completed = completed;

@@ -11,7 +11,7 @@ use crate::SystemError;
 /// The users of the closed streams of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Users {
-    users: Vec<User>,
+    all: Vec<User>,
     /// What the users ask for; those that keep several requests under way stand here once.
     addresses: Vec<Addresses>,
     /// What each closed stream may still issue.
@@ -41,25 +41,25 @@ impl Users {
             }
             streams_left.push(stream.requests.unwrap_or(u64::MAX));
         }
-        Ok((!users.is_empty()).then_some(Self { users, addresses, streams_left, left: limit }))
+        Ok((!users.is_empty()).then_some(Self { all: users, addresses, streams_left, left: limit }))
     }
 
     /// How many users there are, counted over all closed streams from 0; one that keeps several requests under way counts
     /// as so many.
     pub(super) fn users(&self) -> u32 {
-        self.users.len() as u32
+        self.all.len() as u32
     }
 
     /// When a user must be called first: after its first think time. `None` if it asks for nothing.
     pub(super) fn start(&mut self, user: u32) -> Option<Nanos> {
-        let start = self.users.get(user as usize)?.start;
+        let start = self.all.get(user as usize)?.start;
         self.plan(user, start);
-        self.users[user as usize].calls_at()
+        self.all[user as usize].calls_at()
     }
 
     /// A user is called.
     pub(super) fn call(&mut self, user: u32, now: Nanos) -> Call {
-        let Some(user) = self.users.get_mut(user as usize) else { return Call::Nothing };
+        let Some(user) = self.all.get_mut(user as usize) else { return Call::Nothing };
         match user.called(now) {
             Some(request) => Call::Issue(request),
             None => user.calls_at().map_or(Call::Nothing, Call::Again),
@@ -68,24 +68,24 @@ impl Users {
 
     /// What a user asked for is under way as request `id`: when to call it next, unless it waits.
     pub(super) fn issued(&mut self, user: u32, id: u64, now: Nanos) -> Option<Nanos> {
-        if self.users.get_mut(user as usize)?.issued(id, now) {
+        if self.all.get_mut(user as usize)?.issued(id, now) {
             self.plan(user, now);
         }
-        self.users[user as usize].calls_at()
+        self.all[user as usize].calls_at()
     }
 
     /// Request `id` of a user is complete: when to call the user, if it waited for that.
     pub(super) fn completed(&mut self, user: u32, id: u64, now: Nanos) -> Option<Nanos> {
-        if !self.users.get_mut(user as usize)?.completed(id, now) {
+        if !self.all.get_mut(user as usize)?.completed(id, now) {
             return None;
         }
         self.plan(user, now);
-        self.users[user as usize].calls_at()
+        self.all[user as usize].calls_at()
     }
 
     /// Draws the user's next request, unless it has one, or has had its share.
     fn plan(&mut self, user: u32, now: Nanos) {
-        let user = &mut self.users[user as usize];
+        let user = &mut self.all[user as usize];
         let stream_left = &mut self.streams_left[user.stream];
         if user.plan(now, self.left > 0 && *stream_left > 0, &mut self.addresses[user.addresses]) {
             self.left -= 1;

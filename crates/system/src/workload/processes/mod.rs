@@ -106,7 +106,7 @@ struct Process {
 #[derive(Clone, Debug)]
 pub(super) struct Processes {
     draws: Draws,
-    processes: Vec<Process>,
+    all: Vec<Process>,
     /// What each processor has at hand; `None`: nothing, for good but on the first.
     running: Vec<Option<usize>>,
     ready: VecDeque<usize>,
@@ -132,12 +132,12 @@ impl Processes {
             let generator = Generator::new(stream, &stream.component(index), devices)?;
             made.push(Process::new(generator));
         }
-        let mut all = Self {
+        let mut found = Self {
             draws: Draws::new(seed),
             running: vec![None; processes.processors.min(made.len() as u32) as usize],
             // The last is ready first.
             ready: (0..made.len()).rev().collect(),
-            processes: made,
+            all: made,
             owners: BTreeMap::new(),
             left: u64::MAX,
             is_over: false,
@@ -150,8 +150,8 @@ impl Processes {
                 .min()
                 .unwrap_or(Nanos::MAX),
         };
-        for index in (0..all.processes.len()).rev() {
-            if !all.plan(index) {
+        for index in (0..found.all.len()).rev() {
+            if !found.plan(index) {
                 return Err(SystemError::Options {
                     problem: format!(
                         "the workload's {} finds no place for its requests",
@@ -161,9 +161,9 @@ impl Processes {
                 });
             }
         }
-        all.draws = Draws::new(SECOND_SEED);
-        all.left = limit;
-        Ok(all)
+        found.draws = Draws::new(SECOND_SEED);
+        found.left = limit;
+        Ok(found)
     }
 
     pub(super) fn processors(&self) -> u32 {
@@ -179,7 +179,7 @@ impl Processes {
     pub(super) fn call(&mut self, processor: u32, now: Nanos) -> Call {
         let processor = processor as usize;
         let Some(index) = self.running.get(processor).copied().flatten() else { return Call::Nothing };
-        let process = &mut self.processes[index];
+        let process = &mut self.all[index];
         if self.is_over || now > self.end {
             return Call::Nothing;
         }
@@ -197,7 +197,7 @@ impl Processes {
     pub(super) fn issued(&mut self, processor: u32, id: u64, now: Nanos) -> Option<Nanos> {
         let processor = processor as usize;
         let index = self.running.get(processor).copied().flatten()?;
-        let process = &mut self.processes[index];
+        let process = &mut self.all[index];
         let number = process.issued;
         process.issued += 1;
         let wait = process.planned.take().map_or(Wait::Never, |planned| planned.wait);
@@ -214,7 +214,7 @@ impl Processes {
     /// Request `id` is complete: which processor to call, and when.
     pub(super) fn completed(&mut self, id: u64, now: Nanos) -> Option<(u32, Nanos)> {
         let (index, number) = self.owners.remove(&id)?;
-        let process = &mut self.processes[index];
+        let process = &mut self.all[index];
         process.under_way.retain(|under_way| *under_way != number);
         process.sleeps_for.take_if(|sleeps_for| *sleeps_for == number)?;
         self.ready.push_back(index);
@@ -234,21 +234,20 @@ impl Processes {
     fn go_on(&mut self, processor: usize, now: Nanos) -> Option<Nanos> {
         loop {
             let index = self.running[processor]?;
-            let process = &mut self.processes[index];
+            let process = &mut self.all[index];
             match process.steps.pop_front() {
                 Some(Step::ComputeMs(ms)) => return Some(later(now, Nanos::from_ms(ms * self.time_scale))),
                 Some(Step::Await(number)) if process.under_way.contains(&number) => {
                     process.sleeps_for = Some(number);
                     self.running[processor] = self.ready.pop_front();
                 }
-                Some(Step::Await(_)) => {}
                 // Computing comes before it.
                 Some(Step::Issue) => {
                     process.steps.push_front(Step::Issue);
                     return Some(now);
                 }
                 None if !self.plan_another(index) => return None,
-                None => {}
+                Some(Step::Await(_)) | None => {}
             }
         }
     }
@@ -263,7 +262,7 @@ impl Processes {
 
     /// Draws a process' next request, and what it computes and waits for on the way to it.
     fn plan(&mut self, index: usize) -> bool {
-        let process = &mut self.processes[index];
+        let process = &mut self.all[index];
         let Some(planned) = process.generator.next(&mut self.draws) else { return false };
         process.plan(planned);
         true
