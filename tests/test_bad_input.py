@@ -243,17 +243,18 @@ def test_a_directory_without_permission(tmp_path: Path) -> None:
 def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("arrival_ms,lba,sectors,op,response_ms\nx,0,8,R,1\ny,8,8,R,1\n")
+    second = shutil.copy(bad, tmp_path / "second.csv")  # one name twice is refused before it is read
     out = tmp_path / "out.parquet"
     more = {
         "convert": (bad, out),
         "make": (out, "--like", bad),
-        "join": (out, bad, bad, "--clocks", "same"),
+        "join": (out, bad, second, "--clocks", "same"),
         "analyze": (bad, "--report", tmp_path / "page.html"),
     }
     message = refused("trace", verb, *more.get(verb, (bad,)))
     if verb != "match":
         assert "line 2: `arrival` is `x`: not a number" in message
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "second.csv"]
 
 
 @pytest.mark.parametrize(

@@ -3,42 +3,16 @@
 //!
 //! What is named here as carried is named so in [`crate::parameters::TABLE`], and nothing else.
 
+use crate::electronics::{BLOCK_BYTES, BLOCK_KIB, BusTimes, Electronics, rounded, segments};
 use crate::error::ImportError;
-use crate::import::Meaning;
+use crate::meaning::Meaning;
 use crate::original;
 use crate::parameters::Parameters;
 use crate::report::Report;
-use crate::tree::At;
 use headstack_drive::spec::{
     Appends, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DuringEarlyWrite, LayoutSpec,
     OverheadsByHistory, ReadAhead, WriteOverlap, WritePolicy, WrittenData,
 };
-
-/// Block times of the slowest bus between host and drive, in ms for 512 bytes, and where they stand.
-#[derive(Clone, Debug)]
-pub(crate) struct BusTimes {
-    pub(crate) at: At,
-    pub(crate) read_ms: f64,
-    pub(crate) write_ms: f64,
-}
-
-/// Everything but geometry and mechanics.
-#[derive(Default)]
-pub(crate) struct Electronics {
-    pub(crate) controller: ControllerSpec,
-    pub(crate) buffer: BufferSpec,
-    pub(crate) cache: Option<CacheSpec>,
-    pub(crate) write_policy: WritePolicy,
-    pub(crate) bus: Option<BusSpec>,
-    /// Paths whose values come from the bus.
-    pub(crate) of_bus: Vec<&'static str>,
-    /// Paths that are assumed, and why.
-    pub(crate) assumed: Vec<(&'static str, String)>,
-}
-
-/// DiskSim counts blocks of this many bytes.
-const BLOCK_BYTES: f64 = 512.0;
-pub(crate) const BLOCK_KIB: f64 = BLOCK_BYTES / 1024.0;
 
 /// Without a word on its speed the bus is assumed to carry this much, in MB/s.
 const ASSUMED_MB_PER_S: f64 = 10.0;
@@ -140,12 +114,6 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
     };
     to.assumed.push(("controller.overhead_beside_seek_ms", "DiskSim 4.0 has no such parameter".to_owned()));
     Ok(())
-}
-
-pub(crate) fn segments(from: &Parameters<'_>) -> Result<(u64, f64), ImportError> {
-    let count = from.count("Number of buffer segments", 1, 1, 100_000)?;
-    let blocks = from.count("Segment size (in blks)", 128, 1, 1 << 31)?;
-    Ok((count, blocks as f64 * BLOCK_KIB))
 }
 
 fn buffer(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {
@@ -286,16 +254,11 @@ fn bus(from: Option<&Parameters<'_>>, times: Option<&BusTimes>, to: &mut Electro
     to.assumed.push(("bus.arbitration_us", "belongs to the bus, not to the drive".to_owned()));
 }
 
-/// To six digits behind the point: block times have no more.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameters::{TABLE, Use, becomes};
-    use crate::tree::{Block, Kind, Parameter, Value};
+    use crate::tree::{At, Block, Kind, Parameter, Value};
+    use crate::uses::{TABLE, Use, becomes};
 
     /// A drive whose every carried parameter has an effect where writes are reported early (`level` 1) or not, with one of
     /// them changed.

@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::g4_tree::{Pattern, Track};
-use crate::layout::Geometry;
+use crate::geometry::Geometry;
 use crate::tree::At;
 use headstack_drive::spec::TrackRunSpec;
 

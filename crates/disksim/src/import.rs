@@ -1,9 +1,12 @@
 //! From files to a drive.
 
-use crate::controller::{self, BusTimes};
+use crate::controller;
+use crate::electronics::{BusTimes, Electronics};
 use crate::error::ImportError;
 use crate::fields::Fields;
-use crate::layout::{Geometry, layout};
+use crate::geometry::Geometry;
+use crate::layout::layout;
+use crate::meaning::Meaning;
 use crate::mechanics::mechanical;
 use crate::parameters::Parameters;
 use crate::parser::{file_name, parse_files};
@@ -22,21 +25,6 @@ const CYLINDERS: &str = "Number of cylinders";
 const BLOCKS: &str = "Block count";
 const LAYOUT: &str = "Layout Model";
 const MECHANICS: &str = "Mechanical Model";
-
-/// What the parameters mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Meaning {
-    /// What the drives did that they were made for, as far as measured traces tell.
-    #[default]
-    Measured,
-    /// What DiskSim 4.0 does with them.
-    Disksim,
-}
-
-impl Meaning {
-    /// Every meaning, and its word.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::Measured, "measured"), (Self::Disksim, "disksim")];
-}
 
 /// How to import.
 #[derive(Clone, Debug, Default)]
@@ -168,7 +156,7 @@ fn bus_times(buses: &[&Block]) -> Result<Option<BusTimes>, ImportError> {
 /// The drive of a model and its electronics.
 fn drive(
     (model, named): (&Block, &Block),
-    electronics: controller::Electronics,
+    electronics: Electronics,
     bus_times: Option<&BusTimes>,
     sources: &mut Sources,
     report: &mut Report,

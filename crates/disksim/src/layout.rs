@@ -2,11 +2,12 @@
 
 use crate::error::ImportError;
 use crate::fields::{Fields, list, whole, wrong};
+use crate::geometry::{Geometry, RawZone, empty};
 use crate::layout_g2::second_generation;
 use crate::layout_g4::fourth_generation;
 use crate::report::Report;
 use crate::spares::{self, Scheme};
-use crate::tree::{At, Block, Kind, Value};
+use crate::tree::{Block, Kind, Value};
 use headstack_drive::spec::{LayoutSpec, Order, ZoneSpec};
 
 const MAPPING: &str = "LBN-to-PBN mapping scheme";
@@ -41,30 +42,6 @@ const ZONE: [(&str, &str); 11] = [
     (DEFECTS, "layout.remap"),
 ];
 
-/// One zone as the file has it.
-pub(crate) struct RawZone {
-    pub(crate) at: At,
-    pub(crate) first_cylinder: u32,
-    pub(crate) last_cylinder: u32,
-    /// Spares included.
-    pub(crate) sectors_per_track: u32,
-    pub(crate) front: u64,
-    pub(crate) spares: u32,
-    /// Ascending.
-    pub(crate) slips: Vec<u64>,
-    /// Original and replacement.
-    pub(crate) defects: Vec<(u64, u64)>,
-}
-
-/// The geometry of the whole drive, and what it announces.
-pub(crate) struct Geometry {
-    pub(crate) heads: u32,
-    pub(crate) cylinders: u32,
-    pub(crate) blocks: u64,
-    /// Where the number of blocks stands.
-    pub(crate) blocks_at: At,
-}
-
 /// Reads a layout block of any generation.
 pub(crate) fn layout(
     block: &Block,
@@ -77,24 +54,6 @@ pub(crate) fn layout(
         "dm_layout_g4" => fourth_generation(block, geometry, report),
         other => Err(ImportError::at(&block.at, format!("`{other}` is not a layout that can be read"))
             .hint("known: dm_layout_g1, dm_layout_g2, dm_layout_g4")),
-    }
-}
-
-/// A layout without zones or runs.
-pub(crate) fn empty(order: Order, heads: u32) -> LayoutSpec {
-    LayoutSpec {
-        head_angle_revolutions: Vec::new(),
-        order,
-        heads,
-        group_cylinders: None,
-        cylinders: None,
-        capacity_sectors: None,
-        zone: Vec::new(),
-        run: Vec::new(),
-        region: Vec::new(),
-        slipped_sectors: Vec::new(),
-        slipped_tracks: Vec::new(),
-        remap: Vec::new(),
     }
 }
 

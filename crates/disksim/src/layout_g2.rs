@@ -6,7 +6,7 @@
 
 use crate::error::ImportError;
 use crate::fields::{Fields, wrong};
-use crate::layout::{Geometry, empty};
+use crate::geometry::{Geometry, empty};
 use crate::report::Report;
 use crate::tree::{Block, Kind, Value};
 use headstack_drive::spec::{LayoutSpec, Order, SpareGroup, SparesSpec, ZoneSpec};

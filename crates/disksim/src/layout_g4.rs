@@ -11,7 +11,7 @@ use crate::error::ImportError;
 use crate::fields::{Fields, whole};
 use crate::g4_tracks::{Skews, Tracks};
 use crate::g4_tree::{NODES, PATTERNS, Tree, rows};
-use crate::layout::{Geometry, empty};
+use crate::geometry::{Geometry, empty};
 use crate::report::Report;
 use crate::tree::{Block, Value};
 use headstack_drive::layout::Layout;

@@ -12,15 +12,18 @@
 //! layouts does not exist; of the fourth, heads are counted and skews assumed, since its files have neither.
 
 mod controller;
+mod electronics;
 mod error;
 mod fields;
 mod g4_tracks;
 mod g4_tree;
+mod geometry;
 mod import;
 mod layout;
 mod layout_g2;
 mod layout_g4;
 mod lexer;
+mod meaning;
 mod mechanics;
 mod original;
 mod parameters;
@@ -32,9 +35,11 @@ mod simulation;
 mod sources;
 mod spares;
 mod tree;
+mod uses;
 mod write;
 
 pub use error::ImportError;
-pub use import::{Import, Meaning, Options, import};
+pub use import::{Import, Options, import};
+pub use meaning::Meaning;
 pub use report::{Carried, NotCarried, Report, Warning};
 pub use simulation::{DriveFile, Simulation, SimulationOptions, import_simulation};

@@ -1,32 +1,13 @@
 //! What DiskSim 4.0 itself makes of the parameters of `disksim_disk`, rule by rule, whatever the drives did.
 
-use crate::controller::{BLOCK_KIB, Electronics, rounded, segments};
+use crate::electronics::{BLOCK_KIB, Electronics, rounded, segments};
 use crate::error::ImportError;
 use crate::parameters::Parameters;
-use crate::parameters::Use::{self, Carried, Unused};
 use headstack_drive::spec::{
     AfterHit, Appends, BufferSpec, BusTransfers, CacheSpec, CachedPart, ControllerSpec, DirtyHit,
     DuringEarlyWrite, HitDuringReadAhead, LookUp, OverheadsByHistory, ReadAhead, ReadAheadRoom,
     ReadAheadStop, Replacement, Rounding, WriteOverlap, WritePolicy, WrittenData,
 };
-
-const WITHOUT_EFFECT: &str = "DiskSim 4.0 does the same with and without it";
-
-/// What becomes of parameters that mean something else here than in [`crate::parameters::TABLE`].
-pub(crate) const TABLE: [(&str, Use); 12] = [
-    ("Hold bus entire read xfer", Carried("buffer.bus_transfers")),
-    ("First reselect overhead", Carried("bus.reconnect_us, controller.write_completion_ms")),
-    ("Other reselect overhead", Carried("controller.write_after_write_completion_ms")),
-    ("Write disconnect overhead", Unused(WITHOUT_EFFECT)),
-    ("Extradisc command overhead", Carried("controller.write_after_write_seek_delay_ms")),
-    ("Minimum seek delay", Carried("controller.least_write_seek_ms")),
-    ("Maximum number of write segments", Unused(WITHOUT_EFFECT)),
-    ("Read any free blocks", Unused(WITHOUT_EFFECT)),
-    ("Stop prefetch in sector", Carried("cache.read_ahead_stop")),
-    ("Low (write) water mark", Unused(WITHOUT_EFFECT)),
-    ("Immediate buffer read", Unused(WITHOUT_EFFECT)),
-    ("Immediate buffer write", Unused(WITHOUT_EFFECT)),
-];
 
 /// Controller, buffer, cache and write policy.
 pub(crate) fn electronics(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportError> {

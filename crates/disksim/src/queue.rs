@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::fields::Fields;
-use crate::import::Meaning;
+use crate::meaning::Meaning;
 use crate::report::Report;
 use crate::tree::Block;
 use headstack_system::spec::HostKnowledge;

@@ -1,7 +1,7 @@
 //! What became of each parameter, and what is doubtful.
 
 use crate::error::ImportError;
-use crate::import::Meaning;
+use crate::meaning::Meaning;
 use crate::sources::Sources;
 use crate::tree::At;
 

@@ -5,7 +5,7 @@
 //! that follows, and the drive's end is that much shorter. The front space of a zone is counted in data sectors.
 
 use crate::error::ImportError;
-use crate::layout::{Geometry, RawZone};
+use crate::geometry::{Geometry, RawZone};
 use crate::report::Report;
 use headstack_drive::layout::Layout;
 use headstack_drive::spec::{LayoutSpec, Order, RemapSpec, SpareGroup, SparesSpec};

@@ -2,13 +2,13 @@
 
 use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::Error;
-use crate::library;
+use crate::library::{self, OldNames};
 use crate::overrides::Overrides;
 use crate::range::{Actuator, AtMs, Cylinder, Distance, Head, LbaNumber, Sector, SectorCount};
 use crate::results::{self, Typed, typed};
 use headstack_drive::layout::Layout;
 use headstack_drive::mechanics::{Mechanics, Reach, Spindle};
-use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec};
+use headstack_drive::spec::{DriveSpec, ProvenanceKind, ZoneSpec, old_names};
 use headstack_drive::{SkewKind, SkewWarning, skew_warnings, zone_rates};
 use headstack_units::{Nanos, Op};
 use pyo3::prelude::*;
@@ -62,6 +62,7 @@ pub(crate) struct Drive {
     pub(crate) spec: DriveSpec,
     layout: Layout,
     mechanics: Mechanics,
+    renamed: OldNames,
 }
 
 #[pymethods]
@@ -70,12 +71,14 @@ impl Drive {
     #[pyo3(signature = (source=None, *, toml=None, overrides=Overrides::default()))]
     fn new(source: Option<PathBuf>, toml: Option<&str>, overrides: Overrides) -> Result<Self, Error> {
         let source = source.as_deref().map(Path::to_string_lossy);
-        let (id, spec) = match (source.as_deref(), toml) {
+        let (id, spec, renamed) = match (source.as_deref(), toml) {
             (Some(source), None) => library::drive_spec(source, &overrides)?,
-            (None, Some(text)) => ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?),
+            (None, Some(text)) => {
+                ("drive".to_owned(), DriveSpec::from_toml_with("drive", text, &overrides)?, old_names(text))
+            }
             _ => return Err(Error::input("a drive is either a source or a text", "give one of the two")),
         };
-        Ok(Self::of(id, spec))
+        Ok(Self { renamed, ..Self::of(id, spec) })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
@@ -224,6 +227,12 @@ impl Drive {
         skew_warnings(&self.spec).iter().map(|warning| typed(py, &skew_warning(warning))).collect()
     }
 
+    /// Keys of its drive file by names that go with the next version, each with its name now.
+    #[getter]
+    fn renamed_keys(&self) -> Vec<(&'static str, &'static str)> {
+        self.renamed.clone()
+    }
+
     /// Everything about the drive that `headstack drives show` tells.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, results::DriveDescription>> {
         typed(py, &self.description())
@@ -246,7 +255,13 @@ impl Drive {
 
 impl Drive {
     fn of(id: String, spec: DriveSpec) -> Self {
-        Self { layout: Layout::new(&spec.joined_layout()), mechanics: Mechanics::new(&spec), id, spec }
+        Self {
+            renamed: Vec::new(),
+            layout: Layout::new(&spec.joined_layout()),
+            mechanics: Mechanics::new(&spec),
+            id,
+            spec,
+        }
     }
 
     fn within(&self, lba: u64) -> Result<(), Error> {

@@ -4,18 +4,24 @@ use crate::error::Error;
 use crate::results::{self, Typed, typed};
 use headstack_cost::DesignSpec;
 use headstack_drive::scheduler::{MODIFIERS, Needs, Parameter, SCHEDULERS};
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, old_names};
 use headstack_system::library::{self, Entry, Source};
 use headstack_system::{SystemSpec, WorkloadSpec};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// A drive file, with values replaced; and what to call the drive.
-pub(crate) fn drive_spec(source: &str, overrides: &[(String, String)]) -> Result<(String, DriveSpec), Error> {
+/// Keys of a drive file that are called otherwise now, each with its name.
+pub(crate) type OldNames = Vec<(&'static str, &'static str)>;
+
+/// A drive file, with values replaced; what to call the drive, and the old names among its keys.
+pub(crate) fn drive_spec(
+    source: &str,
+    overrides: &[(String, String)],
+) -> Result<(String, DriveSpec, OldNames), Error> {
     let Source { name, origin, text, .. } =
         library::resolve("drive", source, &[library::drives()], None::<&Path>)?;
-    Ok((name, DriveSpec::from_toml_with(&origin, &text, overrides)?))
+    Ok((name, DriveSpec::from_toml_with(&origin, &text, overrides)?, old_names(&text)))
 }
 
 fn names(entries: &[Entry]) -> Vec<&'static str> {

@@ -33,7 +33,7 @@ impl StreamModel {
     fn new(drive: Option<&str>, json: Option<&str>, toml: Option<&str>) -> Result<Self, Error> {
         let (name, spec) = match (drive, json, toml) {
             (Some(drive), None, None) => {
-                let (name, spec) = library::drive_spec(drive, &[])?;
+                let (name, spec, _) = library::drive_spec(drive, &[])?;
                 (name, ModelSpec::of_drive(&spec))
             }
             (None, Some(text), None) => ("stream model".to_owned(), from_json(text)?),

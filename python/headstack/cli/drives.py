@@ -63,12 +63,12 @@ def show(
 ) -> int:
     """Tell everything about a drive: a library name, or the path of a drive file."""
     from headstack import Drive, InputError
-    from headstack.checks import physics_sentences
+    from headstack.checks import physics_sentences, renamed_sentences
 
     if toml and json:
         raise InputError("--toml and --json are two ways to print the same", "choose one")
     model = Drive(drive, overrides=pairs(set_, "--set"))
-    for sentence in physics_sentences(model.spec()):
+    for sentence in renamed_sentences(model) + physics_sentences(model.spec()):
         output.warning(sentence)
     if toml:
         output.line(model.to_toml().rstrip())
@@ -97,7 +97,7 @@ def check(
     one does not.
     """
     from headstack import InputError, library_drives
-    from headstack.checks import memory_sentences, physics_sentences, skew_sentences
+    from headstack.checks import memory_sentences, physics_sentences, renamed_sentences, skew_sentences
 
     if not drives and not deep:
         raise InputError(
@@ -112,7 +112,7 @@ def check(
             output.error(str(problem), problem.hint)
         else:
             shares = drive.provenance()["shares"]
-            warnings = physics_sentences(drive.spec()) + skew_sentences(drive) + memory_sentences(drive)
+            warnings = renamed_sentences(drive) + physics_sentences(drive.spec()) + skew_sentences(drive) + memory_sentences(drive)
             for sentence in warnings:
                 output.warning(f"{source}: {sentence}")
             results.append(
@@ -446,7 +446,7 @@ def _show(about: Mapping[str, Any]) -> None:
 def _arms(arms: dict[str, Any]) -> list[tuple[str, str]]:
     """The arms around the spindle: how many, what they may do at a time, where they stand, their heads, which fail."""
     count = arms["count"]
-    angles = arms.get("angles_turns") or [number / count for number in range(count)]
+    angles = arms.get("angles_revolutions") or [number / count for number in range(count)]
     rows = [
         ("arms", output.number(count)),
         ("design", arms["design"]),
@@ -471,7 +471,7 @@ def _heads(arms: dict[str, Any]) -> list[tuple[str, str]]:
     if heads > 1:
         rows.append(("heads of an arm over a surface", f"{heads}, {placement}"))
     if heads > 1 and placement == "equidistant":
-        behind = arms.get("head_angles_turns") or [head / (heads * arms["count"]) for head in range(heads)]
+        behind = arms.get("head_angles_revolutions") or [head / (heads * arms["count"]) for head in range(heads)]
         rows.append(("behind their arm", ", ".join(f"{angle:.3g}" for angle in behind) + " revolutions"))
     if out_of_use := arms.get("heads_deconfigured"):
         rows.append(("heads out of use", ", ".join(_failing(each) for each in out_of_use)))

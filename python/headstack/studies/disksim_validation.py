@@ -105,7 +105,7 @@ def _replay(each: Measured, trace: Path) -> Replays:
     name = each.drive
     closed = [
         headstack.validate(
-            name, trace, replay="closed", overrides={"spindle.initial_turns": (phase + 0.5) / PHASES}
+            name, trace, replay="closed", overrides={"spindle.initial_angle_revolutions": (phase + 0.5) / PHASES}
         ).summary
         for phase in range(PHASES)
     ]

@@ -17,7 +17,8 @@ mod trace;
 mod workload;
 
 use crate::error::ImportError;
-use crate::import::{Meaning, blocks};
+use crate::import::blocks;
+use crate::meaning::Meaning;
 use crate::parser::{file_name, parse_files};
 use crate::report::Report;
 use crate::sources::Sources;

@@ -229,7 +229,7 @@ impl Spindle {
         let drifts = spec.drift_ppm > 0.0;
         let interval_ns = Nanos::from_s(spec.drift_interval_s).0.max(1);
         let mut spindle = Self {
-            epoch: Epoch::new(Nanos::ZERO, Angle::from_turns(spec.initial_turns), mean_period_ns),
+            epoch: Epoch::new(Nanos::ZERO, Angle::from_turns(spec.initial_angle_revolutions), mean_period_ns),
             boundary: if drifts { Nanos(interval_ns) } else { Nanos::MAX },
             interval: 0,
             interval_ns,

@@ -32,8 +32,8 @@ pub struct ArmsSpec {
     pub design: ArmDesign,
     /// Where each stands around the spindle, in revolutions in the direction of rotation, from 0 up to 1: a sector passes an arm
     /// at 0.25 a quarter of a revolution after one at 0. Absent: at equal distances, the first at 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub angles_turns: Option<Vec<f64>>,
+    #[serde(default, alias = "angles_turns", skip_serializing_if = "Option::is_none")]
+    pub angles_revolutions: Option<Vec<f64>>,
     /// Arms out of use, counted from 0: a drive goes on with those that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deconfigured: Vec<u32>,
@@ -48,8 +48,8 @@ pub struct ArmsSpec {
     pub head_placement: HeadPlacement,
     /// Where each of an arm's equidistant heads stands, in revolutions from the arm's own angle in the direction of rotation, from 0
     /// up to 1. Absent: the first at 0, each next one 1 / (`count` × `heads_per_surface`) farther.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head_angles_turns: Option<Vec<f64>>,
+    #[serde(default, alias = "head_angles_turns", skip_serializing_if = "Option::is_none")]
+    pub head_angles_revolutions: Option<Vec<f64>>,
     /// Equidistant heads out of use: an arm goes on with those that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heads_deconfigured: Vec<HeadOfArm>,
@@ -80,12 +80,12 @@ impl Default for ArmsSpec {
         Self {
             count: one(),
             design: ArmDesign::default(),
-            angles_turns: None,
+            angles_revolutions: None,
             deconfigured: Vec::new(),
             failures: Vec::new(),
             heads_per_surface: one(),
             head_placement: HeadPlacement::default(),
-            head_angles_turns: None,
+            head_angles_revolutions: None,
             heads_deconfigured: Vec::new(),
             fixed_heads: Vec::new(),
             surfaces_at_once: one(),
@@ -138,19 +138,19 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
         findings.add("arms.count", format!("{} is not between 1 and {MOST}", arms.count));
         return;
     }
-    if let Some(angles) = &arms.angles_turns {
+    if let Some(angles) = &arms.angles_revolutions {
         if angles.len() != arms.count as usize {
             let message = format!(
                 "{} angles for {} arms (`arms.count`): give one each, or leave the key out for equal distances",
                 angles.len(),
                 arms.count
             );
-            findings.add("arms.angles_turns", message);
+            findings.add("arms.angles_revolutions", message);
         }
         for &turns in angles {
             if !(0.0..1.0).contains(&turns) {
                 findings.add(
-                    "arms.angles_turns",
+                    "arms.angles_revolutions",
                     format!("{turns} is not between 0 and 1 revolution (less than 1)"),
                 );
             }

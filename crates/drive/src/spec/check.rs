@@ -92,7 +92,7 @@ fn basics(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("spindle.error_percent", spec.spindle.error_percent, -50.0, 50.0);
     findings.range("spindle.drift_ppm", spec.spindle.drift_ppm, 0.0, 100_000.0);
     findings.range("spindle.drift_interval_s", spec.spindle.drift_interval_s, 1e-3, 1e6);
-    findings.range("spindle.initial_turns", spec.spindle.initial_turns, 0.0, 1.0);
+    findings.range("spindle.initial_angle_revolutions", spec.spindle.initial_angle_revolutions, 0.0, 1.0);
     findings.range("recalibration.interval_s", spec.recalibration.interval_s, 1e-3, 1e9);
     findings.time_ms("recalibration.duration_ms", spec.recalibration.duration_ms);
     super::soft_errors::check(spec.soft_errors.as_ref(), findings);

@@ -1,6 +1,8 @@
 //! Reading and writing drive files.
 
-use super::{DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, kinds, provenance, set_value};
+use super::{
+    DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, kinds, old_names, provenance, set_value,
+};
 
 /// Why a drive file is unusable. Nothing of it is used.
 #[derive(Debug, thiserror::Error)]
@@ -64,9 +66,15 @@ impl DriveSpec {
         let syntax = |message: String| SpecError::Syntax { name: name.to_owned(), message };
         // Straight from the text first: only then does an error know its line.
         let mut spec: Self = toml::from_str(text).map_err(|e| syntax(e.to_string()))?;
+        old_names::rename_provenance(&mut spec);
         if !overrides.is_empty() {
             let mut table: toml::Value = toml::from_str(text).map_err(|e| syntax(e.to_string()))?;
-            for (path, value) in overrides {
+            old_names::rename(&mut table);
+            let overrides: Vec<(String, String)> = overrides
+                .iter()
+                .map(|(path, value)| (old_names::path_now(path).into_owned(), value.clone()))
+                .collect();
+            for (path, value) in &overrides {
                 let refused =
                     |reason| SpecError::Override { name: name.to_owned(), path: path.clone(), reason };
                 kinds::one_only(&table, path).map_err(refused)?;
@@ -77,13 +85,14 @@ impl DriveSpec {
                 path: overrides.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", "),
                 reason: e,
             })?;
-            for (path, value) in overrides {
+            old_names::rename_provenance(&mut spec);
+            for (path, value) in &overrides {
                 let source = format!("set to {value} by the user");
                 spec.provenance
                     .insert(path.replace(".*", ""), Provenance { kind: ProvenanceKind::Assumed, source });
             }
-            spec.forget_defaults(overrides);
-            spec.cover_defaults_beside(overrides);
+            spec.forget_defaults(&overrides);
+            spec.cover_defaults_beside(&overrides);
         }
         let problems = spec.check();
         if problems.is_empty() {

@@ -95,7 +95,7 @@ impl ArmsSpec {
     }
 
     fn arm_turns(&self, arm: u32) -> f64 {
-        match &self.angles_turns {
+        match &self.angles_revolutions {
             Some(angles) => angles.get(arm as usize).copied().unwrap_or_default(),
             None => f64::from(arm) / f64::from(self.count.max(1)),
         }
@@ -103,7 +103,7 @@ impl ArmsSpec {
 
     /// How far behind its arm a head stands: at equal distances up to the next arm, where nothing else is said.
     fn head_turns(&self, head: u32) -> f64 {
-        match &self.head_angles_turns {
+        match &self.head_angles_revolutions {
             Some(angles) => angles.get(head as usize).copied().unwrap_or_default(),
             None => f64::from(head) / (f64::from(self.heads_per_surface) * f64::from(self.count.max(1))),
         }
@@ -182,22 +182,22 @@ fn heads_of_an_arm(spec: &DriveSpec, findings: &mut Findings) {
         let message = "heads on a radial line are not modelled for a drive with a media cache, whose log is near by cylinders: take one or the other";
         findings.add("arms.head_placement", message);
     }
-    let Some(angles) = &arms.head_angles_turns else { return };
+    let Some(angles) = &arms.head_angles_revolutions else { return };
     if is_radial {
         let message = "heads on a radial line have no angles of their own: take `head_placement = \"equidistant\"`, or leave the key out";
-        findings.add("arms.head_angles_turns", message);
+        findings.add("arms.head_angles_revolutions", message);
     }
     if angles.len() != heads as usize {
         let message = format!(
             "{} angles for {heads} heads (`arms.heads_per_surface`): give one each, or leave the key out for equal distances",
             angles.len(),
         );
-        findings.add("arms.head_angles_turns", message);
+        findings.add("arms.head_angles_revolutions", message);
     }
     for &turns in angles {
         if !(0.0..1.0).contains(&turns) {
             let message = format!("{turns} is not between 0 and 1 revolution (less than 1)");
-            findings.add("arms.head_angles_turns", message);
+            findings.add("arms.head_angles_revolutions", message);
         }
     }
 }

@@ -143,13 +143,18 @@ pub struct SpindleSpec {
     #[serde(default = "one_second")]
     pub drift_interval_s: f64,
     /// Angle of the spindle at time 0, in revolutions.
-    #[serde(default)]
-    pub initial_turns: f64,
+    #[serde(default, alias = "initial_turns")]
+    pub initial_angle_revolutions: f64,
 }
 
 impl Default for SpindleSpec {
     fn default() -> Self {
-        Self { error_percent: 0.0, drift_ppm: 0.0, drift_interval_s: one_second(), initial_turns: 0.0 }
+        Self {
+            error_percent: 0.0,
+            drift_ppm: 0.0,
+            drift_interval_s: one_second(),
+            initial_angle_revolutions: 0.0,
+        }
     }
 }
 

@@ -92,7 +92,7 @@ const RARE: &[(&str, &str, &[Row])] = &[
     (
         "a destage piece waits for the last work of an arm that fails",
         r#"
-        arms = { count = 2, design = "multi-moving", angles_turns = [0.660022, 0.821649], failures = [{ arm = 0, at_s = 0.4 }] }
+        arms = { count = 2, design = "multi-moving", angles_revolutions = [0.660022, 0.821649], failures = [{ arm = 0, at_s = 0.4 }] }
         write_policy.write-back = { size_kib = 20.0, dirty_hit = "delay", idle_before_destage_ms = 19.0 }
         buffer = { bus_transfers = "one", size_kib = 35.0, write_start_ms = 1.2, write_on_arrival = true }
         controller = { read_overhead_ms = 0.3, write_overhead_ms = 0.7, overhead_beside_seek_ms = 0.1, read_completion_ms = 0.05, scheduler = "sptf" }

@@ -131,7 +131,7 @@ fn any_arms() -> impl Strategy<Value = String> {
     let several = (2_u32..5, prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), any::<bool>(), design).prop_map(
         |(count, angles, deconfigured, design)| {
             let (count, angles) = match angles {
-                Some((first, second)) => (2, format!(", angles_turns = [{first}, {second}]")),
+                Some((first, second)) => (2, format!(", angles_revolutions = [{first}, {second}]")),
                 None => (count, String::new()),
             };
             let out =
@@ -153,7 +153,7 @@ fn any_heads() -> impl Strategy<Value = String> {
         (prop::option::of((0.0_f64..1.0, 0.0_f64..1.0)), 2_u32..4, out).prop_map(|(angles, heads, out)| {
             match angles {
                 Some((first, second)) => {
-                    format!("heads_per_surface = 2, head_angles_turns = [{first}, {second}]{out}")
+                    format!("heads_per_surface = 2, head_angles_revolutions = [{first}, {second}]{out}")
                 }
                 None => format!("heads_per_surface = {heads}{out}"),
             }

@@ -133,7 +133,7 @@ fn surfaces_at_once_multiply_the_media_rate() {
 fn arms_at_the_same_angle_gain_by_the_seek_alone() {
     let with = |arms: &str| random_reads(&mut drive(&format!("{arms}{FAST_BUS}\n")), 20_000);
     let one = with("");
-    let two = with("arms = { count = 2, angles_turns = [0.3, 0.3] }\n");
+    let two = with("arms = { count = 2, angles_revolutions = [0.3, 0.3] }\n");
     let seek = |outcomes: &[Outcome]| mean_ms(outcomes, |outcome| outcome.phases.seek);
     let rotation = |outcomes: &[Outcome]| mean_ms(outcomes, |outcome| outcome.phases.rotation);
     assert!(seek(&two) < 0.85 * seek(&one), "{} against {} ms", seek(&two), seek(&one));
@@ -145,7 +145,7 @@ fn arms_at_the_same_angle_gain_by_the_seek_alone() {
 #[test]
 fn an_arm_seeks_under_heads_that_stand_still() {
     let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_revolutions = 0.357 }]";
-    let mut drive = drive_with(&format!("count = 1, angles_turns = [0.356], {fixed}"), "");
+    let mut drive = drive_with(&format!("count = 1, angles_revolutions = [0.356], {fixed}"), "");
     // Sector 64 of track 69, cylinder 17, comes under the heads that stand still at 0.24 + 0.357 turns, far sooner than the arm.
     let still = serve(&mut drive, ms(5.9), command(0, Op::Read, 6964, 1));
     assert_eq!((still.phases.seek, still.finish), (Nanos::ZERO, ms(5.97 + 0.1) + Nanos(1_000)));
@@ -240,7 +240,7 @@ proptest! {
             outcomes(&options, "surfaces_at_once = 2", "", &rows),
             outcomes(&options, "count = 1", joined, &rows)
         );
-        let together = format!("count = {count}, angles_turns = {:?}", vec![0.0; count as usize]);
+        let together = format!("count = {count}, angles_revolutions = {:?}", vec![0.0; count as usize]);
         prop_assert_eq!(
             outcomes(&options, &together, NO_MOVES, &rows),
             outcomes(&options, "count = 1", NO_MOVES, &rows)
@@ -292,7 +292,7 @@ proptest! {
 /// When the transfers of reads pass, in order, and when the last read is complete.
 fn transfers(angles: &[f64], design: &str, reads: &[(u64, u32, u64)]) -> (Vec<(Nanos, Nanos)>, Nanos) {
     let text = format!(
-        "arms = {{ count = {}, design = \"{design}\", angles_turns = {angles:?} }}\n\
+        "arms = {{ count = {}, design = \"{design}\", angles_revolutions = {angles:?} }}\n\
          buffer = {{ size_kib = 64.0, read_fence_kib = 64.0 }}\n{FAST_BUS}\n",
         angles.len()
     );
@@ -362,7 +362,7 @@ fn a_recalibration_waits_for_every_arm() {
 #[test]
 fn heads_that_stand_still_are_where_they_were() {
     let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22, angle_revolutions = 0.25 }]";
-    let mut drive = drive_with(&format!("count = 1, angles_turns = [0.0], {fixed}"), "");
+    let mut drive = drive_with(&format!("count = 1, angles_revolutions = [0.0], {fixed}"), "");
     // From the last track of cylinder 22 into cylinder 23, by heads over which 0.25 turns are sooner.
     let (last, at) = (23 * 400 - 50, ms(1_000.0));
     let beyond = serve(&mut drive, at, command(0, Op::Read, last, 100));
@@ -378,7 +378,8 @@ fn heads_that_stand_still_are_where_they_were() {
 #[test]
 fn an_ordered_command_has_all_arms_wait() {
     for ordered in [0, 1] {
-        let mut drive = drive_with("count = 2, design = \"multi-channel\", angles_turns = [0.0, 0.0]", "");
+        let mut drive =
+            drive_with("count = 2, design = \"multi-channel\", angles_revolutions = [0.0, 0.0]", "");
         let bus = drive.model().bus();
         let read = |id, lba| {
             let flags = if id == ordered { RequestFlags::ORDERED } else { RequestFlags::default() };
@@ -456,13 +457,17 @@ fn arms_that_cannot_be_are_refused() {
     let text = plain(FAST_BUS).to_toml();
     for (path, value, message) in [
         ("arms.count", "0", "`arms.count`: 0 is not between 1 and 64"),
-        ("arms.angles_turns", "[0.0, 0.5]", "`arms.angles_turns`: 2 angles for 1 arms"),
-        ("arms.angles_turns", "[1.0]", "`arms.angles_turns`: 1 is not between 0 and 1"),
+        ("arms.angles_revolutions", "[0.0, 0.5]", "`arms.angles_revolutions`: 2 angles for 1 arms"),
+        ("arms.angles_revolutions", "[1.0]", "`arms.angles_revolutions`: 1 is not between 0 and 1"),
         ("arms.deconfigured", "[0]", "`arms.deconfigured`: all 1 arms are out of use: leave at least one"),
         ("arms.deconfigured", "[3]", "`arms.deconfigured`: there is no arm 3: arms are counted from 0 to 0"),
         ("arms.design", "several", "unknown variant `several`"),
         ("arms.heads_per_surface", "0", "`arms.heads_per_surface`: 0 is not between 1 and 64"),
-        ("arms.head_angles_turns", "[0.0, 0.5]", "`arms.head_angles_turns`: 2 angles for 1 heads"),
+        (
+            "arms.head_angles_revolutions",
+            "[0.0, 0.5]",
+            "`arms.head_angles_revolutions`: 2 angles for 1 heads",
+        ),
         ("arms.heads_deconfigured", "[{ arm = 0, head = 1 }]", "there is no head 1 of arm 0"),
         (
             "arms.heads_deconfigured",

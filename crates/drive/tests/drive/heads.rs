@@ -115,7 +115,7 @@ pub(crate) fn any_angles() -> impl Strategy<Value = Vec<f64>> {
 /// Arms, their heads and heads that stand still: as a drive file says it, and the naive drive.
 pub(crate) fn any_heads() -> impl Strategy<Value = (String, Naive)> {
     let arms_alone = any_angles().prop_map(|angles| {
-        (format!("count = {}, angles_turns = {angles:?}", angles.len()), Naive::of_arms(&angles))
+        (format!("count = {}, angles_revolutions = {angles:?}", angles.len()), Naive::of_arms(&angles))
     });
     // Where they stand unless something else is said: all at equal distances.
     let even = (1_usize..4, 2_usize..4).prop_map(|(arms, heads)| {
@@ -133,7 +133,7 @@ pub(crate) fn any_heads() -> impl Strategy<Value = (String, Naive)> {
             })
         });
         let text = format!(
-            "count = {}, angles_turns = {arms:?}, heads_per_surface = {}, head_angles_turns = {heads:?}",
+            "count = {}, angles_revolutions = {arms:?}, heads_per_surface = {}, head_angles_revolutions = {heads:?}",
             arms.len(),
             heads.len()
         );
@@ -141,7 +141,7 @@ pub(crate) fn any_heads() -> impl Strategy<Value = (String, Naive)> {
     });
     let radial = (any_angles(), 2_u64..9).prop_map(|(angles, heads)| {
         let text = format!(
-            "count = {}, angles_turns = {angles:?}, heads_per_surface = {heads}, head_placement = \"radial\"",
+            "count = {}, angles_revolutions = {angles:?}, heads_per_surface = {heads}, head_placement = \"radial\"",
             angles.len()
         );
         (text, Naive { band: 100_u64.div_ceil(heads), ..Naive::of_arms(&angles) })
@@ -158,7 +158,7 @@ pub(crate) fn any_heads() -> impl Strategy<Value = (String, Naive)> {
             ));
         }
         let fixed = texts.join(", ");
-        (format!("count = {}, angles_turns = {angles:?}, fixed_heads = [{fixed}]", angles.len()), naive)
+        (format!("count = {}, angles_revolutions = {angles:?}, fixed_heads = [{fixed}]", angles.len()), naive)
     });
     prop_oneof![arms_alone, even, uneven, radial, fixed]
 }

@@ -153,8 +153,9 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
 
 #[test]
 fn a_value_may_be_set_to_its_default() {
-    let spec = set(&[("spindle.initial_turns", "0.0"), ("mechanics.inward_seek_extra_ms", "0")]).unwrap();
-    assert_eq!((spec.spindle.initial_turns, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));
+    let spec = set(&[("spindle.initial_angle_revolutions", "0.0"), ("mechanics.inward_seek_extra_ms", "0")])
+        .unwrap();
+    assert_eq!((spec.spindle.initial_angle_revolutions, spec.mechanics.inward_seek_extra_ms), (0.0, 0.0));
 }
 
 #[test]

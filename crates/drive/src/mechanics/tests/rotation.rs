@@ -242,7 +242,7 @@ proptest! {
 }
 
 fn drifting(error_percent: f64, drift_ppm: f64, drift_interval_s: f64, seed: u64) -> Spindle {
-    let spec = SpindleSpec { error_percent, drift_ppm, drift_interval_s, initial_turns: 0.2 };
+    let spec = SpindleSpec { error_percent, drift_ppm, drift_interval_s, initial_angle_revolutions: 0.2 };
     Spindle::new(7200.0, &spec, seed)
 }
 
