@@ -135,6 +135,11 @@ class Drive:
         How many values are of each kind of provenance, and the entries.
         """
     @property
+    def renamed_keys(self, /) -> list[tuple[str, str]]:
+        """
+        Keys of its drive file by names that go with the next version, each with its name now.
+        """
+    @property
     def rotation_ms(self, /) -> float:
         """
         Time of one revolution at nominal speed, in ms.
