@@ -1,0 +1,22 @@
+"""Sweep files for the tests of `sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from headstack.sweeping import definition
+
+BASE = '[base]\nsystem = "hp-97560"\nworkload = "thesis-4ms"\nrequests = 300\n'
+RPM = '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 5400, 7200]\n'
+GAP = '[[axis]]\nname = "gap"\npath = "workload.stream.0.inter_arrival.exponential_ms"\nvalues = [20.0, 40.0]\n'
+
+
+def written(place: Path, text: str, name: str = "grid.toml") -> Path:
+    path = place / name
+    path.write_text(text)
+    return path
+
+
+def grid(tmp_path: Path, text: str) -> list[dict[str, Any]]:
+    return [point.values for point in definition.load(written(tmp_path, text)).points]

@@ -1,0 +1,172 @@
+"""What a sweep says in the end: fronts, answers, limits and the page."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import headstack
+from conftest import ROOT, refused
+from conftest import headstack as run_cli
+from headstack.report.sweep import sweep_page
+from headstack.sweeping import pareto, repeats
+from headstack.sweeping.result import PointResult
+from sweeps import BASE, GAP, RPM, written
+
+
+def test_nothing_on_the_front_is_beaten() -> None:
+    costs = {"a": (3, 1), "b": (1, 3), "c": (2, 2), "d": (3, 3), "e": (2, 2), "f": (1, 4)}
+    assert sorted(pareto.front(costs, costs.__getitem__)) == ["a", "b", "c", "e"]
+    assert pareto.front([], costs.__getitem__) == []
+
+
+def test_the_example_is_a_sweep(tmp_path: Path) -> None:
+    found = run_cli("sweep", ROOT / "examples" / "dual-actuator.toml", "--out", tmp_path / "out", "--json").json()
+    assert (found["points"], found["complete"], found["failed"], found["resumed"]) == (12, 12, 0, 0)
+    # Two arms serve the heaviest load sooner, whichever scheduler.
+    by_values = {tuple(each["values"].values()): each["metrics"] for each in found["results"]}
+    for scheduler in ("drive:fcfs", "drive:asptf(0.03)"):
+        one, two = (
+            by_values[f"{name}-18tb", 5.0, scheduler]["response_ms.mean"] for name in ("nearline", "dual-actuator")
+        )
+        assert two["mean"] + two["ci95"] < one["mean"] - one["ci95"]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("swept")
+    text = (
+        'summary = "Speeds and loads"\nmetrics = ["response_ms.p99", "response_ms.mean", "power.average_w", "usd"]\n'
+        + BASE.replace("hp-97560", "nearline-18tb")
+        + RPM.replace("4002, 5400", "7200, 6300").replace(", 7200]", ", 5400]")
+        + GAP
+        + '[repeats]\ncount = 4\n[usd]\n"nearline-18tb" = 300\n'
+    )
+    headstack.sweep(written(place, text), place / "out")
+    return place / "out"
+
+
+def test_points_are_compared_with_the_first_seed_by_seed(swept: Path) -> None:
+    found = run_cli("compare", swept, "--json").json()
+    assert (found["kind"], found["points"], found["loads"]) == ("sweep", 6, 2)
+    results = headstack.Sweep(swept).results
+    first, other = (list(result.of_seeds("response_ms.p99").values()) for result in (results[0], results[4]))
+    changes = [(b or 0.0) - (a or 0.0) for a, b in zip(first, other, strict=True)]
+    # Under a gap of 20 ms: the third speed against the first.
+    compared = found["compared"][1]
+    assert (compared["point"], compared["against"], compared["repeats_paired"]) == (4, 0, 4)
+    told = compared["metrics"]["response_ms.p99"]
+    assert told["change"] == pytest.approx(sum(changes) / 4)
+    low, high = told["change_ci95"]
+    assert low < told["change"] < high
+    # A slower disk is slower: the same requests tell it in few runs.
+    assert compared["metrics"]["response_ms.mean"]["change_ci95"][0] > 0
+    for front in found["fronts"]:
+        assert front["points"]
+    assert {front["against"] for front in found["fronts"]} == {"power.average_w", "usd"}
+
+
+def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
+    drives = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n'
+    found = headstack.sweep(written(tmp_path, BASE + drives), tmp_path / "out").compare()
+    assert found.answer().startswith("The lowest p99, ")
+    assert "fewest watts of the 1 of 2 points whose watts are known" in found.answer()
+
+
+def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:
+    """One model at three speeds: the price is the same, whatever the seed."""
+    answer = headstack.Sweep(swept).compare().answer()
+    dollars = next(sentence for sentence in answer.split(". ") if "dollars" in sentence)
+    assert dollars == (
+        "rotation_rpm 7200 has the fewest dollars at 2 of 2 loads; at 2 of them another has as few and a longer p99."
+    )
+
+
+def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
+    found = headstack.sweep(written(tmp_path, BASE + RPM + GAP), tmp_path / "out").compare()
+    assert [[point.values["rotation_rpm"] for point in points] for points in found.loads] == [[4002, 5400, 7200]] * 2
+    assert [point.values["gap"] for points in found.loads for point in points] == [20.0] * 3 + [40.0] * 3
+    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at 2 of 2 loads."
+
+
+def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
+    outcome = run_cli("compare", swept, "--fail-if", "response_ms.p99 > +5%")
+    assert outcome.code == 1
+    assert "limit broken: response_ms.p99 > +5%: rotation_rpm 5400" in outcome.err
+    assert "there is no `p98`" in refused("compare", swept, "--fail-if", "p98 > +5%")
+    # A value is asked of every point, the first under its load, too.
+    known = [result.estimate("response_ms.p99") for result in headstack.Sweep(swept).results]
+    slowest = max(found.mean for found in known if found)
+    for share, code in [(0.9999, 1), (1.0001, 0)]:
+        assert run_cli("compare", swept, "--fail-if", f"response_ms.p99 > {share * slowest:.6f}ms").code == code
+    first = run_cli("compare", swept, "--fail-if", "response_ms.p99 > 0.001ms").err
+    assert first.count("limit broken") == 6
+
+
+def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
+    rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
+    found = headstack.sweep(written(tmp_path, rule + BASE + RPM + GAP), tmp_path / "out").compare()
+    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has."
+
+
+def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> None:
+    page = tmp_path / "sweep.html"
+    assert run_cli("compare", swept, "--report", page).code == 0
+    text = page.read_text()
+    for part in ("Speeds and loads", "p99 against watts", "p99 against dollars", "All points", "data (CSV)"):
+        assert part in text
+    assert len(text) < 5_000_000
+    assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]
+
+
+def test_an_interval_below_zero_has_no_logarithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few runs an interval may reach below zero; a logarithmic axis would lose all its points."""
+    speeds = '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 7200]\n'
+    gap = '[[axis]]\npath = "workload.stream.0.inter_arrival.exponential_ms"\nvalues = [0.5, 200.0]\n'
+    text = BASE.replace("hp-97560", "nearline-18tb") + speeds + gap + "[repeats]\ncount = 2\n"
+    metrics = 'metrics = ["response_ms.p99", "power.average_w"]\n'
+    found = headstack.sweep(written(tmp_path, metrics + text), tmp_path / "out").compare()
+    estimate = PointResult.estimate
+
+    def unsure(point: PointResult, metric: str) -> repeats.Estimate | None:
+        known = estimate(point, metric)
+        return known and repeats.Estimate(known.mean, 1.2 * known.mean)
+
+    monkeypatch.setattr(PointResult, "estimate", unsure)
+    chart = next(section.chart for section in sweep_page(found).sections if section.title == "p99 against watts")
+    assert chart is not None
+    drawn = chart.to_dict()
+    assert '"type": "log"' in json.dumps(drawn)
+    (rows,) = drawn["datasets"].values()
+    assert all(row["low"] > 0 for row in rows)
+
+
+def page_of(place: Path, speeds: int) -> str:
+    """The page of a sweep of `speeds` points under each of ten loads."""
+    place.mkdir()
+    rpm = f'[[axis]]\npath = "rotation_rpm"\nrange = {{ from = 4000, to = {4000 + 10 * (speeds - 1)}, step = 10 }}\n'
+    gap = GAP.replace("[20.0, 40.0]", str([20.0 + step for step in range(10)]))
+    base = BASE.replace("300", "20").replace("hp-97560", "nearline-18tb")
+    metrics = 'metrics = ["response_ms.p99", "response_ms.mean", "iops", "power.average_w"]\n'
+    headstack.sweep(written(place, metrics + base + rpm + gap), place / "out").compare().report(place / "page.html")
+    return (place / "page.html").read_text()
+
+
+def test_the_page_of_a_thousand_points_is_small(tmp_path: Path) -> None:
+    few, many = page_of(tmp_path / "few", 2), page_of(tmp_path / "many", 12)
+    assert few.count("<tr>") == 22  # with the head of the table, and one in the text of the charts' library
+    assert many.count("<tr>") == 122
+    a_point = (len(many.encode()) - len(few.encode())) / 100
+    assert 100 < a_point < 1_000
+    assert len(few.encode()) + 980 * a_point < 2_000_000
+
+
+def test_the_page_names_points_by_what_tells_them_apart(tmp_path: Path) -> None:
+    """All points of a closer look are under one load, which their names need not repeat."""
+    text = page_of(tmp_path / "names", 2)
+    charts = text[text.index("How long requests take") :]
+    assert '"curve": "rotation_rpm 4000"' in charts or '"curve":"rotation_rpm 4000"' in charts
+    assert "rotation_rpm 4000, gap" in text

@@ -1,0 +1,98 @@
+"""What a sweep file may say: its grid in order, and what is wrong with it before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import refused
+from headstack.sweeping import definition
+from sweeps import BASE, GAP, RPM, grid, written
+
+
+def test_a_grid_is_every_combination_in_order(tmp_path: Path) -> None:
+    found = grid(tmp_path, BASE + RPM + GAP)
+    assert found == [{"rotation_rpm": rpm, "gap": gap} for rpm in (4002, 5400, 7200) for gap in (20.0, 40.0)]
+
+
+@pytest.mark.parametrize(
+    ("range_", "values"),
+    [
+        ("range = { from = 1, to = 7, step = 2 }", [1, 3, 5, 7]),
+        ("range = { from = 0.1, to = 0.4, step = 0.1 }", [0.1, 0.2, 0.3, 0.4]),
+        ("range = { from = 1.0, to = 2.0, count = 3 }", [1.0, 1.5, 2.0]),
+        ("log_range = { from = 1, to = 32, count = 6 }", [1, 2, 4, 8, 16, 32]),
+        ("log_range = { from = 1, to = 4, count = 9 }", [1, 2, 3, 4]),
+        ("log_range = { from = 1.0, to = 100.0, count = 5 }", [1.0, 3.162, 10.0, 31.62, 100.0]),
+    ],
+)
+def test_ranges_hold_both_ends_and_whole_numbers_stay_whole(tmp_path: Path, range_: str, values: list[float]) -> None:
+    found = [point["x"] for point in grid(tmp_path, f'{BASE}[[axis]]\nname = "x"\npath = "a.b"\n{range_}\n')]
+    assert found == values
+    assert [type(value) for value in found] == [type(value) for value in values]
+
+
+def test_constraints_leave_points_out(tmp_path: Path) -> None:
+    rule = 'constraints = ["rotation_rpm < 6000 or gap in [40.0]", "not (gap == 20 and rotation_rpm == 4002)"]\n'
+    found = [(point["rotation_rpm"], point["gap"]) for point in grid(tmp_path, rule + BASE + RPM + GAP)]
+    assert found == [(4002, 40.0), (5400, 20.0), (5400, 40.0), (7200, 40.0)]
+
+
+def test_cases_set_several_values_together(tmp_path: Path) -> None:
+    cases = (
+        '[[axis]]\nname = "design"\n[[axis.cases]]\nname = "slow"\n[axis.cases.set]\nrotation_rpm = 4002\nsystem = "hp-97560"\n'
+        '[[axis.cases]]\nname = "fast"\n[axis.cases.set]\nsystem = "cheetah-9lp"\n'
+    )
+    points = definition.load(written(tmp_path, BASE + cases)).points
+    assert [(point.values["design"], point.settings.system, point.settings.overrides) for point in points] == [
+        ("slow", "hp-97560", (("rotation_rpm", "4002"),)),
+        ("fast", "cheetah-9lp", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BASE + RPM.replace("rotation_rpm", "rotaton_rpm"), ["axis.0", "did you mean `rotation_rpm`"]),
+        (BASE + GAP.replace("inter_arrival", "inter_arival"), ["axis.0", "did you mean `inter_arrival`"]),
+        (BASE + RPM.replace("[4002, 5400, 7200]", "[]"), ["axis.0.values", "no values"]),
+        ('constraints = ["gap < 30", "gap > 30"]\n' + BASE + RPM + GAP, ["contradict", "by itself leaves 3"]),
+        ('constraints = ["gapp < 30"]\n' + BASE + RPM + GAP, ["no axis is called `gapp`", "did you mean `gap`"]),
+        ("constraints = [\"__import__('os')\"]\n" + BASE + RPM, ["constraints.0"]),
+        ('constraints = ["gap <"]\n' + BASE + GAP, ["is not a condition"]),
+        ("constraints = [\"'a' * 99999999999 == 'b'\"]\n" + BASE + RPM, ["constraints.0", "only numbers"]),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 1.0, to = 1e300, step = 1e-300 }"),
+            ["100,000"],
+        ),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", f"range = {{ from = 1, to = 1{'0' * 400}, step = 1 }}"),
+            ["number"],
+        ),
+        (BASE, ["there is no axis"]),
+        (BASE + RPM + RPM, ["two axes are called `rotation_rpm`"]),
+        (BASE + RPM + RPM.replace("path", 'name = "again"\npath'), ["both set `rotation_rpm`"]),
+        (BASE + RPM.replace("values", "value"), ["unknown key `value`", "did you mean `values`"]),
+        (BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 9, to = 1, step = 1 }"), ["empty"]),
+        (BASE.replace("hp-97560", "hp-97561") + RPM, ["did you mean hp-97560"]),
+        (
+            BASE.replace('system = "hp-97560"\n', "")
+            + '[[axis]]\npath = "system"\nvalues = ["hp-97560", "hp-97561"]\n',
+            ["did you mean hp-97560"],
+        ),
+        (BASE.replace("300", "0") + RPM, ["`requests` cannot be 0"]),
+        (BASE.replace("300", '"many"') + RPM, ["`requests`", "a whole number"]),
+        (BASE.replace('workload = "thesis-4ms"\n', "") + RPM, ["`workload` or a `trace`"]),
+        ('metrics = ["response_ms.p98"]\n' + BASE + RPM, ["response_ms.p98", "did you mean `response_ms.p9"]),
+        (BASE + RPM + "[repeats]\nseeds = [1, 1]\n", ["there twice"]),
+        (BASE + RPM + '[stop]\nmetric = "iops"\nwithin_percent = 0\n', ["stop.within_percent"]),
+        (BASE + RPM + '[stop]\nmetric = "iops"\nwithin_percent = 5\n[repeats]\ncount = 1\n', ["at least 2"]),
+        ("[base]\nsystem = hp-97560\n", ["is not TOML", "line 2"]),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_before_anything_runs(tmp_path: Path, text: str, said: list[str]) -> None:
+    message = refused("sweep", written(tmp_path, text), "--out", tmp_path / "out")
+    for part in said:
+        assert part in message
+    assert not (tmp_path / "out").exists()

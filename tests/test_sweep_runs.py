@@ -1,0 +1,276 @@
+"""`sweep`: all runs once, kept as they come, the same on every number of threads, repeated until they tell enough."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+
+import headstack
+from conftest import ROOT, refused
+from conftest import headstack as run_cli
+from headstack.errors import InputError
+from headstack.sweeping import definition, folder, repeats
+from headstack.sweeping.executors.local import LocalExecutor
+from sweeps import BASE, GAP, RPM, written
+
+
+def test_points_are_what_simulate_gives(tmp_path: Path) -> None:
+    file = written(tmp_path, 'metrics = ["response_ms.mean", "iops"]\n' + BASE + RPM + "[repeats]\ncount = 2\n")
+    done = headstack.sweep(file, tmp_path / "out")
+    assert [len(result.runs) for result in done.results] == [2, 2, 2]
+    for result in done.results:
+        for run in result.runs:
+            again = headstack.simulate(
+                "hp-97560",
+                "thesis-4ms",
+                requests=300,
+                seed=run.seed,
+                overrides={"rotation_rpm": result.values["rotation_rpm"]},
+            )
+            assert run.summary == {key: value for key, value in again.summary.items() if key != "wall_s"}
+    # The same seed makes the same requests, whatever the system.
+    simulated = [[run.summary["reads"]["requests"] for run in result.runs] for result in done.results]
+    assert simulated[0] == simulated[1] == simulated[2]
+    assert simulated[0][0] != simulated[0][1]
+
+
+def test_one_thread_and_two_give_the_same_bytes(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM + GAP + "[repeats]\ncount = 3\n")
+    tables = []
+    for threads in (1, 2):
+        headstack.sweep(file, tmp_path / str(threads), threads=threads)
+        tables.append((tmp_path / str(threads) / folder.RESULTS).read_bytes())
+    assert tables[0] == tables[1]
+    assert len(pl.read_parquet(tables[0])) == 18
+
+
+def test_another_executor_gives_the_same_bytes(tmp_path: Path) -> None:
+    load = written(tmp_path, (ROOT / "workloads" / "thesis-4ms.toml").read_text(), "load.toml")
+    file = written(tmp_path, BASE.replace("thesis-4ms", load.name) + RPM)
+    with LocalExecutor(1) as here:
+        headstack.sweep(file, tmp_path / "here", executor=here)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as there:
+        headstack.sweep(file, tmp_path / "there", executor=there)
+    tables = [(tmp_path / place / folder.RESULTS).read_bytes() for place in ("here", "there")]
+    assert tables[0] == tables[1]
+
+
+def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    # 40 points of about 0.1 s: there is time to end it in the middle.
+    many = RPM.replace("values = [4002, 5400, 7200]", "range = { from = 4000, to = 7900, step = 100 }")
+    file = written(tmp_path, BASE.replace("300", "10_000") + many)
+    whole = headstack.sweep(file, tmp_path / "whole")
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headstack", "sweep", file, "--out", out, "--threads", "2"], stderr=subprocess.PIPE
+    )
+    until = time.monotonic() + 60
+    while len(list((out / folder.RUNS).glob("[0-9]*"))) < 7 and time.monotonic() < until:
+        time.sleep(0.005)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    kept = {path: path.stat().st_mtime_ns for path in (out / folder.RUNS).glob("[0-9]*")}
+    assert 7 <= len(kept) < 40
+    assert "--resume" in refused("sweep", file, "--out", out)
+    found = run_cli("sweep", file, "--out", out, "--resume", "--json").json()
+    assert (found["points"], found["failed"], found["resumed"]) == (40, 0, len(kept))
+    # What was done was not done again.
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert (out / folder.RESULTS).read_bytes() == (whole.folder / folder.RESULTS).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [(signal.SIGINT, "--threads=2"), (signal.SIGTERM, "--threads=2"), (signal.SIGINT, "--dask=local:2")],
+)
+def test_an_interrupted_sweep_says_what_is_kept(tmp_path: Path, kind: signal.Signals, where: str) -> None:
+    if "dask" in where:
+        pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
+    file = written(tmp_path, BASE.replace("300", "1_000_000").replace("hp-97560", "cheetah-9lp") + GAP)
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "headstack", "sweep", file, "--out", out, where],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while not (out / folder.MANIFEST).exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    begun = time.monotonic()
+    # As a terminal does: to the command and to all processes that it began.
+    os.killpg(running.pid, kind)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == 128 + kind, said
+    assert time.monotonic() - begun < 8
+    assert "0 finished runs are kept" in said
+    assert "--resume" in said
+    assert "Traceback" not in said
+
+
+def test_a_point_that_fails_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM.replace("5400", "-1"))
+    outcome = run_cli("sweep", file, "--out", tmp_path / "out", "--json")
+    assert outcome.code == 1
+    found = json.loads(outcome.out)
+    assert (found["points"], found["failed"], len(found["results"])) == (3, 1, 2)
+    failure = found["failures"][0]
+    assert failure["values"] == {"rotation_rpm": -1}
+    assert "rotation_rpm" in failure["error"]
+    assert "point 1 failed" in outcome.err
+    table = pl.read_parquet(tmp_path / "out" / folder.RESULTS)
+    assert table["error"].is_null().to_list() == [True, False, True]
+
+
+def test_the_folder_of_another_sweep_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    headstack.sweep(written(tmp_path, BASE + RPM), out)
+    other = written(tmp_path, BASE.replace("300", "301") + RPM)
+    assert "another sweep" in refused("sweep", other, "--out", out, "--resume")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "letter.txt").write_text("mine")
+    assert "not the folder of a sweep" in refused("sweep", other, "--out", mine)
+    assert "is a file" in refused("sweep", other, "--out", mine / "letter.txt")
+
+
+def test_a_folder_that_was_left_as_it_began_is_new(tmp_path: Path) -> None:
+    file, out = written(tmp_path, BASE + RPM), tmp_path / "out"
+    (out / folder.RUNS).mkdir(parents=True)
+    (out / folder.SWEEP).write_text("half")
+    assert len(headstack.sweep(file, out).complete) == 3
+
+
+def test_a_run_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file, out = written(tmp_path, BASE + RPM), tmp_path / "out"
+    headstack.sweep(file, out)
+    broken = out / folder.RUNS / "000001-1.parquet"
+    broken.write_text("no table")
+    message = refused("sweep", file, "--out", out, "--resume")
+    assert "000001-1.parquet" in message
+    broken.unlink()
+    assert run_cli("sweep", file, "--out", out, "--resume", "--json").json()["resumed"] == 2
+
+
+def test_a_load_that_changed_makes_another_sweep(tmp_path: Path) -> None:
+    load = (ROOT / "workloads" / "thesis-4ms.toml").read_text()
+    written(tmp_path, load, "load.toml")
+    file = written(tmp_path, BASE.replace("thesis-4ms", "load.toml") + RPM)
+    headstack.sweep(file, tmp_path / "out")
+    written(tmp_path, load.replace("read_fraction = 0.6", "read_fraction = 0.7"), "load.toml")
+    with pytest.raises(InputError, match="another sweep"):
+        headstack.sweep(file, tmp_path / "out", resume=True)
+
+
+def test_a_sweep_goes_on_from_another_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drive = tmp_path / "mine.toml"
+    drive.write_text((ROOT / "drives" / "hp-97560.toml").read_text())
+    written(tmp_path, BASE.replace("hp-97560", "mine.toml") + RPM)
+    monkeypatch.chdir(tmp_path)
+    headstack.sweep("grid.toml", "out")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert headstack.sweep("../grid.toml", "../out", resume=True).resumed == 3
+    drive.write_text(drive.read_text().replace("rotation_rpm = 4002.0", "rotation_rpm = 4003.0"))
+    with pytest.raises(InputError, match="another sweep"):
+        headstack.sweep("../grid.toml", "../out", resume=True)
+
+
+def test_a_full_disk_ends_the_sweep_and_keeps_what_is_done(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM)
+    headstack.sweep(file, tmp_path / "out")
+    runs = tmp_path / "out" / folder.RUNS
+    kept = sorted(runs.iterdir())
+    kept[-1].unlink()
+    # No file can be made where a folder has its name.
+    (runs / kept[-1].name).mkdir()
+    with pytest.raises(InputError, match="cannot") as refusal:
+        headstack.sweep(file, tmp_path / "out", resume=True)
+    assert refusal.value.hint == "2 finished runs are kept; --resume goes on once the folder can be written to"
+
+
+def test_a_folder_of_which_something_is_damaged_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    headstack.sweep(written(tmp_path, BASE + RPM), out)
+    run = next((out / folder.RUNS).iterdir())
+    kept = run.read_bytes()
+    pl.DataFrame({"point": [1]}).write_parquet(run)
+    with pytest.raises(InputError, match=r"cannot read .*did not find column"):
+        headstack.Sweep(out)
+    pl.read_parquet(kept).with_columns(point=pl.lit(99, pl.Int64)).write_parquet(run)
+    with pytest.raises(InputError, match="point 99"):
+        headstack.Sweep(out)
+    run.write_bytes(kept)
+    for text in ("[" * 100_000, json.dumps({"kind": folder.KIND})):
+        (out / folder.MANIFEST).write_text(text)
+        with pytest.raises(InputError, match="is not the folder of a sweep"):
+            headstack.Sweep(out)
+
+
+# ---- repeats ----
+
+
+def test_a_point_is_repeated_until_its_interval_is_narrow(tmp_path: Path) -> None:
+    rule = '[repeats]\ncount = 3\n[stop]\nmetric = "response_ms.mean"\nwithin_percent = 10\nmost = 40\n'
+    done = headstack.sweep(written(tmp_path, BASE + GAP + rule), tmp_path / "out")
+    for result in done.results:
+        assert 3 <= len(result.runs) <= 40
+        values = list(result.of_seeds("response_ms.mean").values())
+        found = repeats.estimate(values)
+        assert found is not None
+        assert found.ci95 is not None
+        assert found.ci95 <= 0.1 * found.mean or len(result.runs) == 40
+        if len(values) > 3:
+            before = repeats.estimate(values[:-1])
+            assert before is not None
+            assert (before.ci95 or 0) > 0.1 * before.mean
+    assert len({len(result.runs) for result in done.results} | {3}) > 1, "the rule must have asked for more somewhere"
+
+
+def test_a_point_whose_interval_stays_wide_is_named(tmp_path: Path) -> None:
+    rule = '[stop]\nmetric = "response_ms.mean"\nwithin_percent = 0.001\nmost = 4\n'
+    file = written(tmp_path, BASE + GAP + rule)
+    found = run_cli("sweep", file, "--out", tmp_path / "out", "--json").json()
+    assert (found["complete"], found["wide"]) == (2, [0, 1])
+    assert "2 after 4 repeats" in run_cli("sweep", file, "--out", tmp_path / "out", "--resume").out
+    narrow = written(tmp_path, BASE + GAP + rule.replace("0.001", "1000"), "narrow.toml")
+    assert run_cli("sweep", narrow, "--out", tmp_path / "narrow", "--json").json()["wide"] == []
+
+
+@pytest.mark.parametrize(("begun", "least"), [(3, 0.87), (10, 0.91)])
+def test_intervals_that_end_a_point_hold_the_mean_about_as_often_as_told(begun: int, least: float) -> None:
+    random, stop = Random(1), definition.Stop("response_ms.mean", 5.0, 200)
+    held = 0
+    for _ in range(400):
+        values = [random.gauss(1.0, 0.1) for _ in range(begun)]
+        while not repeats.is_enough(stop, values) and len(values) < stop.most:
+            values.append(random.gauss(1.0, 0.1))
+        found = repeats.estimate(values)
+        assert found is not None
+        held += abs(found.mean - 1.0) <= (found.ci95 or 0.0)
+    # 0.90 and 0.94 are told; two standard errors less.
+    assert least <= held / 400 <= 0.98
+
+
+def test_the_interval_covers_the_mean_of_many_seeds(tmp_path: Path) -> None:
+    done = headstack.sweep(
+        written(tmp_path, BASE + GAP.replace("20.0, ", "") + "[repeats]\ncount = 200\n"), tmp_path / "out"
+    )
+    values = [value or 0.0 for value in done.results[0].of_seeds("response_ms.mean").values()]
+    truth = sum(values) / len(values)
+    fives = [repeats.estimate(values[begin : begin + 5]) for begin in range(0, 200, 5)]
+    held = sum(abs(each.mean - truth) <= (each.ci95 or 0.0) for each in fives if each is not None)
+    # 40 intervals, 38 expected; fewer than 34 happen once in a hundred times.
+    assert held >= 34
