@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import polars as pl
@@ -20,10 +20,7 @@ import headstack
 from conftest import headstack as run_cli
 from conftest import refused
 from headstack.errors import InputError
-from headstack.remote import copied
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from headstack.remote import as_given, copied
 
 DEVICES, REQUESTS = 12, 6000
 
@@ -204,7 +201,15 @@ def test_a_trace_comes_over_http(trace: Path) -> None:
         there = run_cli("trace", "info", url, "--json").json()
         here = run_cli("trace", "info", trace, "--json").json()
         assert {**there, "trace": ""} == {**here, "trace": ""}
+        assert there["trace"] == url
+        assert url in run_cli("trace", "info", url).out
         server.shutdown()
+
+
+def test_a_url_is_shown_with_both_slashes(tmp_path: Path) -> None:
+    assert as_given(Path("https://host/a.csv")) == "https://host/a.csv"
+    assert as_given(Path("zip://a.csv::https://host/b.zip")) == "zip://a.csv::https://host/b.zip"
+    assert as_given(tmp_path) == str(tmp_path)
 
 
 def test_messages_call_a_copy_as_it_was_given(tmp_path: Path) -> None:

@@ -206,7 +206,11 @@ def test_several_traces_are_one(tmp_path: Path) -> None:
     assert len(rows) == 3
     info = headstack("trace", "info", both, "--json").json()
     assert [each["device"] for each in info["devices"]] == [0, 1]
-    assert info["span_s"] == pytest.approx(0.015)
+    # 15 ms from one request to the next, and as long from the first trace to the second.
+    assert info["span_s"] == pytest.approx(0.030)
+    assert told["pauses_s"] == [0.015]
+    said = headstack("trace", "join", both, first, second, "--clocks", "follow").out
+    assert "one after the other, 15 ms after the end of the one before" in " ".join(said.split())
     assert "nothing to join" in refused("trace", "join", both, first)
     assert "would replace what is read" in refused("trace", "join", first, first, second, "--clocks", "same")
 

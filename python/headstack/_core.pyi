@@ -826,8 +826,8 @@ def join_traces(traces: SupportsGetItem[int, Trace], out: str | PathLike[str], *
     out
         The file, as `Trace.convert` writes it.
     clocks
-        "same": one clock; "begin": all begin together; "follow": one after the other. May be left out if all have times of
-        day.
+        "same": one clock; "begin": all begin together; "follow": one after the other, with the mean time between
+        arrivals of the one before in between. May be left out if all have times of day.
     devices_apart
         Number the devices of each trace anew; otherwise one number is one device in all of them.
     """

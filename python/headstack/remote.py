@@ -27,6 +27,11 @@ def is_url(name: str) -> bool:
     return "://" in name and not Path(name).exists()
 
 
+def as_given(path: Path) -> str:
+    """A path as it was named: one that is a URL has both its slashes again."""
+    return str(path) if path.exists() else _slashes_put_back(str(path))
+
+
 def copied(url: str) -> IO[bytes]:
     """Copy what a URL names into a file without a name, which is there until it is closed."""
     url = _slashes_put_back(url)

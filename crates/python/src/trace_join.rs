@@ -31,8 +31,8 @@ fn clocks_named(word: &str) -> Result<Clocks, Error> {
 /// out
 ///     The file, as `Trace.convert` writes it.
 /// clocks
-///     "same": one clock; "begin": all begin together; "follow": one after the other. May be left out if all have times of
-///     day.
+///     "same": one clock; "begin": all begin together; "follow": one after the other, with the mean time between
+///     arrivals of the one before in between. May be left out if all have times of day.
 /// devices_apart
 ///     Number the devices of each trace anew; otherwise one number is one device in all of them.
 #[pyfunction]
@@ -65,9 +65,12 @@ pub(crate) fn join_traces<'py>(
             let mut seen = Notes::default();
             joined.readers().for_each(|reader| seen.merge(&reader.notes()));
             let read_as = Clocks::NAMES.iter().find(|(_, clocks)| *clocks == joined.clocks());
-            Ok(
-                json!({ "requests": requests, "clocks": read_as.map(|(name, _)| name), "notes": notes(&seen) }),
-            )
+            Ok(json!({
+                "requests": requests,
+                "clocks": read_as.map(|(name, _)| name),
+                "pauses_s": joined.pauses().iter().map(|pause| pause.0 as f64 / 1e9).collect::<Vec<_>>(),
+                "notes": notes(&seen),
+            }))
         })
     })?;
     dict(py, &value)

@@ -71,6 +71,13 @@ impl Notes {
         }
     }
 
+    /// The same, of what matters more than the others: told before them.
+    pub(crate) fn bad_above_all(&mut self, error: &TraceError) {
+        self.bad_records += 1;
+        self.first.insert(0, error.to_string());
+        self.first.truncate(Self::KEPT);
+    }
+
     /// Whether everything was sound.
     pub fn is_clean(&self) -> bool {
         self.bad_records == 0 && self.out_of_order == 0

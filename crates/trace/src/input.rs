@@ -10,10 +10,13 @@ use std::sync::Arc;
 use crate::TraceError;
 use crate::buffer::Buffer;
 pub(crate) use packed::Cut;
-use packed::Packed;
+use packed::{Counted, Packed, Sizes, Taken, unpacked_bytes};
 
 /// How many decompressed bytes are looked at to recognise a format.
 const SAMPLE_BYTES: usize = 64 * 1024;
+
+/// As much as the longest header of zstd takes; the others begin with less.
+const MAGIC_BYTES: u64 = 18;
 
 /// What some programs put before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -48,17 +51,21 @@ impl Input {
         let reading = |source| TraceError::reading(path, source);
         let mut file = File::open(path).map_err(reading)?;
         let mut magic = Vec::new();
-        file.by_ref().take(6).read_to_end(&mut magic).map_err(reading)?;
+        file.by_ref().take(MAGIC_BYTES).read_to_end(&mut magic).map_err(reading)?;
         let compression = compression(&magic);
-        let raw = Cursor::new(magic).chain(file);
         let cut = Cut::default();
-        let packed = |inner: Box<dyn Read + Send>| Packed::new(inner, path, tolerant, cut.clone());
+        let whole = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
+        let (taken, plain) = (Taken::default(), unpacked_bytes(&magic));
+        let raw = Counted::new(Cursor::new(magic).chain(file), taken.clone());
+        let packed = |inner: Box<dyn Read + Send>| {
+            Packed::new(inner, path, tolerant, cut.clone(), Sizes::new(taken, whole, plain))
+        };
         let mut rest: Box<dyn Read + Send> = match compression {
-            None => Box::new(raw),
-            Some("gzip") => Box::new(packed(Box::new(flate2::read::MultiGzDecoder::new(raw)))),
-            Some("bzip2") => Box::new(packed(Box::new(bzip2::read::MultiBzDecoder::new(raw)))),
+            None => Box::new(raw.into_inner()),
+            Some("gzip") => Box::new(packed(Box::new(flate2::bufread::MultiGzDecoder::new(raw)))),
+            Some("bzip2") => Box::new(packed(Box::new(bzip2::bufread::MultiBzDecoder::new(raw)))),
             Some("zstd") => {
-                Box::new(packed(Box::new(zstd::stream::read::Decoder::new(raw).map_err(reading)?)))
+                Box::new(packed(Box::new(zstd::stream::read::Decoder::with_buffer(raw).map_err(reading)?)))
             }
             Some(other) => {
                 return Err(TraceError::unusable(

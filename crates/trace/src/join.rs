@@ -47,8 +47,10 @@ pub struct Joined {
     zero: Nanos,
     /// The part being read, where one follows the other.
     current: usize,
-    /// Where the part before it ended.
-    ended: Nanos,
+    /// Where it begins.
+    begins: Nanos,
+    /// How long the clock went on between one part and the next.
+    pauses: Vec<Nanos>,
     delivery: Delivery,
 }
 
@@ -58,13 +60,26 @@ struct Part {
     ahead: VecDeque<Request>,
     /// The first arrival as the reader gives it.
     first: Option<Nanos>,
-    last: Nanos,
+    /// The last arrival and the last end, on the joined clock.
+    latest: Nanos,
+    end: Nanos,
+    requests: u64,
 }
+
+/// Between a trace of a single instant and the next.
+const PAUSE: Nanos = Nanos(1_000_000_000);
 
 impl Part {
     fn open(path: &Path, options: &OpenOptions) -> Result<Self, TraceError> {
         let reader = open(path, options)?;
-        let mut part = Self { reader, ahead: VecDeque::new(), first: None, last: Nanos::ZERO };
+        let mut part = Self {
+            reader,
+            ahead: VecDeque::new(),
+            first: None,
+            latest: Nanos::ZERO,
+            end: Nanos::ZERO,
+            requests: 0,
+        };
         part.peek()?;
         Ok(part)
     }
@@ -81,6 +96,13 @@ impl Part {
             self.first.get_or_insert(request.arrival);
         }
         Ok(next)
+    }
+
+    /// How long after its end another begins: as its requests come one after the other, on average.
+    fn pause(&self, begun: Nanos) -> Nanos {
+        let span = self.latest.saturating_sub(begun);
+        let mean = span.0.checked_div(self.requests.saturating_sub(1)).filter(|mean| *mean > 0);
+        mean.map_or(PAUSE, Nanos)
     }
 
     /// Whether its clock counts from 1970 or before, so that other such clocks are the same: it shows 30 years or more.
@@ -155,7 +177,8 @@ impl Joined {
             devices: BTreeMap::new(),
             zero,
             current: 0,
-            ended: Nanos::ZERO,
+            begins: Nanos::ZERO,
+            pauses: Vec::new(),
             delivery: Delivery::default(),
         })
     }
@@ -168,6 +191,12 @@ impl Joined {
     /// How their clocks stand to each other.
     pub fn clocks(&self) -> Clocks {
         self.clocks
+    }
+
+    /// Of traces that follow one another: how long after the end of each the next begins, as far as read. The mean time between its
+    /// arrivals, so that the rate stays; a second after a single instant.
+    pub fn pauses(&self) -> &[Nanos] {
+        &self.pauses
     }
 
     /// The readers, for what each passed over.
@@ -183,7 +212,7 @@ impl Joined {
         let moved = match self.clocks {
             Clocks::Same => part.reader.origin().0.checked_add(at.0)?.checked_sub(self.zero.0),
             Clocks::Begin => since(first),
-            Clocks::Follow => since(first)?.checked_add(self.ended.0),
+            Clocks::Follow => since(first)?.checked_add(self.begins.0),
         };
         moved.map(Nanos).filter(|at| *at <= LAST_INSTANT)
     }
@@ -216,8 +245,7 @@ impl Joined {
                 if self.parts[self.current].peek()?.is_some() {
                     return Ok(Some(self.current));
                 }
-                self.ended = self.parts[self.current].last.max(self.ended);
-                self.current += 1;
+                self.turn();
             }
             return Ok(None);
         }
@@ -232,14 +260,26 @@ impl Joined {
         Ok(next.map(|(_, part)| part))
     }
 
+    /// The part being read is at its end.
+    fn turn(&mut self) {
+        let part = &self.parts[self.current];
+        self.current += 1;
+        if part.requests > 0 && self.current < self.parts.len() {
+            let pause = part.pause(self.begins);
+            self.begins = Nanos(part.end.max(part.latest).0.saturating_add(pause.0));
+            self.pauses.push(pause);
+        }
+    }
+
     fn fill(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         while batch.len() < BATCH {
             let Some(part) = self.next_part()? else { break };
             let Some(request) = self.parts[part].ahead.pop_front() else { break };
             let request = self.moved_request(part, request)?;
             let end = request.finish.present().unwrap_or(request.arrival);
-            let last = &mut self.parts[part].last;
-            *last = (*last).max(end);
+            let read = &mut self.parts[part];
+            read.requests += 1;
+            (read.latest, read.end) = (read.latest.max(request.arrival), read.end.max(end));
             batch.push(request);
         }
         Ok(())
@@ -289,12 +329,29 @@ mod tests {
         let kept = |clocks| joined(&both, Some(clocks), Numbering::Kept).unwrap();
         assert_eq!(kept(Clocks::Same), [(5, 0, 1), (10, 0, 3), (11, 0, 4), (20, 0, 2)]);
         assert_eq!(kept(Clocks::Begin), [(0, 0, 1), (0, 0, 3), (1, 0, 4), (15, 0, 2)]);
-        assert_eq!(kept(Clocks::Follow), [(0, 0, 1), (15, 0, 2), (15, 0, 3), (16, 0, 4)]);
+        // As the first trace has 15 ms between its requests, so has the joined one behind its end.
+        assert_eq!(kept(Clocks::Follow), [(0, 0, 1), (15, 0, 2), (30, 0, 3), (31, 0, 4)]);
         let apart = joined(&both, Some(Clocks::Begin), Numbering::Apart).unwrap();
         assert_eq!(apart.iter().map(|told| told.1).collect::<Vec<_>>(), [0, 1, 1, 0]);
         let error = joined(&both, None, Numbering::Kept).unwrap_err();
         assert!(error.to_string().contains("each count from a start of their own"), "{error}");
         assert!(error.hint().unwrap().contains("--clocks follow"));
+    }
+
+    /// The next trace began at the instant of the last arrival, and both were one burst.
+    #[test]
+    fn a_trace_that_follows_another_leaves_the_time_between_requests() {
+        let measured = "arrival_ms,lba,sectors,op,response_ms\n";
+        let starts = |texts: &[&str]| {
+            let all = joined(texts, Some(Clocks::Follow), Numbering::Kept).unwrap();
+            all.iter().map(|told| told.0).collect::<Vec<_>>()
+        };
+        // 10 ms between arrivals, and the last response ends at 28 ms.
+        let three = format!("{measured}0,1,8,R,5\n10,2,8,R,5\n20,3,8,R,8\n");
+        assert_eq!(starts(&[&three, &three]), [0, 10, 20, 38, 48, 58]);
+        // Of one instant nothing tells.
+        let (one, none) = (format!("{OWN}7,1,8,R\n"), format!("{OWN}# nothing\n"));
+        assert_eq!(starts(&[&one, &none, &three, &none, &one]), [0, 1000, 1010, 1020, 1038]);
     }
 
     #[test]

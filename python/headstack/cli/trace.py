@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples
+from headstack.remote import as_given
 from headstack.report.tables import size, span
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def info(
     if not about["requests"]:
         output.warning(NOTHING_CHOSEN)
     if json:
-        output.print_json({"trace": str(trace), **about})
+        output.print_json({"trace": as_given(trace), **about})
     else:
         _show(trace, about)
     return 0
@@ -104,7 +105,7 @@ def convert(
     if not requests + others:
         output.warning(f"{NOTHING_CHOSEN}; the file holds none")
     if json:
-        output.print_json({"trace": str(trace), "out": str(out), **written})
+        output.print_json({"trace": as_given(trace), "out": str(out), **written})
     else:
         output.sentence(
             f"{out}: {requests:,} requests" + (f", {others:,} flushes, discards and others" if others else "")
@@ -152,7 +153,7 @@ def _show(trace: Path, about: TraceInfo) -> None:
         pairs.append(("skipped", f"{number(about['records_skipped'])} records that are not requests"))
     if about["max_outstanding"]:
         pairs.append(("outstanding", f"at most {number(about['max_outstanding'])} at a time"))
-    output.facts(str(trace), pairs)
+    output.facts(as_given(trace), pairs)
     names = {
         "inter_arrival_ms": "between arrivals",
         "service_ms": "measured service",

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
+from headstack.remote import as_given
 from headstack.report import causes
 from headstack.report.losses import lost_words, unpaired_words
 from headstack.report.tables import size, span
@@ -38,11 +39,11 @@ def analyze(
     if report is not None:
         from headstack.report.trace import trace_page
 
-        trace_page(trace.name or str(trace), about).write(report)
+        trace_page(trace.name or as_given(trace), about).write(report)
     if why := unpaired_words(about):
         output.warning(why)
     if json:
-        output.print_json({"trace": str(trace), **about})
+        output.print_json({"trace": as_given(trace), **about})
         return 0
     output.trace_notes(about["notes"])
     _show(trace, about)
@@ -71,7 +72,7 @@ def _show(trace: Path, about: Analysis) -> None:
         pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} events unpaired"))
     if lost := lost_words(about):
         pairs.append(("lost", "; ".join(lost)))
-    output.facts(str(trace), pairs)
+    output.facts(as_given(trace), pairs)
     if about["response_ms"]:
         output.line()
         output.sentence(causes.sentence(about))

@@ -11,6 +11,8 @@ from headstack.cli import output
 from headstack.cli.options import OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
 from headstack.cli.trace import NOTHING_CHOSEN
 from headstack.errors import InputError
+from headstack.remote import as_given
+from headstack.report.tables import duration
 
 
 def join(
@@ -21,7 +23,7 @@ def join(
         Parameter(
             group=TRACE,
             help="How the traces' clocks stand to each other: `same` clock; all `begin` together; each to `follow` the one "
-            "before. Needed unless all have times of day.",
+            "before, after the mean time between its arrivals. Needed unless all have times of day.",
         ),
     ] = None,
     devices: Annotated[
@@ -49,9 +51,16 @@ def join(
     if not written["requests"]:
         output.warning(f"{NOTHING_CHOSEN}; the file holds none")
     if json:
-        output.print_json({"traces": [str(path) for path in traces], "out": str(out), "devices": devices, **written})
+        output.print_json(
+            {"traces": [as_given(path) for path in traces], "out": str(out), "devices": devices, **written}
+        )
     else:
-        read_as = {"same": "one clock", "begin": "begun together", "follow": "one after the other"}
+        after = " and ".join(duration(1000 * pause) for pause in written["pauses_s"])
+        read_as = {
+            "same": "one clock",
+            "begin": "begun together",
+            "follow": "one after the other" + (f", {after} after the end of the one before" if after else ""),
+        }
         output.sentence(
             f"{out}: {written['requests']:,} requests of {len(traces)} traces, {read_as[written['clocks']]}"
         )

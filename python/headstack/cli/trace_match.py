@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
+from headstack.remote import as_given
 from headstack.report.losses import lost_words
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def match(
     if histogram is not None:
         _write_histogram(histogram, about)
     if json:
-        output.print_json({"trace": str(trace), **about})
+        output.print_json({"trace": as_given(trace), **about})
         return 0
     output.trace_notes(about["notes"])
     if "btt" in about:
@@ -79,7 +80,7 @@ def show_events(trace: Path, about: Matching) -> None:
     ]  # fmt: skip
     if lost := lost_words(about):
         pairs.append(("lost", "; ".join(lost)))
-    output.facts(str(trace), pairs)
+    output.facts(as_given(trace), pairs)
     if about["btt"]:
         rows = [
             (name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]))
@@ -98,7 +99,7 @@ def _show_ticks(trace: Path, about: Matching) -> None:
     ]
     if about["off_slice"]:
         facts.append(("off slice", f"{number(about['off_slice'])} pairs lie in no slice of the table"))
-    output.facts(str(trace), [*facts, *_histogram_facts(about["histogram"])])
+    output.facts(as_given(trace), [*facts, *_histogram_facts(about["histogram"])])
     rows = [(_device(each), each["op"], number(each["block"]), number(each["ticks"])) for each in about["ticks"][:20]]
     if rows:
         output.line()

@@ -101,6 +101,8 @@ class JoinOutput(TypedDict):
     requests: int
     clocks: str
     """How the clocks were read: `same`, `begin` or `follow`."""
+    pauses_s: list[float]
+    """Of traces that follow one another: from the end of each to the first arrival of the next. Chosen: the mean time between arrivals."""
     notes: Notes
 
 

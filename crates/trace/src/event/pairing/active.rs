@@ -1,0 +1,42 @@
+//! A request at the device.
+
+use headstack_units::Nanos;
+
+use crate::Io;
+use crate::event::Marks;
+
+/// A request at the device, or given back by it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub(super) io: Io,
+    /// Sectors not completed yet begin here.
+    pub(super) next: u64,
+    pub(super) end: u64,
+    pub(super) marks: Marks,
+    /// A hole lies behind its dispatch: what completes it may belong to another.
+    pub(super) doubtful: bool,
+    /// Another of its place was dispatched since.
+    pub(super) superseded: bool,
+    /// Another of its place was completed since, and none dispatched.
+    pub(super) passed: bool,
+    /// Taken for lost when another of its place was dispatched.
+    pub(super) ended: bool,
+    /// Completions seen before its dispatch.
+    pub(super) behind: u64,
+}
+
+impl Active {
+    pub(super) fn age(&self, now: Nanos) -> Nanos {
+        now.saturating_sub(self.io.request.start)
+    }
+
+    /// When it was queued, as far as that is known.
+    pub(super) fn believed_arrival(&self) -> Option<Nanos> {
+        (self.io.response_known && !self.doubtful).then_some(self.io.request.arrival)
+    }
+}
+
+/// How many are not counted as doubtful yet.
+pub(super) fn undoubted<'a>(list: impl IntoIterator<Item = &'a Active>) -> u64 {
+    list.into_iter().filter(|active| !active.doubtful).count() as u64
+}

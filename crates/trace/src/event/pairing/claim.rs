@@ -1,0 +1,72 @@
+//! What a dispatch or a completion finds queued.
+
+use headstack_units::Nanos;
+
+use super::queued::{Piece, Taken};
+use super::{Pairing, PairingRule};
+
+/// What a dispatch or a completion found queued.
+pub(super) enum Claim {
+    /// The earliest piece, and how many others.
+    Pieces(Piece, u32),
+    /// Only pieces that may belong to another.
+    Doubtful,
+    Nothing,
+}
+
+impl Pairing {
+    /// Takes the queued pieces of one direction in [`first`, `end`). Those that wait for too long are given up, and in a
+    /// trace with losses those that are doubtful.
+    pub(super) fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Claim {
+        if self.lossy {
+            self.counts.orphan_queued += self.queued.forget_owed();
+        }
+        if let Some(piece) = self.queued.take_alone((device, first, end, write)) {
+            self.take_notice(&piece);
+            if self.is_believed(&piece) {
+                return Claim::Pieces(piece, 0);
+            }
+            self.counts.orphan_queued += 1;
+            return Claim::Doubtful;
+        }
+        let since = if self.lossy { self.lost_before() } else { self.queued_since() };
+        let mut taken = match self.queued.take((device, first, end, write), since, self.lossy) {
+            Taken::Pieces(taken) => taken,
+            Taken::Misfit => return Claim::Doubtful,
+        };
+        for piece in &taken {
+            self.take_notice(piece);
+        }
+        self.counts.orphan_queued += self.queued.take_lost();
+        let before = taken.len();
+        taken.retain(|piece| self.is_believed(piece));
+        self.counts.orphan_queued += (before - taken.len()) as u64;
+        match taken.iter().min_by_key(|piece| piece.queued) {
+            Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
+            None if before > 0 => Claim::Doubtful,
+            None => Claim::Nothing,
+        }
+    }
+
+    /// A piece is dispatched.
+    pub(super) fn take_notice(&mut self, piece: &Piece) {
+        self.losses.waits.record(self.now.saturating_sub(piece.latest));
+        self.losses.waits.returned(u64::from(piece.superseded));
+    }
+
+    /// Of several of one extent those that were queued before lost their dispatch; with btt's rule none did.
+    pub(super) fn queued_since(&self) -> Nanos {
+        match self.rule {
+            PairingRule::Strict => self.now.saturating_sub(self.far()),
+            PairingRule::Btt => Nanos::ZERO,
+        }
+    }
+
+    /// Whether a piece belongs to what takes it now.
+    pub(super) fn is_believed(&self, piece: &Piece) -> bool {
+        let waited = self.now.saturating_sub(piece.queued);
+        piece.queued >= self.lost_before()
+            && !piece.doubtful
+            && !(self.lossy && (waited > self.losses.waits.limit() || self.is_far(piece.queued)))
+    }
+}

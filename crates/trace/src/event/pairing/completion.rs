@@ -1,0 +1,156 @@
+//! Completions, and whose they are.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+
+use headstack_units::{Lba, Nanos};
+
+use super::active::Active;
+use super::claim::Claim;
+use super::{Pairing, PairingRule};
+use crate::event::{Event, Marks};
+use crate::{Io, Kind, Request};
+
+impl Pairing {
+    pub(super) fn complete(&mut self, event: &Event) {
+        if event.bytes == 0 {
+            return self.complete_flush(event);
+        }
+        let write = event.marks.has(Marks::WRITE);
+        let key = (event.device, event.sector, write);
+        self.completions += 1;
+        let since = self.alive_since();
+        let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
+        let Entry::Occupied(mut place) = self.active.entry(key) else {
+            return self.complete_piece(event, write);
+        };
+        let list = place.get_mut();
+        let last = &list[list.len() - 1];
+        self.losses.overlaps.complete(last.passed && last.io.request.start >= since);
+        let is_whole = |active: &Active| active.end == event.end();
+        let latest = list.iter().rposition(is_whole).unwrap_or(list.len() - 1);
+        let latest_age = list[latest].age(event.time);
+        let is_next = |active: &Active| {
+            in_order && is_whole(active) && !active.ended && active.io.request.start >= since
+        };
+        let first = list[..latest].iter().position(is_next);
+        let mut active = list.remove(first.unwrap_or(latest));
+        match list.last_mut() {
+            Some(last) => last.passed = true,
+            None => self.spare.push(place.remove()),
+        }
+        if active.ended {
+            return self.lost_begin();
+        }
+        if active.superseded && self.losses.overlaps.are_to_be_expected() {
+            self.losses.services.returned(1);
+        }
+        if event.end() < active.end {
+            self.counts.partial_completions += 1;
+            self.believe(active.believed_arrival());
+            active.next = event.end();
+            self.active.entry((event.device, active.next, write)).or_default().push(active);
+            return;
+        }
+        let age = active.age(event.time);
+        self.losses.services.record(latest_age);
+        if self.gives_up(&active) {
+            return self.believe(None);
+        }
+        let begun = active.io.request.start;
+        if self.lossy
+            && (event.end() > active.end || age > self.losses.services.limit() || self.is_far(begun))
+        {
+            self.counts.doubtful += 1;
+            self.doubt_together(key);
+            return self.believe(None);
+        }
+        let is_alone = self.together.is_empty() || !self.together.contains_key(&key);
+        self.believe(active.believed_arrival().filter(|_| is_alone));
+        self.end(active.io, event.time);
+        if !is_alone {
+            self.ended_together(key, self.ios.last());
+        }
+    }
+
+    /// Whether what completes a dispatch is not its own: a hole lies between them, or more than [`LOST_AFTER`].
+    pub(super) fn gives_up(&mut self, active: &Active) -> bool {
+        let lost = active.io.request.start < self.lost_before();
+        if lost && !active.doubtful {
+            self.counts.orphan_dispatches += 1;
+            self.counts.orphan_completions += 1;
+        }
+        lost || active.doubtful
+    }
+
+    pub(super) fn complete_flush(&mut self, event: &Event) {
+        let flush = self.flushing.get_mut(&event.device).and_then(VecDeque::pop_front);
+        if let Some(active) = flush {
+            *self.last_flush.entry(event.device).or_default() += 1;
+            let age = active.age(event.time);
+            self.losses.flushes.record(age);
+            if self.gives_up(&active) {
+                return;
+            }
+            if self.lossy && age > self.losses.flushes.limit() {
+                self.counts.doubtful += 1;
+                return;
+            }
+            self.counts.flushes += u64::from(active.marks.has(Marks::FLUSH));
+            return self.end(active.io, event.time);
+        }
+        if let Some(ended) = self.last_flush.get_mut(&event.device).filter(|ended| **ended > 0) {
+            *ended -= 1;
+            self.counts.double_flush_completions += 1;
+        } else {
+            self.counts.orphan_completions += 1;
+            self.losses.flushes.unbegun();
+        }
+    }
+
+    /// A completion without a dispatch.
+    pub(super) fn complete_piece(&mut self, event: &Event, write: bool) {
+        let lost = self.dispatching.contains(event.device);
+        if lost {
+            self.losses.services.unbegun();
+            self.look_for_unended((event.device, event.sector, write));
+        }
+        let claim = self.claim(event.device, event.sector, event.end(), write);
+        let Claim::Pieces(piece, merges) = claim else {
+            self.counts.orphan_completions += 1;
+            if lost && event.has_place() && matches!(claim, Claim::Nothing) {
+                self.lost_dispatch();
+            }
+            if self.lossy || matches!(claim, Claim::Doubtful) {
+                self.believe(None);
+            }
+            return;
+        };
+        if self.lossy && lost {
+            self.counts.doubtful += 1;
+            return self.believe(None);
+        }
+        self.believe(Some(piece.queued));
+        self.counts.undispatched += 1;
+        let marks = event.marks.with(piece.marks);
+        let request = Request {
+            device: event.device,
+            flags: marks.request_flags(),
+            ..Request::new(piece.queued.min(event.time), marks.op(), Lba(event.sector), event.sectors())
+        };
+        let (got, inserted, pid) = (piece.got, piece.inserted, piece.pid);
+        let (kind, sync) = (marks.kind(event.bytes), marks.has(Marks::SYNC));
+        self.end(Io { kind, got, inserted, pid, merges, sync, ..Io::new(request) }, event.time);
+    }
+
+    pub(super) fn end(&mut self, mut io: Io, time: Nanos) {
+        let begun = io.request.start.present().unwrap_or(io.request.arrival);
+        io.request.finish = time.max(begun);
+        self.counts.pairs += 1;
+        self.counts.without_queueing += u64::from(!io.response_known);
+        self.counts.discards += u64::from(io.kind == Kind::Discard);
+        let arrival = io.request.arrival;
+        self.done.push(Reverse((arrival, self.ios.push(io))));
+    }
+}
