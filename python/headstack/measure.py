@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from headstack import _core
+from headstack import _core, unusual
 from headstack.errors import InputError
 from headstack.files import check_writable, write_whole
 
@@ -309,6 +309,8 @@ def run(
         check_writable(path)
         if not resume:
             _refuse_replacing(path)
+    if str(device).startswith("sim:"):
+        unusual.tell_named(str(device).removeprefix("sim:"), overrides)
     return Measurement(
         _core.measure(
             str(device),

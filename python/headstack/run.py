@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from headstack import _core, frames
+from headstack import _core, frames, unusual
 from headstack.errors import InputError
 from headstack.files import parquet
 from headstack.renamed import formerly
@@ -26,16 +26,21 @@ def as_system(
     system: str | Path | _core.Drive | _core.System,
     overrides: Overrides | None = None,
 ) -> _core.System:
-    """Make a system of a library name, a path, a drive or a system."""
+    """Make a system of a library name, a path, a drive or a system; values that no known drive has are told."""
     if isinstance(system, (str, Path)):
-        return _core.System(str(system), overrides=overrides)
+        named = _core.System(str(system), overrides=overrides)
+        if not unusual.is_known(str(system), overrides):
+            unusual.tell(named)
+        return named
     if not isinstance(system, (_core.Drive, _core.System)):
         raise InputError(
             f"{system!r} is not a system", "name one of the library or a file, or give a Drive or a System"
         )
     if overrides:
         raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
-    return system if isinstance(system, _core.System) else _core.System.of_drive(system)
+    built = system if isinstance(system, _core.System) else _core.System.of_drive(system)
+    unusual.tell(built)
+    return built
 
 
 def as_requests(

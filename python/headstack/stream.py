@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from headstack import unusual
 from headstack._core import StreamModel
 from headstack.errors import InputError
 
@@ -30,7 +31,11 @@ def model(source: str | Path | StreamModel, values: Mapping[str, Any] | None = N
     `values` are by dotted path, as `StreamModel.spec` has them: `{"cache.command_kib": None, "cache.read_delay":
     {"normal_ms": [0.01, 0.002]}}`. The laws of a delay are those of a workload's times.
     """
-    made = source if isinstance(source, StreamModel) else StreamModel(str(source))
+    if isinstance(source, StreamModel):
+        made = source
+    else:
+        made = StreamModel(str(source))
+        unusual.tell_named(str(source))
     if not values:
         return made
     spec = made.spec

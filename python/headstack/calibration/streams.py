@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from headstack import measure
+from headstack import measure, stream
 from headstack._core import VERSION, StreamModel
 from headstack.errors import InputError
 
@@ -144,7 +144,7 @@ def calibrate_streams(
     law
         The form of fitted delays.
     """
-    start = drive if isinstance(drive, StreamModel) else StreamModel(str(drive))
+    start = stream.model(drive)
     train, test = measured.apart()
     ops = {row[0] for row in train}
     names = list(parameters) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)

@@ -10,4 +10,6 @@ if TYPE_CHECKING:
 
 def renamed_sentences(drive: Drive) -> list[str]:
     """Tell of each key that is read by a former name."""
-    return [f"`{old}` is called `{new}` now; the old name goes with the next version" for old, new in drive.renamed_keys]
+    return [
+        f"`{old}` is called `{new}` now; the old name goes with the next version" for old, new in drive.renamed_keys
+    ]

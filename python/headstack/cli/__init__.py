@@ -116,6 +116,7 @@ def _overview(arguments: list[str]) -> bool:
 
 def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
+    from headstack import unusual
     from headstack.cli import named
     from headstack.report import origin
 
@@ -125,7 +126,8 @@ def _call(arguments: list[str]) -> int | None:
     outputs, inputs = named.files(verb, bound)
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
     try:
-        return _called(verb, bound, outputs, inputs)
+        with unusual.told_by(output.warning):
+            return _called(verb, bound, outputs, inputs)
     finally:
         origin.command.reset(told)
 

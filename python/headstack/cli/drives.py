@@ -112,7 +112,12 @@ def check(
             output.error(str(problem), problem.hint)
         else:
             shares = drive.provenance()["shares"]
-            warnings = renamed_sentences(drive) + physics_sentences(drive.spec()) + skew_sentences(drive) + memory_sentences(drive)
+            warnings = (
+                renamed_sentences(drive)
+                + physics_sentences(drive.spec())
+                + skew_sentences(drive)
+                + memory_sentences(drive)
+            )
             for sentence in warnings:
                 output.warning(f"{source}: {sentence}")
             results.append(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _LABELS = {
     "p999": "p99.9",
+    "demerit": "relative demerit",
+    "demerit_ms": "absolute demerit",
     "mae": "mean absolute error",
     "model_mean": "mean of the model",
     "measured_mean": "mean of the measured times",

@@ -62,6 +62,7 @@ def run_definition(
     """Run a sweep that has been read; the arguments are those of `sweep`."""
     settings.forget()
     probe.check(found)
+    probe.tell_unusual(found)
     kept = folder.opened(out, found, resume=resume)
     if executor is not None:
         return _run(found, kept, executor, progress)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headstack import unusual
 from headstack.errors import HeadstackError, InputError
 from headstack.sweeping import metrics
+from headstack.sweeping import settings as of_points
 from headstack.sweeping.definition import settings_without
 from headstack.sweeping.run import Task, run_task
 from headstack.sweeping.settings import Built
@@ -34,6 +36,21 @@ def check(definition: Definition) -> None:
         first = first or InputError(record.error, record.hint)
     assert first is not None  # noqa: S101 (a sweep has a point)
     raise InputError(f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", first.hint)
+
+
+def tell_unusual(definition: Definition) -> None:
+    """Tell values that no known drive has: each value of each axis is looked at once, whatever the others are."""
+    seen: set[object] = set()
+    for point in definition.points:
+        name, overrides = point.settings.system, point.settings.overrides
+        new = {name, *((name, each) for each in overrides)} - seen
+        seen |= new
+        if new and not unusual.is_known(name, overrides):
+            try:
+                system = of_points.system(name, overrides)
+            except HeadstackError:
+                continue
+            unusual.tell(system)
 
 
 def _culprit(definition: Definition, point: Point) -> str:

@@ -45,19 +45,21 @@ class Record:
 def run_task(task: Task, goes_on: GoesOn | None = None) -> Record:
     """Run a task in this thread. What is wrong with the input becomes its record; `goes_on` may stop it."""
     from headstack.run import simulate
+    from headstack.unusual import told_before
 
     begun = time.perf_counter()
     try:
         built = task.settings.build()
-        run = simulate(
-            built.system,
-            built.requests,
-            seed=task.seed,
-            keep=False,
-            threads=1,
-            progress=None if goes_on is None else lambda *_: goes_on(),
-            **dict(built.run),
-        )
+        with told_before():
+            run = simulate(
+                built.system,
+                built.requests,
+                seed=task.seed,
+                keep=False,
+                threads=1,
+                progress=None if goes_on is None else lambda *_: goes_on(),
+                **dict(built.run),
+            )
     except Interrupted:
         raise
     except (HeadstackError, OSError, MemoryError) as problem:
