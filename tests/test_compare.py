@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -196,6 +197,12 @@ def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) ->
     page = (tmp_path / "page.html").read_text()
     assert "mean absolute error, reads" in page
     assert "reads_mae" not in page
+    # Two tiles were both called "demerit".
+    tiles = re.findall(r'class="label">(.*?), slow</div><div class="value">(.*?)</div>', page)
+    assert len({name for name, _ in tiles}) == len(tiles) == 4
+    values = dict(tiles)
+    assert values["relative demerit"].endswith(" points")
+    assert {"absolute demerit", "mean of the model"} < values.keys()
 
 
 def test_brackets_in_a_name_are_no_pattern(runs: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,11 @@ def test_the_probe_fills_its_grid_and_its_page(tmp_path: Path) -> None:
         assert point["repeats"] == len(point["files_mb_per_s"]) == 2
         assert point["mb_per_s"] == pytest.approx(OUTER_MB_PER_S, rel=0.1)
     html = page.read_text()
+    # The page said "written: nothing" below a chart of writes.
+    written = re.search(r"<dt>written</dt><dd>(.*?) MB by [0-9,]+ writes</dd>", html)
+    assert written
+    # Two files of 60 MB, in whole records; a record of 64 MiB is longer than they are.
+    assert float(written[1]) == pytest.approx(120, rel=0.01)
     assert "Streams: writes by record and file" in html
     assert "Streams: reads, MB/s by record (KiB) and file (MB)" in html
     again = command("measure", "--from", record, "--json").json()

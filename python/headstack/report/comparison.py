@@ -79,7 +79,9 @@ def _signed(metric: Metric) -> str:
 
 
 def _change(metric: Metric) -> str:
-    if metric.change_percent is None or metric.unit == "%":
+    if metric.unit == "%":
+        return f"{metric.change:+,.3g} points"
+    if metric.change_percent is None:
         return f"{metric.change:+,.3g} {metric.unit}"
     return f"{metric.change_percent:+.1f} %"
 

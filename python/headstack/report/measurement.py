@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from headstack import __version__
+from headstack.counted import plural
 from headstack.report.findings import (
     amount,
     bandwidth_rows,
@@ -68,9 +69,22 @@ def measurement_page(found: Measurement) -> Page:
             ("tool", f"headstack {__version__}; the record was made by {found.head['version']}"),
             ("device", found.device),
             ("probes", ", ".join(found.head["finished"]) or "none complete"),
-            ("written", found.head["writes"] or "nothing"),
+            ("written", _written(found)),
         ],
     )
+
+
+def _written(found: Measurement) -> str:
+    """What was written to the device, as its accesses tell."""
+    import polars as pl
+
+    accesses = pl.DataFrame(found.samples).filter(pl.col("mode").cast(pl.String).str.starts_with("write"))
+    if accesses.is_empty():
+        return "nothing"
+    megabytes = int(accesses["sectors"].sum()) * found.head["device"]["sector_bytes"] / 1e6
+    forced = int((accesses["mode"].cast(pl.String) == "write-forced").sum())
+    past = "" if not forced else f", {number(forced)} of them forced to the media"
+    return f"{number(megabytes, 1)} MB by {plural(len(accesses), 'write')}{past}"
 
 
 def values_html(found: Measurement) -> str:
