@@ -212,41 +212,49 @@ fn found(load: &Load, whole: &[Vec<Event>], truths: &Truths, numbers: bool, left
     compare(&ios, summary, truths)
 }
 
-/// Whole traces of such loads were taken for ones with losses, and each dispatch got the queueing or the completion of another.
+/// A load of `loads` with other requests.
+fn anew(gap_us: u64, depth: usize, seed: u64, requests: u64) -> Load {
+    let load = loads().find(|load| (load.hot, load.gap_us, load.depth) == (9, gap_us, depth)).unwrap();
+    Load { seed, requests, ..load }
+}
+
+/// Whole traces of such loads were taken for ones with losses, and each dispatch got the queueing or the completion of another; then
+/// one that took far longer than most was passed over.
 #[test]
 fn where_nothing_was_lost_each_has_its_own() {
-    for load in loads() {
+    for load in loads().chain([anew(6000, 32, 9016, 8000), anew(6000, 32, 11_016, 30_000)]) {
         let (files, truths) = load.run();
         let found = found(&load, &files, &truths, true, &files);
         let counts = &found.summary.counts;
         assert_eq!(
             (found.known, found.wrong_ends + found.wrong_arrivals),
-            (8000, 0.0),
+            (load.requests as usize, 0.0),
             "{load:?}: {counts:?}"
         );
         assert_eq!((counts.orphans(), counts.doubtful, counts.without_queueing), (0, 0, 0), "{load:?}");
     }
 }
 
+/// Losses that nothing but pairs tells of were not noticed where places never come to rest: services came out 4.6 times too long, and
+/// the longest 280 times. Where overlaps were taken for losses the limit was too short to see that they are none: 13 % too short.
 #[test]
 fn where_events_were_lost_services_come_out_neither_short_nor_long() {
-    for load in loads() {
+    for load in loads().chain([anew(4000, 4, 5016, 8000)]) {
         let (files, truths) = load.run();
         for (name, anew, left) in damages(&files) {
             let what = format!("{load:?}, {name}");
-            // In a few places that never come to rest a dispatch and a completion that are lost look like none, where no number
-            // tells.
-            if anew && load.gap_us < 5000 {
-                continue;
-            }
             let found = found(&load, &files, &truths, !anew, &left);
-            // What only numbers tell is not seen before a few hundred completions.
-            let is_told = !(anew && name.starts_with("every"));
-            assert!(found.longest.max(found.longest_service) <= 1.0 || !is_told, "{what}: {}", found.longest);
+            assert!(found.longest.max(found.longest_service) <= 1.0, "{what}: {}", found.longest);
             // Nine of ten for 20 places, up to 32 at the device: of losses of both halves nothing tells which is which.
-            let off = if load.hot == 9 { 0.07 } else { 0.03 };
+            let off = match load.hot {
+                9 if name.starts_with("file") => 0.07,
+                9 => 0.05,
+                _ => 0.03,
+            };
             assert!((found.service - 1.0).abs() <= off, "{what}: services {}", found.service);
-            assert!((found.response - 1.0).abs() <= off, "{what}: responses {}", found.response);
+            // Of a device that cannot keep up no response may be known.
+            let off_by = (found.response - 1.0).abs();
+            assert!(found.known == 0 || off_by <= off, "{what}: responses {}", found.response);
             assert!(found.share > 0.2, "{what}: {}", found.share);
         }
     }

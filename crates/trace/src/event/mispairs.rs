@@ -15,8 +15,7 @@
 
 use headstack_units::Nanos;
 
-/// The binary logarithm of how many bins a power of two has.
-const STEPS: u32 = 4;
+use super::durations::Durations;
 
 /// So many times as many right pairs as wrong ones that take as long make these harmless.
 const CROWD: u64 = 8;
@@ -50,11 +49,9 @@ pub(crate) struct Mispairs {
     may_return: u64,
     /// Whether there was a superseded begin, and an end without a begin.
     seen: [bool; 2],
-    /// Durations of pairs, by sixteenths of powers of two.
-    durations: Box<[u64; 64 << STEPS]>,
-    /// The highest bin that is not empty.
-    highest: usize,
-    pairs: u64,
+    /// Of all pairs, and of those of which there is no doubt.
+    all: Durations,
+    sure: Durations,
     limit: Nanos,
     usual: Option<Nanos>,
     surveyed: bool,
@@ -85,9 +82,8 @@ impl Default for Mispairs {
             returned: 0,
             may_return: 0,
             seen: [false; 2],
-            durations: Box::new([0; 64 << STEPS]),
-            highest: 0,
-            pairs: 0,
+            all: Durations::default(),
+            sure: Durations::default(),
             limit: Nanos::MAX,
             usual: None,
             surveyed: false,
@@ -160,18 +156,21 @@ impl Mispairs {
         if self.surveyed {
             return;
         }
-        let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
-        // The highest bit of the value comes to lie above the bits of the step.
-        let scaled = if power >= STEPS { value >> (power - STEPS) } else { value << (STEPS - power) };
-        let bin = (power as usize) << STEPS | scaled as usize & ((1 << STEPS) - 1);
-        self.durations[bin] += 1;
-        self.highest = self.highest.max(bin);
-        self.pairs += 1;
-        if self.pairs.is_multiple_of(OFTEN) || self.pairs < OFTEN {
+        self.all.push(duration);
+        if self.all.count().is_multiple_of(OFTEN) || self.all.count() < OFTEN {
             self.limit = self.limit_but(self.doubtful(1.0));
         }
-        if self.pairs.is_multiple_of(OFTEN) {
-            self.usual = Some(self.slowest_but(self.pairs / 1000 + 1));
+    }
+
+    /// The same of a pair whose place nobody else asked for meanwhile: it tells what is usual, whatever others take for losses.
+    #[inline]
+    pub(crate) fn record_sure(&mut self, duration: Nanos) {
+        self.sure.push(duration);
+        if self.sure.count().is_multiple_of(OFTEN) {
+            let slowest = self.sure.slowest_but(self.sure.count() / 1000 + 1);
+            // Of fewer than a thousand the slowest says little about one in a thousand.
+            let is_known = self.sure.count() >= 1000;
+            self.usual = Some(if is_known { slowest } else { Nanos(slowest.0.saturating_mul(2)) });
         }
     }
 
@@ -190,12 +189,13 @@ impl Mispairs {
         self.limit
     }
 
-    /// What all but one in a thousand take, once some are known.
+    /// What all but one in a thousand take, and but those that may be wrong, once some are known.
     pub(crate) fn usual(&self) -> Option<Nanos> {
-        (self.pairs >= OFTEN).then(|| self.slowest_but(self.pairs / 1000 + 1))
+        let unusual = (self.all.count() / 1000 + 1).max(self.doubtful(0.0));
+        (self.all.count() >= OFTEN).then(|| self.all.slowest_but(unusual))
     }
 
-    /// The same, as it was a few pairs ago.
+    /// What all but one in a thousand took of the pairs that are sure, a few of them ago.
     #[inline]
     pub(crate) fn usual_lately(&self) -> Option<Nanos> {
         self.usual
@@ -213,39 +213,11 @@ impl Mispairs {
 
     /// The longest duration that is believed if so many pairs are doubtful; none where every second one is.
     fn limit_but(&self, doubtful: u64) -> Nanos {
-        if self.pairs >= OFTEN && 2 * doubtful >= self.pairs {
+        if self.all.count() >= OFTEN && 2 * doubtful >= self.all.count() {
             return Nanos::ZERO;
         }
-        match self.bin_of_slowest(doubtful) {
-            Some(bin) if self.durations[bin] >= CROWD * doubtful => below(bin + 1),
-            _ => self.slowest_but(doubtful),
-        }
+        self.all.slowest_but_crowd(doubtful, CROWD)
     }
-
-    /// The longest duration above which lie at least `doubtful` pairs.
-    fn slowest_but(&self, doubtful: u64) -> Nanos {
-        if doubtful == 0 {
-            return Nanos::MAX;
-        }
-        self.bin_of_slowest(doubtful).map_or(Nanos::ZERO, below)
-    }
-
-    /// The bin from which on lie at least `doubtful` pairs, if there are any.
-    fn bin_of_slowest(&self, doubtful: u64) -> Option<usize> {
-        let mut above = 0;
-        let reaches = |&count: &u64| {
-            above += count;
-            above >= doubtful
-        };
-        self.durations[..=self.highest].iter().rposition(reaches).filter(|_| doubtful > 0)
-    }
-}
-
-/// The longest duration below a bin.
-fn below(bin: usize) -> Nanos {
-    let (power, step) = (bin >> STEPS, bin & ((1 << STEPS) - 1));
-    let edge = ((1 << STEPS) + step as u128) << power >> STEPS;
-    Nanos(u64::try_from(edge).unwrap_or(u64::MAX).saturating_sub(1))
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@
 //!   stays: it was split, and older kernels tell of it a second time.
 //! - **`G` and `I`** stamp the piece that holds their first sector.
 //! - **A completion** belongs to the dispatch with the same first sector and direction, of several of its size to the first that
-//!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One of less than the whole leaves the rest dispatched, and
+//!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One that was too old when
+//!   the next of its place was dispatched, and that very many others have overtaken since, has lost its completion: what comes for it is
+//!   an orphan, and events are missing. One of less than the whole leaves the rest dispatched, and
 //!   the I/O ends with the last part.
 //! - **A requeue** takes the dispatch back; the next dispatch of that place goes on with its history.
 //! - **A flush** (no data, no place) is answered in order of dispatch. It is marked as one unless, where queueing is traced,

@@ -15,12 +15,16 @@ pub(super) struct Active {
     pub(super) marks: Marks,
     /// A hole lies behind its dispatch: what completes it may belong to another.
     pub(super) doubtful: bool,
+    /// Another of its place was there when it was dispatched.
+    pub(super) joined: bool,
     /// Another of its place was dispatched since.
     pub(super) superseded: bool,
     /// Another of its place was completed since, and none dispatched.
     pub(super) passed: bool,
     /// Taken for lost when another of its place was dispatched.
     pub(super) ended: bool,
+    /// It was too old to be at the device when another of its place was dispatched.
+    pub(super) stale: bool,
     /// Completions seen before its dispatch.
     pub(super) behind: u64,
 }
@@ -28,6 +32,11 @@ pub(super) struct Active {
 impl Active {
     pub(super) fn age(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.io.request.start)
+    }
+
+    /// Whether no other of its place was at the device with it.
+    pub(super) fn was_alone(&self) -> bool {
+        !(self.joined || self.superseded)
     }
 
     /// When it was queued, as far as that is known.

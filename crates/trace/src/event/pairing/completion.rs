@@ -8,6 +8,7 @@ use headstack_units::{Lba, Nanos};
 
 use super::active::Active;
 use super::claim::Claim;
+use super::together::LIVES;
 use super::{Pairing, PairingRule};
 use crate::event::{Event, Marks};
 use crate::{Io, Kind, Request};
@@ -20,20 +21,23 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.completions += 1;
-        let since = self.alive_since();
+        let (since, usual) = (self.alive_since(), self.usual_since(LIVES));
         let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
         let Entry::Occupied(mut place) = self.active.entry(key) else {
             return self.complete_piece(event, write);
         };
         let list = place.get_mut();
         let last = &list[list.len() - 1];
-        self.losses.overlaps.complete(last.passed && last.io.request.start >= since);
+        self.losses.overlaps.complete(last.passed && last.io.request.start >= usual);
         let is_whole = |active: &Active| active.end == event.end();
         let latest = list.iter().rposition(is_whole).unwrap_or(list.len() - 1);
         let latest_age = list[latest].age(event.time);
-        let is_next = |active: &Active| {
-            in_order && is_whole(active) && !active.ended && active.io.request.start >= since
+        // Where nothing was lost the slowest has all the time that it takes, if it was young when the next one came.
+        let lossy = self.lossy;
+        let may_be_there = |active: &Active| {
+            if lossy { !active.ended && active.io.request.start >= since } else { !active.stale }
         };
+        let is_next = |active: &Active| in_order && is_whole(active) && may_be_there(active);
         let first = list[..latest].iter().position(is_next);
         let mut active = list.remove(first.unwrap_or(latest));
         match list.last_mut() {
@@ -41,6 +45,11 @@ impl Pairing {
             None => self.spare.push(place.remove()),
         }
         if active.ended {
+            return self.lost_begin();
+        }
+        if self.is_overtaken(&active) {
+            self.losses.overtaken += 1;
+            self.counts.orphan_dispatches += u64::from(!active.doubtful);
             return self.lost_begin();
         }
         if active.superseded && self.losses.overlaps.are_to_be_expected() {
@@ -55,6 +64,9 @@ impl Pairing {
         }
         let age = active.age(event.time);
         self.losses.services.record(latest_age);
+        if active.was_alone() {
+            self.losses.services.record_sure(age);
+        }
         if self.gives_up(&active) {
             return self.believe(None);
         }

@@ -27,7 +27,7 @@ impl Pairing {
         });
         io.kind = kind;
         io.pid = event.pid;
-        let mut marks = event.marks;
+        let (mut marks, mut joined) = (event.marks, false);
         if event.bytes == 0 {
             self.losses.flushes.begin();
             self.supersede_flushes(event.device);
@@ -51,7 +51,8 @@ impl Pairing {
                 claim => io.response_known = !self.misses_queueing(event, &claim),
             }
             self.losses.services.begin();
-            if self.active.contains_key(&key) {
+            joined = self.active.contains_key(&key);
+            if joined {
                 self.join(key);
             }
         }
@@ -65,9 +66,11 @@ impl Pairing {
             end: event.end(),
             marks,
             doubtful: false,
+            joined,
             superseded: false,
             passed: false,
             ended: false,
+            stale: false,
             behind: self.completions,
         };
         self.believe(active.believed_arrival());

@@ -13,6 +13,8 @@ pub(crate) struct Losses {
     pub(super) waits: Mispairs,
     /// From dispatch to completion of flushes.
     pub(super) flushes: Mispairs,
+    /// Completions for which only a dispatch was left that had lost its own.
+    pub(super) overtaken: u64,
     /// Whether several of the same sectors are at the device at once.
     pub(super) overlaps: Overlaps,
 }
@@ -64,6 +66,7 @@ impl Losses {
     pub(super) fn matter(&self) -> bool {
         self.services.wrong() + self.waits.wrong() + self.flushes.wrong() >= 1.0
             || self.waits.begins_are_missing()
+            || self.overtaken > 0
     }
 
     /// What all but one in a thousand take from queueing to completion, once some are known.
@@ -75,8 +78,14 @@ impl Losses {
 
     /// All of the trace has been seen.
     pub(super) fn survey(self) -> Self {
-        let Self { services, waits, flushes, overlaps } = self;
-        Self { services: services.survey(), waits: waits.survey(), flushes: flushes.survey(), overlaps }
+        let Self { services, waits, flushes, overtaken, overlaps } = self;
+        Self {
+            services: services.survey(),
+            waits: waits.survey(),
+            flushes: flushes.survey(),
+            overtaken,
+            overlaps,
+        }
     }
 }
 

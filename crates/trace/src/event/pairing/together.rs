@@ -9,10 +9,11 @@
 
 use headstack_units::Nanos;
 
-use super::Pairing;
+use super::active::Active;
+use super::{Pairing, PairingRule};
 
 /// A request is taken for lost if it lasts so many times as long as all but one in a thousand.
-const LIVES: u64 = 2;
+pub(super) const LIVES: u64 = 2;
 
 /// More than so many one after the other are not waited for.
 const MOST: usize = 1 << 10;
@@ -40,13 +41,15 @@ pub(super) struct Together {
 impl Pairing {
     /// Since when what is at the device was dispatched, unless it has lost its completion.
     pub(super) fn alive_since(&self) -> Nanos {
-        let usual = self
-            .losses
-            .services
-            .usual_lately()
-            .map_or(Nanos::MAX, |usual| Nanos(usual.0.saturating_mul(LIVES)));
-        let longest = if self.lossy { usual.min(self.losses.services.limit()) } else { usual };
-        self.now.saturating_sub(longest)
+        let usual = self.usual_since(if self.lossy { LIVES } else { LIVES + 1 });
+        if self.lossy { usual.max(self.now.saturating_sub(self.losses.services.limit())) } else { usual }
+    }
+
+    /// Since when what is at the device may be there by what is usual. (The limit is no measure of whether there are overlaps: where
+    /// they are taken for losses, it comes out too short to see them.)
+    pub(super) fn usual_since(&self, lives: u64) -> Nanos {
+        let usual = self.losses.services.usual_lately();
+        self.now.saturating_sub(usual.map_or(Nanos::MAX, |usual| Nanos(usual.0.saturating_mul(lives))))
     }
 
     /// A place is asked for again: what is there may have lost its completion, and has for certain if it is too old.
@@ -104,11 +107,14 @@ impl Pairing {
 
     /// One is dispatched, perhaps while others of the same place are at the device.
     pub(super) fn join(&mut self, key: Key) {
-        let Some(list) = self.active.get(&key) else { return };
-        let since = self.alive_since();
+        let (since, usual) = (self.alive_since(), self.usual_since(LIVES));
+        let Some(list) = self.active.get_mut(&key) else { return };
+        for active in list.iter_mut() {
+            active.stale |= active.io.request.start < since;
+        }
         self.losses
             .overlaps
-            .dispatch(list.iter().any(|active| !active.ended && active.io.request.start >= since));
+            .dispatch(list.iter().any(|active| !active.ended && active.io.request.start >= usual));
         self.supersede(key);
         if self.lossy && self.is_there(key) {
             let first = self.now;
@@ -159,6 +165,12 @@ impl Pairing {
         self.counts.without_queueing -= u64::from(!io.response_known);
         self.counts.discards -= u64::from(io.kind == crate::Kind::Discard);
         self.counts.doubtful += 1;
+    }
+
+    /// Whether nothing is left for a completion but a dispatch that was too old when another of its place was dispatched, which is
+    /// completed since, and so have been very many others: it lost its completion, and this one lost its dispatch.
+    pub(super) fn is_overtaken(&self, active: &Active) -> bool {
+        self.rule == PairingRule::Strict && active.stale && self.completions - active.behind >= OVERTAKEN
     }
 
     /// A completion of what was taken for lost: its dispatch may be missing just as well.
