@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -14,21 +14,22 @@ import pytest
 import headstack
 from conftest import data_file
 from conftest import headstack as run_cli
-from headstack._core import analyse_trace
-from headstack.report import bundle, charts, origin, style, vega
-from headstack.report.comparison import comparison_page
+from every_page import colours, console, cut, every_page
+from headstack.report import bundle, causes, charts, origin, style, vega
 from headstack.report.explanation import explanation_page
 from headstack.report.measurement import measurement_page
+from headstack.report.page import Page, Section
 from headstack.report.run import run_page
 from headstack.report.study import row_cells, study_page
-from headstack.report.sweep import sweep_page
-from headstack.report.trace import trace_page
+from headstack.report.tables import number
 from headstack.report.validation import validation_page
 from headstack.residuals import residual_frame
 from headstack.studies.framework import Row, StudyResult, about, at_most, not_testable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from headstack.results.traces import Analysis
 
 ROWS = [
     about("printed", "a number of the source", 10.0, 10.1, "ms", within=0.5),
@@ -150,101 +151,46 @@ def test_a_program_that_imports_headstack_has_no_command() -> None:
 def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -> None:
     path = tmp_path / "run.html"
     headstack.simulate("hp-97560", "unix-like", requests=500, sample=True).report(path)
-    colours = ["--blink-settings=preferredColorScheme=0"] if look == "dark" else []
     shown = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--enable-logging=stderr",
-         f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}", *colours, "--dump-dom", path.as_uri()],
+         f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}", *colours(look), "--dump-dom", path.as_uri()],
         capture_output=True, text=True, timeout=90, check=True,
     )  # fmt: skip
     assert "CONSOLE" not in shown.stderr
     assert shown.stdout.count("<svg") >= 4
 
 
-# Names the texts of charts that reach beyond their picture or are shortened, and whatever makes a page wider than its window.
-CUT = """<script>setTimeout(() => {
-  const beyond = (text) => { const at = text.getBoundingClientRect(), edge = text.closest("svg").getBoundingClientRect();
-    return at.right > edge.right + 1 || at.left < edge.left - 1; };
-  const texts = [...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
-  const cut = texts.filter((text) => beyond(text) || text.textContent.includes("…")).map((text) => text.textContent);
-  const tiles = [...document.querySelectorAll(".number .value")].filter((tile) => tile.scrollWidth > tile.clientWidth + 1);
-  const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth + 1 ? ["the page"] : [];
-  console.log(`page NAME: texts ${texts.length}, cut ${JSON.stringify([...cut, ...tiles.map((tile) => tile.textContent), ...wide])}`);
-}, 3000)</script>"""
-
-
-# Systems of long names. So few runs of a heavy load and a light one that the interval of the first reaches below zero.
-GRID = """
-metrics = ["response_ms.p99", "power.average_w"]
-[base]
-system = "nearline-18tb"
-workload = "thesis-4ms"
-requests = 300
-[[axis]]
-name = "system"
-cases = [
-  { name = "4 × nearline-18tb, raid-5, 64 KiB, slow", set = { rotation_rpm = 5400 } },
-  { name = "4 × nearline-18tb, raid-5, 64 KiB, fast", set = { rotation_rpm = 7200 } },
-]
-[[axis]]
-name = "gap"
-path = "workload.stream.0.inter_arrival.exponential_ms"
-values = [7.0, 200.0]
-[repeats]
-count = 2
-"""
-
-
-def every_page(folder: Path) -> dict[str, str]:
-    """A page of each kind that draws charts."""
-    rows = folder / "run-with-a-long-name.parquet"
-    run = headstack.simulate("hp-97560", "unix-like", requests=2000, sample=True, out=rows)
-    slower = headstack.simulate(
-        "hp-97560", "unix-like", requests=2000, overrides={"rotation_rpm": 3600}, out=folder / "b.parquet"
-    )
-    assert slower.summary["requests"] == 2000
-    scan = headstack.measure.run("sim:hp-97560", ["scan"], scan_percent=1)
-    streams = headstack.measure.run("sim:maxtor-maxline-plus-ii", ["stream"], file_mb=[30], repeats=2)
-    grid = folder / "grid.toml"
-    grid.write_text(GRID)
-    return {
-        "run": run_page(run).html(),
-        "sweep": sweep_page(headstack.sweep(grid, folder / "swept").compare()).html(),
-        "explanation": explanation_page(headstack.explain_completion("hp-97560", rows, 1500)).html(),
-        "validation": validation_page(headstack.validate("hp-97560", rows, ladder=True)).html(),
-        "comparison": comparison_page(headstack.compare([rows, folder / "b.parquet"])).html(),
-        "trace": trace_page(rows.name, analyse_trace(headstack.Trace(rows))).html(),
-        "measurement": measurement_page(headstack.measure.skippy("mock:")).html(),
-        "scan": measurement_page(scan).html(),
-        "streams": measurement_page(streams).html(),
-    }
-
-
-def console(folder: Path, pages: dict[str, str], width: int) -> list[str]:
-    """What Chromium's console says of pages in frames of a width, since its windows cannot be as narrow as a phone."""
-    frames = []
-    for name, page in pages.items():
-        path = folder / f"{name}.html"
-        path.write_text(CUT.replace("NAME", name).join(page.rpartition("</body>")[::2]) + "</body></html>")
-        frames.append(f"<iframe src='{path.name}' style='border:0;width:{width}px;height:3000px'></iframe>")
-    (folder / "frames.html").write_text("".join(frames))
-    done = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=9000", "--window-size=1700,900",
-         f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--dump-dom", (folder / "frames.html").as_uri()],
-        capture_output=True, text=True, timeout=180, check=True,
-    )  # fmt: skip
-    return [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
-
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 def test_nothing_is_cut_on_any_page_at_any_width(tmp_path: Path) -> None:
     pages = every_page(tmp_path)
-    for width in (400, 900, 1600):
-        said = console(tmp_path, pages, width)
-        found = re.findall(r"page (\w+): texts (\d+), cut (\[.*?\])\"", "\n".join(said))
-        assert {name for name, _, _ in found} == set(pages), said
-        assert all(int(texts) > 0 for _, texts, _ in found), (width, found)
-        assert [(name, cut) for name, _, cut in found if cut != "[]"] == [], width
+    # In the dark a list of one colour was taken for a colour, and charts stayed blank.
+    for width, look in ((400, "light"), (900, "dark"), (1600, "light")):
+        said = console(tmp_path, pages, width, look)
+        found = cut(said)
+        assert found.keys() == pages.keys(), said
+        assert all(texts > 0 for texts, _ in found.values()), (width, found)
+        assert [(name, words) for name, (_, words) in found.items() if words != "[]"] == [], (width, look)
         assert len(said) == len(pages), said
+
+
+def test_an_interval_that_says_nothing_is_no_number() -> None:
+    """Of 16 reads the answer said "91480.41 times (0.00 to 252554410928864329728.00)"."""
+    effect = {"cause": "after-write", "name": None, "occurrences": 16, "reads": 40, "reads_around": 92, "found": False,
+              "times_as_long": 91480.41, "low": 1e-20, "high": 2.5e20}  # fmt: skip
+    about = cast("Analysis", {"bursts": None, "effects": [effect]})
+    assert causes.sentence(about).endswith("a write came just before, and nothing waits, reads are too few to tell.")
+    assert causes.rows(about)[0][-3:-1] == ["over 1,000", "0.00 … over 1,000"]
+    assert number(-0.0002, 3) == "0.000"
+    assert number(-0.002, 3) == "-0.002"
+
+
+def test_names_of_parameters_break_where_they_have_parts() -> None:
+    section = Section("Values", columns=["parameter", "is"], rows=[["mechanics.read_<settle>_ms", "a_b"], ["1.5", ""]])
+    page = Page("t", "s", [], [section]).html()
+    assert '<td class="left">mechanics.<wbr>read_<wbr>&lt;settle&gt;_<wbr>ms</td>' in page
+    assert "<td>a_b</td>" in page
+    # No number goes on in a second line.
+    assert '<td class="left">1.5</td>' in page
 
 
 def test_a_measurement_answers_first() -> None:

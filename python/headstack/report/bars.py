@@ -42,7 +42,7 @@ def stacked(bars: Mapping[str, Mapping[str, float]], title: str) -> Chart:
         .mark("bar", height={"band": 0.7})
         .encode(
             x=vega.X("value:Q", title=title, stack="zero"),
-            y=vega.Y("label:N", title=None, sort=list(bars)),
+            y=vega.Y("label:N", title=None, sort=list(bars), axis=vega.Axis(labelLimit=320)),
             color=vega.Color("part:N", title=None, sort=parts, scale=vega.Scale(domain=parts, range=colours)),
             order=vega.Order("order:Q"),
             tooltip=["label:N", "part:N", vega.Tooltip("value:Q", format=",.2f")],

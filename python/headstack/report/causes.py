@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from headstack.results.traces import Analysis, Bursts, Effect
 
+VAGUE = 100
+"""An interval that ends at so many times its beginning says nothing."""
+LARGEST = 1000
 _WORDS = {
     "flush": "writes are flushed",
     "mixed": "writes come in bursts",
@@ -55,7 +58,7 @@ def rows(about: Analysis) -> list[list[str]]:
     return [
         [_when(each), number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
          *(["–", "–"] if each["times_as_long"] is None else
-           [f"{each['times_as_long']:.2f}", f"{each['low']:.2f} … {each['high']:.2f}"]),
+           [_ratio(each["times_as_long"]), f"{_ratio(each['low'])} … {_ratio(each['high'])}"]),
          "yes" if each["found"] else "no"]
         for each in _effects(about)
         if each["occurrences"]
@@ -102,9 +105,16 @@ def _compared(effect: Effect) -> str:
         return "no region is much slower than like reads elsewhere"
     if effect["cause"] == "process":
         return "no process delays others much more than the rest do"
+    if effect["high"] > max(1.0, effect["low"] * VAGUE):
+        return f"when {_when(effect)}, reads are too few to tell"
     why = "which delays none" if effect["high"] < 1 else "which chance explains"
     return f"when {_when(effect)}, reads take {_times(effect)} as long, {why}"
 
 
 def _times(effect: Effect) -> str:
-    return f"{effect['times_as_long']:.2f} times ({effect['low']:.2f} to {effect['high']:.2f})"
+    return f"{_ratio(effect['times_as_long'])} times ({_ratio(effect['low'])} to {_ratio(effect['high'])})"
+
+
+def _ratio(times: float) -> str:
+    """How many times as long; of few reads an interval may end anywhere."""
+    return f"{times:.2f}" if times < LARGEST else f"over {LARGEST:,}"

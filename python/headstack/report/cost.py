@@ -36,7 +36,7 @@ def cost_page(found: Cost) -> Page:
         Section("Bill of materials", "Count and price of all of a kind, US$.", columns=columns, rows=rows),
     ]
     return Page(
-        f"What {found.name[:1].lower()}{found.name[1:]} costs to make",
+        f"{found.name}: what it costs to make",
         f"Components only; {found.source}",
         [Number(plural(bill["actuators"], "actuator"), f"$ {price(bill)}") for bill in found.designs],
         sections,

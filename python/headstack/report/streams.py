@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -105,11 +106,11 @@ def stream_calibration_page(found: StreamCalibration) -> Page:
     unknown = sum(not row["identifiable"] for row in summary["parameters"])
     cached = summary["left_out_cached"]
     return Page(
-        title=f"Streams of {summary['system']} fitted to {summary['source']}",
+        title=f"Streams of {summary['system']} fitted to {Path(summary['source']).name}",
         subtitle=f"{train['throughputs']} throughputs fitted, {test['throughputs']} scored; delays {summary['law']}"
         + (f"; {cached} left out, which a cache answered" if cached else ""),
-        answer=f"Of throughputs that were {which} the model was off by {number(before['mean_percent'])} % on average, and is by "
-        f"{number(after['mean_percent'])} %.",
+        answer=f"On throughputs that were {which}, the model is off by {number(after['mean_percent'])} % on average; before the "
+        f"fit it was off by {number(before['mean_percent'])} %.",
         numbers=[
             Number("mean difference", f"{number(after['mean_percent'])} %", f"{number(before['mean_percent'])} % before"),
             Number("largest difference", f"{number(after['max_percent'])} %", f"{number(before['max_percent'])} % before"),

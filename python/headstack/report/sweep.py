@@ -23,6 +23,8 @@ SHOWN = 8
 """So many points have their distribution and their phases drawn."""
 MANY = 200
 """More dots than these are drawn small."""
+LONGEST_BELOW = 12
+"""Letters of a name that fits below an axis; longer ones stand beside it."""
 COLOURS = (
     style.GREY, style.BLUE, style.VERMILLION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.PALE,
 )  # fmt: skip
@@ -209,6 +211,8 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
          for point, value in known],
         schema_overrides={"x": pl.Float64} if is_real else {"x": pl.String},
     )  # fmt: skip
+    if not is_real and max(map(len, map(str, labels))) > LONGEST_BELOW:
+        return _effect_beside(frame, [str(label) for label in labels], head)
     x = (
         vega.X("x:Q", title=axis.name, scale=_scale(pl.Series([float(label) for label in labels])))
         if is_real
@@ -223,6 +227,19 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
     line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
     return vega.layer(dots, line, width="container", height=charts.HEIGHT)
+
+
+def _effect_beside(frame: pl.DataFrame, labels: list[str], head: str) -> Chart:
+    """The same with names beside the chart, where there is room for long ones."""
+    x = vega.X("value:Q", title=head, scale=_scale(frame["value"]))
+    y = vega.Y("x:N", title=None, sort=labels, axis=vega.Axis(labelLimit=320))
+    thin = frame.gather_every(charts.stride(len(frame)))
+    dots = Chart(thin).mark("circle", size=40, opacity=0.9, color=style.BLUE).encode(
+        x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
+    )  # fmt: skip
+    medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
+    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
+    return vega.layer(dots, line, width="container", height=max(26 * len(labels) + 10, 120))
 
 
 def _distributions(shown: list[PointResult], names: list[str]) -> Section:

@@ -45,7 +45,9 @@ def number(value: float | None, digits: int = 2) -> str:
     """Write a number for people."""
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    # Nothing, whichever side it was rounded from.
+    return text.lstrip("-") if not text.strip("-0.") else text
 
 
 def large(value: int) -> str:
