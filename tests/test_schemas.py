@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -13,7 +14,7 @@ import pytest
 
 import headstack as headstack_package
 from conftest import ROOT, headstack
-from headstack.cli import verbs
+from headstack.cli import command_line, verbs
 from headstack.results import common, drives, measurements, runs, validations
 from headstack.results.names import Result
 from headstack.results.outputs import OUTPUTS, schema_name
@@ -22,6 +23,8 @@ from supplies import supply
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from cyclopts import App
 
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 # Results that no command here comes to: it needs a device, root, or minutes.
@@ -54,18 +57,25 @@ simulate nearline-18tb --workload thesis-4ms --requests 200
 simulate nearline-18tb --workload thesis-4ms --requests 200 --warmup 100
 simulate raid5-4x-cheetah-9lp --workload thesis-4ms --requests 200
 simulate uda50-ra81 --workload time-shared --requests 200
+simulate hplajw --trace host.parquet --requests 200
+simulate md-tpcc --workload unix-like --requests 200
+simulate hp-97560 --workload examples/randread.fio --requests 200
 simulate hp-c2200a --trace host.srt --replay measured
 validate hp-c2200a --trace host.srt --ladder
 validate hp-c2247a --trace host.trace --phase-lock
 measure mock:
 measure sim:maxtor-maxline-plus-ii stream --file-mb 30 --repeats 3
+measure sim:hp-97560 scan --scan-percent 1
+measure --from streams.parquet
 measure --probes
 calibrate hp-c2247a --trace host.trace --parameters controller --rounds 1
+calibrate hp-c2247a --trace host.trace --parameters controller --rounds 1 --split 2-fold --retries
 calibrate maxtor-maxline-plus-ii --table measured.csv --parameters cache.read_delay --law exponential
 explain hp-c2200a --lba 100000 --then 100008
 explain hp-97560 --from run.parquet --id 100
 compare before.parquet after.parquet
 compare my-drive.toml my-drive.toml
+compare before.json after.json
 sweep two-points.toml --out results
 compare results
 explore host.trace --candidates small.toml --fit-lba wrap
@@ -108,9 +118,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def verbs_with_json(app: App, path: str = "") -> Iterator[str]:
+    """Every verb of the command line that takes `--json`, as its parser has them."""
+    for name in app:
+        if not name.startswith("-"):
+            verb, found = f"{path} {name}".strip(), app[name]
+            if found.default_command is not None and "json" in signature(found.default_command).parameters:
+                yield verb
+            yield from verbs_with_json(found, verb)
+
+
 def test_every_verb_with_json_has_a_schema() -> None:
-    groups = {"drives", "trace", "completion"}
-    assert set(OUTPUTS) == set(verbs.EXAMPLES) - groups
+    assert set(OUTPUTS) == set(verbs_with_json(command_line()))
+    assert set(OUTPUTS) == set(verbs.EXAMPLES) - {"drives", "trace", "completion"}
     assert {path.stem for path in SCHEMAS.glob("*.json")} == {verb.replace(" ", "-") for verb in OUTPUTS}
     assert {verb_of(command) for command in COMMANDS} == set(OUTPUTS) - ELSEWHERE
     for verb in OUTPUTS:
@@ -142,6 +162,11 @@ def closed(node: Any, name: str = "") -> Any:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_output_follows_its_schema(command: str, folder: Path) -> None:
     supply(command, folder)
+    if command == "compare before.json after.json":
+        for name in ("before", "after"):
+            supply(f"{name}.parquet", folder)
+            scores = headstack("validate", "hp-97560", "--trace", f"{name}.parquet", "--json", cwd=folder)
+            (folder / f"{name}.json").write_text(scores.out)
     if command == "compare results" and not (folder / "results").exists():
         headstack("sweep", "two-points.toml", "--out", "results", cwd=folder)
     done = headstack(*shlex.split(command), "--json", cwd=folder)

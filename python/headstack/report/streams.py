@@ -85,7 +85,8 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
             )
         sections.append(Section(f"Streams: {mode}s by record and file", text, stream_chart(streams, mode)))
         title = f"Streams: {mode}s, MB/s by record (KiB) and file (MB)"
-        sections.append(Section(title, columns=stream_columns(streams), rows=rows))
+        longer = "×: the record is longer than the file." if any("×" in row for row in rows) else ""
+        sections.append(Section(title, longer, columns=stream_columns(streams), rows=rows))
     return sections
 
 

@@ -111,6 +111,8 @@ class FittedParameter(TypedDict):
     ci95_others_held: list[Figure]
     bounds: list[Figure]
     """What physics allows."""
+    after_by_fold: NotRequired[list[float]]
+    """With folds: what was fitted without each block."""
 
 
 class FittedRule(TypedDict):
@@ -128,6 +130,8 @@ class FittedRule(TypedDict):
     identifiable: bool
     as_good: list[str | bool | int]
     """Other ways that fit about as well."""
+    after_by_fold: NotRequired[list[str | bool | int]]
+    """With folds: what was fitted without each block."""
 
 
 class DemeritScore(TypedDict):
