@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import headstack as package
 from conftest import headstack, refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOAD = ("--workload", "light-million", "--requests", "500")
 
@@ -81,3 +86,47 @@ def test_another_speed_needs_the_disks() -> None:
     message = refused("power", "ibm-ultrastar-xp", "--rpm", "5400")
     assert "its watts hold at 7200 rpm" in message
     assert "power.spindle.platters" in message
+
+
+STANDBY = (
+    'power.condition=[{ name = "standby_z", after_s = 0.3, rpm = 0, enter = { time_s = 0.1, energy_j = 1 }, '
+    "recover = { time_s = 1.0, energy_j = 9 } }]"
+)
+
+
+def test_a_run_spins_down_and_says_so(tmp_path: Path) -> None:
+    load = ("--workload", "unix-like", "--requests", "400", "--set", STANDBY)
+    page = tmp_path / "page.html"
+    summary = headstack("simulate", "nearline-18tb", *load, "--report", page, "--json").json()
+    (condition,) = summary["drives"][0]["conditions"]
+    assert condition["entered"] > 3
+    assert condition["recovering_s"] == pytest.approx(condition["entered"] * 1.0, abs=1.0)
+    power = summary["power"]
+    assert sum(power["by_state_w"].values()) == pytest.approx(power["average_w"])
+    assert power["by_state_w"]["resting"] > 0
+    assert "Power conditions" in page.read_text()
+    out = headstack("simulate", "nearline-18tb", *load).out
+    assert "standby_z" in out
+    assert "resting" in out
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("{ name = 'a', after_s = 60, rpm = 0 }", "say how long it takes, here or as `power.spin_down`"),
+        ("{ name = 'a', after_s = 0 }", "`power.condition.0.after_s`"),
+        ("{ name = 'a', after_s = 60 }", "say what the drive draws"),
+        ("{ name = 'a', after_s = 60, watts = 50 }", "50 is more than the drive draws idle (5.3)"),
+        ("{ name = 'a', after_s = 60, rpm = 5400 }", "say how long the change of speed takes"),
+        ("{ name = 'a', after_s = 60, watts = 3 }, { name = 'a', after_s = 90, watts = 2 }", "`a` is there twice"),
+        ("{ name = 'a', after_s = 60, watts = 3 }, { name = 'b', after_s = 9, watts = 2 }", "before the condition before it"),
+        ("{ name = 'a', after_s = 60, watts = 3, speed = 3 }", "speed"),
+    ],
+)
+def test_conditions_that_cannot_be(condition: str, said: str) -> None:
+    assert said in refused("simulate", "nearline-18tb", *LOAD, "--set", f"power.condition=[{condition}]")
+
+
+def test_actuators_on_one_spindle_have_no_conditions() -> None:
+    set_ = "power.condition=[{ name = 'a', after_s = 60, watts = 3 }]"
+    assert "share a spindle" in refused("simulate", "dual-actuator-18tb", *LOAD, "--set", set_)

@@ -57,7 +57,7 @@ pub struct Phases {
     pub transfer: Nanos,
     /// Bus transfer, and waiting for its data.
     pub bus: Nanos,
-    /// Waiting for destage, read-ahead or recalibration.
+    /// Waiting for destage, read-ahead or recalibration, or for a drive that wakes up.
     pub other: Nanos,
 }
 
@@ -201,15 +201,18 @@ pub enum Work {
     ReadAhead,
     /// A recalibration.
     Recalibration,
+    /// Coming back from a power condition.
+    Wake,
 }
 
 impl Work {
     /// All kinds, in the order in which they are listed here.
-    pub const ALL: [Self; 5] =
-        [Self::Command, Self::EarlyWrite, Self::Destage, Self::ReadAhead, Self::Recalibration];
+    pub const ALL: [Self; 6] =
+        [Self::Command, Self::EarlyWrite, Self::Destage, Self::ReadAhead, Self::Recalibration, Self::Wake];
 
     /// Their names, in the same order.
-    pub const NAMES: [&'static str; 5] = ["command", "early-write", "destage", "read-ahead", "recalibration"];
+    pub const NAMES: [&'static str; 6] =
+        ["command", "early-write", "destage", "read-ahead", "recalibration", "wake"];
 
     /// Its name, as tables write it.
     pub const fn name(self) -> &'static str {

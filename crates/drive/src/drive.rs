@@ -12,6 +12,7 @@ use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
 use crate::mechanism::{BusyTimes, Span, Worked};
 use crate::model::DriveModel;
+use crate::power::RestTimes;
 use crate::scheduler::{Knowledge, Queue};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
@@ -124,7 +125,7 @@ impl Drive {
         self.lateness
     }
 
-    /// Time the mechanism spent on commands, destage and recalibration (read-ahead not counted).
+    /// Time the mechanism spent on commands, destage, recalibration and waking up (read-ahead not counted).
     pub fn mechanism_busy(&self) -> Nanos {
         self.parts.mechanism.busy().total()
     }
@@ -147,6 +148,16 @@ impl Drive {
     /// The same by kind of work.
     pub fn busy_times(&self) -> BusyTimes {
         *self.parts.mechanism.busy()
+    }
+
+    /// How long it was in each of its power conditions up to `until`, which is not before anything the drive was told.
+    pub fn rest_times(&self, until: Nanos) -> RestTimes {
+        self.parts.mechanism.rest_times(&self.model, until)
+    }
+
+    /// The same, of rests that came to an end.
+    pub fn ended_rests(&self) -> RestTimes {
+        self.parts.mechanism.ended_rests(&self.model)
     }
 
     /// When the controller can turn to another command, as far as it is known.

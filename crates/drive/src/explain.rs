@@ -150,6 +150,7 @@ fn waited_for(work: Work) -> &'static str {
         Work::Destage => "the mechanism was busy writing buffered data to the media (destage)",
         Work::ReadAhead => "the mechanism was changing tracks to read ahead, which cannot be broken off",
         Work::Recalibration => "the mechanism was busy with a recalibration",
+        Work::Wake => "the drive had to come back from a power condition",
     }
 }
 

@@ -21,6 +21,7 @@ from headstack.cli.options import (
     seconds,
     warmup,
 )
+from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.errors import InputError
 from headstack.overload import held_back
 
@@ -241,6 +242,8 @@ def _show(summary: Mapping[str, Any]) -> None:
             for drive in summary["drives"]
         ],
     )
+    if any("conditions" in drive for drive in summary["drives"]):
+        output.table("Power conditions", list(CONDITION_COLUMNS), condition_rows(summary))
     cache = summary["cache"]
     interval = summary["response_ms"]["mean_ci95"]
     pairs = [

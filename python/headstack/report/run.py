@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -30,7 +31,10 @@ def run_page(run: Run) -> Page:
     stride, table = run.sample
     frame = completions_frame(table)
     sections = _charts(run, frame, stride) if len(frame) else []
-    sections += [_drives(run), _power(run), _cache(run)]
+    sections += [_drives(run), _power(run)]
+    if any("conditions" in drive for drive in summary["drives"]):
+        sections.append(_conditions(run))
+    sections.append(_cache(run))
     if len(summary["buses"]) > 1 or any(bus["queue_max"] for bus in summary["buses"]):
         sections.append(_buses(run))
     return Page(
@@ -100,14 +104,24 @@ def _drives(run: Run) -> Section:
     return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
 
 
+def _conditions(run: Run) -> Section:
+    text = (
+        "How long drives were in their power conditions, and on the ways in and out. Commands that needed the arm waited while a "
+        "drive recovered: it counts in their response as other time."
+    )
+    rows = [list(row) for row in condition_rows(run.summary)]
+    return Section("Power conditions", text, columns=list(CONDITION_COLUMNS), rows=rows, text_columns=2)
+
+
 def _power(run: Run) -> Section:
     known = [drive for drive in run.summary["drives"] if "power" in drive]
-    states = ("idle", "seek", "rotation", "read", "write")
+    states = ["idle", "seek", "rotation", "read", "write"]
+    states += ["resting"] if any("conditions" in drive for drive in known) else []
     rows = [
         [
             drive["name"],
             number(drive["power"]["average_w"]),
-            *(number(drive["power"]["by_state_w"][state]) for state in states),
+            *(number(drive["power"]["by_state_w"].get(state, 0.0)) for state in states),
             number(drive["power"]["energy_j"], 1),
         ]
         for drive in known

@@ -24,6 +24,18 @@ class ByDirection(TypedDict):
     phases_ms: Phases
 
 
+class PowerCondition(TypedDict):
+    """How long a drive was in one of its power conditions."""
+
+    name: str
+    entered: int
+    """How often the drive began to enter it."""
+    entering_s: float
+    within_s: float
+    recovering_s: float
+    """On the way back, while commands waited."""
+
+
 class DriveLoad(TypedDict):
     """How busy one drive was."""
 
@@ -40,6 +52,8 @@ class DriveLoad(TypedDict):
     assumed_share: float
     """The share of the drive's values that nobody has published or measured."""
     power: NotRequired[Watts]
+    conditions: NotRequired[list[PowerCondition]]
+    """Of a drive whose file has power conditions."""
 
 
 class BusLoad(TypedDict):

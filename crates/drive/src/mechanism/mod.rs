@@ -5,6 +5,7 @@ mod arms;
 mod channel;
 mod media;
 mod pass;
+mod pauses;
 mod retries;
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,12 @@ pub use timeline::{BusyTimes, Worked};
 use crate::command::Work;
 use crate::mechanics::{Spindle, hash};
 use crate::model::DriveModel;
+use crate::power::RestTimes;
 use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
 use arms::Arms;
 use channel::Channel;
 use headstack_units::{Angle, Nanos, Op};
+use pauses::Pauses;
 use retries::Retries;
 
 /// An arm, free or at work, over a turning disk.
@@ -38,6 +41,7 @@ pub(crate) struct Mechanism {
     last_work: Work,
     /// The next recalibration.
     recalibration_due: Nanos,
+    pauses: Pauses,
     busy: BusyTimes,
     /// Work that was not asked for yet, where somebody keeps books of it.
     spans: Vec<Span>,
@@ -103,6 +107,7 @@ impl Mechanism {
                     Nanos::from_s(spec.recalibration.interval_s)
                 }
             },
+            pauses: Pauses::default(),
             busy: BusyTimes::default(),
             spans: Vec::new(),
             told_spans: 0,
@@ -121,6 +126,7 @@ impl Mechanism {
             free_at,
             last_work,
             recalibration_due,
+            pauses,
             busy: _,
             spans: _,
             told_spans: _,
@@ -137,6 +143,7 @@ impl Mechanism {
             && *free_at == other.free_at
             && *last_work == other.last_work
             && *recalibration_due == other.recalibration_due
+            && pauses.since == other.pauses.since
             && *draws == other.draws
             && *seed == other.seed
             && *retries == other.retries
@@ -148,11 +155,23 @@ impl Mechanism {
     /// Counts its work from here on.
     pub(crate) fn forget_busy(&mut self) {
         self.busy = BusyTimes::default();
+        self.pauses.forget();
     }
 
-    /// Counts work done before, too.
-    pub(crate) fn add_busy(&mut self, before: &BusyTimes) {
+    /// Counts work done before, too, and rests.
+    pub(crate) fn add_busy(&mut self, before: &BusyTimes, rests: &RestTimes) {
         self.busy.add_all(before);
+        self.pauses.add(rests);
+    }
+
+    /// Times in each power condition up to `until`.
+    pub(crate) fn rest_times(&self, model: &DriveModel, until: Nanos) -> RestTimes {
+        self.pauses.until(&model.conditions, until)
+    }
+
+    /// The same, of rests that came to an end.
+    pub(crate) fn ended_rests(&self, model: &DriveModel) -> RestTimes {
+        self.pauses.ended(&model.conditions, Nanos::MAX)
     }
 
     /// Where the arm is when it is free.
@@ -212,13 +231,16 @@ impl Mechanism {
         self.spindle.changes_by(at)
     }
 
-    /// Takes the mechanism at or after `at`: read-ahead is stopped, other work and a recalibration that has fallen due
-    /// are waited for.
+    /// Takes the mechanism at or after `at`: read-ahead is stopped; other work, a recalibration that has fallen due and a drive
+    /// that must wake up first are waited for.
     #[expect(clippy::inline_always, reason = "every command comes here, and needs what it returns in pieces")]
     #[inline(always)]
     pub(crate) fn claim(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) -> Claim {
         if self.recalibration_due <= at {
             self.catch_up(media, ahead, at);
+        }
+        if at.saturating_sub(self.pauses.since) >= media.model.rests_after {
+            self.wake(media, ahead, at);
         }
         let at = at.max(self.free_at);
         match ahead.give_way(media, at) {
@@ -239,8 +261,24 @@ impl Mechanism {
         }
         while self.recalibration_due.max(self.free_at) <= at {
             let begin = self.recalibration_due.max(self.free_at);
+            // A drive in a power condition does not wake for it: it comes when the drive is awake.
+            if begin.saturating_sub(self.pauses.since) >= media.model.rests_after {
+                return;
+            }
             self.recalibrate(media, ahead, recalibration, begin);
         }
+    }
+
+    /// The arm, which has rested long enough for a power condition, is needed at `at`.
+    #[cold]
+    fn wake(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) {
+        if let Some(release) = ahead.give_way(media, at) {
+            self.arm = release.arm;
+        }
+        self.free_at = self.pauses.wake(&media.model.conditions, at);
+        self.last_work = Work::Wake;
+        self.note(Work::Wake, at, self.free_at, 0);
+        self.arms.hold_until(self.free_at);
     }
 
     /// Arms that have failed by `now` are out of use from here on.
@@ -385,6 +423,7 @@ impl Mechanism {
     #[inline]
     fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
         self.busy.add(work, to.saturating_sub(from));
+        self.pauses.since = self.pauses.since.max(to);
         if self.keeps_spans {
             if self.told_spans == self.spans.len() {
                 self.spans.clear();
@@ -452,6 +491,7 @@ impl Mechanism {
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.free_at = moved(self.free_at);
+        self.pauses.since = moved(self.pauses.since);
         self.arms.rebase(&moved);
         if let Some(channel) = &mut self.channel {
             channel.rebase(&moved);

@@ -11,6 +11,7 @@ mod write_back;
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::{Mechanics, Reach};
+use crate::power::Conditions;
 use crate::scheduler::{Needs, Policy};
 use crate::spec::{
     CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
@@ -47,6 +48,9 @@ pub struct DriveModel {
     pub(crate) limits: Limits,
     /// The write-back cache, where there is one.
     pub(crate) write_back: Option<WriteBack>,
+    pub(crate) conditions: Conditions,
+    /// How long the arm rests before the first of them begins.
+    pub(crate) rests_after: Nanos,
     policy: Policy,
     /// Where each head set in use stands around the spindle: that of an arm, where each has one.
     pub(crate) arm_angles: Vec<Angle>,
@@ -174,6 +178,7 @@ impl DriveModel {
         let reach = Reach::new(spec);
         let layout = Layout::new(&spec.layout);
         let write_back = WriteBack::new(spec, &layout);
+        let conditions = Conditions::new(spec);
         let policy: Policy = spec.controller.scheduler.parse().unwrap_or_else(|_| unreachable!("checked"));
         let is_taken_aside =
             |cache: &WriteBack| !cache.delays_overlaps && !matches!(cache.store, Store::Log(_));
@@ -205,6 +210,8 @@ impl DriveModel {
                 && spec.fidelity.constant_ms.is_none()
                 && write_back.is_none(),
             write_back,
+            rests_after: conditions.first_after(),
+            conditions,
             arm_angles,
             arm_ends,
             head_sets: spec.arms.head_sets().collect(),

@@ -67,6 +67,7 @@ mod tests {
             spin_up: Some(SpeedChange { time_s: 10.9, energy_j: 135.0 }),
             spin_down: Some(SpeedChange { time_s: 1.5, energy_j: 13.0 }),
             spindle: None,
+            condition: Vec::new(),
         }
     }
 

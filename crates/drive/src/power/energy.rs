@@ -1,6 +1,6 @@
 //! The energy of what a drive did.
 
-use super::{ByState, Watts};
+use super::{ByState, ConditionWatts, RestTimes, Watts};
 
 /// How long one arm was at work, in ns by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,14 +60,25 @@ impl Energy {
             rotation: time(|arm| arm.rotation),
             read: time(|arm| arm.read),
             write: time(|arm| arm.write),
+            resting: 0.0,
         };
         let idle_w = watts.by_state().idle;
         let above_idle_j = ByState {
             idle: 0.0,
+            resting: 0.0,
             seek: time(|arm| arm.coil) * watts.coil_w(),
             ..time_s.zip(watts.by_state(), |time_s, state_w| time_s * (state_w - idle_w))
         };
         Self { by_state_j: time_s.zip(&above_idle_j, |time_s, above| time_s / count * idle_w + above) }
+    }
+
+    /// The same of a drive that was in power conditions for so long, all of which counted as idle.
+    #[must_use]
+    pub fn with_rests(mut self, watts: &Watts, conditions: &[ConditionWatts], times: &RestTimes) -> Self {
+        self.by_state_j.idle -= times.total().as_s() * watts.by_state().idle;
+        self.by_state_j.resting +=
+            conditions.iter().zip(&times.0).map(|(condition, times)| condition.energy_j(times)).sum::<f64>();
+        self
     }
 
     /// All of it, in joules.
@@ -90,7 +101,8 @@ mod tests {
     const SECOND: u128 = 1_000_000_000;
 
     fn watts() -> Watts {
-        let by_state = ByState { idle: 8.0, seek: 14.0, rotation: 9.0, read: 10.0, write: 11.0 };
+        let by_state =
+            ByState { idle: 8.0, seek: 14.0, rotation: 9.0, read: 10.0, write: 11.0, resting: 0.0 };
         Watts { by_state, coil_w: 6.0 }
     }
 

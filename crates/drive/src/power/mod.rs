@@ -3,13 +3,16 @@
 //! Modelled: constant watts in each state (`[power]` of the drive file); of a seek, the current that speeds the arm up and slows it
 //! down, and none while it coasts or settles; and the air drag of the disks, P ∝ n·ω^2.8·D^4.6, by which watts change with the
 //! spindle's speed. Not modelled: seeks made slower where there is time, heat, supply losses, reading ahead (it counts as
-//! idle), spinning down during a run.
-//! What the arms did is only listened to: watts never change a time.
+//! idle), commands that are served from the buffer and so restart no timer.
+//! What the arms did is only listened to: watts never change a time. Power conditions do: a drive takes time to wake up.
 
 mod budget;
+mod conditions;
 mod energy;
 
 pub use budget::Budget;
+pub use conditions::{ConditionTimes, ConditionWatts, MOST_CONDITIONS, RestTimes};
+pub(crate) use conditions::{Conditions, watts_in};
 pub use energy::{Active, Energy};
 
 use crate::layout::physical_cylinders;
@@ -54,12 +57,20 @@ pub struct ByState {
     pub read: f64,
     /// Writing to the media.
     pub write: f64,
+    /// In a power condition, and on the ways in and out; left out where there is none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resting: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl ByState {
     /// The states' sum.
     pub fn total(&self) -> f64 {
-        self.idle + self.seek + self.rotation + self.read + self.write
+        self.idle + self.seek + self.rotation + self.read + self.write + self.resting
     }
 
     /// Each value changed in the same way.
@@ -77,6 +88,7 @@ impl ByState {
             rotation: join(self.rotation, other.rotation),
             read: join(self.read, other.read),
             write: join(self.write, other.write),
+            resting: join(self.resting, other.resting),
         }
     }
 }
@@ -110,8 +122,9 @@ impl Watts {
             rotation: power.rotation_w,
             read: power.read_w,
             write: power.write_w,
+            resting: 0.0,
         };
-        Some(rated.map(|watts| watts + change))
+        Some(ByState { resting: 0.0, ..rated.map(|watts| watts + change) })
     }
 
     /// Each state's watts.

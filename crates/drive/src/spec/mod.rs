@@ -39,7 +39,7 @@ pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpe
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use old_names::old_names;
 pub use overrides::set_value;
-pub use power::{DiskStack, Gas, PowerSpec, SpeedChange};
+pub use power::{DiskStack, Gas, PowerConditionSpec, PowerSpec, SpeedChange};
 pub use provenance::{Provenance, ProvenanceKind};
 pub use rules::{
     Appends, CachedPart, DuringEarlyWrite, HitDuringReadAhead, LookUp, ReadAheadRoom, ReadAheadStop,

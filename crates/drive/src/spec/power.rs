@@ -2,7 +2,7 @@
 
 use super::DriveSpec;
 use super::check::Findings;
-use crate::power;
+use crate::power::{self, MOST_CONDITIONS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +40,38 @@ pub struct PowerSpec {
     /// the rated speed only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spindle: Option<DiskStack>,
+    /// What the drive sinks into when its arm rests, in that order. None: it stays ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub condition: Vec<PowerConditionSpec>,
 }
 
-/// Starting or stopping the spindle.
+/// A state of less power that the drive enters by itself when its arm rests long enough, as ATA and SCSI know them: `idle_a` to
+/// `idle_c` (electronics off, heads unloaded, disks slower), `standby_y` and `standby_z` (disks stopped).
+///
+/// Whoever needs the arm wakes the drive. What is served from the buffer neither wakes it nor starts its clock anew; a
+/// recalibration that falls due waits until it is awake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerConditionSpec {
+    /// What it is called.
+    pub name: String,
+    /// How long the arm rests before it begins, in s; longer than that of the one before and its way in together.
+    pub after_s: f64,
+    /// The disks' speed in it, in revolutions per minute; 0: they stand still. Absent: as always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rpm: Option<f64>,
+    /// What the drive draws in it. Absent: `standby_w` where the disks stand still, and what `spindle` says for slower disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<f64>,
+    /// The way in, which is never broken off. Absent: `spin_down` where the disks stand still, else nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enter: Option<SpeedChange>,
+    /// The way back. Absent: `spin_up` where the disks stand still, else nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recover: Option<SpeedChange>,
+}
+
+/// Starting, stopping, slowing or speeding up the spindle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpeedChange {
@@ -108,6 +137,85 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     }
     if let Some(stack) = &power.spindle {
         disk_stack(power, stack, findings);
+    }
+    conditions(spec, power, findings);
+}
+
+fn conditions(spec: &DriveSpec, power: &PowerSpec, findings: &mut Findings) {
+    if power.condition.is_empty() {
+        return;
+    }
+    let count = power.condition.len();
+    if count > MOST_CONDITIONS {
+        findings
+            .add("power.condition", format!("{count} conditions, and drives have up to {MOST_CONDITIONS}"));
+    }
+    if spec.actuators > 1 {
+        let message = "the actuators share a spindle, and each is modelled alone: conditions of such drives are not modelled";
+        findings.add("power.condition", message.to_owned());
+    }
+    if spec.fidelity.constant_ms.is_some() {
+        let message = "`fidelity.constant_ms` leaves the mechanism out, so that nothing wakes the drive";
+        findings.add("power.condition", message.to_owned());
+    }
+    let mut earliest_s = 0.0;
+    for (index, condition) in power.condition.iter().enumerate() {
+        let key = |name: &str| format!("power.condition.{index}.{name}");
+        findings.range(&key("after_s"), condition.after_s, 0.1, 1e6);
+        if condition.after_s < earliest_s {
+            let message = format!(
+                "{} begins before the condition before it has been entered, at {earliest_s} s",
+                condition.after_s
+            );
+            findings.add(&key("after_s"), message);
+        }
+        earliest_s = condition.after_s + condition.enter.map_or(0.0, |change| change.time_s);
+        if power.condition[..index].iter().any(|before| before.name == condition.name) {
+            findings.add(&key("name"), format!("`{}` is there twice", condition.name));
+        }
+        one_condition(power, condition, &key, findings);
+    }
+}
+
+fn one_condition(
+    power: &PowerSpec,
+    condition: &PowerConditionSpec,
+    key: &impl Fn(&str) -> String,
+    findings: &mut Findings,
+) {
+    if let Some(rpm) = condition.rpm {
+        findings.range(&key("rpm"), rpm, 0.0, power.rated_rpm);
+        let spindles = [("enter", "spin_down", power.spin_down), ("recover", "spin_up", power.spin_up)];
+        for ((name, other, known), own) in spindles.into_iter().zip([condition.enter, condition.recover]) {
+            if own.is_none() && rpm == 0.0 && known.is_none() {
+                let message = format!("say how long it takes, here or as `power.{other}`");
+                findings.add(&key(name), message);
+            }
+            if own.is_none() && rpm > 0.0 {
+                findings.add(&key(name), "say how long the change of speed takes".to_owned());
+            }
+        }
+    }
+    for (name, change) in [("enter", condition.enter), ("recover", condition.recover)] {
+        let Some(change) = change else { continue };
+        findings.range(&key(&format!("{name}.time_s")), change.time_s, 0.0, 3_600.0);
+        findings.range(&key(&format!("{name}.energy_j")), change.energy_j, 0.0, 1e9);
+    }
+    match power::watts_in(condition, power) {
+        None => {
+            let message = "say what the drive draws: it follows from `power.standby_w` where the disks stand still, and from \
+                           `power.spindle` where they turn more slowly";
+            findings.add(&key("watts"), message.to_owned());
+        }
+        Some(watts) => {
+            findings.range(&key("watts"), watts, 0.0, MOST_W);
+            if watts > power.idle_w {
+                findings.add(
+                    &key("watts"),
+                    format!("{watts} is more than the drive draws idle ({})", power.idle_w),
+                );
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::command::{CacheResult, Outcome, Work};
+use headstack_drive::power::RestTimes;
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_drive::{Drive, Worked};
 use headstack_units::{Angle, Lba, Nanos, Op};
@@ -229,7 +230,7 @@ fn work_is_counted_from_where_a_stretch_begins() {
     drive.keep_work();
     serve(&mut drive, ms(20.0), command(1, Op::Read, 20, 1));
     close(drive.busy_times().total(), 2.1);
-    drive.add_busy_times(&before);
+    drive.add_busy_times(&before, &RestTimes::default());
     close(drive.busy_times().of(Work::Command), 3.2);
     let work: Vec<Worked> = drive.take_work().collect();
     assert_eq!(work.len(), 1);

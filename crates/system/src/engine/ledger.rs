@@ -9,9 +9,9 @@
 //! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts; the coil's
 //!   share of it counts if the work began in between.
 
-use headstack_drive::Worked;
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
-use headstack_drive::power::Active;
+use headstack_drive::power::{Active, RestTimes};
+use headstack_drive::{Drive, Worked};
 use headstack_units::{Nanos, Op};
 use std::collections::VecDeque;
 
@@ -199,6 +199,8 @@ pub(crate) struct UnitUse {
     pub(crate) load_max: u64,
     /// Commands that had to wait outside the scheduler, which saw as many as it may.
     pub(crate) held_back: u64,
+    /// How long the drive was in its power conditions.
+    pub(crate) rests: RestTimes,
 }
 
 impl UnitUse {
@@ -309,6 +311,8 @@ pub(crate) struct UnitBook {
     commands: u64,
     mechanism: Spans,
     held_back: Total,
+    /// Times in power conditions, ever, and before the restart.
+    rests: [RestTimes; 2],
     work: Work,
     background: Work,
 }
@@ -321,7 +325,8 @@ impl UnitBook {
 
     /// Goes on as `later` tells, an account opened when this ended.
     pub(crate) fn follow(&mut self, later: &Self) {
-        let Self { load, commands, mechanism, held_back, work, background } = later;
+        // The drive counts its rests itself.
+        let Self { load, commands, mechanism, held_back, rests: _, work, background } = later;
         self.load.follow(load);
         self.commands += commands;
         self.mechanism.follow(mechanism);
@@ -340,6 +345,11 @@ impl UnitBook {
     /// The scheduler has had to leave so many commands outside, ever.
     pub(crate) fn note_held_back(&mut self, total: u64) {
         self.held_back.now = total;
+    }
+
+    /// The drive was in its power conditions for so long up to now, ever.
+    pub(crate) fn note_rests(&mut self, total: RestTimes) {
+        self.rests[0] = total;
     }
 
     /// A request's command is complete.
@@ -374,8 +384,9 @@ impl UnitBook {
         self.load.restart(now);
         self.mechanism.restart(now);
         self.held_back.restart();
-        let Self { load, mechanism, held_back, .. } = std::mem::take(self);
-        *self = Self { load, mechanism, held_back, ..Self::default() };
+        self.rests[1] = self.rests[0];
+        let Self { load, mechanism, held_back, rests, .. } = std::mem::take(self);
+        *self = Self { load, mechanism, held_back, rests, ..Self::default() };
     }
 
     /// What was used up to `end`.
@@ -389,6 +400,7 @@ impl UnitBook {
             load_area: self.load.area_until(end),
             load_max: self.load.max(),
             held_back: self.held_back.counted(),
+            rests: self.rests[0].since(&self.rests[1]),
         }
     }
 }
@@ -411,6 +423,11 @@ impl Ledger {
     /// Nothing booked.
     pub(crate) fn new(units: usize, buses: usize) -> Self {
         Self { units: vec![UnitBook::default(); units], buses: vec![BusBook::default(); buses] }
+    }
+
+    /// The drives of the units were in their power conditions for so long up to `now`, ever.
+    pub(crate) fn note_rests<'a>(&mut self, drives: impl IntoIterator<Item = &'a Drive>, now: Nanos) {
+        self.units.iter_mut().zip(drives).for_each(|(book, drive)| book.note_rests(drive.rest_times(now)));
     }
 
     /// Counts from `now` on.

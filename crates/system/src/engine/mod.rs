@@ -313,6 +313,7 @@ impl Engine {
 
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
+        self.note_rests(now);
         self.ledger.restart(now);
         self.rebuilds.restart();
         for layer in &mut self.layers {
@@ -351,8 +352,13 @@ impl Engine {
     }
 
     /// What was used since the last restart of the statistics, up to `end`.
-    pub(crate) fn used(&self, end: Nanos) -> Usage {
+    pub(crate) fn used(&mut self, end: Nanos) -> Usage {
+        self.note_rests(end);
         self.ledger.used(end)
+    }
+
+    fn note_rests(&mut self, now: Nanos) {
+        self.ledger.note_rests(self.units.iter().map(|unit| &unit.drive), now);
     }
 
     /// The drives.

@@ -359,6 +359,7 @@ impl<'a> FastRun<'a> {
         let mut ledger = Ledger::new(self.workers.len(), self.system.timings.len());
         for (unit, worker) in self.workers.iter_mut().enumerate() {
             worker.pass(self.end.at);
+            worker.note_rests(self.end.at);
             ledger.units[unit] = std::mem::take(&mut worker.unit);
             ledger.buses[self.system.units[unit].bus] = worker.bus;
             if !is_cut {

@@ -132,3 +132,78 @@ fn arms_that_work_at_a_time_draw_each_their_own() {
     assert!(moving.0 <= 12.15 + 4.0 * ABOVE, "{moving:?}");
     assert!(moving.1 < single.1, "{moving:?} against {single:?}");
 }
+
+/// Spun down after a minute: 10 s and 60 J down, 20 s and 300 J up, 1 W between.
+const STANDBY: (&str, &str) = (
+    "power.condition",
+    "[{ name = \"standby_z\", after_s = 60.0, rpm = 0.0, enter = { time_s = 10.0, energy_j = 60.0 }, \
+     recover = { time_s = 20.0, energy_j = 300.0 } }]",
+);
+
+fn reads(at_s: &[u64]) -> Vec<Request> {
+    let read = |(i, &s): (usize, &u64)| {
+        let lba = anywhere(i as u64, 35_000_000_000);
+        Request::new(Nanos(s * 1_000_000_000), Op::Read, lba, 8)
+    };
+    at_s.iter().enumerate().map(read).collect()
+}
+
+/// Requests at 0, 30, 200, 265 and 600 s. The arm rests from 30 s (spun down from 90 s, woken at 200 s), from 220 s (still spinning when
+/// the next comes, at 265 s), and from 265 s (spun down from 325 s, woken at 600 s).
+#[test]
+fn a_drive_that_spins_down_makes_the_next_request_wait_and_draws_what_that_takes() {
+    let requests = reads(&[0, 30, 200, 265, 600]);
+    for options in [RunOptions::default(), RunOptions { event_path: true, ..RunOptions::default() }] {
+        let [awake, resting] =
+            [&[][..], &[STANDBY][..]].map(|set| go("nearline-18tb", set, &requests, &options));
+        let waited = resting.phases_ms.other - awake.phases_ms.other;
+        assert!((waited - 2.0 * 20_000.0 / 5.0).abs() < 1e-6, "{waited}");
+        let condition = &resting.drives[0].conditions[0];
+        assert_eq!((condition.name.as_str(), condition.entered), ("standby_z", 2));
+        let near =
+            |value: f64, expected: f64| assert!((value - expected).abs() < 0.1, "{value} for {expected}");
+        near(condition.entering_s, 10.0 + 10.0);
+        near(condition.within_s, 100.0 + 265.0);
+        near(condition.recovering_s, 20.0 + 20.0);
+        let longer_s = resting.simulated_s - awake.simulated_s;
+        let resting_s = resting.simulated_s;
+        let [awake, resting] = [awake, resting].map(|summary| summary.power.unwrap());
+        let spent_j = 365.0 * 1.0 + 2.0 * (60.0 + 300.0);
+        near(resting.by_state_w.resting * resting_s, spent_j);
+        // Seeks and waits differ a little: the disk is elsewhere when the drive is awake.
+        let saved_j = awake.energy_j - resting.energy_j;
+        assert!((saved_j - ((425.0 - longer_s) * 5.3 - spent_j)).abs() < 0.5, "{saved_j}");
+        assert!((resting.by_state_w.total() - resting.average_w).abs() < 1e-9);
+        assert!(awake.by_state_w.resting == 0.0);
+    }
+}
+
+/// What is counted from the middle of a rest on has the part of it that comes after.
+#[test]
+fn a_rest_is_cut_where_counting_begins() {
+    let requests = reads(&[0, 100, 300]);
+    let options = RunOptions { warmup: Warmup::Requests(1), ..RunOptions::default() };
+    let counted = go("nearline-18tb", &[STANDBY], &requests, &options);
+    let condition = &counted.drives[0].conditions[0];
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.1, "{value} for {expected}");
+    // Down from 60 s, and woken at 100 s, where counting begins; then from 180 s to 300 s.
+    near(condition.recovering_s, 20.0 + 20.0);
+    near(condition.entering_s, 10.0);
+    near(condition.within_s, 110.0);
+}
+
+/// Counted or not, on one thread or two: long rests lie in between.
+#[test]
+fn stretches_count_rests_once() {
+    let at = |i: u64| i / 40 * 100 + i % 40;
+    let requests = reads(&(0..4_000).map(at).collect::<Vec<_>>());
+    let set = [STANDBY, ("controller.scheduler", "fcfs"), ("controller.queue_depth", "1")];
+    let go = |threads, batch| {
+        let options = RunOptions { threads: Some(threads), batch, ..RunOptions::default() };
+        go("nearline-18tb", &set, &requests, &options)
+    };
+    let [one, two] = [go(1, None), go(2, Some(300))];
+    assert_eq!(one.drives[0].conditions, two.drives[0].conditions);
+    assert_eq!(one.drives[0].conditions[0].entered, 99);
+    assert_eq!(one.power, two.power);
+}

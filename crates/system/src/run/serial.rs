@@ -247,6 +247,7 @@ impl Serial<'_> {
 
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
+        self.ledger.note_rests(&self.drives, now);
         self.ledger.restart(now);
     }
 
@@ -258,6 +259,7 @@ impl Serial<'_> {
                 output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
         }
+        self.ledger.note_rests(&self.drives, self.end.at);
         self.end.used = self.ledger.used(self.end.at);
         self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
         self.end.note_lateness(&self.drives);

@@ -221,9 +221,15 @@ impl Worker {
     /// Counting begins at `now`, but for what is on its way.
     pub(super) fn restart(&mut self, now: Nanos, is_observing: bool) {
         self.pass(now);
+        self.note_rests(now);
         self.unit.restart(now);
         self.bus.restart(now);
         self.is_observing = is_observing;
+    }
+
+    /// The drive was in its power conditions for so long up to `now`.
+    pub(super) fn note_rests(&mut self, now: Nanos) {
+        self.unit.note_rests(self.drive.rest_times(now));
     }
 
     /// Whether all that was told is booked, but for commands to leave.
@@ -251,9 +257,9 @@ impl Worker {
     /// segments of the later drive's cache are which of this one's.
     pub(super) fn follow(&mut self, later: &Self, labels: &Relabelling) {
         let Self { drive, free_at, leaving, unit, bus, .. } = later;
-        let worked = self.drive.busy_times();
+        let (worked, rests) = (self.drive.busy_times(), self.drive.ended_rests());
         self.drive.clone_from(drive);
-        self.drive.add_busy_times(&worked);
+        self.drive.add_busy_times(&worked, &rests);
         self.drive.relabel(labels);
         self.free_at = *free_at;
         self.leaving.clone_from(leaving);

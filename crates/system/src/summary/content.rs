@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::run::Replay;
 use crate::summary::{
-    ArrayCacheSummary, BufferCacheSummary, DataLossSummary, PhaseSummary, PowerSummary, RebuildSummary,
+    ArrayCacheSummary, BufferCacheSummary, ConditionSummary, DataLossSummary, PhaseSummary, PowerSummary,
+    RebuildSummary,
 };
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
@@ -237,6 +238,9 @@ pub struct DriveSummary {
     /// What it drew; absent where its file does not tell the watts at its speed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSummary>,
+    /// Its power conditions, where its file has some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionSummary>,
     /// The share of its values that is assumed.
     pub assumed_share: f64,
 }

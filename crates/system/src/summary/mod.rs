@@ -20,7 +20,7 @@ pub use content::{
     WaitTimes, WithoutDataSummary,
 };
 pub use phase::PhaseSummary;
-pub use power::PowerSummary;
+pub use power::{ConditionSummary, PowerSummary};
 pub use rebuild::{DataLossSummary, MeanwhileTimes, RebuildSummary};
 pub use recorder::Recorder;
 pub(crate) use statistics::Statistics;

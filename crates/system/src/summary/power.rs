@@ -1,6 +1,6 @@
 //! What drives drew during a run.
 
-use headstack_drive::power::{ByState, Energy, Watts};
+use headstack_drive::power::{ByState, ConditionWatts, Energy, RestTimes, Watts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +30,39 @@ impl PowerSummary {
     }
 }
 
+/// How long a drive was in one of its power conditions, over the counted time.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ConditionSummary {
+    /// Its name.
+    pub name: String,
+    /// How often the drive began to enter it.
+    pub entered: u64,
+    /// On the way in.
+    pub entering_s: f64,
+    /// In it.
+    pub within_s: f64,
+    /// On the way back, while commands waited.
+    pub recovering_s: f64,
+}
+
+/// The power conditions of a drive whose units were used as `units` tell.
+pub(super) fn conditions<'a>(
+    drive: &DriveConfig,
+    units: impl Iterator<Item = &'a UnitUse>,
+) -> Vec<ConditionSummary> {
+    let rests = units.fold(RestTimes::default(), |rests, unit| rests.and(&unit.rests));
+    let all = drive.spec.power.iter().flat_map(|power| &power.condition);
+    all.zip(rests.0)
+        .map(|(condition, times)| ConditionSummary {
+            name: condition.name.clone(),
+            entered: times.entered,
+            entering_s: times.entering.as_s(),
+            within_s: times.within.as_s(),
+            recovering_s: times.recovering.as_s(),
+        })
+        .collect()
+}
+
 /// What a drive used whose units were used as `units` tell; `None` where its watts are not known.
 pub(super) fn energy<'a>(
     drive: &DriveConfig,
@@ -38,6 +71,11 @@ pub(super) fn energy<'a>(
 ) -> Option<Energy> {
     // With several arms at work at a time, each of them is idle when it does nothing.
     let at_a_time = drive.spec.arms.moving();
-    let arms: Vec<_> = units.flat_map(|unit| unit.active().shared_by(at_a_time)).collect();
-    Some(Energy::new(&Watts::of(&drive.spec)?, &arms, span_ns))
+    let (units, rests): (Vec<_>, RestTimes) = units.fold(Default::default(), |(mut all, rests), unit| {
+        all.push(unit);
+        (all, rests.and(&unit.rests))
+    });
+    let arms: Vec<_> = units.into_iter().flat_map(|unit| unit.active().shared_by(at_a_time)).collect();
+    let (watts, conditions) = (Watts::of(&drive.spec)?, ConditionWatts::all(&drive.spec));
+    Some(Energy::new(&watts, &arms, span_ns).with_rests(&watts, &conditions, &rests))
 }

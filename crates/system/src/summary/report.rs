@@ -125,6 +125,7 @@ impl Recorder {
                         background: seconds(units().map(|unit| unit.background.total()).sum()),
                     },
                     power: energies[index].and_then(|energy| PowerSummary::new(&energy, span_ns)),
+                    conditions: power::conditions(drive, units()),
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),

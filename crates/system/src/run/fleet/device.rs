@@ -106,7 +106,7 @@ impl<'s> Device<'s> {
             collect(engine, &mut Both(&mut self.book, all))?;
         }
         let end = self.book.end;
-        let (used, drive): (Vec<UnitUse>, _) = match &self.path {
+        let (used, drive): (Vec<UnitUse>, _) = match &mut self.path {
             Path::Closed(run) => {
                 let workers = &run.workers;
                 (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())

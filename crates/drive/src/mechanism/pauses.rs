@@ -1,0 +1,54 @@
+//! Since when the arm rests, and how long the drive was in its power conditions.
+
+use crate::power::{Conditions, RestTimes};
+use headstack_units::Nanos;
+
+/// A pause that came to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pause {
+    since: Nanos,
+    woken: Nanos,
+}
+
+/// The pauses of the arm.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pauses {
+    /// The end of its last work.
+    pub(super) since: Nanos,
+    /// The last rest that was long enough for a condition: its end may lie ahead.
+    last: Option<Pause>,
+    /// Those before.
+    before: RestTimes,
+}
+
+impl Pauses {
+    /// The drive is woken at `woken`; returns when it is ready.
+    pub(super) fn wake(&mut self, conditions: &Conditions, woken: Nanos) -> Nanos {
+        self.before = self.ended(conditions, Nanos::MAX);
+        self.last = Some(Pause { since: self.since, woken });
+        conditions.awake(self.since, woken)
+    }
+
+    /// Counts rests from here on.
+    pub(super) fn forget(&mut self) {
+        (self.last, self.before) = (None, RestTimes::default());
+    }
+
+    /// Counts rests before, too.
+    pub(super) fn add(&mut self, before: &RestTimes) {
+        self.before = self.before.and(before);
+    }
+
+    /// Times in each condition up to `until`, of rests that came to an end.
+    pub(super) fn ended(&self, conditions: &Conditions, until: Nanos) -> RestTimes {
+        match self.last {
+            Some(Pause { since, woken }) => self.before.and(&conditions.times(since, Some(woken), until)),
+            None => self.before,
+        }
+    }
+
+    /// The same, and of the rest that lasts.
+    pub(super) fn until(&self, conditions: &Conditions, until: Nanos) -> RestTimes {
+        self.ended(conditions, until).and(&conditions.times(self.since, None, until.max(self.since)))
+    }
+}
