@@ -61,6 +61,7 @@ struct Device {
     alike: Learned<2>,
     crowded: Learned<3>,
     queued: Learned<3>,
+    places: Places,
 }
 
 impl Peers {
@@ -87,11 +88,12 @@ impl Device {
         let size = 2 * count_level(u64::from(request.sectors)) + usize::from(in_stream);
         let crowd = self.crowd.push(request.arrival, outstanding, log);
         let depth = count_level(outstanding);
+        let place = self.places.of(request.lba.0);
         Some(Peer {
             response,
-            alike: self.alike.excess([size, distance], log),
-            crowded: self.crowded.excess([size, distance, crowd], log),
-            queued: self.queued.excess([size, distance, depth], log),
+            alike: self.alike.excess([size, distance], None, log),
+            crowded: self.crowded.excess([size, distance, crowd], None, log),
+            queued: self.queued.excess([size, distance, depth], Some(place), log),
         })
     }
 }
@@ -133,16 +135,45 @@ impl Crowd {
     }
 }
 
-/// By how much each level of some factors adds to the logarithm of a response.
+/// Parts of a device, as large as so many make up what was seen of it.
+const PLACES: u64 = 512;
+
+/// Where on a device a read lies.
+#[derive(Debug, Default)]
+struct Places {
+    /// The size of one, as a power of two sectors.
+    size: u32,
+}
+
+impl Places {
+    /// The size of the parts, and which of them it is.
+    fn of(&mut self, lba: u64) -> (u32, usize) {
+        while lba >> self.size >= PLACES {
+            self.size += 1;
+        }
+        (self.size, (lba >> self.size) as usize)
+    }
+}
+
+/// By how much each level of some factors adds to the logarithm of a response. Where a read lies may add to it, too: that is
+/// learned beside them, as what lies together is read together, and is not taken out.
 #[derive(Debug)]
 struct Learned<const FACTORS: usize> {
     offsets: [Vec<Offset>; FACTORS],
-    stretch: Vec<([usize; FACTORS], f64)>,
+    /// By place, of this size.
+    places: Vec<Offset>,
+    size: u32,
+    stretch: Vec<([usize; FACTORS], Option<usize>, f64)>,
 }
 
 impl<const FACTORS: usize> Default for Learned<FACTORS> {
     fn default() -> Self {
-        Self { offsets: std::array::from_fn(|_| Vec::new()), stretch: Vec::new() }
+        Self {
+            offsets: std::array::from_fn(|_| Vec::new()),
+            places: Vec::new(),
+            size: 0,
+            stretch: Vec::new(),
+        }
     }
 }
 
@@ -152,9 +183,31 @@ struct Offset {
     log: f64,
 }
 
+impl Offset {
+    fn learn(&mut self, left: f64) {
+        self.count += 1;
+        self.log += left * (PACE / (PACE + self.count as f64)).max(SLOWEST);
+    }
+
+    /// The same of several at once, by no more than what they have in common.
+    fn learn_mean<'a>(&mut self, left: impl ExactSizeIterator<Item = &'a f64>) {
+        let seen = left.len() as f64;
+        self.count += left.len() as u64;
+        let share = (seen * PACE / (PACE + self.count as f64)).max(seen * SLOWEST).min(1.0);
+        self.log += left.sum::<f64>() / seen * share;
+    }
+
+    /// The mean of several.
+    fn of_all(all: &[Self]) -> Self {
+        let count = all.iter().map(|each| each.count).sum::<u64>();
+        let sum: f64 = all.iter().map(|each| each.log * each.count as f64).sum();
+        Self { count, log: sum / count.max(1) as f64 }
+    }
+}
+
 impl<const FACTORS: usize> Learned<FACTORS> {
     /// What a read at these levels took beyond what they explain, if all are known.
-    fn excess(&mut self, levels: [usize; FACTORS], log: f64) -> Option<f64> {
+    fn excess(&mut self, levels: [usize; FACTORS], place: Option<(u32, usize)>, log: f64) -> Option<f64> {
         for (offsets, level) in self.offsets.iter_mut().zip(levels) {
             if offsets.len() <= level {
                 offsets.resize(level + 1, Offset::default());
@@ -162,11 +215,33 @@ impl<const FACTORS: usize> Learned<FACTORS> {
         }
         let known = self.at(levels).all(|offset| offset.count >= KNOWN);
         let excess = log - self.explained(levels);
-        self.stretch.push((levels, log));
+        if let Some((size, at)) = place {
+            self.grow(size);
+            self.places.resize(self.places.len().max(at + 1), Offset::default());
+        }
+        self.stretch.push((levels, place.map(|(_, at)| at), log));
         if self.stretch.len() == STRETCH {
             self.learn();
         }
         known.then_some(excess)
+    }
+
+    /// Places become larger, two of them one.
+    fn grow(&mut self, size: u32) {
+        let by = size - self.size;
+        if by == 0 {
+            return;
+        }
+        self.size = size;
+        self.places = self.places.chunks(1_usize << by.min(63)).map(Offset::of_all).collect();
+        for at in self.stretch.iter_mut().filter_map(|(_, at, _)| at.as_mut()) {
+            *at = at.checked_shr(by).unwrap_or(0);
+        }
+    }
+
+    /// What the place adds, as far as known.
+    fn of_place(&self, place: Option<usize>) -> f64 {
+        place.and_then(|at| self.places.get(at)).map_or(0.0, |offset| offset.log)
     }
 
     fn at(&self, levels: [usize; FACTORS]) -> impl Iterator<Item = &Offset> {
@@ -179,14 +254,21 @@ impl<const FACTORS: usize> Learned<FACTORS> {
 
     /// A stretch is over: what its reads took beyond their common level is laid to their factors.
     fn learn(&mut self) {
-        let left: Vec<f64> = self.stretch.iter().map(|(levels, log)| log - self.explained(*levels)).collect();
+        let left = |(levels, place, log): &([usize; FACTORS], Option<usize>, f64)| {
+            log - self.explained(*levels) - self.of_place(*place)
+        };
+        let left: Vec<f64> = self.stretch.iter().map(left).collect();
         let common = left.iter().sum::<f64>() / left.len() as f64;
-        for ((levels, _), left) in std::mem::take(&mut self.stretch).into_iter().zip(left) {
+        let mut by_place = Vec::new();
+        for ((levels, place, _), left) in std::mem::take(&mut self.stretch).into_iter().zip(left) {
             for (offsets, level) in self.offsets.iter_mut().zip(levels) {
-                let offset = &mut offsets[level];
-                offset.count += 1;
-                offset.log += (left - common) * (PACE / (PACE + offset.count as f64)).max(SLOWEST);
+                offsets[level].learn(left - common);
             }
+            by_place.extend(place.map(|at| (at, left - common)));
+        }
+        by_place.sort_unstable_by_key(|(at, _)| *at);
+        for there in by_place.chunk_by(|one, next| one.0 == next.0) {
+            self.places[there[0].0].learn_mean(there.iter().map(|(_, left)| left));
         }
     }
 }
