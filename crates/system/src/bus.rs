@@ -63,6 +63,11 @@ impl Bus {
         &self.timing
     }
 
+    /// Whether nobody has it.
+    pub(crate) fn is_free(&self) -> bool {
+        self.holder.is_none()
+    }
+
     /// Asks for the bus; true if it is granted at once, otherwise the contender waits.
     pub(crate) fn contend(&mut self, now: Nanos, contender: Contender, book: &mut BusBook) -> bool {
         let is_free = self.holder.is_none();

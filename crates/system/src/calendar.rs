@@ -101,6 +101,12 @@ impl<E> Calendar<E> {
         Some((item.at, item.event))
     }
 
+    /// Takes out all events that are not to be kept.
+    pub fn retain(&mut self, is_kept: impl Fn(&E) -> bool) {
+        self.heap.retain(|Reverse(item)| is_kept(&item.event) && !self.cancelled.contains(&item.sequence));
+        self.cancelled.clear();
+    }
+
     /// Number of events to come.
     pub fn len(&self) -> usize {
         self.heap.len() - self.cancelled.len()

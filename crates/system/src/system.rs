@@ -242,6 +242,16 @@ impl System {
         self.volumes.iter().take(self.addressed).map(shape).collect()
     }
 
+    /// The units of a volume's drives, spares included.
+    pub(crate) fn units_of(&self, volume: usize) -> Vec<usize> {
+        let VolumeConfig { drives, spares, .. } = &self.config.volumes[volume];
+        let is_of = |unit: &usize| {
+            let drive = self.units[*unit].drive;
+            drives.contains(&drive) || spares.contains(&drive)
+        };
+        (0..self.units.len()).filter(is_of).collect()
+    }
+
     /// The drives of a new run, one per unit, at rest.
     pub(crate) fn new_drives(&self, seed: u64) -> Vec<Drive> {
         let drive = |unit: &UnitPlace| {

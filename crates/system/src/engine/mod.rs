@@ -206,6 +206,11 @@ impl Engine {
         engine
     }
 
+    /// As [`Engine::new`]; the host's CPU has no part.
+    pub(crate) fn without_cpu(system: &Arc<System>, seed: u64) -> Self {
+        Self { cpu: Cpu::new(Nanos::ZERO), ..Self::new(system, seed) }
+    }
+
     fn set_timers(&mut self) {
         for (unit, place) in self.system.units.iter().enumerate() {
             if let Some(interval) = recalibration_interval(&self.system, place.drive) {
@@ -237,6 +242,23 @@ impl Engine {
     /// Whether nothing is under way, for a request or for a layer.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.requests.len() == 0 && !self.is_rebuilding()
+    }
+
+    /// Whether nobody holds a bus.
+    pub(crate) fn has_free_buses(&self) -> bool {
+        self.buses.iter().all(Bus::is_free)
+    }
+
+    /// Nothing is under way, and the last request of a volume, which the model finished at `model_finish`, really finished at
+    /// `measured`: its drives are as after it, at that time. Drives that wanted to be called are not; they go on from where
+    /// they are with their next command.
+    pub(crate) fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
+        self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
+        for unit in self.system.units_of(volume) {
+            self.units[unit].drive.rebase(model_finish, measured);
+        }
+        // The next request may come sooner, to another volume.
+        self.now = Nanos::ZERO;
     }
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.

@@ -4,7 +4,8 @@
 //! - the event path (the crate's engine) for the general case;
 //! - the fast path, in closed form, for drives that have their bus to themselves, get one command at a time, and are
 //!   served in order of arrival;
-//! - serially, for replays in which each request is issued only after the one before it is complete.
+//! - serially, for replays in which each request is issued only after the one before it is complete: in closed form where
+//!   no two commands of a request meet, through the engine elsewhere.
 
 #[cfg(test)]
 mod array_cache_tests;
@@ -16,6 +17,7 @@ mod cache_tests;
 mod events;
 mod fast;
 pub mod fleet;
+mod issue_times;
 #[cfg(test)]
 mod layer_tests;
 mod leaving;
@@ -32,6 +34,7 @@ mod raid_tests;
 #[cfg(test)]
 mod rebuild_tests;
 mod serial;
+mod serial_events;
 mod stretches;
 #[cfg(test)]
 mod stretches_tests;
@@ -120,8 +123,11 @@ pub fn run(
                 events::run(system, source, closed, options, &mut output)?
             }
         },
-        (Replay::Closed | Replay::Measured, Input::Source(source)) => {
+        (Replay::Closed | Replay::Measured, Input::Source(source)) if serial::applies(system) => {
             serial::run(system, source, options, &mut output)?
+        }
+        (Replay::Closed | Replay::Measured, Input::Source(source)) => {
+            serial_events::run(system, source, options, &mut output)?
         }
         (Replay::Closed | Replay::Measured, Input::Generator(_)) => {
             unreachable!("checked with the options")

@@ -1,19 +1,23 @@
 //! Replays of a trace one request after the other: closed, and on the measured clock.
 //!
-//! At most one request is under way, so every drive is served in closed form. The host's CPU and driver queue have no
-//! part: the instants are those at which the device got its requests.
+//! At most one request is under way, so every drive is served in closed form, where no two commands of a request meet
+//! ([`applies`]); other systems go through the engine (`serial_events`). The host's CPU and driver queue have no part: the
+//! instants are those at which the device got its requests.
 
 use std::sync::Arc;
 
 use headstack_drive::Drive;
 use headstack_drive::command::{Background, BusTiming, Command, Outcome};
-use headstack_trace::{Request, RequestSource};
+use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
 use super::arrivals::{Arrivals, InStartOrder};
-use super::{Output, Replay, RunEnd, RunOptions};
+use super::issue_times::{IssueTimes, Issued};
+use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
-use crate::engine::{BusBook, Finished, Ledger, Observer, UnitBook, background, book_alone, row};
+use crate::engine::{
+    BusBook, Finished, Ledger, Observer, UnitBook, background, book_alone, recalibration_interval, row,
+};
 use crate::layer::{AnyLayer, Below, Call, Completed, Effect, Layer, Target};
 use crate::phase::Lock;
 use crate::record::BackgroundRow;
@@ -21,6 +25,20 @@ use crate::system::{System, UnitPlace};
 
 /// How many requests pass between two looks at the stop flag.
 const REQUESTS_PER_LOOK: u64 = 1024;
+
+/// Whether no two commands of a request meet, at a drive or on its bus, and nothing happens by the host's clock.
+pub(super) fn applies(system: &System) -> bool {
+    let units = &system.units;
+    let is_alone = |unit: usize| units.iter().filter(|other| other.bus == units[unit].bus).count() == 1;
+    let volumes = &system.volumes;
+    let have_parted = (0..volumes.len()).all(|volume| {
+        let units = system.units_of(volume);
+        units.len() == 1 || volumes[volume].is_stateless() && units.iter().all(|&unit| is_alone(unit))
+    });
+    have_parted
+        && !system.config().buses.iter().any(|bus| bus.commands_hold)
+        && (0..system.config().drives.len()).all(|drive| recalibration_interval(system, drive).is_none())
+}
 
 /// Runs a trace in order of its measured starts.
 pub(super) fn run(
@@ -34,7 +52,9 @@ pub(super) fn run(
     let drives = system.new_drives(options.seed);
     let mut replay = Serial {
         system,
-        replay: options.replay,
+        times: IssueTimes::new(options.replay, devices),
+        units_of: (0..devices).map(|volume| system.units_of(volume)).collect(),
+        last: None,
         layers: system.new_layers(),
         effects: Vec::new(),
         last_ends: vec![0; system.units.len()],
@@ -43,7 +63,6 @@ pub(super) fn run(
         observer: Observer::default(),
         locks: locks(system, options, &drives),
         drives,
-        previous: vec![None; if options.replay == Replay::Closed { 1 } else { devices }],
         works: Vec::new(),
         rows: Vec::new(),
         end: RunEnd::default(),
@@ -57,7 +76,8 @@ pub(super) fn run(
             replay.end.interrupted = true;
             break;
         }
-        let issued = replay.issue(id, request)?;
+        system.check(id, &request)?;
+        let issued = replay.times.issue(id, request)?;
         if issued.at > until {
             break;
         }
@@ -65,22 +85,9 @@ pub(super) fn run(
             is_counting = true;
             replay.restart(if count == 1 { Nanos::ZERO } else { issued.at });
         }
-        replay.serve(id, &issued, until, output)?;
+        replay.serve(&issued, until, output)?;
     }
     replay.finish(output)
-}
-
-/// The request before.
-#[derive(Clone, Copy, Debug)]
-struct Previous {
-    model_finish: Nanos,
-    measured_finish: Option<Nanos>,
-}
-
-/// A request with the instant the device gets it.
-struct Issued {
-    at: Nanos,
-    request: Request,
 }
 
 /// A command whose completion its layer does not know yet.
@@ -108,8 +115,12 @@ impl Below for Units<'_> {
 
 struct Serial<'a> {
     system: &'a System,
-    replay: Replay,
+    times: IssueTimes,
     drives: Vec<Drive>,
+    /// The units of each volume.
+    units_of: Vec<Vec<usize>>,
+    /// The command of the request at hand that finished last, and its unit.
+    last: Option<(usize, Outcome)>,
     /// Per unit; none without a phase lock.
     locks: Vec<Option<Lock>>,
     layers: Vec<AnyLayer>,
@@ -119,64 +130,27 @@ struct Serial<'a> {
     until: Option<Nanos>,
     ledger: Ledger,
     observer: Observer,
-    /// Per device in measured replay, one for all in closed replay.
-    previous: Vec<Option<Previous>>,
     works: Vec<Background>,
     rows: Vec<BackgroundRow>,
     end: RunEnd,
 }
 
 impl Serial<'_> {
-    /// Decides when the device gets a request.
-    fn issue(&mut self, id: u64, mut request: Request) -> Result<Issued, SystemError> {
-        self.system.check(id, &request)?;
-        if self.replay == Replay::Closed {
-            let start = request.start.present().unwrap_or(request.arrival);
-            let at = match self.previous[0] {
-                None => start,
-                Some(Previous { model_finish, measured_finish: None }) => model_finish,
-                Some(Previous { model_finish, measured_finish: Some(measured) }) => {
-                    self.end.clamped += u64::from(start < measured);
-                    model_finish + start.saturating_sub(measured)
-                }
-            };
-            request.arrival = at;
-            return Ok(Issued { at, request });
-        }
-        let (Some(start), Some(_)) = (request.start.present(), request.finish.present()) else {
-            return Err(SystemError::Request {
-                id,
-                problem: "has no measured start and completion, which a measured replay needs".to_owned(),
-                hint: "use `--replay closed` or `--replay open`".to_owned(),
-            });
-        };
-        let earliest = self.previous[request.device as usize].and_then(|previous| previous.measured_finish);
-        let at = earliest.map_or(start, |earliest| earliest.max(start));
-        self.end.clamped += u64::from(at > start);
-        request.arrival = request.arrival.min(at);
-        Ok(Issued { at, request })
-    }
-
     /// Serves a request, and all its layer makes of it.
-    fn serve(
-        &mut self,
-        id: u64,
-        issued: &Issued,
-        until: Nanos,
-        output: &mut Output<'_>,
-    ) -> Result<(), SystemError> {
-        let Issued { at, request } = issued;
+    fn serve(&mut self, issued: &Issued, until: Nanos, output: &mut Output<'_>) -> Result<(), SystemError> {
+        let Issued { id, at, request } = issued;
         let mut effects = std::mem::take(&mut self.effects);
         let mut sub_requests: Vec<SubRequest> = Vec::new();
         let layer = request.device as usize;
         let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
         self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
         let mut last: Option<Finished> = None;
+        self.last = None;
         loop {
             for effect in effects.drain(..) {
                 if let Effect::Send { tag, to: Target::Unit(unit), piece, .. } = effect {
                     let now = last.map_or(*at, |last| last.finish);
-                    let finished = self.serve_command(unit, now, piece.command(id), issued);
+                    let finished = self.serve_command(unit, now, piece.command(*id), issued);
                     let finished = last.map_or(finished, |before| finished.after(&before));
                     sub_requests.push(SubRequest { unit, tag, finished });
                 }
@@ -194,13 +168,9 @@ impl Serial<'_> {
         }
         self.effects = effects;
         let Some(finished) = last else { return Ok(()) };
-        let previous = if self.replay == Replay::Closed { 0 } else { request.device as usize };
-        // A request that the trace completes before the one ahead of it does not turn time back.
-        let measured_finish = request.finish.present().map(|finish| match self.replay {
-            Replay::Measured => finish.max(*at),
-            _ => finish,
-        });
-        self.previous[previous] = Some(Previous { model_finish: finished.finish, measured_finish });
+        if let Some(measured) = self.times.complete(issued, finished.finish) {
+            self.rebase(layer, finished.finish, measured);
+        }
         output.push_background(self.rows.drain(..))?;
         if finished.finish > until {
             self.end.cut += 1;
@@ -208,12 +178,12 @@ impl Serial<'_> {
             return Ok(());
         }
         self.end.at = self.end.at.max(finished.finish);
-        output.push(|| row(self.system, id, request, request.arrival, &finished))
+        output.push(|| row(self.system, *id, request, request.arrival, &finished))
     }
 
     /// Serves a command that its drive gets at `now`.
     fn serve_command(&mut self, unit: usize, now: Nanos, command: Command, issued: &Issued) -> Finished {
-        let Issued { at, request } = issued;
+        let Issued { at, request, .. } = issued;
         let bus = self.system.units[unit].bus;
         let timing = &self.system.timings[bus];
         let drive = &mut self.drives[unit];
@@ -232,17 +202,24 @@ impl Serial<'_> {
         };
         let works = self.works.drain(..);
         self.rows.extend(works.map(|work| background(self.system, unit, work)));
-        if self.replay == Replay::Measured {
-            // The next command finds the drive as if this one had taken its measured time.
-            let measured = request.finish.max(*at);
-            match lock {
-                Some(lock) => lock.learn(drive, &outcome, measured),
-                None => drive.rebase(outcome.finish, measured),
-            }
+        if self.last.is_none_or(|(last, before)| (outcome.finish, unit) >= (before.finish, last)) {
+            self.last = Some((unit, outcome));
         }
         // Where a replay takes requests when they were started, what was before is the queue.
         let sent = if now == *at { request.arrival } else { now };
         Finished::new(self.system, unit, &outcome, sent)
+    }
+
+    /// The next request finds all drives of a volume as if this one had taken its measured time.
+    fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
+        for &unit in &self.units_of[volume] {
+            let drive = &mut self.drives[unit];
+            match (self.locks.get_mut(unit).and_then(Option::as_mut), &self.last) {
+                (Some(lock), Some((last, outcome))) if *last == unit => lock.learn(drive, outcome, measured),
+                (Some(_), _) => drive.rebase_on_clock(model_finish, measured),
+                (None, _) => drive.rebase(model_finish, measured),
+            }
+        }
     }
 
     fn restart(&mut self, now: Nanos) {
@@ -259,6 +236,7 @@ impl Serial<'_> {
                 output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
         }
+        self.end.clamped = self.times.clamped;
         self.ledger.note_rests(&self.drives, self.end.at);
         self.end.used = self.ledger.used(self.end.at);
         self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
