@@ -34,6 +34,10 @@ impl Engine {
                 Effect::Done(mut outcome) => {
                     note_hold(self.buses[self.units[index].bus].timing(), &mut outcome);
                     let sub = outcome.id as usize;
+                    // The bus was held for the command, too.
+                    if let Some(hold) = self.units[index].command_hold {
+                        outcome.busy.bus += hold[self.subs[sub].op as usize];
+                    }
                     self.subs[sub].outcome = self.outcomes.insert(outcome);
                     self.calendar.schedule(outcome.finish.max(now), Event::Done(sub));
                 }

@@ -10,6 +10,10 @@ use crate::record::Keep;
 
 /// Two HP 97560 on one bus, which are asked at the same instants.
 fn rows(commands_hold: bool, event_path: bool) -> Vec<CompletionRow> {
+    told(commands_hold, event_path).0
+}
+
+fn told(commands_hold: bool, event_path: bool) -> (Vec<CompletionRow>, Summary) {
     let text = format!(
         "[bus.b]\nrate_mb_per_s = 10.0\ncommands_hold = {commands_hold}\n\
          [volume.a]\ndrives = [\"hp-97560\"]\nbus = \"b\"\n[volume.b]\ndrives = [\"hp-97560\"]\nbus = \"b\"\n"
@@ -24,9 +28,19 @@ fn rows(commands_hold: bool, event_path: bool) -> Vec<CompletionRow> {
     let input = Input::Source(Box::new(InMemory::new((0..60).map(request).collect())));
     let mut kept = Keep::default();
     let options = RunOptions { event_path, ..RunOptions::default() };
-    run(&system, input, &options, &mut kept, &mut |_| {}).unwrap();
+    let summary = run(&system, input, &options, &mut kept, &mut |_| {}).unwrap();
     kept.rows.sort_by_key(|row| row.id);
-    kept.rows
+    (kept.rows, summary)
+}
+
+#[test]
+fn the_time_a_command_holds_the_bus_is_in_its_row() {
+    for commands_hold in [false, true] {
+        let (rows, summary) = told(commands_hold, true);
+        let held: f64 = rows.iter().map(|row| row.busy.bus.as_s()).sum();
+        let used = summary.buses[0].utilisation * summary.simulated_s;
+        assert!((held - used).abs() < 1e-9, "{commands_hold}: rows {held}, bus {used}");
+    }
 }
 
 #[test]
