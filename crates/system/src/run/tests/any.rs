@@ -38,7 +38,7 @@ const CHOICES: [(&str, &[&str]); 24] = [
     ("drive.*.buffer.takes_next_write", &["true"]),
     ("drive.*.spindle.drift_ppm", &["120"]),
     ("drive.*.recalibration", &["{mode=\"by-drive\", interval_s=2, duration_ms=30}"]),
-    ("drive.*.soft_errors", &["{probability=0.05}"]),
+    ("drive.*.soft_errors", &["{read_probability=0.05, write_probability=0.1, mean_revolutions=1.5}"]),
     ("drive.*.physical_sector_bytes", &["4096"]),
     ("bus.*.disconnects", &["false"]),
     ("bus.*.arbitration_us", &["40"]),
@@ -63,6 +63,20 @@ fn load(text: &str, pairs: &[(String, String)]) -> Option<System> {
     let (name, origin) = ("test".to_owned(), "test.toml".to_owned());
     let source = library::Source { name, origin, directory: None, text: text.to_owned() };
     SystemConfig::from_source(&source, pairs).ok().and_then(|config| System::new(config).ok())
+}
+
+/// What every drive refuses is never drawn.
+#[test]
+fn every_choice_is_one_that_some_drive_takes() {
+    for (path, values) in CHOICES {
+        for value in values {
+            let takes = |drive: &str| {
+                let text = format!("[volume.v]\ndrives = [\"{drive}\"]\n");
+                load(&text, &[(path.to_owned(), (*value).to_owned())]).is_some()
+            };
+            assert!(drive_names().into_iter().any(takes), "{path}={value}");
+        }
+    }
 }
 
 /// `(gap in µs, write?, where, sectors, flags)`.
@@ -217,6 +231,7 @@ fn text(
             0 => ("concatenation\"", format!("\"{first}\", \"{second}\"")),
             1 => ("raid-0\"\nstripe_unit_kib = 16", format!("\"{first}\", \"{first}\"")),
             2 => ("mirror\"", format!("\"{first}\", \"{first}\"")),
+            3 => ("raid-5\"\nstripe_unit_kib = 16", format!("\"{first}\", \"{first}\", \"{first}\"")),
             _ => ("single\"", format!("\"{first}\"")),
         };
         write!(text, "[volume.v{number}]\nlevel = \"{level}\ndrives = [{drives}]\n{bus}").unwrap();
@@ -269,9 +284,10 @@ proptest! {
         drafts in drafts(60),
         volumes in volumes(),
         picks in picks(),
+        shared in prop::option::weighted(0.3, 1..40_u32),
         around in 0..9_u8,
     ) {
-        let text = text(&volumes, None, "outstanding_per_drive = 1");
+        let text = text(&volumes, shared, "outstanding_per_drive = 1");
         let Some(system) = build(&text, &picks) else { return Ok(()) };
         let requests = requests(&drafts, &system);
         let replay = |options| RunOptions { replay: Replay::Closed, ..options };
