@@ -12,7 +12,7 @@ use headstack_units::{Angle, Nanos, Op};
 /// One step of a command's way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What happens: `overhead`, `wait`, `seek`, `rotation`, `transfer`, `bus`.
+    /// What happens: `queue`, `overhead`, `wait`, `seek`, `rotation`, `transfer`, `bus`.
     pub label: &'static str,
     /// When it begins.
     pub start: Nanos,
@@ -69,7 +69,11 @@ struct Timeline<'a> {
 impl Timeline<'_> {
     fn tell(&mut self, narrative: &Narrative, outcome: &Outcome, op: Op) {
         let decoded = narrative.decoded.min(outcome.finish);
-        self.add("overhead", self.since, decoded, self.from, "command decoded".into());
+        // Alone on its bus, a command queues for the controller only.
+        let picked_up = (self.since + outcome.phases.queue).min(decoded);
+        let note = "in the drive's queue, behind the commands before";
+        self.add("queue", self.since, picked_up, self.from, note.into());
+        self.add("overhead", picked_up, decoded, self.from, "command decoded".into());
         if narrative.media_base > narrative.decoded {
             let note = waited_for(narrative.waited_for);
             self.add("wait", narrative.decoded, narrative.media_base, self.from, note.into());

@@ -45,6 +45,21 @@ fn what_a_command_waits_for_is_told() {
 }
 
 #[test]
+fn a_command_behind_another_is_in_the_queue_before_it_is_decoded() {
+    let extra = "controller = { read_overhead_ms = 0.7 }";
+    let mut drive = drive(&format!("{extra}\n{}", crate::common::FAST_BUS));
+    let bus = drive.model().bus();
+    let (first, _) = drive.explain(Nanos::ZERO, command(0, Op::Read, 4000, 1), &bus);
+    let (second, steps) = drive.explain(Nanos::from_ms(0.1), command(1, Op::Read, 0, 1), &bus);
+    let [queue, overhead] = [&steps[0], &steps[1]];
+    // The controller is free when the media are through with the first; its data are still on their way.
+    assert_eq!((queue.label, queue.start), ("queue", Nanos::from_ms(0.1)));
+    assert!(first.finish - queue.end < Nanos::from_ms(0.1), "{queue:?}");
+    assert_eq!((overhead.label, overhead.end - overhead.start), ("overhead", Nanos::from_ms(0.7)));
+    assert_eq!(second.phases.queue, queue.end - queue.start);
+}
+
+#[test]
 fn each_track_of_a_transfer_is_a_step() {
     let mut drive = drive(crate::common::FAST_BUS);
     let bus = drive.model().bus();
