@@ -210,7 +210,7 @@ def test_several_traces_are_one(tmp_path: Path) -> None:
     assert info["span_s"] == pytest.approx(0.030)
     assert told["pauses_s"] == [0.015]
     said = headstack("trace", "join", both, first, second, "--clocks", "follow").out
-    assert "one after the other, 15 ms after the end of the one before" in " ".join(said.split())
+    assert "one after the other, 15.00 ms after the end of the one before" in " ".join(said.split())
     assert "nothing to join" in refused("trace", "join", both, first)
     assert "would replace what is read" in refused("trace", "join", first, first, second, "--clocks", "same")
 

@@ -29,7 +29,9 @@ def is_url(name: str) -> bool:
 
 def as_given(path: Path) -> str:
     """A path as it was named: one that is a URL has both its slashes again."""
-    return str(path) if path.exists() else _slashes_put_back(str(path))
+    if path.exists():
+        return str(path)
+    return "::".join(_ONE_SLASH.sub(r"\1://", link) for link in str(path).split("::"))
 
 
 def copied(url: str) -> IO[bytes]:
