@@ -29,6 +29,7 @@ mod options;
 mod part_tests;
 #[cfg(test)]
 mod power_tests;
+mod queued;
 #[cfg(test)]
 mod raid_tests;
 #[cfg(test)]

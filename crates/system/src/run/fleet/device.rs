@@ -13,6 +13,7 @@ use crate::engine::{Engine, Step, UnitUse};
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::run::RunOptions;
 use crate::run::fast::{self, FastRun, Records};
+use crate::run::queued::{self, QueuedRun};
 use crate::system::System;
 
 /// A device in motion.
@@ -25,6 +26,7 @@ pub(super) struct Device<'s> {
 /// How its requests are served, as in a run of its own.
 enum Path<'s> {
     Closed(Box<FastRun<'s>>),
+    Queued(Box<QueuedRun<'s>>),
     Events(Box<Engine>),
 }
 
@@ -73,6 +75,8 @@ impl<'s> Device<'s> {
         let path = if fast::applies(system) {
             let options = RunOptions { seed, threads: Some(1), ..RunOptions::default() };
             Path::Closed(Box::new(FastRun::new(system, &options, false)))
+        } else if queued::applies(system) {
+            Path::Queued(Box::new(QueuedRun::new(system, seed)))
         } else {
             Path::Events(Box::new(Engine::new(system, seed)))
         };
@@ -88,6 +92,7 @@ impl<'s> Device<'s> {
         self.book.taken += requests.len() as u64;
         match &mut self.path {
             Path::Closed(run) => run.serve_all(first_id, requests, &mut Both(&mut self.book, all)),
+            Path::Queued(run) => run.serve_all(first_id, requests, &mut Both(&mut self.book, all)),
             Path::Events(engine) => {
                 for &mut request in requests {
                     step_to(engine, request.arrival);
@@ -101,9 +106,13 @@ impl<'s> Device<'s> {
 
     /// Serves what is still on its way; what it all comes to.
     pub(super) fn finish(mut self, all: &mut Quantiles) -> Result<DeviceRow, SystemError> {
-        if let Path::Events(engine) = &mut self.path {
-            while !engine.is_idle() && engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {}
-            collect(engine, &mut Both(&mut self.book, all))?;
+        match &mut self.path {
+            Path::Closed(_) => {}
+            Path::Queued(run) => run.finish(&mut Both(&mut self.book, all))?,
+            Path::Events(engine) => {
+                while !engine.is_idle() && engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {}
+                collect(engine, &mut Both(&mut self.book, all))?;
+            }
         }
         let end = self.book.end;
         let (used, drive): (Vec<UnitUse>, _) = match &mut self.path {
@@ -111,6 +120,7 @@ impl<'s> Device<'s> {
                 let workers = &run.workers;
                 (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())
             }
+            Path::Queued(run) => (vec![run.used(end)], run.drive()),
             Path::Events(engine) => (engine.used(end).units, engine.drives().next().expect("a drive")),
         };
         let arms = u64::from(drive.model().spec().arms.moving().max(1));
