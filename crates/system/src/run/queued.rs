@@ -326,7 +326,7 @@ mod tests {
                 let system = Arc::new(system);
                 for gap_ns in [30_000_000, 6_000_000] {
                     let requests = requests(system.devices()[0].sectors, gap_ns);
-                    let (expected, engine) = by_engine(&system, &requests);
+                    let (expected, mut engine) = by_engine(&system, &requests);
                     let (mut rows, mut run) = (Rows(Vec::new()), QueuedRun::new(&system, 7));
                     run.serve_all(0, &requests, &mut rows).unwrap();
                     run.finish(&mut rows).unwrap();
