@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -226,6 +227,43 @@ def test_explain_tells_what_happened_in_a_drive_that_queues(tmp_path: Path) -> N
         story = told["requests"][-1]
         assert abs(story["differs_ms"]) < 1e-3
         assert max(step["end_ms"] for step in story["steps"]) == pytest.approx(story["finish_ms"], abs=1e-6)
+
+
+def explained(system: str, rows: Path, number: int) -> dict[str, Any]:
+    """The timeline of a row, whose phases are those of the row."""
+    told = headstack("explain", system, "--from", str(rows), "--id", str(number), "--json")
+    timeline = told.json()["requests"][-1]
+    row = pl.read_parquet(rows).row(by_predicate=pl.col("id") == number, named=True)
+    for phase, time in timeline["phases_ms"].items():
+        waited = timeline["queued_in_host_ms"] if phase == "queue" else 0
+        assert time + waited == pytest.approx(row[f"{phase}_ns"] / 1e6, abs=1e-6), (phase, timeline, row)
+    assert not told.err
+    return timeline
+
+
+def simulated(tmp_path: Path, system: str, requests: list[str]) -> Path:
+    trace, rows = tmp_path / "requests.csv", tmp_path / "rows.parquet"
+    trace.write_text("\n".join(["time,op,lba,sectors,device,flags", *requests]) + "\n")
+    columns = "time:0:ns,op:1,offset:2:sectors,size:3:sectors,device:4,flags:5"
+    headstack("simulate", system, "--trace", trace, "--columns", columns, "--out", rows, "--json")
+    return rows
+
+
+def test_explain_takes_the_order_of_the_run_where_another_ends_at_the_same_instant(tmp_path: Path) -> None:
+    """A revolution is a revolution: by way of another track the same sector is reached at the same time."""
+    requests = [f"0,W,{19779994576 - 600000 * number},61,0,1" for number in range(5)]
+    rows = simulated(tmp_path, "nearline-22tb", requests)
+    for number in range(5):
+        timeline = explained("nearline-22tb", rows, number)
+        times = {step["label"]: step["end_ms"] - step["start_ms"] for step in timeline["steps"]}
+        assert times.get("queue", 0) == pytest.approx(timeline["phases_ms"]["queue"], abs=1e-6)
+
+
+def test_explain_serves_the_flushes_of_a_run_too(tmp_path: Path) -> None:
+    requests = ["0,W,1000,8,0,0", "1000000,W,0,0,0,32", "90000000,R,500000,8,0,0"]
+    rows = simulated(tmp_path, "nearline-22tb", requests)
+    assert explained("nearline-22tb", rows, 1)["sectors"] == 0
+    assert explained("nearline-22tb", rows, 2)["cache"] == "miss"
 
 
 def test_explain_tells_the_way() -> None:

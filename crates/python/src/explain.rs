@@ -2,7 +2,7 @@
 
 use crate::convert::{operation, word};
 use crate::error::{Error, guarded};
-use crate::range::{InstantNs, LbaNumber, SectorCount, Seed};
+use crate::range::{InstantNs, LbaNumber, SectorsIfAny, Seed};
 use crate::results::{self, Typed, typed};
 use crate::system::System;
 use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
 /// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
 /// timeline is wanted.
-type Wanted = (Option<InstantNs>, String, LbaNumber, SectorCount, u16, Option<InstantNs>, bool);
+type Wanted = (Option<InstantNs>, String, LbaNumber, SectorsIfAny, u16, Option<InstantNs>, bool);
 
 /// Serves requests one after the other on a system of one drive, and gives the timeline of those that are wanted.
 #[pyfunction]
@@ -92,8 +92,12 @@ impl Narrator {
                     Some(format!("it has {} sectors", self.model.capacity_sectors() / self.ratio)),
                 ));
             }
+            let is_flush_alone = count == 0 && RequestFlags(*flags).contains(RequestFlags::FLUSH);
+            if count == 0 && !is_flush_alone {
+                return Err(Error::Input("`sectors` cannot be 0, but for a flush".into(), None));
+            }
             let actuator = (first / part) as usize;
-            if (first + count - 1) / part != actuator as u64 {
+            if !is_flush_alone && (first + count - 1) / part != actuator as u64 {
                 return Err(Error::Input("the request reaches over two actuators".into(), None));
             }
             // A drive that queues commands has the next before the one before it is complete.
@@ -107,16 +111,23 @@ impl Narrator {
                 sectors: count as u32,
                 flags: RequestFlags(*flags),
             };
-            let drive = &mut self.actuators[actuator];
-            let (outcome, steps) = if *wanted {
-                drive.explain(start, command, &bus)
-            } else {
-                (drive.serve(start, command, &bus, &mut Vec::new()), Vec::new())
-            };
+            // A flush alone is for all of the drive.
+            let at_work = if is_flush_alone { 0..self.actuators.len() } else { actuator..actuator + 1 };
+            let told = self.actuators[at_work].iter_mut().map(|drive| {
+                if *wanted {
+                    drive.explain(start, command, &bus)
+                } else {
+                    (drive.serve(start, command, &bus, &mut Vec::new()), Vec::new())
+                }
+            });
+            let last = told.max_by_key(|(outcome, _)| outcome.finish);
+            let (outcome, steps) = last.expect("a drive has an actuator");
             self.now = outcome.finish;
             if let Some(measured) = measured_finish {
                 let measured = Nanos(measured.0).max(start);
-                drive.rebase(outcome.finish, measured);
+                for drive in &mut self.actuators {
+                    drive.rebase(outcome.finish, measured);
+                }
                 self.now = measured;
             }
             if *wanted {
@@ -137,7 +148,7 @@ impl Narrator {
         outcome: &Outcome,
         steps: &[Step],
     ) -> Value {
-        let (_, op, LbaNumber(lba), SectorCount(sectors), ..) = &requests[id];
+        let (_, op, LbaNumber(lba), SectorsIfAny(sectors), ..) = &requests[id];
         let first = lba * self.ratio;
         let place = self.model.layout.locate(first % self.model.layout.capacity());
         let mut phases: serde_json::Map<String, Value> = Phases::NAMES

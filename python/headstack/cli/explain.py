@@ -119,8 +119,14 @@ def _show(found: Explanation) -> None:
 def _note_difference(timeline: Mapping[str, Any]) -> None:
     from headstack.explanation import SAME_MS
 
-    if abs(timeline.get("differs_ms", 0.0)) > SAME_MS:
+    finish, phases = timeline.get("differs_ms", 0.0), timeline.get("phases_differ_ms", 0.0)
+    if abs(finish) > SAME_MS or phases > SAME_MS:
+        how = (
+            f"it finishes {finish:+.3f} ms from the record"
+            if abs(finish) > SAME_MS
+            else f"a phase is {phases:.3f} ms from the record"
+        )
         output.warning(
             f"this is not what happened to request {timeline['id']} in the run, but what would have happened had requests come one "
-            f"after the other: it finishes {timeline['differs_ms']:+.3f} ms from the record"
+            f"after the other: {how}"
         )

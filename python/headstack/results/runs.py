@@ -370,6 +370,8 @@ class Timeline(TypedDict):
     """From its arrival in the run to `arrival_ms`, when the drive got it."""
     differs_ms: NotRequired[float]
     """How much later than in the run's record it finishes; 0 where the timeline is that of the run."""
+    phases_differ_ms: NotRequired[float]
+    """How far one of its phases is from the run's record at most."""
 
 
 class ExplainOutput(TypedDict):
