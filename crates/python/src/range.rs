@@ -82,7 +82,7 @@ numbers! {
     Sector(u32) "sector": 0 ..= u32::MAX;
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;
-    SectorsIfAny(u32) "sectors": 0 ..= u32::MAX;
+    SectorsIfAny(u32) "sectors of a request": 0 ..= u32::MAX;
     Seed(u64) "seed": 0 ..= u64::MAX;
     StartPercent(f64) "start_percent": 0 ..= 100.0;
     Threads(usize) "threads": 1 ..= 65_536;

@@ -167,11 +167,11 @@ fn conditions(spec: &DriveSpec, power: &PowerSpec, findings: &mut Findings) {
                 "{} begins before the condition before it has been entered, at {earliest_s} s",
                 condition.after_s
             );
-            findings.add(&key("after_s"), message);
+            findings.add(key("after_s"), message);
         }
         earliest_s = condition.after_s + condition.enter.map_or(0.0, |change| change.time_s);
         if power.condition[..index].iter().any(|before| before.name == condition.name) {
-            findings.add(&key("name"), format!("`{}` is there twice", condition.name));
+            findings.add(key("name"), format!("`{}` is there twice", condition.name));
         }
         one_condition(power, condition, &key, findings);
     }
@@ -189,10 +189,10 @@ fn one_condition(
         for ((name, other, known), own) in spindles.into_iter().zip([condition.enter, condition.recover]) {
             if own.is_none() && rpm == 0.0 && known.is_none() {
                 let message = format!("say how long it takes, here or as `power.{other}`");
-                findings.add(&key(name), message);
+                findings.add(key(name), message);
             }
             if own.is_none() && rpm > 0.0 {
-                findings.add(&key(name), "say how long the change of speed takes".to_owned());
+                findings.add(key(name), "say how long the change of speed takes".to_owned());
             }
         }
     }
@@ -205,13 +205,13 @@ fn one_condition(
         None => {
             let message = "say what the drive draws: it follows from `power.standby_w` where the disks stand still, and from \
                            `power.spindle` where they turn more slowly";
-            findings.add(&key("watts"), message.to_owned());
+            findings.add(key("watts"), message.to_owned());
         }
         Some(watts) => {
             findings.range(&key("watts"), watts, 0.0, MOST_W);
             if watts > power.idle_w {
                 findings.add(
-                    &key("watts"),
+                    key("watts"),
                     format!("{watts} is more than the drive draws idle ({})", power.idle_w),
                 );
             }
