@@ -82,11 +82,16 @@ impl Dirty {
 
     /// How many sectors of `start..end` are not held yet.
     pub(crate) fn growth(&self, start: u64, end: u64) -> u64 {
-        if self.is_empty() {
+        if self.is_clear(start, end) {
             return end - start;
         }
         let held: u64 = self.overlapping(start, end).map(|(s, e)| e.min(end) - s.max(start)).sum();
         end - start - held
+    }
+
+    /// Whether none of `start..end` is held: of the runs that begin before its end the last reaches furthest.
+    fn is_clear(&self, start: u64, end: u64) -> bool {
+        self.runs.range(..end).next_back().is_none_or(|(_, run)| run.end <= start)
     }
 
     /// The runs that share sectors with `start..end`.
@@ -102,6 +107,9 @@ impl Dirty {
 
     /// The first sectors that are held of `start..end`, at most a piece of them.
     pub(crate) fn first_overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        if self.is_clear(start, end) {
+            return None;
+        }
         self.overlapping(start, end).next().map(|(s, e)| {
             let s = s.max(start);
             (s, self.piece_end(s, e.min(end)))
@@ -111,16 +119,21 @@ impl Dirty {
     /// Whether all of `start..end` is held.
     #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.growth(start, end) == 0
+        let is_held = || self.runs.range(..=start).next_back().is_some_and(|(_, run)| end <= run.end);
+        !self.is_empty() && (start >= end || is_held())
     }
 
     /// Whether `start..end` would be a run of its own.
     pub(crate) fn is_apart(&self, start: u64, end: u64) -> bool {
-        self.touching(start, end).next().is_none()
+        self.runs.range(..=end).next_back().is_none_or(|(_, run)| run.end < start)
     }
 
     /// Adds `start..end`, over what was there, and joins it with its neighbours. `place` tells where an address lies.
     pub(crate) fn insert(&mut self, start: u64, end: u64, place: impl Fn(u64) -> Target) {
+        if self.is_apart(start, end) {
+            self.sectors += end - start;
+            return self.keep((start, end), &place);
+        }
         self.sectors += self.growth(start, end);
         let mut merged = (start, end);
         let touching: Vec<(u64, u64)> = self.touching(start, end).collect();
@@ -133,6 +146,9 @@ impl Dirty {
 
     /// Takes `start..end` out, leaving what lies on either side.
     pub(crate) fn remove(&mut self, start: u64, end: u64, place: impl Fn(u64) -> Target) {
+        if self.is_clear(start, end) {
+            return;
+        }
         let cut: Vec<(u64, u64)> = self.overlapping(start, end).collect();
         for (s, e) in cut {
             self.forget(s);
@@ -171,7 +187,7 @@ impl Dirty {
             if self.holds_oldest {
                 return Some(at);
             }
-            let is_held = self.overlapping(start, end).next().is_some();
+            let is_held = !self.is_clear(start, end);
             self.holds_oldest = is_held;
             if !is_held {
                 self.arrivals.pop_front();
@@ -297,6 +313,12 @@ mod tests {
                 }
                 prop_assert_eq!(dirty.sectors(), twin.len() as u64);
                 prop_assert_eq!(dirty.covers(probe, probe + 1), twin.contains(&probe));
+                let [within, beside] = [(probe, probe + 3), (probe.saturating_sub(1), probe + 4)]
+                    .map(|(from, to)| (from..to).filter(|sector| twin.contains(sector)).count());
+                prop_assert_eq!(dirty.covers(probe, probe + 3), within == 3);
+                prop_assert_eq!(dirty.is_clear(probe, probe + 3), within == 0);
+                prop_assert_eq!(dirty.is_apart(probe, probe + 3), beside == 0);
+                prop_assert_eq!(dirty.first_overlap(probe, probe + 3).is_none(), within == 0);
                 let pairs: Vec<_> = dirty.overlapping(0, 1000).collect();
                 for pair in pairs.windows(2) {
                     prop_assert!(pair[0].1 < pair[1].0, "runs must not touch: {:?}", pairs);

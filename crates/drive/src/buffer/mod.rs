@@ -3,10 +3,13 @@
 
 mod dirty;
 mod early;
+mod filter;
+mod index;
 mod policy;
 mod prefetch;
 pub(crate) mod read_ahead;
 mod received;
+mod recency;
 mod sameness;
 mod segments;
 
@@ -156,12 +159,17 @@ impl Buffer {
     /// Whether any of a read may be in the buffer, or come there by itself.
     #[inline]
     pub(crate) fn may_know(&self, lba: u64, end: u64) -> bool {
+        self.may_be_cached(lba) || self.is_unwritten(lba, end)
+    }
+
+    /// Whether a segment may hold `lba`, or end just before it, now or when more has been read ahead.
+    #[inline]
+    fn may_be_cached(&self, lba: u64) -> bool {
         self.segments.may_hold(lba)
             || self
                 .prefetch
                 .as_ref()
                 .is_some_and(|prefetch| prefetch.may_hold(lba, self.segments.get(prefetch.segment()).start))
-            || self.is_unwritten(lba, end)
     }
 
     /// Whether [`Buffer::look_up`] finds a hit, where another look-up at `now` or later follows if it does not: read-ahead
@@ -368,7 +376,7 @@ impl Buffer {
 
     /// Whether the read cache holds any of `start..end`.
     pub(crate) fn holds_any_of(&self, (start, end): (u64, u64)) -> bool {
-        self.segments.held().any(|(from, to)| from < end && start < to)
+        self.segments.hold_any_of(start, end)
     }
 
     /// Written data stay for reads to find, where the drive keeps them.
@@ -430,11 +438,13 @@ impl Buffer {
         &self,
         media: &Media<'_>,
         at: Nanos,
-        reads: impl Iterator<Item = (u64, u64)>,
+        reads: impl Iterator<Item = (u64, u64)> + Clone,
         ranges: &mut Vec<(u64, u64)>,
     ) {
         ranges.clear();
         match self.prefetch {
+            // Mostly the read cache knows none of them.
+            _ if !reads.clone().any(|(start, _)| self.may_be_cached(start)) => {}
             None => ranges.extend(self.segments.held()),
             Some(mut prefetch) => {
                 // To look must not change what is: read-ahead is brought to the instant in copies.

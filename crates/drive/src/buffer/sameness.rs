@@ -58,10 +58,11 @@ impl Segments {
     }
 
     fn relabel(&mut self, labels: &Relabelling) {
-        let before = self.all.clone();
-        for (index, segment) in before.into_iter().enumerate() {
-            self.all[labels.of(index)] = segment;
+        let mut all = self.all.clone();
+        for (index, segment) in self.all.iter().enumerate() {
+            all[labels.of(index)] = *segment;
         }
+        self.replace(all);
         self.written = self.written.map(|written| labels.of(written));
     }
 }

@@ -1,8 +1,9 @@
 //! The read cache: segments of consecutive sectors. Which of them makes room, and how large they are, is the policy's
 //! to say ([`super::policy`]).
 
+use super::index::Index;
 use super::policy::Policy;
-use crate::spec::{AfterHit, CacheSpec, Replacement, WriteOverlap, WrittenData};
+use crate::spec::{AfterHit, CacheSpec, Replacement, Segmentation, WriteOverlap, WrittenData};
 
 /// Consecutive sectors in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,8 @@ impl Segment {
 pub(crate) struct Segments {
     pub(super) all: Vec<Segment>,
     policy: Policy,
+    /// Where there are many.
+    index: Option<Box<Index>>,
     discard: bool,
     /// What a write leaves of the segments it touches.
     write_overlap: WriteOverlap,
@@ -52,9 +55,12 @@ pub(crate) struct Segments {
 impl Segments {
     /// Empty segments of `size` sectors; none at all without a cache.
     pub(crate) fn new(spec: Option<&CacheSpec>, size: u64) -> Self {
+        let count = spec.map_or(0, |spec| spec.segments as usize);
+        let is_fixed = spec.is_some_and(|spec| spec.segmentation == Segmentation::Fixed);
         Self {
-            all: vec![Segment::default(); spec.map_or(0, |spec| spec.segments as usize)],
+            all: vec![Segment::default(); count],
             policy: Policy::new(spec, size),
+            index: if is_fixed { Index::new(count, size) } else { None },
             discard: spec.is_some_and(|spec| spec.after_hit == AfterHit::Discard),
             write_overlap: spec.map_or(WriteOverlap::default(), |spec| spec.write_overlap),
             replacement: spec.map_or(Replacement::default(), |spec| spec.replacement),
@@ -99,7 +105,14 @@ impl Segments {
     /// Whether a segment may hold `lba`, or end just before it.
     #[inline]
     pub(crate) fn may_hold(&self, lba: u64) -> bool {
-        self.all.iter().any(|segment| segment.start <= lba && lba <= segment.end)
+        self.index.as_ref().is_none_or(|index| index.may_hold(lba))
+            && self.all.iter().any(|segment| segment.start <= lba && lba <= segment.end)
+    }
+
+    /// Whether a segment holds some of `start..end`.
+    pub(crate) fn hold_any_of(&self, start: u64, end: u64) -> bool {
+        self.index.as_ref().is_none_or(|index| index.may_overlap(start, end))
+            && self.held().any(|(from, to)| from < end && start < to)
     }
 
     /// The segment.
@@ -117,10 +130,15 @@ impl Segments {
     /// stopped the read-ahead.
     #[expect(clippy::inline_always, reason = "every read and most writes come here")]
     #[inline(always)]
-    fn victim(&self, stopped: Option<usize>) -> Option<usize> {
+    fn victim(&mut self, stopped: Option<usize>) -> Option<usize> {
         // A segment for writes alone is the last one.
         let shared = self.all.len() - usize::from(self.written_data == WrittenData::OwnSegment);
         let spared = stopped.filter(|_| self.replacement == Replacement::SpareReadAhead);
+        if let Some(index) = &mut self.index
+            && let Some(least) = index.victim(&self.all, shared, spared)
+        {
+            return Some(least);
+        }
         self.policy.victim(&self.all[..shared], spared)
     }
 
@@ -135,14 +153,30 @@ impl Segments {
     #[expect(clippy::inline_always, reason = "every read and most writes come here")]
     #[inline(always)]
     fn put(&mut self, index: usize, start: u64, end: u64) {
-        if self.all[index].used == 0 {
+        let is_first_use = self.all[index].used == 0;
+        if is_first_use {
             // Of those never used, or emptied, the first makes room.
             self.order_mattered |= self.all.iter().filter(|segment| segment.used == 0).count() > 1;
         }
         self.uses += 1;
         self.all[index] = Segment { start, end, used: self.uses };
         self.policy.divide(&mut self.all, index);
+        if let Some(known) = &mut self.index {
+            known.note_use(&self.all, index, is_first_use);
+            known.note_content(&self.all, index, None);
+        }
         self.written = self.written.filter(|&written| written != index);
+    }
+
+    /// A segment is used.
+    #[inline]
+    fn use_now(&mut self, index: usize) {
+        self.uses += 1;
+        let was_unused = self.all[index].used == 0;
+        self.all[index].used = self.uses;
+        if let Some(known) = &mut self.index {
+            known.note_use(&self.all, index, was_unused);
+        }
     }
 
     /// Written data stay for reads to find, where the drive keeps them. `on_its_way`: the last write has not come to its
@@ -153,8 +187,7 @@ impl Segments {
         let goes_on = on_its_way || self.replacement == Replacement::LeastRecentlyUsed;
         if let Some(index) = self.written.filter(|&index| goes_on && self.all[index].end == start) {
             self.extend(index, end);
-            self.uses += 1;
-            self.all[index].used = self.uses;
+            self.use_now(index);
             return;
         }
         let index = match self.written_data {
@@ -174,8 +207,14 @@ impl Segments {
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
         let segment = &mut self.all[index];
         self.order_mattered |= segment.used == 0;
-        segment.end = segment.end.max(end);
+        let known = segment.end;
+        segment.end = known.max(end);
         self.policy.divide(&mut self.all, index);
+        if let Some(noted) = &mut self.index
+            && end > known
+        {
+            noted.note_content(&self.all, index, Some(known));
+        }
     }
 
     /// Data before the start of a segment, as far as there is room.
@@ -184,15 +223,17 @@ impl Segments {
         let segment = &mut self.all[index];
         if segment.is_in_use() {
             segment.start = segment.start.min(start.max(segment.end.saturating_sub(size)));
+            if let Some(known) = &mut self.index {
+                known.note_content(&self.all, index, None);
+            }
         }
     }
 
     /// A hit up to `end`.
     pub(crate) fn touch(&mut self, index: usize, end: u64) {
-        self.uses += 1;
-        let segment = &mut self.all[index];
-        segment.used = self.uses;
+        self.use_now(index);
         if self.discard {
+            let segment = &mut self.all[index];
             segment.start = segment.start.max(end.min(segment.end));
         }
     }
@@ -209,6 +250,9 @@ impl Segments {
         if self.takes_writes_in() {
             return false;
         }
+        if self.index.as_ref().is_some_and(|index| !index.may_overlap(start, end)) {
+            return false;
+        }
         let mut any = false;
         let kept = filling.filter(|_| self.write_overlap == WriteOverlap::DropAtRest);
         for (index, segment) in self.all.iter_mut().enumerate() {
@@ -221,6 +265,100 @@ impl Segments {
                 }
             }
         }
+        if any && let Some(known) = &mut self.index {
+            known.note_empty(&self.all);
+        }
         any
+    }
+
+    /// Others take the places of all of them.
+    pub(super) fn replace(&mut self, all: Vec<Segment>) {
+        if let Some(known) = &mut self.index {
+            known.note_places(&all);
+        }
+        self.all = all;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SIZE: u64 = 8;
+
+    /// What happens to segments.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Put(u64, u64),
+        Extend(usize, u64),
+        ExtendFront(usize, u64),
+        Touch(usize),
+        Invalidate(u64, u64),
+        Reverse,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..2_000_u64, 1..12_u64).prop_map(|(start, length)| Step::Put(start, start + length)),
+            2 => (0..24_usize, 1..12_u64).prop_map(|(index, length)| Step::Extend(index, length)),
+            1 => (0..24_usize, 0..8_u64).prop_map(|(index, length)| Step::ExtendFront(index, length)),
+            2 => (0..24_usize).prop_map(Step::Touch),
+            1 => (0..2_000_u64, 1..40_u64).prop_map(|(start, length)| Step::Invalidate(start, start + length)),
+            1 => Just(Step::Reverse),
+        ]
+    }
+
+    fn take(segments: &mut Segments, step: &Step) {
+        let of = |index: usize| index % segments.all.len();
+        match *step {
+            Step::Put(start, end) => {
+                segments.allocate(start, end, None);
+            }
+            Step::Extend(index, length) => {
+                let index = of(index);
+                segments.extend(index, segments.get(index).end + length);
+            }
+            Step::ExtendFront(index, length) => {
+                let index = of(index);
+                segments.extend_front(index, segments.get(index).start.saturating_sub(length));
+            }
+            Step::Touch(index) => segments.touch(of(index), segments.get(of(index)).end),
+            Step::Invalidate(start, end) => {
+                let any = segments.held().any(|(from, to)| from < end && start < to);
+                assert_eq!(segments.hold_any_of(start, end), any);
+                assert_eq!(segments.invalidate(start, end, None), any);
+            }
+            Step::Reverse => {
+                let reversed = segments.all.iter().rev().copied().collect();
+                segments.replace(reversed);
+            }
+        }
+    }
+
+    proptest! {
+        /// The naive twin: a look at all of them.
+        #[test]
+        fn many_segments_are_found_as_by_a_look_at_all(
+            count in prop::sample::select(vec![3_u32, 17, 24]),
+            adaptive in any::<bool>(),
+            spared in prop::option::of(0..24_usize),
+            steps in prop::collection::vec(step(), 1..400),
+            probes in prop::collection::vec(0..2_100_u64, 20),
+        ) {
+            let segmentation = if adaptive { Segmentation::Adaptive } else { Segmentation::Fixed };
+            let replacement = Replacement::SpareReadAhead;
+            let spec = CacheSpec { segmentation, replacement, ..CacheSpec::new(count, 4.0) };
+            let mut segments = Segments::new(Some(&spec), SIZE);
+            for step in steps {
+                take(&mut segments, &step);
+                let victim = segments.policy.victim(&segments.all, spared);
+                prop_assert_eq!(segments.victim(spared), victim);
+                for &lba in probes.iter().chain([&0]) {
+                    let any = segments.all.iter().any(|segment| segment.start <= lba && lba <= segment.end);
+                    prop_assert_eq!(segments.may_hold(lba), any, "{}", lba);
+                }
+            }
+        }
     }
 }

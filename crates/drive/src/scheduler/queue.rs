@@ -128,7 +128,7 @@ impl Queue {
     }
 
     /// The reads among which the scheduler chooses: first address, and one after the last.
-    pub(crate) fn reads(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn reads(&self) -> impl Iterator<Item = (u64, u64)> + Clone + '_ {
         let reads = self.slots.iter().filter(|waiting| waiting.command.op == Op::Read);
         reads.map(|waiting| (waiting.command.lba.0, waiting.end()))
     }

@@ -77,6 +77,8 @@ pub(super) struct Slots {
     free: Vec<Slot>,
     /// All numbers in use, bit by bit without carry: where one is, it is that.
     in_use: Slot,
+    /// A bit for each number: set where it is in use.
+    bits: Vec<u64>,
 }
 
 impl Slots {
@@ -87,19 +89,27 @@ impl Slots {
     pub(super) fn insert(&mut self, waiting: Waiting) -> Slot {
         if let Some(slot) = self.free.pop() {
             self.waiting[slot as usize] = waiting;
-            self.in_use ^= slot;
+            self.turn_over(slot);
             return slot;
         }
         let slot = Slot::try_from(self.waiting.len()).expect("fewer than 2^32 commands wait");
         self.waiting.push(waiting);
-        self.in_use ^= slot;
+        self.bits.resize(self.waiting.len().div_ceil(64), 0);
+        self.turn_over(slot);
         slot
+    }
+
+    /// A number comes into use, or goes out of it.
+    #[inline]
+    fn turn_over(&mut self, slot: Slot) {
+        self.in_use ^= slot;
+        self.bits[slot as usize / 64] ^= 1 << (slot % 64);
     }
 
     /// Takes a command out.
     pub(super) fn remove(&mut self, slot: Slot) -> Waiting {
         self.free.push(slot);
-        self.in_use ^= slot;
+        self.turn_over(slot);
         self.waiting[slot as usize]
     }
 
@@ -109,7 +119,7 @@ impl Slots {
     }
 
     /// All that are kept, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting> + Clone {
         self.numbers().map(|slot| &self[slot])
     }
 
@@ -118,11 +128,13 @@ impl Slots {
         self.numbers().find(|&slot| is_it(&self[slot]))
     }
 
-    fn numbers(&self) -> impl Iterator<Item = Slot> + use<> {
-        let mut free = self.free.clone();
-        free.sort_unstable();
-        let kept = move |slot: &Slot| free.binary_search(slot).is_err();
-        (0..self.waiting.len() as Slot).filter(kept)
+    /// The numbers in use, ascending.
+    fn numbers(&self) -> impl Iterator<Item = Slot> + Clone + '_ {
+        let less_lowest = |bits: &u64| Some(bits & (bits - 1)).filter(|&bits| bits != 0);
+        (0..).zip(&self.bits).flat_map(move |(word, &bits): (Slot, _)| {
+            std::iter::successors(Some(bits).filter(|&bits| bits != 0), less_lowest)
+                .map(move |bits| word * 64 + bits.trailing_zeros())
+        })
     }
 
     /// How many are kept.
