@@ -126,7 +126,7 @@ impl Mechanism {
             free_at,
             last_work,
             recalibration_due,
-            pauses,
+            pauses: _,
             busy: _,
             spans: _,
             told_spans: _,
@@ -143,7 +143,6 @@ impl Mechanism {
             && *free_at == other.free_at
             && *last_work == other.last_work
             && *recalibration_due == other.recalibration_due
-            && pauses.since == other.pauses.since
             && *draws == other.draws
             && *seed == other.seed
             && *retries == other.retries
@@ -166,7 +165,7 @@ impl Mechanism {
 
     /// Times in each power condition up to `until`.
     pub(crate) fn rest_times(&self, model: &DriveModel, until: Nanos) -> RestTimes {
-        self.pauses.until(&model.conditions, until)
+        self.pauses.until(&model.conditions, self.all_free(), until)
     }
 
     /// The same, of rests that came to an end.
@@ -239,7 +238,7 @@ impl Mechanism {
         if self.recalibration_due <= at {
             self.catch_up(media, ahead, at);
         }
-        if at.saturating_sub(self.pauses.since) >= media.model.rests_after {
+        if at.saturating_sub(self.free_at) >= media.model.rests_after {
             self.wake(media, ahead, at);
         }
         let at = at.max(self.free_at);
@@ -262,7 +261,7 @@ impl Mechanism {
         while self.recalibration_due.max(self.free_at) <= at {
             let begin = self.recalibration_due.max(self.free_at);
             // A drive in a power condition does not wake for it: it comes when the drive is awake.
-            if begin.saturating_sub(self.pauses.since) >= media.model.rests_after {
+            if begin.saturating_sub(self.all_free()) >= media.model.rests_after {
                 return;
             }
             self.recalibrate(media, ahead, recalibration, begin);
@@ -272,10 +271,15 @@ impl Mechanism {
     /// The arm, which has rested long enough for a power condition, is needed at `at`.
     #[cold]
     fn wake(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) {
+        // Other arms may have worked since, or do.
+        let since = self.all_free();
+        if at.saturating_sub(since) < media.model.rests_after {
+            return;
+        }
         if let Some(release) = ahead.give_way(media, at) {
             self.arm = release.arm;
         }
-        self.free_at = self.pauses.wake(&media.model.conditions, at);
+        self.free_at = self.pauses.wake(&media.model.conditions, since, at);
         self.last_work = Work::Wake;
         self.note(Work::Wake, at, self.free_at, 0);
         self.arms.hold_until(self.free_at);
@@ -423,7 +427,6 @@ impl Mechanism {
     #[inline]
     fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
         self.busy.add(work, to.saturating_sub(from));
-        self.pauses.since = self.pauses.since.max(to);
         if self.keeps_spans {
             if self.told_spans == self.spans.len() {
                 self.spans.clear();
@@ -491,7 +494,6 @@ impl Mechanism {
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.free_at = moved(self.free_at);
-        self.pauses.since = moved(self.pauses.since);
         self.arms.rebase(&moved);
         if let Some(channel) = &mut self.channel {
             channel.rebase(&moved);

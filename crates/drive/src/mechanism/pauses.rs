@@ -13,8 +13,6 @@ struct Pause {
 /// The pauses of the arm.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pauses {
-    /// The end of its last work.
-    pub(super) since: Nanos,
     /// The last rest that was long enough for a condition: its end may lie ahead.
     last: Option<Pause>,
     /// Those before.
@@ -22,11 +20,11 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// The drive is woken at `woken`; returns when it is ready.
-    pub(super) fn wake(&mut self, conditions: &Conditions, woken: Nanos) -> Nanos {
+    /// The drive, whose arms rest since `since`, is woken at `woken`; returns when it is ready.
+    pub(super) fn wake(&mut self, conditions: &Conditions, since: Nanos, woken: Nanos) -> Nanos {
         self.before = self.ended(conditions, Nanos::MAX);
-        self.last = Some(Pause { since: self.since, woken });
-        conditions.awake(self.since, woken)
+        self.last = Some(Pause { since, woken });
+        conditions.awake(since, woken)
     }
 
     /// Counts rests from here on.
@@ -47,8 +45,8 @@ impl Pauses {
         }
     }
 
-    /// The same, and of the rest that lasts.
-    pub(super) fn until(&self, conditions: &Conditions, until: Nanos) -> RestTimes {
-        self.ended(conditions, until).and(&conditions.times(self.since, None, until.max(self.since)))
+    /// The same, and of the pause that lasts since `since`.
+    pub(super) fn until(&self, conditions: &Conditions, since: Nanos, until: Nanos) -> RestTimes {
+        self.ended(conditions, until).and(&conditions.times(since, None, until.max(since)))
     }
 }
