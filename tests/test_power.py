@@ -119,7 +119,10 @@ def test_a_run_spins_down_and_says_so(tmp_path: Path) -> None:
         ("{ name = 'a', after_s = 60, watts = 50 }", "50 is more than the drive draws idle (5.3)"),
         ("{ name = 'a', after_s = 60, rpm = 5400 }", "say how long the change of speed takes"),
         ("{ name = 'a', after_s = 60, watts = 3 }, { name = 'a', after_s = 90, watts = 2 }", "`a` is there twice"),
-        ("{ name = 'a', after_s = 60, watts = 3 }, { name = 'b', after_s = 9, watts = 2 }", "before the condition before it"),
+        (
+            "{ name = 'a', after_s = 60, watts = 3 }, { name = 'b', after_s = 9, watts = 2 }",
+            "before the condition before it",
+        ),
         ("{ name = 'a', after_s = 60, watts = 3, speed = 3 }", "speed"),
     ],
 )

@@ -91,7 +91,7 @@ impl Dirty {
 
     /// Whether none of `start..end` is held: of the runs that begin before its end the last reaches furthest.
     fn is_clear(&self, start: u64, end: u64) -> bool {
-        self.runs.range(..end).next_back().is_none_or(|(_, run)| run.end <= start)
+        self.is_empty() || self.runs.range(..end).next_back().is_none_or(|(_, run)| run.end <= start)
     }
 
     /// The runs that share sectors with `start..end`.

@@ -65,6 +65,7 @@ mod tests {
     }
 
     const OLD: &str = "[spindle]\ninitial_turns = 0.25\n[arms]\ncount = 2\nangles_turns = [0.0, 0.5]\nhead_angles_turns = [0.1]\n\
+        [provenance.spindle]\nkind = \"assumed\"\nsource = \"a test\"\n\
         [provenance.\"spindle.initial_turns\"]\nkind = \"assumed\"\nsource = \"a test\"\n\
         [provenance.arms]\nkind = \"assumed\"\nsource = \"a test\"\n";
 
