@@ -80,6 +80,7 @@ def explain(
     if not lbas:
         raise InputError("there is no request to explain", "give at least one LBA")
     _core.check_number("gap_ms", gap_ms)
+    _core.check_number("sectors", sectors)
     built = as_system(system, overrides)
     # With a gap, each request's arrival is known only when the one before has been served.
     wanted: list[tuple[int | None, str, int, int, int, int | None, bool]] = []
