@@ -182,7 +182,7 @@ def test_another_file_is_not_gone_on_from(measured: Path, tmp_path: Path) -> Non
 def test_the_page_shows_before_and_after_and_what_is_not_known(found: headstack.Calibration, tmp_path: Path) -> None:
     page = tmp_path / "fit.html"
     found.report(page)
-    text = page.read_text()
+    text = page.read_text().replace("<wbr>", "")  # long names may break behind a point or an underscore
     for words in ("What each parameter is worth", "What the trace cannot tell", "measured, before and after", UNUSED):
         assert words in text, words
 
