@@ -124,6 +124,10 @@ def test_a_run_spins_down_and_says_so(tmp_path: Path) -> None:
             "before the condition before it",
         ),
         ("{ name = 'a', after_s = 60, watts = 3, speed = 3 }", "speed"),
+        (
+            "{ name = 'a', after_s = 60, watts = 3, enter = { time_s = 0, energy_j = 50 } }",
+            "`power.condition.0.enter.time_s`: energy is drawn over a time",
+        ),
     ],
 )
 def test_conditions_that_cannot_be(condition: str, said: str) -> None:
@@ -133,3 +137,10 @@ def test_conditions_that_cannot_be(condition: str, said: str) -> None:
 def test_actuators_on_one_spindle_have_no_conditions() -> None:
     set_ = "power.condition=[{ name = 'a', after_s = 60, watts = 3 }]"
     assert "share a spindle" in refused("simulate", "dual-actuator-18tb", *LOAD, "--set", set_)
+
+
+def test_the_drives_own_spin_down_counts_before_a_deeper_condition() -> None:
+    conditions = "{ name = 'a', after_s = 60, rpm = 0 }, { name = 'b', after_s = 62, watts = 0.5 }"
+    changes = [f"power.{name}={{ time_s = 5, energy_j = 20 }}" for name in ("spin_down", "spin_up")]
+    set_ = [word for each in (*changes, f"power.condition=[{conditions}]") for word in ("--set", each)]
+    assert "at 65 s" in refused("simulate", "nearline-18tb", *LOAD, *set_)

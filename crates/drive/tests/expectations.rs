@@ -353,6 +353,9 @@ rows! {
     a_write_for_which_there_is_no_room_waits_for_the_arm
     a_recalibration_is_waited_for
     before_it_falls_due_nothing_is_waited_for
+    a_drive_at_rest_long_enough_must_wake_up
+    a_change_that_has_begun_is_ended_first
+    a_shorter_rest_wakes_nothing
     a_command_waits_for_the_one_before_it
     first_come_first_served
     the_shortest_seek_goes_first

@@ -1,4 +1,4 @@
-//! Since when the arm rests, and how long the drive was in its power conditions.
+//! How long the drive was in its power conditions: pauses of its arms that were long enough.
 
 use crate::power::{Conditions, RestTimes};
 use headstack_units::Nanos;
@@ -10,10 +10,10 @@ struct Pause {
     woken: Nanos,
 }
 
-/// The pauses of the arm.
+/// The pauses of a drive's arms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pauses {
-    /// The last rest that was long enough for a condition: its end may lie ahead.
+    /// The last that was long enough for a condition: its end may lie ahead.
     last: Option<Pause>,
     /// Those before.
     before: RestTimes,

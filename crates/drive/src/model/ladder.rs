@@ -84,6 +84,10 @@ impl DriveSpec {
         }
         if step < LadderStep::M1 {
             spec.fidelity.constant_ms = Some(constant_ms);
+            // No arm rests where none works.
+            if let Some(power) = &mut spec.power {
+                power.condition.clear();
+            }
         }
         spec.cover_shadowed_values(step);
         spec

@@ -146,7 +146,7 @@ impl Conditions {
 }
 
 /// The changes into a condition and back: its own, those of the spindle where the disks stand still in it, or none.
-fn changes(condition: &PowerConditionSpec, power: &PowerSpec) -> [SpeedChange; 2] {
+pub(crate) fn changes(condition: &PowerConditionSpec, power: &PowerSpec) -> [SpeedChange; 2] {
     let stands = condition.rpm == Some(0.0);
     let none = SpeedChange { time_s: 0.0, energy_j: 0.0 };
     let change = |own: Option<SpeedChange>, spindle: Option<SpeedChange>| {

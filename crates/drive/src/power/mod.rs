@@ -12,7 +12,7 @@ mod energy;
 
 pub use budget::Budget;
 pub use conditions::{ConditionTimes, ConditionWatts, MOST_CONDITIONS, RestTimes};
-pub(crate) use conditions::{Conditions, watts_in};
+pub(crate) use conditions::{Conditions, changes, watts_in};
 pub use energy::{Active, Energy};
 
 use crate::layout::physical_cylinders;

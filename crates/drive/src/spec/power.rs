@@ -169,7 +169,8 @@ fn conditions(spec: &DriveSpec, power: &PowerSpec, findings: &mut Findings) {
             );
             findings.add(key("after_s"), message);
         }
-        earliest_s = condition.after_s + condition.enter.map_or(0.0, |change| change.time_s);
+        let [enter, _] = power::changes(condition, power);
+        earliest_s = condition.after_s + enter.time_s;
         if power.condition[..index].iter().any(|before| before.name == condition.name) {
             findings.add(key("name"), format!("`{}` is there twice", condition.name));
         }
@@ -200,6 +201,10 @@ fn one_condition(
         let Some(change) = change else { continue };
         findings.range(&key(&format!("{name}.time_s")), change.time_s, 0.0, 3_600.0);
         findings.range(&key(&format!("{name}.energy_j")), change.energy_j, 0.0, 1e9);
+        if change.time_s == 0.0 && change.energy_j > 0.0 {
+            let message = "energy is drawn over a time, and this takes none: say how long";
+            findings.add(key(&format!("{name}.time_s")), message.to_owned());
+        }
     }
     match power::watts_in(condition, power) {
         None => {

@@ -207,3 +207,17 @@ fn stretches_count_rests_once() {
     assert_eq!(one.drives[0].conditions[0].entered, 99);
     assert_eq!(one.power, two.power);
 }
+
+/// A rung without an arm at work has no rests, and is no drive that contradicts itself.
+#[test]
+fn every_rung_takes_a_drive_with_conditions() {
+    use headstack_drive::spec::LadderStep;
+    let set = [(STANDBY.0.to_owned(), STANDBY.1.to_owned())];
+    let system = System::load("nearline-18tb", &set).unwrap();
+    let spec = &system.config().drives[0].spec;
+    for step in LadderStep::ALL {
+        let rung = spec.ladder(step, 10.0);
+        assert!(rung.check().is_empty(), "{step:?}: {:?}", rung.check());
+        assert_eq!(rung.power.unwrap().condition.is_empty(), step == LadderStep::M0);
+    }
+}

@@ -121,7 +121,7 @@ impl<'s> QueuedRun<'s> {
         &self.drive
     }
 
-    /// How it was used up to `end`, queues and the bus left out.
+    /// How it was used up to `end`; queues, the bus and power conditions left out, which rows of a fleet do not tell.
     pub(super) fn used(&self, end: Nanos) -> UnitUse {
         self.book.used(end)
     }
