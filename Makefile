@@ -31,7 +31,7 @@ RUST_TESTS := --workspace --exclude headstack-python
 # Without the benchmarks, which hold no tests, and take their own harness and all that it needs along; `make lint` compiles them.
 TESTED := $(RUST_TESTS) --exclude headstack-benches
 # Of the tests that measure the drives of the library each run takes one drive in ONE_IN, with each commit the next ones; 1: all.
-export ONE_IN ?= 6
+export ONE_IN ?= 12
 export TURN ?= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 # The slow tests, of what is built for the others: to build them in release takes longer than they do. Chosen among all crates: with
 # one alone some of what it stands on has fewer features, and is built once more.
@@ -143,11 +143,11 @@ test-rust-slow:
 
 .PHONY: slow-tests slow-fitting slow-measuring slow-streams
 slow-tests:
-	@cargo test --quiet --locked $(SLOW_TESTS) -- --ignored
+	@RANDOM_DRIVES=$${RANDOM_DRIVES:-7000} cargo test --quiet --locked $(SLOW_TESTS) -- --ignored
 slow-fitting:
-	@TRIALS=$${TRIALS:-6} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
+	@TRIALS=$${TRIALS:-3} cargo test --quiet --locked $(SLOW_FITTING) -- --ignored
 slow-measuring:
-	@NULL_RUNS=$${NULL_RUNS:-10} cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
+	@NULL_RUNS=$${NULL_RUNS:-5} cargo test --quiet --locked $(SLOW_MEASURING) -- --ignored every_drive_is_recovered_by_reads null_model late_completions \
 	  coverage
 slow-streams:
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored

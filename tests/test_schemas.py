@@ -86,7 +86,7 @@ power hp-97560
 coefficients hp-97560
 schedulers
 study list
-study johnson
+study ruemmler-wilkes
 """.strip().splitlines()
 GRID = """summary = "Two speeds"
 metrics = ["response_ms.p99", "iops"]

@@ -1,6 +1,6 @@
 //! What always holds, whatever the drive and the commands.
 
-use crate::any::{any_commands, any_options};
+use crate::any::{any_commands, any_options, many_drives};
 use crate::common::{plain, run_events, run_events_with_wakes};
 use headstack_drive::command::{Command, Outcome};
 use headstack_drive::spec::DriveSpec;
@@ -254,7 +254,7 @@ fn spread(rows: &[Row], capacity: u64) -> Vec<Row> {
 #[test]
 #[ignore = "slow: 20,000 random drives"]
 fn closed_form_equals_event_path_over_many_drives() {
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(20_000));
+    let mut runner = TestRunner::new(many_drives());
     runner
         .run(&(any_options(), any_commands(120)), |(options, rows)| twins_agree(&options, &rows))
         .unwrap_or_else(|failure| panic!("{failure}"));

@@ -4,6 +4,12 @@
 use headstack_units::Op;
 use proptest::prelude::*;
 
+/// How many random drives a slow test takes: `RANDOM_DRIVES`, or 20,000.
+pub(crate) fn many_drives() -> ProptestConfig {
+    let asked = std::env::var("RANDOM_DRIVES").ok();
+    ProptestConfig::with_cases(asked.map_or(20_000, |number| number.parse().expect("RANDOM_DRIVES")))
+}
+
 fn any_write_policy() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("write_policy.write-through = {}\n".to_owned()),

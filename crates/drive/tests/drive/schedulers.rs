@@ -1,6 +1,6 @@
 //! Every scheduler against its naive twin, which looks at everything that waits.
 
-use crate::any::any_options;
+use crate::any::{any_options, many_drives};
 use crate::common::{command, plain};
 use headstack_drive::command::Command;
 use headstack_drive::scheduler::{Estimate, Knowledge, Policy, Queue, Taken, Target};
@@ -491,7 +491,7 @@ proptest! {
 #[test]
 #[ignore = "slow: 20,000 random drives"]
 fn every_scheduler_equals_its_naive_twin_over_many_drives() {
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(20_000));
+    let mut runner = TestRunner::new(many_drives());
     let strategy = (any_drive(), any_case(), any::<bool>(), 1_usize..3, any_steps(400));
     runner
         .run(&strategy, |(spec, case, by_cylinder, arms, steps)| {
