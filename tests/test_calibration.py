@@ -197,6 +197,31 @@ def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Pa
     assert "wrong before" not in text  # a head without rows
 
 
+def test_a_drive_that_got_worse_where_nothing_was_fitted_comes_with_a_warning(tmp_path: Path) -> None:
+    """It was saved without a word, with the writes of the second half three times as wrong as before."""
+    parts = []
+    for write_ms in (1.3, 0.50742):
+        changes = {"controller.write_completion_ms": write_ms}
+        result = headstack.simulate(DRIVE, headstack.Workload(toml=REQUESTS), overrides=changes)
+        parts.append(pl.DataFrame(result.completions))
+    slow, usual = parts
+    steady, passing, saved = (tmp_path / name for name in ("steady.parquet", "passing.parquet", "saved.toml"))
+    slow.write_parquet(steady)
+    pl.concat([slow.head(1500), usual.tail(1500)]).write_parquet(passing)
+
+    def fitted(trace: Path) -> str:
+        words = ("--parameters", "controller.write_completion_ms", "--rounds", "1", "--save", saved)
+        outcome = run("calibrate", DRIVE, "--trace", trace, *words)
+        assert outcome.code == 0, outcome.err
+        assert saved.exists()
+        return outcome.err
+
+    said = fitted(passing)
+    assert "warning: the corrected drive is worse where nothing was fitted" in said
+    assert "writes' error per request from" in said
+    assert "warning" not in fitted(steady)
+
+
 def test_what_is_made_small_can_be_chosen(measured: Path) -> None:
     names = [*REAL, RIGHT]
     found = {

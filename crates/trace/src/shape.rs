@@ -315,18 +315,21 @@ impl Selection {
         if !self.is_plain() || self.shaping.limit.is_some_and(|limit| kept > limit) {
             return false;
         }
-        // Mostly one device's requests follow each other.
-        let mut known: Option<(u32, Target)> = None;
+        // Mostly one device's requests follow each other: how many sectors of the trace's size it has.
+        let mut known: Option<(u32, u64)> = None;
         let stays = |request: &Request| {
-            if known.is_none_or(|(device, _)| device != request.device) {
-                known = self.target(request.device).map(|target| (request.device, target));
-            }
-            known.is_some_and(|(_, target)| {
-                target.sector_bytes == self.sector_bytes
-                    && u64::from(request.sectors) <= target.sectors
-                    && request.lba.0 <= target.sectors - u64::from(request.sectors)
-                    && request.arrival <= request.start.min(request.finish).min(LAST_INSTANT)
-            })
+            let room = match known {
+                Some((device, room)) if device == request.device => room,
+                _ => {
+                    let target =
+                        self.target(request.device).filter(|target| target.sector_bytes == self.sector_bytes);
+                    let Some(target) = target else { return false };
+                    known = Some((request.device, target.sectors));
+                    target.sectors
+                }
+            };
+            request.lba.0.saturating_add(u64::from(request.sectors)) <= room
+                && request.arrival <= request.start.min(request.finish).min(LAST_INSTANT)
         };
         if !batch.iter().all(stays) {
             return false;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from headstack import _core
 from headstack.errors import InputError
@@ -13,6 +13,19 @@ from headstack.validation import validate
 if TYPE_CHECKING:
     from headstack.results.validations import CalibrationSummary, FittedRow
     from headstack.validation import Validation
+
+
+WORTH_A_WARNING = 1.05
+"""A score that grew by more than this, on requests that were not fitted, is more than a fit's own scatter."""
+
+
+class Worse(NamedTuple):
+    """A score on requests that were not fitted that is higher with the corrected drive."""
+
+    what: str
+    """As it stands in a sentence: `writes' demerit`."""
+    before_ms: float
+    after_ms: float
 
 
 class Calibration:
@@ -36,6 +49,38 @@ class Calibration:
     def changed(self) -> list[FittedRow]:
         """The parameters whose values were replaced."""
         return [row for row in self.summary["parameters"] if row["before"] != row["after"]]
+
+    @property
+    def worse(self) -> list[Worse]:
+        """The scores of reads and of writes that got worse on requests that were not fitted."""
+        before, after = (self.summary["test"][when] for when in ("before", "after"))
+        scores = (
+            Worse(f"{kind} {name}", old, new)
+            for kind, was, now in (
+                ("reads'", before["reads"], after["reads"]),
+                ("writes'", before["writes"], after["writes"]),
+            )
+            if was["requests"]
+            for name, old, new in (
+                ("error per request", was["per_request"]["mae_ms"], now["per_request"]["mae_ms"]),
+                ("demerit", was["demerit_ms"], now["demerit_ms"]),
+            )
+        )
+        return [score for score in scores if score.after_ms > score.before_ms]
+
+    def warning(self) -> str | None:
+        """What a user should know before the corrected drive is used: scores that got clearly worse on requests that were not fitted."""
+        clear = [
+            f"{score.what} from {score.before_ms:.3f} to {score.after_ms:.3f} ms"
+            for score in self.worse
+            if score.after_ms > WORTH_A_WARNING * score.before_ms
+        ]
+        if not clear:
+            return None
+        return (
+            f"the corrected drive is worse where nothing was fitted: {', '.join(clear)}. The fitted part is unlike the rest, or the "
+            "drive has a rule that the file lacks: use the drive as it was, or fit fewer parameters (`--parameters`)"
+        )
 
     @cached_property
     def before(self) -> Validation:

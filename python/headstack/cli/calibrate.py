@@ -146,6 +146,8 @@ def calibrate(
         _show(found.summary)
     for path, _ in outputs:
         output.wrote(path)
+    if warning := found.warning():
+        output.warning(warning)
     return 0
 
 

@@ -73,19 +73,7 @@ def _answer(found: Calibration) -> str:
             f"{number(test['before']['per_request']['mae_percent'])} % of the mean."
         )
     before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
-    worst = [
-        f"{kind} {unit}"
-        for kind, old, new in (
-            ("reads'", test["before"]["reads"], test["after"]["reads"]),
-            ("writes'", test["before"]["writes"], test["after"]["writes"]),
-        )
-        if old["requests"]
-        for unit, was, now in (
-            ("error per request", old["per_request"]["mae_ms"], new["per_request"]["mae_ms"]),
-            ("demerit", old["demerit_ms"], new["demerit_ms"]),
-        )
-        if now > was
-    ]
+    worst = [score.what for score in found.worse]
     text = f"On requests that were not fitted the error of a single one went from {number(before)} to {number(after)} % of the mean"
     return f"{text}; worse got {', '.join(worst)}." if worst else f"{text}; no score of reads or of writes got worse."
 
