@@ -81,6 +81,20 @@ def test_each_device_goes_as_in_a_run_of_its_own(trace: Path) -> None:
     assert [each["device"] for each in summary["worst"]] == worst[:2]
 
 
+def test_flushes_and_discards_are_served_as_in_a_run(tmp_path: Path) -> None:
+    number = pl.int_range(pl.len())
+    rows = frame(600).with_columns(
+        op=pl.lit("write"),
+        sectors=pl.when(number % 50 == 7).then(0).otherwise(pl.col("sectors")),
+        flags=pl.when(number % 50 == 7).then(32).when(number % 50 == 8).then(512).otherwise(0).cast(pl.UInt16),
+        device=pl.lit(0),
+    )
+    requests = headstack.Trace(written(rows, tmp_path / "flushes.parquet"))
+    fleet, run = (serve("nearline-18tb", requests, seed=3).summary for serve in (headstack.fleet, headstack.simulate))
+    assert fleet["requests"] == run["requests"] == 600
+    assert fleet["response_ms"]["mean"] == pytest.approx(run["response_ms"]["mean"], rel=1e-12)
+
+
 def test_wherever_it_is_served_the_result_is_the_same(trace: Path, parts: Path) -> None:
     def told(*words: str | Path) -> dict[str, object]:
         summary = run_cli("fleet", "hp-97560", *words, "--json").json()

@@ -108,7 +108,8 @@ pub(crate) fn run_fleet(
     let (mut poll, refusal) = Poll::new(progress);
     guarded(py, || {
         let target = system.targets().swap_remove(0);
-        let source = Polled::new(trace.shaped_alike(target, options.requests)?, poll.quiet());
+        let source =
+            Polled::new(trace.with_commands(true).shaped_alike(target, options.requests)?, poll.quiet());
         let part = headstack_system::run_fleet(&system.system, Box::new(source), &options, &mut |progress| {
             if !poll.goes_on(progress.completed, progress.simulated.as_s()) {
                 stop.store(true, Ordering::Relaxed);
