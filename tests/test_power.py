@@ -144,3 +144,15 @@ def test_the_drives_own_spin_down_counts_before_a_deeper_condition() -> None:
     changes = [f"power.{name}={{ time_s = 5, energy_j = 20 }}" for name in ("spin_down", "spin_up")]
     set_ = [word for each in (*changes, f"power.condition=[{conditions}]") for word in ("--set", each)]
     assert "at 65 s" in refused("simulate", "nearline-18tb", *LOAD, *set_)
+
+
+def test_what_a_condition_inherits_takes_time_if_it_takes_energy() -> None:
+    spindle = (
+        "--set",
+        "power.spin_down={ time_s = 9, energy_j = 50 }",
+        "--set",
+        "power.spin_up={ time_s = 0, energy_j = 300 }",
+    )
+    condition = "power.condition=[{ name = 'a', after_s = 60, rpm = 0 }]"
+    message = refused("power", "nearline-18tb", *spindle, "--set", condition)
+    assert "`power.condition.0.recover`: energy is drawn over a time" in message

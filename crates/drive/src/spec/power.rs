@@ -55,7 +55,7 @@ pub struct PowerSpec {
 pub struct PowerConditionSpec {
     /// What it is called.
     pub name: String,
-    /// How long the arm rests before it begins, in s; longer than that of the one before and its way in together.
+    /// How long the arm rests before it begins, in s; no less than that of the one before and its way in together.
     pub after_s: f64,
     /// The disks' speed in it, in revolutions per minute; 0: they stand still. Absent: as always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ fn conditions(spec: &DriveSpec, power: &PowerSpec, findings: &mut Findings) {
     for (index, condition) in power.condition.iter().enumerate() {
         let key = |name: &str| format!("power.condition.{index}.{name}");
         findings.range(&key("after_s"), condition.after_s, 0.1, 1e6);
-        if condition.after_s < earliest_s {
+        if index > 0 && condition.after_s < earliest_s {
             let message = format!(
                 "{} begins before the condition before it has been entered, at {earliest_s} s",
                 condition.after_s
@@ -204,6 +204,14 @@ fn one_condition(
         if change.time_s == 0.0 && change.energy_j > 0.0 {
             let message = "energy is drawn over a time, and this takes none: say how long";
             findings.add(key(&format!("{name}.time_s")), message.to_owned());
+        }
+    }
+    let [enter, recover] = power::changes(condition, power);
+    let inherited = [("enter", enter, condition.enter), ("recover", recover, condition.recover)];
+    for (name, change, own) in inherited {
+        if own.is_none() && change.time_s == 0.0 && change.energy_j > 0.0 {
+            let message = "energy is drawn over a time, and that of the spindle takes none: say how long, here or there";
+            findings.add(key(name), message.to_owned());
         }
     }
     match power::watts_in(condition, power) {
