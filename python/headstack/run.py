@@ -102,7 +102,7 @@ def simulate(
     warmup_requests, warmup_s
         What to keep out of the statistics at the beginning.
     until_s
-        Cut the run at this simulated time.
+        Cut the run at this simulated time, if it is not through sooner.
     out
         A Parquet file for the completions, written as the run goes on.
     driver_out

@@ -150,6 +150,24 @@ impl Drive {
         *self.parts.mechanism.busy()
     }
 
+    /// Follows what the drive does by itself up to `now`, which is not before anything it was told: no other buffered write sets out
+    /// for the media before then.
+    pub fn settle(&mut self, now: Nanos) {
+        destage_until(&self.model, &mut self.parts, now);
+    }
+
+    /// As [`Drive::settle`], for a drive that has no commands in hand where a run ends: hands over the background work not told of
+    /// before, and tells from when to when the mechanism works for it.
+    pub fn settle_last(
+        &mut self,
+        now: Nanos,
+        background: &mut Vec<Background>,
+    ) -> impl Iterator<Item = Worked> + '_ {
+        self.settle(now);
+        self.parts.log.hand_over(background);
+        self.take_work()
+    }
+
     /// How long it was in each of its power conditions up to `until`, which is not before anything the drive was told.
     pub fn rest_times(&self, until: Nanos) -> RestTimes {
         self.parts.mechanism.rest_times(&self.model, until)
@@ -516,7 +534,7 @@ impl Drive {
     /// What was acknowledged and would be lost with the power at `now`, not before anything the drive was told: ranges of
     /// addresses, first and one after the last.
     pub fn volatile(&mut self, now: Nanos) -> Vec<(u64, u64)> {
-        destage_until(&self.model, &mut self.parts, now);
+        self.settle(now);
         if !self.model.loses_cached_writes() {
             return Vec::new();
         }
@@ -548,6 +566,10 @@ impl Drive {
     /// is forgotten.
     pub fn rebase(&mut self, model_finish: Nanos, measured_finish: Nanos) {
         self.move_work(model_finish, measured_finish);
+        if model_finish == measured_finish {
+            // To begin the same rotation anew would round it once more.
+            return;
+        }
         let mechanism = &mut self.parts.mechanism;
         let epoch = mechanism.media(&self.model, measured_finish).epoch;
         mechanism.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
@@ -573,6 +595,7 @@ impl Drive {
         self.ahead = Ahead::default();
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
+        self.parts.mechanism.cut_pause(&self.model, measured);
         self.parts.buffer.rebase(moved);
         self.parts.under_way.rebase(moved);
     }

@@ -61,7 +61,9 @@ def simulate(
             help="Leave the beginning out of the statistics: `1000` requests, or a time such as `60s`.",
         ),
     ] = None,
-    until: Annotated[str | None, Parameter(group=RUN, help="Cut the run at this simulated time, such as `1h`.")] = None,
+    until: Annotated[
+        str | None, Parameter(group=RUN, help="Cut the run at this simulated time, such as `1h`, if more would come.")
+    ] = None,
     threads: Annotated[
         int | None,
         Parameter(

@@ -168,6 +168,11 @@ impl Mechanism {
         self.pauses.until(&model.conditions, self.all_free(), until)
     }
 
+    /// A rest that came to an end was over by `at`, on another clock than that of the work.
+    pub(crate) fn cut_pause(&mut self, model: &DriveModel, at: Nanos) {
+        self.pauses.cut(&model.conditions, at);
+    }
+
     /// The same, of rests that came to an end.
     pub(crate) fn ended_rests(&self, model: &DriveModel) -> RestTimes {
         self.pauses.ended(&model.conditions, Nanos::MAX)

@@ -37,6 +37,12 @@ impl Pauses {
         self.before = self.before.and(before);
     }
 
+    /// The last pause, and the way back from it, were over by `at`.
+    pub(super) fn cut(&mut self, conditions: &Conditions, at: Nanos) {
+        self.before = self.ended(conditions, at);
+        self.last = None;
+    }
+
     /// Times in each condition up to `until`, of rests that came to an end.
     pub(super) fn ended(&self, conditions: &Conditions, until: Nanos) -> RestTimes {
         match self.last {

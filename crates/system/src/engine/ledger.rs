@@ -45,23 +45,24 @@ pub(crate) struct BusBook {
     grants: u64,
     waited: u128,
     longest_wait: Nanos,
+    horizon: Horizon,
 }
 
 impl BusBook {
     /// Somebody wants the bus, and must wait.
     pub(crate) fn wait(&mut self, now: Nanos) {
-        self.waiting.rise(now);
+        self.waiting.rise(self.horizon.cap(now));
     }
 
     /// Somebody gets the bus who did not have to wait.
     pub(crate) fn grant(&mut self, now: Nanos) {
         self.grants += 1;
-        self.held.rise(now);
+        self.held.rise(self.horizon.cap(now));
     }
 
     /// Somebody gets the bus who waits since `since`.
     pub(crate) fn grant_after(&mut self, since: Nanos, now: Nanos) {
-        self.waiting.fall(now);
+        self.waiting.fall(self.horizon.cap(now));
         let waited = now.saturating_sub(since);
         self.waited += u128::from(waited.0);
         self.longest_wait = self.longest_wait.max(waited);
@@ -70,18 +71,23 @@ impl BusBook {
 
     /// The bus is free again.
     pub(crate) fn release(&mut self, now: Nanos) {
-        self.held.fall(now);
+        self.held.fall(self.horizon.cap(now));
     }
 
     /// Goes on as `later` tells, an account of one who had the bus to himself, opened when this ended.
     pub(crate) fn follow(&mut self, later: &Self) {
-        let Self { held, waiting, data, grants, waited, longest_wait } = later;
+        let Self { held, waiting, data, grants, waited, longest_wait, horizon: _ } = later;
         self.held.follow(held);
         self.waiting.follow(waiting);
         self.data += data;
         self.grants += grants;
         self.waited += waited;
         self.longest_wait = self.longest_wait.max(*longest_wait);
+    }
+
+    /// The present request of a measured replay was complete at `measured`, whatever the model says.
+    pub(crate) fn expect(&mut self, measured: Nanos) {
+        self.horizon = Horizon(Some(measured));
     }
 
     /// A command is complete.
@@ -139,7 +145,7 @@ pub(crate) fn book_alone(
     spans: impl Iterator<Item = Worked>,
 ) {
     note_hold(timing, outcome);
-    bus.held.add(outcome.busy.bus);
+    bus.held.add(bus.horizon.within(outcome.submitted, outcome.busy.bus));
     bus.grants += u64::from(outcome.bus_transfers);
     bus.complete(outcome);
     unit.work(op, outcome, spans);
@@ -205,10 +211,11 @@ pub(crate) struct UnitUse {
 
 impl UnitUse {
     /// What the arm did, for commands and in the background together. The gross work of a command may hold reading ahead
-    /// that the one before has counted, too: together the states take no longer than the mechanism worked.
+    /// that the one before has counted, too: together the states take no longer than the mechanism worked, waking up left out.
     pub(crate) fn active(&self) -> Active {
         let gross = u128::from(self.work.total() + self.background.total()).max(1);
-        let worked = gross.min(self.mechanism.0.into());
+        let waking: u64 = self.rests.0.iter().map(|times| times.recovering.0).sum();
+        let worked = gross.min(self.mechanism.0.saturating_sub(waking).into());
         let sum = |of: fn(&Work) -> u64| {
             (u128::from(of(&self.work) + of(&self.background)) * worked / gross) as u64
         };
@@ -239,10 +246,36 @@ impl Total {
     }
 }
 
+/// When the present request of a measured replay was really complete. The next finds drive and bus as if this one had taken that
+/// long: no more of it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Horizon(Option<Nanos>);
+
+impl Horizon {
+    /// An instant, or the end of what counts.
+    #[inline]
+    fn cap(self, now: Nanos) -> Nanos {
+        match self.0 {
+            None => now,
+            Some(measured) => now.min(measured),
+        }
+    }
+
+    /// A time that began at `from` at the earliest; when it did is not known.
+    #[inline]
+    fn within(self, from: Nanos, time: Nanos) -> Nanos {
+        match self.0 {
+            None => time,
+            Some(measured) => time.min(measured.saturating_sub(from)),
+        }
+    }
+}
+
 /// From when to when a mechanism works, counted from a restart.
 #[derive(Clone, Debug, Default)]
 struct Spans {
     since: Nanos,
+    horizon: Horizon,
     /// Of work that is over: how long it took, and how long the coil worked.
     done: u64,
     coil: u64,
@@ -255,7 +288,7 @@ impl Spans {
     #[inline]
     fn add(&mut self, work: Worked, now: Nanos) {
         let work = from_on(self.since, work);
-        if work.to <= now { self.close(work) } else { self.open.push_back(work) }
+        if work.to <= self.horizon.cap(now) { self.close(work) } else { self.open.push_back(work) }
     }
 
     #[inline]
@@ -267,11 +300,23 @@ impl Spans {
     /// All up to `now` has happened.
     #[inline]
     fn settle(&mut self, now: Nanos) {
+        let now = self.horizon.cap(now);
         while let Some(&work) = self.open.front()
             && work.to <= now
         {
             self.close(work);
             self.open.pop_front();
+        }
+    }
+
+    /// The last request of a measured replay was complete at `measured`, and not at `finish`: what was done for it by then counts up to
+    /// its measured completion, and what goes on goes on from there.
+    fn rebase(&mut self, finish: Nanos, measured: Nanos) {
+        self.horizon = Horizon::default();
+        let moved = |at: Nanos| if at > finish { measured + (at - finish) } else { at.min(measured) };
+        for work in &mut self.open {
+            let (from, to) = (moved(work.from), moved(work.to));
+            *work = Worked { from, to, coil: work.coil.min(to - from) };
         }
     }
 
@@ -311,6 +356,7 @@ pub(crate) struct UnitBook {
     commands: u64,
     mechanism: Spans,
     held_back: Total,
+    horizon: Horizon,
     /// Times in power conditions, ever, and before the restart.
     rests: [RestTimes; 2],
     work: Work,
@@ -326,7 +372,7 @@ impl UnitBook {
     /// Goes on as `later` tells, an account opened when this ended.
     pub(crate) fn follow(&mut self, later: &Self) {
         // The drive counts its rests itself.
-        let Self { load, commands, mechanism, held_back, rests: _, work, background } = later;
+        let Self { load, commands, mechanism, held_back, horizon: _, rests: _, work, background } = later;
         self.load.follow(load);
         self.commands += commands;
         self.mechanism.follow(mechanism);
@@ -339,7 +385,7 @@ impl UnitBook {
     #[inline]
     pub(crate) fn arrive(&mut self, now: Nanos) {
         self.commands += 1;
-        self.load.rise(now);
+        self.load.rise(self.horizon.cap(now));
     }
 
     /// The scheduler has had to leave so many commands outside, ever.
@@ -355,7 +401,29 @@ impl UnitBook {
     /// A request's command is complete.
     #[inline]
     pub(crate) fn leave(&mut self, now: Nanos) {
-        self.load.fall(now);
+        self.load.fall(self.horizon.cap(now));
+    }
+
+    /// The present request of a measured replay was complete at `measured`, whatever the model says.
+    pub(crate) fn expect(&mut self, measured: Nanos) {
+        self.horizon = Horizon(Some(measured));
+        self.mechanism.horizon = self.horizon;
+    }
+
+    /// …and by the model at `finish`: the drive goes on as if that had been at `measured`.
+    pub(crate) fn rebase(&mut self, finish: Nanos, measured: Nanos) {
+        self.horizon = Horizon::default();
+        self.mechanism.rebase(finish, measured);
+    }
+
+    /// A run ends at `end`: a drive that has no commands in hand tells what it did by itself since it was called last. (One that has
+    /// some is at work with them, and told when they are complete.)
+    pub(crate) fn settle_last(&mut self, drive: &mut Drive, end: Nanos, works: &mut Vec<Background>) {
+        let known = works.len();
+        drive.settle_last(end, works).for_each(|span| self.mechanism.add(span, end));
+        for work in &works[known..] {
+            self.work_in_background(&work.busy);
+        }
     }
 
     /// A command of the drive is complete; its mechanism worked, or will work, as `spans` say.

@@ -249,6 +249,14 @@ impl Engine {
         self.buses.iter().all(Bus::is_free)
     }
 
+    /// The next request, to a volume of which nothing is under way, was really complete at `measured`: no more of it counts.
+    pub(crate) fn expect(&mut self, volume: usize, measured: Nanos) {
+        for unit in self.system.units_of(volume) {
+            self.ledger.units[unit].expect(measured);
+            self.ledger.buses[self.units[unit].bus].expect(measured);
+        }
+    }
+
     /// Nothing is under way, and the last request of a volume, which the model finished at `model_finish`, really finished at
     /// `measured`: its drives are as after it, at that time. Drives that wanted to be called are not; they go on from where
     /// they are with their next command.
@@ -256,6 +264,7 @@ impl Engine {
         self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
         for unit in self.system.units_of(volume) {
             self.units[unit].drive.rebase(model_finish, measured);
+            self.ledger.units[unit].rebase(model_finish, measured);
         }
         // The next request may come sooner, to another volume.
         self.now = Nanos::ZERO;
@@ -335,6 +344,7 @@ impl Engine {
 
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
+        self.units.iter_mut().for_each(|unit| unit.drive.settle(now));
         self.note_rests(now);
         self.ledger.restart(now);
         self.rebuilds.restart();
@@ -373,8 +383,16 @@ impl Engine {
         }
     }
 
-    /// What was used since the last restart of the statistics, up to `end`.
+    /// What was used since the last restart of the statistics, up to `end`, where the run ends.
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
+        let mut works = Vec::new();
+        for (index, unit) in self.units.iter_mut().enumerate() {
+            let book = &mut self.ledger.units[index];
+            if book.load() == 0 {
+                book.settle_last(&mut unit.drive, end, &mut works);
+            }
+            self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
+        }
         self.note_rests(end);
         self.ledger.used(end)
     }

@@ -207,26 +207,34 @@ impl EventRun<'_, '_> {
         self.output.push_background(self.engine.background.drain(..))
     }
 
+    /// Whether the run was cut: something would still happen.
+    fn goes_on(&self) -> bool {
+        let is_called = self.closed.as_ref().is_some_and(|closed| closed.calls > 0 && closed.left > 0);
+        let arrives = self.next_arrival.is_some() || is_called;
+        !self.engine.is_idle() || arrives && !self.end.interrupted && self.engine.lost_at().is_none()
+    }
+
     fn finish(mut self) -> Result<RunEnd, SystemError> {
         self.collect()?;
+        let goes_on = self.goes_on();
         let in_flight = self.engine.in_flight();
         self.end.repairs = self.engine.volume_repairs();
         let rebuilds = self.end.repairs.iter().flat_map(|volume| &volume.rebuilds);
         let rebuilt = rebuilds.filter_map(|rebuild| rebuild.record.finished).max();
         self.end.at = self.end.at.max(rebuilt.unwrap_or(Nanos::ZERO));
-        if self.engine.is_idle() {
-            self.engine.drain();
-            self.end.drained = self.finished_since;
-        } else {
-            self.end.cut = in_flight;
-            if !self.end.interrupted {
-                self.end.at = self.until;
-            }
+        if goes_on && !self.end.interrupted {
+            self.end.at = self.until;
         }
         // The run has gone on to there, though all requests may have been complete long before.
         self.end.at = self.engine.lost_at().unwrap_or(self.end.at);
-        self.output.push_background(self.engine.background.drain(..))?;
         self.end.used = self.engine.used(self.end.at);
+        if goes_on {
+            self.end.cut = in_flight;
+        } else {
+            self.engine.drain();
+            self.end.drained = self.finished_since;
+        }
+        self.output.push_background(self.engine.background.drain(..))?;
         self.end.cache = self.engine.cache_use();
         self.end.array_caches = self.engine.array_cache_uses();
         self.end.note_lateness(self.engine.drives());

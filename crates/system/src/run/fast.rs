@@ -105,6 +105,7 @@ pub(super) fn run(
         }
         run.serve_all(id, stretch, output)?;
         if in_time < requests.len() || requests.is_empty() {
+            run.goes_on = in_time < requests.len();
             break;
         }
     }
@@ -121,6 +122,8 @@ fn pool(drives: usize, threads: Option<usize>) -> Option<ThreadPool> {
 pub(super) struct FastRun<'a> {
     pub(super) system: &'a System,
     until: Nanos,
+    /// Requests would come after the end.
+    goes_on: bool,
     pub(super) workers: Vec<Worker>,
     pool: Option<ThreadPool>,
     layers: Vec<AnyLayer>,
@@ -160,6 +163,7 @@ impl<'a> FastRun<'a> {
         Self {
             system,
             until,
+            goes_on: false,
             pool: None,
             workers,
             layers: system.new_layers(),
@@ -349,7 +353,7 @@ impl<'a> FastRun<'a> {
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
         self.end.at = self.end.at.max(self.last_arrival);
-        let is_cut = self.end.cut > 0;
+        let is_cut = self.end.cut > 0 || self.goes_on;
         if is_cut {
             self.end.at = self.until;
         } else {
@@ -358,13 +362,13 @@ impl<'a> FastRun<'a> {
         }
         let mut ledger = Ledger::new(self.workers.len(), self.system.timings.len());
         for (unit, worker) in self.workers.iter_mut().enumerate() {
-            worker.pass(self.end.at);
-            worker.note_rests(self.end.at);
+            worker.settle_last(self.end.at, &mut self.works);
+            let system = self.system;
+            output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             ledger.units[unit] = std::mem::take(&mut worker.unit);
             ledger.buses[self.system.units[unit].bus] = worker.bus;
             if !is_cut {
                 worker.drain(&mut self.works);
-                let system = self.system;
                 output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             }
         }

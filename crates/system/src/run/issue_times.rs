@@ -65,14 +65,20 @@ impl IssueTimes {
         Ok(Issued { id, at, request })
     }
 
+    /// In a measured replay: when a request was really complete. One that the trace completes before the one ahead of it does not turn
+    /// time back.
+    pub(super) fn measured_finish(&self, issued: &Issued) -> Option<Nanos> {
+        let finish = issued.request.finish.present().filter(|_| self.replay == Replay::Measured)?;
+        Some(finish.max(issued.at))
+    }
+
     /// A request is complete, in the model at `model_finish`. In a measured replay: when it really was.
     pub(super) fn complete(&mut self, issued: &Issued, model_finish: Nanos) -> Option<Nanos> {
         let is_measured = self.replay == Replay::Measured;
         let previous = if is_measured { issued.request.device as usize } else { 0 };
-        // A request that the trace completes before the one ahead of it does not turn time back.
-        let finish = issued.request.finish.present();
-        let measured_finish = finish.map(|finish| if is_measured { finish.max(issued.at) } else { finish });
+        let rebased = self.measured_finish(issued);
+        let measured_finish = rebased.or(issued.request.finish.present());
         self.previous[previous] = Some(Previous { model_finish, measured_finish });
-        measured_finish.filter(|_| is_measured)
+        rebased
     }
 }

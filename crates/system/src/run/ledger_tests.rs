@@ -216,3 +216,163 @@ outstanding_per_drive = 1
         assert_eq!(sorted(one), sorted(rows));
     }
 }
+
+/// Two drives that hold written data back, and spin down soon: the second is written to twice, and then left alone while the first goes
+/// on reading. What it does by itself until the end is booked, its waking up for it, too.
+#[test]
+fn what_a_drive_does_by_itself_is_booked_until_the_end() {
+    let text = r#"
+[volume.a]
+drives = ["nearline-18tb"]
+[volume.b]
+drives = ["nearline-18tb"]
+[host]
+outstanding_per_drive = 1
+"#;
+    let source = library::Source {
+        name: "test".to_owned(),
+        origin: "test.toml".to_owned(),
+        directory: None,
+        text: text.to_owned(),
+    };
+    let condition = "[{ name = \"idle_b\", after_s = 0.1, watts = 3.0, enter = { time_s = 0.1, energy_j = 0.4 }, \
+                     recover = { time_s = 0.2, energy_j = 1.5 } }]";
+    let set = [
+        ("drive.*.power.condition", condition),
+        ("drive.*.write_policy.write-back.idle_before_destage_ms", "500.0"),
+    ]
+    .map(|(path, value)| (path.to_owned(), value.to_owned()));
+    let config = crate::SystemConfig::from_source(&source, &set).unwrap();
+    let system = Arc::new(System::new(config).unwrap());
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    let mut requests: Vec<Request> =
+        (0..400).map(|i| Request::new(ms(i * 25), Op::Read, Lba(i * 70_000_000), 8)).collect();
+    for (at, lba) in [(1_000, 10_000_000_000), (1_001, 30_000_000_000)] {
+        requests.push(Request { device: 1, ..Request::new(ms(at), Op::Write, Lba(lba), 64) });
+    }
+    requests.sort_by_key(|request| request.arrival);
+    let plain = RunOptions { threads: Some(1), ..RunOptions::default() };
+    let warm = Warmup::Seconds(2.0);
+    for options in [
+        plain.clone(),
+        RunOptions { until: Some(ms(7_000)), ..plain.clone() },
+        RunOptions { warmup: warm, ..plain.clone() },
+        RunOptions { warmup: warm, until: Some(ms(6_000)), ..plain },
+    ] {
+        let (_, fast) = go(&system, &requests, &options);
+        let (_, events) = go(&system, &requests, &RunOptions { event_path: true, ..options.clone() });
+        assert_eq!(fast.drives, events.drives, "{options:?}");
+        assert_eq!(fast.power, events.power, "{options:?}");
+        let quiet = &fast.drives[1];
+        let [rest] = quiet.conditions.as_slice() else { panic!("{quiet:?}") };
+        let worked_s = quiet.utilisation * fast.simulated_s;
+        let rested_s = rest.entering_s + rest.within_s + rest.recovering_s;
+        if options.warmup == Warmup::None {
+            // At rest from the beginning, and again after the two pieces, for which it is woken at 1.5 s.
+            assert_eq!(rest.entered, 2, "{quiet:?}");
+            assert!((rest.recovering_s - 0.2).abs() < 1e-9 && (0.2..0.3).contains(&worked_s), "{quiet:?}");
+            assert!((fast.simulated_s - rested_s - worked_s).abs() < 0.31, "{quiet:?}");
+        } else {
+            // It rests since, and has been for a while.
+            assert_eq!((rest.entering_s, rest.recovering_s, worked_s), (0.0, 0.0, 0.0), "{quiet:?}");
+            let counted_s = fast.simulated_s - 2.0;
+            assert!((rest.within_s - counted_s).abs() < 1e-9, "{quiet:?} {counted_s}");
+        }
+    }
+}
+
+/// A run that is cut while nothing is under way has gone on to there; one that is through before ends with its last completion.
+#[test]
+fn a_run_lasts_until_it_is_cut_if_more_would_come() {
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    let requests: Vec<Request> =
+        [0, 1_000, 9_000].map(|at| Request::new(ms(at), Op::Read, Lba(at * 100), 8)).to_vec();
+    for set in [&ONE_AT_A_TIME[..], &[]] {
+        let system = load("nearline-18tb", set);
+        for (replay, event_path) in [(Replay::Open, false), (Replay::Open, true), (Replay::Closed, false)] {
+            let options = RunOptions { replay, event_path, until: Some(ms(5_000)), ..RunOptions::default() };
+            let about = format!("{set:?} {replay:?} {event_path}");
+            let (kept, cut) = go(&system, &requests, &options);
+            let issued_late = replay == Replay::Open;
+            assert_eq!(kept.rows.len(), if issued_late { 2 } else { 3 }, "{about}");
+            if issued_late {
+                assert_eq!((cut.simulated_s, cut.in_flight_cut, cut.iops), (5.0, 0, 2.0 / 5.0), "{about}");
+                assert_eq!(cut.drives[0].requests, 2, "{about}");
+            }
+            let (kept, through) =
+                go(&system, &requests, &RunOptions { until: Some(ms(60_000)), ..options.clone() });
+            let last = kept.rows.iter().map(|row| row.finish).max().unwrap();
+            assert_eq!(through.simulated_s, last.as_s(), "{about}");
+        }
+        // Think times count for a closed replay of a measured trace, too.
+        let measured: Vec<Request> = requests
+            .iter()
+            .map(|&request| {
+                let (start, finish) = (request.arrival, request.arrival + ms(5));
+                Request { start, finish, ..request }
+            })
+            .collect();
+        for replay in [Replay::Closed, Replay::Measured] {
+            let options = RunOptions { replay, until: Some(ms(5_000)), ..RunOptions::default() };
+            let (kept, cut) = go(&system, &measured, &options);
+            assert_eq!((kept.rows.len(), cut.simulated_s), (2, 5.0), "{set:?} {replay:?}");
+        }
+    }
+}
+
+/// On the measured clock a drive that is slower in the model has only the time that it really took.
+#[test]
+fn a_measured_replay_books_no_more_than_there_was_time() {
+    let raid = "[volume.v]\nlevel = \"raid-5\"\ndrives = [\"hp-97560\", \"hp-97560\", \"hp-97560\"]\nbus = \"b\"\n\
+                [bus.b]\nkind = \"SCSI\"\nrate_mb_per_s = 10.0\n";
+    let source = library::Source {
+        name: "test".to_owned(),
+        origin: "test.toml".to_owned(),
+        directory: None,
+        text: raid.to_owned(),
+    };
+    let array = Arc::new(System::new(crate::SystemConfig::from_source(&source, &[]).unwrap()).unwrap());
+    assert!(!serial::applies(&array));
+    let alone = load("hp-97560", &[]);
+    assert!(serial::applies(&alone));
+    for system in [alone, array] {
+        let at = |i: u64| Nanos(i * 3_000_000);
+        let requests: Vec<Request> = (0..200)
+            .map(|i| {
+                let op = if i % 3 == 0 { Op::Write } else { Op::Read };
+                let lba = Lba(i * 7_919 * 16 % 2_500_000);
+                Request { start: at(i), finish: at(i) + Nanos(2_000_000), ..Request::new(at(i), op, lba, 64) }
+            })
+            .collect();
+        let options = RunOptions { replay: Replay::Measured, ..RunOptions::default() };
+        let (kept, summary) = go(&system, &requests, &options);
+        assert!(kept.rows.iter().any(|row| row.service() > Nanos(20_000_000)), "the model is slower");
+        for drive in &summary.drives {
+            assert!(drive.utilisation > 0.01 && drive.utilisation <= 2.0 / 3.0, "{drive:?}");
+            assert!(drive.queue_mean <= 1.0, "{drive:?}");
+        }
+        for bus in &summary.buses {
+            assert!(bus.utilisation <= 2.0 / 3.0, "{bus:?}");
+        }
+    }
+}
+
+/// Measured times that are the model's own move nothing, not by a nanosecond.
+#[test]
+fn a_replay_on_the_models_own_clock_is_the_same_run() {
+    for entry in library::drives() {
+        let system = load(entry.name, &[]);
+        let requests = generated(&system, 300);
+        let closed = RunOptions { replay: Replay::Closed, ..RunOptions::default() };
+        let (kept, _) = go(&system, &requests, &closed);
+        let mut timed = requests.clone();
+        for row in &kept.rows {
+            let request = &mut timed[row.id as usize];
+            (request.arrival, request.start, request.finish) = (row.arrival, row.start, row.finish);
+        }
+        let measured = RunOptions { replay: Replay::Measured, ..RunOptions::default() };
+        let (again, _) = go(&system, &timed, &measured);
+        let finishes = |kept: &Keep| kept.rows.iter().map(|row| row.finish).collect::<Vec<_>>();
+        assert_eq!(finishes(&kept), finishes(&again), "{}", entry.name);
+    }
+}

@@ -121,8 +121,10 @@ impl<'s> QueuedRun<'s> {
         &self.drive
     }
 
-    /// How it was used up to `end`; queues, the bus and power conditions left out, which rows of a fleet do not tell.
-    pub(super) fn used(&self, end: Nanos) -> UnitUse {
+    /// How it was used up to `end`, where its run ends; queues, the bus and power conditions left out, which rows of a fleet do not
+    /// tell.
+    pub(super) fn used(&mut self, end: Nanos) -> UnitUse {
+        self.book.settle_last(&mut self.drive, end, &mut Vec::new());
         self.book.used(end)
     }
 
@@ -311,7 +313,7 @@ mod tests {
     fn a_queue_and_its_drive_do_what_the_engine_does() {
         let settings: [&[(&str, &str)]; 3] = [
             &[],
-            &[("drive.controller.queue_depth", "8"), ("drive.controller.scheduler", "spctf")],
+            &[("controller.queue_depth", "8"), ("controller.scheduler", "spctf")],
             &[("host.outstanding_per_drive", "2")],
         ];
         let mut tried = 0;
@@ -319,7 +321,7 @@ mod tests {
             for pairs in settings {
                 let pairs: Vec<_> =
                     pairs.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
-                let Ok(system) = System::load(entry.name, &pairs) else { continue };
+                let system = System::load(entry.name, &pairs).unwrap_or_else(|error| panic!("{error}"));
                 if !applies(&system) {
                     continue;
                 }

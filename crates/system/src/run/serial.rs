@@ -58,7 +58,9 @@ pub(super) fn run(
         layers: system.new_layers(),
         effects: Vec::new(),
         last_ends: vec![0; system.units.len()],
+        is_at_work: vec![false; system.units.len()],
         until: options.until,
+        goes_on: false,
         ledger: Ledger::new(system.units.len(), system.timings.len()),
         observer: Observer::default(),
         locks: locks(system, options, &drives),
@@ -79,6 +81,7 @@ pub(super) fn run(
         system.check(id, &request)?;
         let issued = replay.times.issue(id, request)?;
         if issued.at > until {
+            (replay.goes_on, replay.end.at) = (true, until);
             break;
         }
         if !is_counting && output.recorder.counts(id, issued.request.arrival) {
@@ -127,7 +130,11 @@ struct Serial<'a> {
     effects: Vec<Effect>,
     /// Where the last command of each unit ended.
     last_ends: Vec<u64>,
+    /// Which units have a command in hand at the end.
+    is_at_work: Vec<bool>,
     until: Option<Nanos>,
+    /// Requests would come after the end.
+    goes_on: bool,
     ledger: Ledger,
     observer: Observer,
     works: Vec<Background>,
@@ -142,6 +149,12 @@ impl Serial<'_> {
         let mut effects = std::mem::take(&mut self.effects);
         let mut sub_requests: Vec<SubRequest> = Vec::new();
         let layer = request.device as usize;
+        if let Some(measured) = self.times.measured_finish(issued) {
+            for &unit in &self.units_of[layer] {
+                self.ledger.units[unit].expect(measured);
+                self.ledger.buses[self.system.units[unit].bus].expect(measured);
+            }
+        }
         let below = Units { last_ends: &self.last_ends, sub_requests: &sub_requests };
         self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
         let mut last: Option<Finished> = None;
@@ -200,6 +213,7 @@ impl Serial<'_> {
                 account.observe(drive, now, command, timing, until, observer, &mut self.works)
             }
         };
+        self.is_at_work[unit] = self.until.is_some_and(|until| outcome.finish > until);
         let works = self.works.drain(..);
         self.rows.extend(works.map(|work| background(self.system, unit, work)));
         if self.last.is_none_or(|(last, before)| (outcome.finish, unit) >= (before.finish, last)) {
@@ -219,26 +233,31 @@ impl Serial<'_> {
                 (Some(_), _) => drive.rebase_on_clock(model_finish, measured),
                 (None, _) => drive.rebase(model_finish, measured),
             }
+            self.ledger.units[unit].rebase(model_finish, measured);
         }
     }
 
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
+        self.drives.iter_mut().for_each(|drive| drive.settle(now));
         self.ledger.note_rests(&self.drives, now);
         self.ledger.restart(now);
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
-        if self.end.cut == 0 {
-            for (unit, drive) in self.drives.iter_mut().enumerate() {
-                drive.drain(&mut self.works);
-                let system = self.system;
-                output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
+        let (end, system) = (self.end.at, self.system);
+        for (unit, drive) in self.drives.iter_mut().enumerate() {
+            if !self.is_at_work[unit] {
+                self.ledger.units[unit].settle_last(drive, end, &mut self.works);
             }
+            self.ledger.units[unit].note_rests(drive.rest_times(end));
+            if self.end.cut == 0 && !self.goes_on {
+                drive.drain(&mut self.works);
+            }
+            output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
         }
         self.end.clamped = self.times.clamped;
-        self.ledger.note_rests(&self.drives, self.end.at);
-        self.end.used = self.ledger.used(self.end.at);
+        self.end.used = self.ledger.used(end);
         self.end.phase = self.locks.iter().flatten().map(Lock::diagnostics).collect();
         self.end.note_lateness(&self.drives);
         Ok(self.end)

@@ -39,6 +39,7 @@ pub(super) fn run(
         engine: Engine::without_cpu(system, options.seed),
         times: IssueTimes::new(options.replay, system.volumes.len()),
         is_measured: options.replay == Replay::Measured,
+        goes_on: false,
         until: options.until.unwrap_or(Nanos::MAX),
         end: RunEnd::default(),
     };
@@ -53,6 +54,7 @@ pub(super) fn run(
         let issued = replay.times.issue(id, request)?;
         if issued.at > replay.until {
             replay.pass(replay.until);
+            (replay.goes_on, replay.end.at) = (true, replay.until);
             break;
         }
         replay.pass(issued.at);
@@ -72,6 +74,8 @@ struct EventReplay {
     engine: Engine,
     times: IssueTimes,
     is_measured: bool,
+    /// Requests would come after the end.
+    goes_on: bool,
     until: Nanos,
     end: RunEnd,
 }
@@ -86,6 +90,9 @@ impl EventReplay {
     fn serve(&mut self, issued: &Issued, output: &mut Output<'_>) -> Result<bool, SystemError> {
         let mut request = issued.request;
         request.arrival = issued.at;
+        if let Some(measured) = self.times.measured_finish(issued) {
+            self.engine.expect(request.device as usize, measured);
+        }
         self.engine.submit(request, None)?;
         while !(self.engine.is_idle() && self.engine.has_free_buses()) {
             if self.engine.step(self.until) == Step::Nothing {
@@ -116,12 +123,12 @@ impl EventReplay {
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
-        if self.end.cut == 0 {
+        self.end.used = self.engine.used(self.end.at);
+        if self.end.cut == 0 && !self.goes_on {
             self.engine.drain();
         }
         output.push_background(self.engine.background.drain(..))?;
         self.end.clamped = self.times.clamped;
-        self.end.used = self.engine.used(self.end.at);
         self.end.note_lateness(self.engine.drives());
         Ok(self.end)
     }

@@ -221,14 +221,24 @@ impl Worker {
     /// Counting begins at `now`, but for what is on its way.
     pub(super) fn restart(&mut self, now: Nanos, is_observing: bool) {
         self.pass(now);
+        self.drive.settle(now);
         self.note_rests(now);
         self.unit.restart(now);
         self.bus.restart(now);
         self.is_observing = is_observing;
     }
 
+    /// The run ends at `end`: books what has happened by then, the drive's own work, too.
+    pub(super) fn settle_last(&mut self, end: Nanos, works: &mut Vec<Background>) {
+        self.pass(end);
+        if self.free_at <= end {
+            self.unit.settle_last(&mut self.drive, end, works);
+        }
+        self.note_rests(end);
+    }
+
     /// The drive was in its power conditions for so long up to `now`.
-    pub(super) fn note_rests(&mut self, now: Nanos) {
+    fn note_rests(&mut self, now: Nanos) {
         self.unit.note_rests(self.drive.rest_times(now));
     }
 

@@ -183,6 +183,11 @@ fn the_states_of_the_arm_take_no_longer_than_it_worked() {
     // What two commands have counted both: each state is shortened alike.
     assert_eq!(states(280), [70, 90, 35, 85]);
     assert_eq!(states(0), [0; 4]);
+    // The mechanism was waking up for some of the time.
+    let mut rests = RestTimes::default();
+    rests.0[1].recovering = Nanos(720);
+    let used = UnitUse { mechanism: Nanos(1000), work, background, rests, ..UnitUse::default() };
+    assert_eq!((used.active().seek, used.active().write), (70, 85));
 }
 
 fn timing() -> BusTiming {

@@ -117,6 +117,7 @@ impl<'s> Device<'s> {
         let end = self.book.end;
         let (used, drive): (Vec<UnitUse>, _) = match &mut self.path {
             Path::Closed(run) => {
+                run.workers.iter_mut().for_each(|worker| worker.settle_last(end, &mut Vec::new()));
                 let workers = &run.workers;
                 (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())
             }
