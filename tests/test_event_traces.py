@@ -259,6 +259,91 @@ def test_losses_are_said_and_left_out(tmp_path: Path) -> None:
     assert "an empty file of processor 6" in page.read_text()
 
 
+def blkparse_line(number: int, at_us: int, action: str, sector: int) -> str:
+    name = "[0]" if action == "C" else "[db]"
+    return f"8,0 0 {number} {at_us // 10**6}.{at_us % 10**6:06}000 7 {action} R {sector} + 8 {name}\n"
+
+
+def lost_queueings(path: Path) -> Path:
+    """Reads that wait for 9 ms and take 1; of every third the queueing is lost."""
+    events = sorted(
+        (10_000 * each + at, action, 64 * each)
+        for each in range(600)
+        for at, action in ((0, "Q"), (9_000, "D"), (10_000, "C"))
+        if action != "Q" or each % 3 < 2
+    )
+    path.write_text("".join(blkparse_line(number, *event) for number, event in enumerate(events, 1)))
+    return path
+
+
+def test_a_response_that_is_not_known_is_told_by_no_verb_and_no_file(tmp_path: Path) -> None:
+    trace = lost_queueings(tmp_path / "t.txt")
+    about = headstack("trace", "analyze", trace, "--json").json()
+    assert (about["without_queueing"], about["response_ms"]["mean"]) == (200, 10.0)
+    traces = [trace]
+    for name in ("t.parquet", "t.csv"):
+        headstack("trace", "convert", trace, tmp_path / name)
+        traces.append(tmp_path / name)
+    for each in traces:
+        told = headstack("trace", "info", each, "--json").json()
+        assert (told["requests"], told["response_ms"]["min"], told["service_ms"]["mean"]) == (600, 10.0, 1.0), each
+        assert headstack("trace", "analyze", each, "--json").json()["response_ms"]["count"] == 400, each
+    for name in ("msr", "srt", "biosnoop", "fio-latency"):
+        why = refused("trace", "convert", trace, tmp_path / "t.out", "--as", name)
+        assert "no measured response" in why, name
+        assert not (tmp_path / "t.out").exists(), name
+
+
+@pytest.mark.parametrize("start_us", [0, 5_000_000, 3_599_990_000, 7_200_000_000])
+def test_a_bad_record_costs_no_other_on_a_clock_that_began_within_the_hour(tmp_path: Path, start_us: int) -> None:
+    trace, table = tmp_path / "t.txt", tmp_path / "t.csv"
+    events = [(start_us + 10_000 * each + at, action, 64 * each)
+              for each in range(50) for at, action in ((0, "Q"), (9_000, "D"), (10_000, "C"))]  # fmt: skip
+    lines = [blkparse_line(number, *event) for number, event in enumerate(events, 1)]
+    lines.insert(75, "8,0 0 9999 6.xx0000000 7 Q R 99 + 8 [db]\n")
+    trace.write_text("".join(lines))
+    written = headstack("trace", "convert", trace, table, "--json").json()
+    assert (written["requests"], written["notes"]["bad_records"]) == (50, 1)
+    assert table.read_text().splitlines()[2].startswith("0,8388608,0,8,R,9000000,10000000")
+    about = headstack("trace", "info", trace, "--json").json()
+    assert about["span_s"] == 0.49
+    part = headstack("trace", "convert", trace, table, "--from", "0.25", "--json").json()
+    assert part["requests"] == 25
+
+
+def test_biosnoop_that_counts_from_its_start_keeps_its_times(tmp_path: Path) -> None:
+    trace = tmp_path / "bio.txt"
+    lines = ["TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  QUE(ms) LAT(ms)"]
+    lines += [f"{1 + each / 100:.6f} postgres 77 sda R {800 * each} 4096 0.5 2.0" for each in range(50)]
+    trace.write_text("\n".join(lines) + "\n")
+    about = headstack("trace", "analyze", trace, "--json").json()
+    assert (about["span_s"], about["response_ms"]["mean"], about["service_ms"]["mean"]) == (0.49, 2.5, 2.0)
+
+
+def test_halves_that_no_file_tells_of_are_shown_by_match(tmp_path: Path) -> None:
+    trace, run = lost_queueings(tmp_path / "t.txt"), tmp_path / "run.blktrace.0"
+    assert headstack("trace", "match", trace, "--json").json()["format"] == "blkparse"
+    record = struct.Struct("<IIQQIIIIIHH")
+    actions = {"Q": 1 << 20 | 1, "D": 1 << 22 | 7, "C": 1 << 23 | 8}
+    lines = [line.split() for line in trace.read_text().splitlines()]
+    run.write_bytes(b"".join(
+        record.pack(0x65617407, number, int(line[3].replace(".", "")), int(line[7]), 4096, actions[line[5]] | 1 << 16,
+                    7, 8 << 20, 0, 0, 0)
+        for number, line in enumerate(lines, 1)
+    ))  # fmt: skip
+    assert "halves of 200 requests" in headstack("trace", "match", run).out
+
+
+def test_a_trace_of_halves_is_not_said_to_be_left_out_by_options(tmp_path: Path) -> None:
+    trace = tmp_path / "t.txt"
+    trace.write_text("".join(blkparse_line(n, 1000 * n, "QD"[n % 2], 8 * (n // 2)) for n in range(1, 9)))
+    for verb in (("info", trace), ("convert", trace, tmp_path / "t.csv")):
+        said = headstack("trace", *verb).err
+        assert "holds no whole request" in said
+        assert "options" not in said
+    assert "nothing of the trace was chosen" in headstack("trace", "info", trace, "--op", "read").err
+
+
 def test_options_that_shape_are_not_offered_by_verbs_that_look(events: Path) -> None:
     for verb in ("info", "analyze", "match", "make"):
         words = headstack("trace", verb, "--help").out

@@ -227,6 +227,23 @@ def test_one_trace_is_joined_with_itself_only_after_itself(tmp_path: Path) -> No
     assert "nothing of the trace was chosen" in none.err
 
 
+def test_ticks_without_a_response_are_analysed(tmp_path: Path) -> None:
+    ticks = tmp_path / "ticks.txt"
+    ticks.write_text("S: (32,0x10):2:R:1984:22127\nS: (32,0x10):2:R:1994:22137\n")
+    shown = headstack("trace", "analyze", ticks)
+    assert "holds no whole request" in shown.err
+    assert headstack("trace", "analyze", ticks, "--json").json()["orphans"] == 2
+
+
+def test_no_time_between_two_instants_is_refused(tmp_path: Path) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text("arrival_ms,lba,sectors,op\n5,1,8,R\n20,2,8,R\n")
+    for part in (("--from", "5s", "--to", "1s"), ("--to", "0"), ("--from", "1m", "--to", "60")):
+        assert "no time lies between" in refused("trace", "analyze", trace, *part)
+    for verb in (("info", trace), ("analyze", trace), ("convert", trace, tmp_path / "none.csv")):
+        assert "nothing of the trace was chosen" in headstack("trace", *verb, "--from", "9s").err
+
+
 def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:
     trace, page = tmp_path / "fleet.csv", tmp_path / "fleet.html"
     rows = [

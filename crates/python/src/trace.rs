@@ -223,8 +223,8 @@ impl Trace {
         let (poll, refusal) = Poll::new(progress);
         let (info, notes) = guarded(py, || {
             leniently(strict, |tolerant| {
-                let reader = open(&self.path, &OpenOptions { tolerant, ..self.chosen_part() })?;
-                let lead = reader.lead();
+                let mut reader = open(&self.path, &OpenOptions { tolerant, ..self.chosen_part() })?;
+                let lead = reader.lead()?;
                 let mut source = Polled::new(reader, poll.sibling());
                 let info = TraceInfo::of_source(&mut source, self.sector_bytes).map_err(|e| refusal.or(e))?;
                 let (skipped, in_order) = (source.inner().records_skipped(), source.inner().in_order());

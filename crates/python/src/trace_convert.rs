@@ -83,8 +83,8 @@ fn requests(
     tolerant: bool,
     poll: Poll,
 ) -> Result<Written, Error> {
-    let reader = open(&trace.path, &OpenOptions { tolerant, ..trace.of_devices() })?;
-    let (lead, sector_bytes) = (reader.lead(), reader.sector_bytes());
+    let mut reader = open(&trace.path, &OpenOptions { tolerant, ..trace.of_devices() })?;
+    let (lead, sector_bytes) = (reader.lead()?, reader.sector_bytes());
     let mut shaping = trace.shaping().clone();
     if lead > Nanos::ZERO {
         let later = |at: Nanos| Nanos(at.0.saturating_add(lead.0));

@@ -50,12 +50,12 @@ pub(crate) fn match_trace<'py>(
                 }
             }
             let mut value = events_value(&ios.summary());
-            extend(&mut value, json!({ "notes": notes(&ios.notes()) }));
+            extend(&mut value, json!({ "format": format, "notes": notes(&ios.notes()) }));
             return Ok(value);
         }
         let (summary, seen) = match_file(&trace.path, &options)?;
         let mut value = ticks_value(&summary);
-        extend(&mut value, json!({ "notes": notes(&seen) }));
+        extend(&mut value, json!({ "format": format, "notes": notes(&seen) }));
         Ok(value)
     })?;
     typed(py, &value)

@@ -44,6 +44,8 @@ pub(crate) struct Gate {
     takes_flushes: bool,
     skipped: u64,
     tolerant: bool,
+    /// What the first arrival became: on a clock that begins shortly before it there is less room for earlier ones.
+    lead: Nanos,
     notes: Notes,
 }
 
@@ -130,6 +132,7 @@ impl Gate {
             takes_flushes: false,
             skipped: 0,
             tolerant: false,
+            lead: Nanos::ZERO,
             notes: Notes::default(),
         }
     }
@@ -153,9 +156,13 @@ impl Gate {
         }
     }
 
-    /// What the first arrival becomes, where the clock is not the trace's own.
+    /// What the first arrival becomes, where the clock is not the trace's own; before it is seen, what it may become at most.
     pub(crate) fn lead(&self) -> Nanos {
-        if self.tolerant && !matches!(self.clock, Clock::Trace) { SLACK } else { Nanos::ZERO }
+        match self.clock {
+            Clock::Trace => Nanos::ZERO,
+            Clock::Unknown if self.tolerant => SLACK,
+            Clock::Unknown | Clock::Since(_) => self.lead,
+        }
     }
 
     /// What a tolerant gate left out so far.
@@ -250,6 +257,7 @@ impl Gate {
                 let slack = if self.tolerant { SLACK } else { Nanos::ZERO };
                 let zero = request.arrival.saturating_sub(slack);
                 self.clock = Clock::Since(zero);
+                self.lead = request.arrival.saturating_sub(zero);
                 rebase(request, zero);
             }
             Clock::Since(zero) if request.arrival < zero => {

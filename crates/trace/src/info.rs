@@ -225,8 +225,10 @@ impl Survey {
         device.end = device.end.max(end);
         device.sequential += u64::from(device.previous_end == Some(first));
         device.previous_end = Some(end);
+        if let Some(response) = request.measured_response() {
+            self.response.push(response);
+        }
         if let Some(finish) = request.finish.present() {
-            self.response.push(finish.saturating_sub(request.arrival));
             self.outstanding.push(request.arrival, request.arrival, finish);
             if let Some(start) = request.start.present() {
                 self.service.push(finish.saturating_sub(start));

@@ -57,7 +57,7 @@ impl Io {
             merges: 0,
             sync: false,
             raw: false,
-            response_known: true,
+            response_known: !request.flags.contains(RequestFlags::ARRIVAL_UNKNOWN),
         }
     }
 

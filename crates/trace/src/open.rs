@@ -202,6 +202,8 @@ pub struct TraceReader {
     /// For traces of requests; events are chosen before they are paired.
     chosen: Option<Chosen>,
     cut: Cut,
+    /// The first batch, once somebody asked where it lies; empty when it was delivered.
+    ahead: Option<Vec<Request>>,
 }
 
 impl TraceReader {
@@ -228,6 +230,7 @@ impl TraceReader {
             delivery: Delivery::default(),
             chosen,
             cut: Cut::default(),
+            ahead: None,
         }
     }
 
@@ -268,9 +271,18 @@ impl TraceReader {
         self.decoder.records_skipped() + self.gate.skipped()
     }
 
-    /// Where the first arrival lies on its clock: a tolerant reader leaves room for earlier ones.
-    pub fn lead(&self) -> Nanos {
-        self.gate.lead()
+    /// Where the first arrival lies on its clock: a tolerant reader leaves room for earlier ones. The first requests are read
+    /// ahead for it, if none were.
+    ///
+    /// # Errors
+    /// As the first call of [`RequestSource::next_batch`].
+    pub fn lead(&mut self) -> Result<Nanos, TraceError> {
+        if self.ahead.is_none() {
+            let mut first = Vec::new();
+            self.read(&mut first)?;
+            self.ahead = Some(first);
+        }
+        Ok(self.gate.lead())
     }
 
     /// What was taken off every instant read so far, so that the trace's own clock can be told.
@@ -367,12 +379,22 @@ impl TraceReader {
     }
 }
 
-impl RequestSource for TraceReader {
-    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+impl TraceReader {
+    fn read(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         if !self.delivery.begin(batch)? {
             return Ok(());
         }
         let result = self.fill(batch);
         self.delivery.end(batch, result)
+    }
+}
+
+impl RequestSource for TraceReader {
+    fn next_batch(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        if let Some(first) = self.ahead.as_mut().filter(|first| !first.is_empty()) {
+            *batch = std::mem::take(first);
+            return Ok(());
+        }
+        self.read(batch)
     }
 }

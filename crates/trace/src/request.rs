@@ -50,6 +50,12 @@ impl Request {
         self.sectors == 0 && self.flags.contains(RequestFlags::FLUSH)
     }
 
+    /// Arrival to completion, where the trace has both.
+    pub fn measured_response(&self) -> Option<Nanos> {
+        let finish = self.finish.present().filter(|_| !self.flags.contains(RequestFlags::ARRIVAL_UNKNOWN));
+        finish.map(|finish| finish.saturating_sub(self.arrival))
+    }
+
     /// The measured service time (device time, without the driver's queue), where the trace has it.
     pub fn measured_service(&self) -> Option<Nanos> {
         match (self.start.present(), self.finish.present()) {

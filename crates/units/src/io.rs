@@ -49,8 +49,14 @@ impl RequestFlags {
     /// A completion's mark: it ended with an error (its duration limit had passed).
     pub const ABORTED: Self = Self(8192);
 
+    /// A trace's mark: when it arrived was not traced, and its dispatch stands for it. Its response is not known.
+    pub const ARRIVAL_UNKNOWN: Self = Self(16384);
+
     /// Both marks of a completion without its data.
     pub const WITHOUT_DATA: Self = Self(4096 | 8192);
+
+    /// The marks that say something of a trace or a completion, and nothing of what is asked of the drive.
+    pub const NOT_OF_A_COMMAND: Self = Self(Self::WITHOUT_DATA.0 | Self::ARRIVAL_UNKNOWN.0);
 
     /// Whether every mark of `other` is set.
     pub fn contains(self, other: Self) -> bool {

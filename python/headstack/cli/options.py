@@ -157,6 +157,11 @@ class ReadOptions:
                 "`--gap auto` compares a disksim-validate trace with a drive, which only validate and calibrate do",
                 "`headstack validate DRIVE --trace …` tells; then give `--gap after` or `--gap before`",
             )
+        from_s = None if self.from_ is None else seconds(self.from_, "--from")
+        to_s = None if self.to is None else seconds(self.to, "--to")
+        if to_s is not None and to_s <= (from_s or 0.0):
+            problem = f"no time lies between --from {self.from_ or 0} and --to {self.to}"
+            raise InputError(problem, "--to is an instant of the trace, after --from")
         return {
             "format": self.format,
             "columns": pairs(self.column, "--column"),
@@ -166,8 +171,8 @@ class ReadOptions:
             "sort": self.sort,
             "skip_zero_length": self.skip_zero_length,
             "devices": [_device(word) for word in self.device],
-            "from_s": None if self.from_ is None else seconds(self.from_, "--from"),
-            "to_s": None if self.to is None else seconds(self.to, "--to"),
+            "from_s": from_s,
+            "to_s": to_s,
             "op": self.op,
             "processes": list(self.process),
             "pairing": self.pairing,

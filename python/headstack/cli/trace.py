@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headstack.results.traces import TraceInfo
 
 NOTHING_CHOSEN = "nothing of the trace was chosen: no request is left by what options leave out"
+NOTHING_WHOLE = "the trace holds no whole request"
 
 app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
 app.command(
@@ -76,7 +77,7 @@ def info(
         about = how.open(trace).info(strict=strict, progress=progress)
     output.trace_notes(about["notes"])
     if not about["requests"]:
-        output.warning(NOTHING_CHOSEN)
+        output.warning(nothing_left(how))
     if json:
         output.print_json({"trace": as_given(trace), **about})
     else:
@@ -103,7 +104,7 @@ def convert(
     output.trace_notes(written["notes"])
     requests, others = written["requests"], written["others"]
     if not requests + others:
-        output.warning(f"{NOTHING_CHOSEN}; the file holds none")
+        output.warning(f"{nothing_left(how)}; the file holds none")
     if json:
         output.print_json({"trace": as_given(trace), "out": str(out), **written})
     else:
@@ -125,6 +126,12 @@ def formats(*, json: Json = False) -> int:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
         output.sentence("Written: " + ", ".join(written_formats()))
     return 0
+
+
+def nothing_left(how: ReadOptions) -> str:
+    """Why no request is left: all are left out, or none is whole."""
+    chosen = how.device or how.from_ or how.to or how.op or how.process or how.skip_zero_length
+    return NOTHING_CHOSEN if chosen else NOTHING_WHOLE
 
 
 def _device(device: int) -> str:

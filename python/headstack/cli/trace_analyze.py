@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
+from headstack.cli.trace import nothing_left
 from headstack.remote import as_given
 from headstack.report import causes
 from headstack.report.losses import lost_words, unpaired_words
@@ -40,8 +41,8 @@ def analyze(
         from headstack.report.trace import trace_page
 
         trace_page(trace.name or as_given(trace), about).write(report)
-    if why := unpaired_words(about):
-        output.warning(why)
+    if not about["requests"] and not (about["flushes"] or about["discards"]):
+        output.warning(unpaired_words(about) or nothing_left(how))
     if json:
         output.print_json({"trace": as_given(trace), **about})
         return 0

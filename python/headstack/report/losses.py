@@ -13,7 +13,7 @@ _TORN = 20
 
 def unpaired_words(about: Mapping[str, Any]) -> str | None:
     """Why a trace of events comes to no requests, and what to record, if it has events."""
-    if about.get("pairs") != 0:
+    if about.get("pairs") != 0 or "events" not in about:
         return None
     counts = about["events"]["by_action"]
     began, ended = counts.get("Q", 0) + counts.get("D", 0), counts.get("C", 0)

@@ -254,6 +254,7 @@ class Paired(TypedDict, total=False):
 class Matching(Paired):
     """How events became requests, and how many stayed alone."""
 
+    format: str
     pairs: int
     orphans: int
     """Events that stayed unpaired."""

@@ -125,7 +125,7 @@ pub(crate) fn row(
         device: request.device,
         drive: finished.drive,
         op: request.op,
-        flags: request.flags.without(RequestFlags::WITHOUT_DATA).with(finished.ended),
+        flags: request.flags.without(RequestFlags::NOT_OF_A_COMMAND).with(finished.ended),
         cache: finished.cache,
         sectors: request.sectors,
         lba: request.lba,

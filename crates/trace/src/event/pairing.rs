@@ -226,6 +226,11 @@ impl Pairing {
         if self.losses.services.are_many(left.lost.saturating_sub(alone)) {
             return true;
         }
+        // A driver that completes other sectors than it was given leaves a dispatch for each.
+        let given = self.counts.orphan_dispatches + left.all;
+        if self.losses.services.are_many(self.losses.undispatched.saturating_sub(given)) {
+            return true;
+        }
         if !self.losses.matter() {
             return false;
         }

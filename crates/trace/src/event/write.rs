@@ -3,7 +3,7 @@
 use headstack_units::{Nanos, Op};
 
 use super::{Action, Event, Marks};
-use crate::Request;
+use crate::{Request, RequestFlags};
 
 /// The events of one request; `sector_bytes` is a multiple of 512. Without a measured start and finish only `Q` is known.
 pub fn events_of(request: &Request, sector_bytes: u32) -> impl Iterator<Item = Event> {
@@ -24,9 +24,8 @@ pub fn events_of(request: &Request, sector_bytes: u32) -> impl Iterator<Item = E
         (request.start, Action::Issue),
         (request.finish, Action::Complete),
     ];
-    steps.into_iter().filter(|(time, _)| *time != Nanos::MAX).map(move |(time, action)| Event {
-        time,
-        action,
-        ..event
-    })
+    let queued = !request.flags.contains(RequestFlags::ARRIVAL_UNKNOWN);
+    let is_known =
+        move |&(time, action): &(Nanos, Action)| time != Nanos::MAX && (queued || action != Action::Queue);
+    steps.into_iter().filter(is_known).map(move |(time, action)| Event { time, action, ..event })
 }

@@ -57,7 +57,8 @@ impl Completed {
 
 impl Form for Completed {
     fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
-        let finish = request.finish.present().ok_or((number, NO_RESPONSE))?;
+        let response = request.measured_response().ok_or((number, NO_RESPONSE))?;
+        let finish = request.arrival.saturating_add(response);
         self.write_until(out, request.arrival);
         self.waiting.push(finish, *request);
         Ok(())

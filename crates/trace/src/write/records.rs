@@ -99,8 +99,7 @@ pub(super) fn decimal(ns: u64, digits: usize) -> String {
 }
 
 fn response(request: &Request) -> Result<u64, Refusal> {
-    let finish = request.finish.present().ok_or(NO_RESPONSE)?;
-    Ok(finish.saturating_sub(request.arrival).0)
+    Ok(request.measured_response().ok_or(NO_RESPONSE)?.0)
 }
 
 /// Writing to memory does not fail.
@@ -189,7 +188,7 @@ fn spc(out: &mut Vec<u8>, Record { request, .. }: &Record) -> Result<(), Refusal
 fn srt(out: &mut Vec<u8>, Record { request, sector_bytes, .. }: &Record) -> Result<(), Refusal> {
     const LATE: Refusal = "it arrives more than 2^32 seconds after the first, or takes so many microseconds";
     let us = |instant: Nanos| instant.0 / 1000;
-    let finish = request.finish.present().ok_or(NO_RESPONSE)?;
+    let finish = request.arrival.saturating_add(request.measured_response().ok_or(NO_RESPONSE)?);
     let start = request.start.present().unwrap_or(request.arrival);
     let arrival = us(request.arrival);
     let after = |instant: Nanos| u32::try_from(us(instant) - arrival).map_err(|_| LATE);

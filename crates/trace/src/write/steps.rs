@@ -5,14 +5,14 @@ use std::io::Write as _;
 use headstack_units::Nanos;
 
 use super::others::Form;
-use super::records::Refusal;
-use crate::Request;
+use super::records::{NO_RESPONSE, Refusal};
 use crate::event::blktrace::{Layout, push_record};
 use crate::event::write::events_of;
 use crate::event::{Action, Event, device_numbers};
 use crate::in_order::InOrder;
 use crate::tick::record::LAST_BLOCK;
 use crate::tick::{Half, TICKS_PER_S, TickRecord, text};
+use crate::{Request, RequestFlags};
 
 /// The names of these formats.
 pub(super) const NAMES: [&str; 7] =
@@ -110,6 +110,9 @@ impl Form for Steps {
         let ticks = self.format.starts_with("tick");
         if ticks {
             check_ticks(request).map_err(|reason| (number, reason))?;
+            if request.flags.contains(RequestFlags::ARRIVAL_UNKNOWN) {
+                return Err((number, NO_RESPONSE));
+            }
         }
         for event in events_of(request, 512) {
             // A driver with ticks sees the request and the response.

@@ -11,7 +11,7 @@ use super::claim::Claim;
 use super::together::LIVES;
 use super::{Pairing, PairingRule};
 use crate::event::{Event, Marks};
-use crate::{Io, Kind, Request};
+use crate::{Io, Kind, Request, RequestFlags};
 
 impl Pairing {
     pub(super) fn complete(&mut self, event: &Event) {
@@ -144,6 +144,7 @@ impl Pairing {
             return self.believe(None);
         }
         self.believe(Some(piece.queued));
+        self.losses.undispatched += u64::from(lost);
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {
@@ -159,6 +160,9 @@ impl Pairing {
     pub(super) fn end(&mut self, mut io: Io, time: Nanos) {
         let begun = io.request.start.present().unwrap_or(io.request.arrival);
         io.request.finish = time.max(begun);
+        if !io.response_known {
+            io.request.flags = io.request.flags.with(RequestFlags::ARRIVAL_UNKNOWN);
+        }
         self.counts.pairs += 1;
         self.counts.without_queueing += u64::from(!io.response_known);
         self.counts.discards += u64::from(io.kind == Kind::Discard);

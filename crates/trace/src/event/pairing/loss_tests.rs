@@ -525,3 +525,61 @@ fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() 
     assert_eq!(events.each_ref().map(|event| since(&mut whole, event)), [Nanos::ZERO; 3]);
     assert_eq!(since(&mut whole, &alone), Nanos::ZERO);
 }
+
+/// One dispatch in three is missing, and nothing else: the completions end what was queued, until one takes the queueing of another.
+#[test]
+fn dispatches_that_are_missing_tell_of_a_loss() {
+    let io = |number: u64, has_dispatch: bool| {
+        let (at, sector) = (1000 * number, 8 * (number % 64));
+        let dispatch = has_dispatch.then(|| event(at + 5, Issue, sector, 8, "R"));
+        let ends = [event(at, Queue, sector, 8, "R"), event(at + 10, Complete, sector, 8, "R")];
+        let [queue, complete] = ends;
+        [Some(queue), dispatch, Some(complete)].into_iter().flatten()
+    };
+    let is_lossy = |has_dispatch: fn(u64) -> bool| {
+        let mut pairing = Pairing::default();
+        (0..4 * LOOK)
+            .flat_map(|number| io(number, has_dispatch(number)))
+            .for_each(|event| pairing.push(&event));
+        pairing.is_lossy()
+    };
+    assert!(is_lossy(|number| number % 3 > 0));
+    assert!(!is_lossy(|_| true));
+    // A device without dispatches lost none.
+    assert!(!is_lossy(|_| false));
+    // A driver that completes other sectors than it was given leaves a dispatch for each.
+    let mut pairing = Pairing::default();
+    for number in 0..4 * LOOK {
+        let (at, sector) = (1000 * number, 64 * number);
+        let other = sector + if number % 3 == 0 { 16 } else { 0 };
+        pairing.push(&event(at, Queue, sector, 8, "R"));
+        pairing.push(&event(at, Queue, sector + 16, 8, "R"));
+        pairing.push(&event(at + 5, Issue, sector, 8, "R"));
+        pairing.push(&event(at + 10, Complete, other, 8, "R"));
+    }
+    assert!(!pairing.is_lossy());
+}
+
+/// What is told of a request whose queueing was lost says so wherever it is kept.
+#[test]
+fn an_arrival_that_is_not_known_is_marked() {
+    let mut pairing = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses: certain() });
+    let events = [
+        event(0, Queue, 0, 8, "R"),
+        event(5, Issue, 0, 8, "R"),
+        event(9, Issue, 64, 8, "R"),
+        event(10, Complete, 0, 8, "R"),
+        event(20, Complete, 64, 8, "R"),
+    ];
+    push_all(&mut pairing, &events);
+    let mut ios = Vec::new();
+    pairing.finish(&mut ios);
+    let known: Vec<_> = ios.iter().map(|io| io.request.measured_response().map(|time| time.0)).collect();
+    assert_eq!((known, responses(&ios)), (vec![Some(10), None], vec![Some(10), None]));
+    assert_eq!(ios[1].request.measured_service(), Some(Nanos(11)));
+    // Read back as a request it stays unknown, and written as events it has no queueing.
+    assert_eq!(Io::new(ios[1].request).response(), None);
+    let actions: Vec<_> =
+        crate::event::write::events_of(&ios[1].request, 512).map(|event| event.action).collect();
+    assert_eq!(actions, [Issue, Complete]);
+}

@@ -15,6 +15,8 @@ pub(crate) struct Losses {
     pub(super) flushes: Mispairs,
     /// Completions for which only a dispatch was left that had lost its own.
     pub(super) overtaken: u64,
+    /// Completions of what was queued and never dispatched, of devices whose dispatches are traced.
+    pub(super) undispatched: u64,
     /// Whether several of the same sectors are at the device at once.
     pub(super) overlaps: Overlaps,
 }
@@ -78,12 +80,13 @@ impl Losses {
 
     /// All of the trace has been seen.
     pub(super) fn survey(self) -> Self {
-        let Self { services, waits, flushes, overtaken, overlaps } = self;
+        let Self { services, waits, flushes, overtaken, undispatched, overlaps } = self;
         Self {
             services: services.survey(),
             waits: waits.survey(),
             flushes: flushes.survey(),
             overtaken,
+            undispatched,
             overlaps,
         }
     }

@@ -23,6 +23,7 @@ const OVERTAKEN: u64 = 1 << 8;
 
 /// How many are at the device.
 pub(super) struct Left {
+    pub(super) all: u64,
     pub(super) lost: u64,
     pub(super) young: u64,
 }
@@ -182,9 +183,10 @@ impl Pairing {
 
     /// What is at the device: what lost its completion, and of what was asked for again what may be completed yet.
     pub(super) fn left(&self) -> Left {
-        let mut left = Left { lost: 0, young: 0 };
+        let mut left = Left { all: 0, lost: 0, young: 0 };
         for active in self.active.values().flatten() {
             let is_lost = self.completions - active.behind >= OVERTAKEN;
+            left.all += 1;
             left.lost += u64::from(is_lost);
             left.young += u64::from(active.superseded && !is_lost);
         }
