@@ -289,7 +289,7 @@ def test_a_response_that_is_not_known_is_told_by_no_verb_and_no_file(tmp_path: P
         assert (told["requests"], told["response_ms"]["min"], told["service_ms"]["mean"]) == (600, 10.0, 1.0), each
         assert headstack("trace", "analyze", each, "--json").json()["response_ms"]["count"] == 400, each
     for name in ("msr", "srt", "biosnoop", "fio-latency"):
-        why = refused("trace", "convert", trace, tmp_path / "t.out", "--as", name)
+        why = refused("trace", "convert", trace, tmp_path / "t.out", "--as", name, "--device", "8,0=0")
         assert "no measured response" in why, name
         assert not (tmp_path / "t.out").exists(), name
 

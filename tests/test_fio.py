@@ -185,6 +185,7 @@ def test_a_job_ends_when_its_bytes_are_moved_or_its_time_is_over(tmp_path: Path)
             "popular blocks within zones",
         ),
         (["rw=randread:8"], "runs of so many requests"),
+        (["rw=randread", "iodepth=0"], "iodepth=0: nothing is ever asked for"),
         (["rw=rw:64k"], "of one direction"),
         (["rw=read:-64k"], "only a distance upwards"),
         (["rw=randread", "zonemode=strided"], "needs a `zonesize`"),
