@@ -174,6 +174,26 @@ def test_a_table_gives_the_planted_delay_and_is_scored_on_other_files(tmp_path: 
     assert "no throughput of the table depends on it" in shown
 
 
+def test_a_saved_model_goes_on_and_is_no_drive(tmp_path: Path) -> None:
+    """It could be read in Python alone; verbs spoke of a field that a cache does not have."""
+    table, saved = _planted(tmp_path / "t.csv"), tmp_path / "s.toml"
+    words = ("--table", table, "--law", "constant", "--json")
+    once = command("calibrate", DRIVE, *words, "--save", saved).json()
+    assert stream.model(saved).spec == once["model"]
+    again = command("calibrate", saved, *words).json()
+    assert again["system"] == "s"
+    assert again["train"]["before"]["mean_percent"] < 0.01
+    assert again["test"]["before"]["mean_percent"] < 0.01
+    for verb in (
+        ("simulate", saved, "--workload", "unix-like"),
+        ("drives", "check", saved),
+        ("measure", f"sim:{saved}"),
+    ):
+        said = refused(*verb)
+        assert "this is a model of streams" in said
+        assert "headstack calibrate" in said
+
+
 def test_units_are_read_from_the_names_of_columns(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("op,file_mib,record_mib,mib_per_s\nread,100,1,30\n")

@@ -380,7 +380,7 @@ class StreamModel:
     ----------
     drive
         A name in the library, or the path of a drive file: its media rates, switches, bus, buffer and overhead are taken over,
-        without delays.
+        without delays. Or the path of a model that was saved.
     json
         A description instead, as `spec` gives it, in JSON.
     toml

@@ -26,7 +26,7 @@ __all__ = ["StreamModel", "model", "throughputs"]
 
 
 def model(source: str | Path | StreamModel, values: Mapping[str, Any] | None = None) -> StreamModel:
-    """Make a model of a drive (a library name or a drive file), or of another model with some values replaced.
+    """Make a model of a drive (a library name or a drive file), or take one that was saved, or another with some values replaced.
 
     `values` are by dotted path, as `StreamModel.spec` has them: `{"cache.command_kib": None, "cache.read_delay":
     {"normal_ms": [0.01, 0.002]}}`. The laws of a delay are those of a workload's times.

@@ -20,7 +20,7 @@ pub(crate) fn drive_spec(
     overrides: &[(String, String)],
 ) -> Result<(String, DriveSpec, OldNames), Error> {
     let Source { name, origin, text, .. } =
-        library::resolve("drive", source, &[library::drives()], None::<&Path>)?;
+        library::resolve(library::DRIVE, source, &[library::drives()], None::<&Path>)?;
     Ok((name, DriveSpec::from_toml_with(&origin, &text, overrides)?, old_names(&text)))
 }
 

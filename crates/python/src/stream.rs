@@ -2,7 +2,6 @@
 
 use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::{Error, guarded};
-use crate::library;
 use crate::range::{RepeatCount, Seed, StartPercent};
 use headstack_stream::{Law, Model, ModelSpec, Parameter, Repeats, Start, StreamFit, StreamRun, Throughput};
 use pyo3::prelude::*;
@@ -15,7 +14,7 @@ use serde_json::json;
 /// ----------
 /// drive
 ///     A name in the library, or the path of a drive file: its media rates, switches, bus, buffer and overhead are taken over,
-///     without delays.
+///     without delays. Or the path of a model that was saved.
 /// json
 ///     A description instead, as `spec` gives it, in JSON.
 /// toml
@@ -32,10 +31,7 @@ impl StreamModel {
     #[pyo3(signature = (drive=None, *, json=None, toml=None))]
     fn new(drive: Option<&str>, json: Option<&str>, toml: Option<&str>) -> Result<Self, Error> {
         let (name, spec) = match (drive, json, toml) {
-            (Some(drive), None, None) => {
-                let (name, spec, _) = library::drive_spec(drive, &[])?;
-                (name, ModelSpec::of_drive(&spec))
-            }
+            (Some(drive), None, None) => headstack_stream::model_of(drive)?,
             (None, Some(text), None) => ("stream model".to_owned(), from_json(text)?),
             (None, None, Some(text)) => {
                 ("stream model".to_owned(), ModelSpec::from_toml("stream model", text)?)

@@ -43,7 +43,7 @@ mod tracks;
 
 pub use fit::{Fitted, StreamFit, Throughput, differences, fit};
 pub use model::Model;
-pub use of_drive::drive_of;
+pub use of_drive::{drive_of, model_of};
 pub use parameter::{Law, Parameter};
 pub use run::{FileTime, Repeats, Start, StreamResult, StreamRun};
 pub use spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};

@@ -17,9 +17,22 @@ const ATA_COMMAND_KIB: f64 = 128.0;
 /// # Errors
 /// [`SystemError::UnknownName`], [`SystemError::Io`] and [`SystemError::Drive`].
 pub fn drive_of(name: &str) -> Result<(String, DriveSpec), SystemError> {
-    let source = library::resolve("drive", name, &[library::drives()], None)?;
+    let source = library::resolve(library::DRIVE, name, &[library::drives()], None)?;
     let spec = DriveSpec::from_toml_with(&source.origin, &source.text, &[])?;
     Ok((source.name, spec))
+}
+
+/// The model of a drive of the library or of a file, or a model that was saved, and its name.
+///
+/// # Errors
+/// As [`drive_of`], and [`SystemError::Syntax`] for what is no model.
+pub fn model_of(name: &str) -> Result<(String, ModelSpec), SystemError> {
+    let source = library::resolve("drive or stream model", name, &[library::drives()], None)?;
+    if library::is_stream_model(&source.text) {
+        return Ok((source.name, ModelSpec::from_toml(&source.origin, &source.text)?));
+    }
+    let spec = DriveSpec::from_toml_with(&source.origin, &source.text, &[])?;
+    Ok((source.name, ModelSpec::of_drive(&spec)))
 }
 
 impl ModelSpec {

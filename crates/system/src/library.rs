@@ -83,6 +83,31 @@ pub fn read(path: &Path) -> Result<Source, SystemError> {
     })
 }
 
+/// What is looked for where a drive is needed.
+pub const DRIVE: &str = "drive";
+/// What is looked for where a system is needed, which a lone drive is, too.
+pub const DRIVE_OR_SYSTEM: &str = "drive or system";
+
+/// Whether a text is a model of streams (`headstack-stream`), as `calibrate` saves it, and not a drive.
+pub fn is_stream_model(text: &str) -> bool {
+    toml::from_str::<toml::Table>(text).is_ok_and(|table| {
+        table.contains_key("server") && table.contains_key("mechanism") && !table.contains_key("layout")
+    })
+}
+
+fn no_stream_model(source: Source) -> Result<Source, SystemError> {
+    if !is_stream_model(&source.text) {
+        return Ok(source);
+    }
+    Err(SystemError::Syntax {
+        origin: source.origin,
+        message: "this is a model of streams, which knows nothing of sectors and seeks: no drive\nhint: name a drive. To run streams \
+                  with it: `headstack.stream.model(FILE)` in Python; to fit it to other throughputs: `headstack calibrate FILE \
+                  --table F.csv`"
+            .to_owned(),
+    })
+}
+
 /// Finds `word` in `lists`, or reads it as a path if it ends in `.toml`, holds a separator, or is an existing file.
 /// `kind` ("drive", "workload") is used in messages; `directory` is what a relative path is relative to.
 ///
@@ -99,7 +124,8 @@ pub fn resolve(
     }
     let path = directory.map_or_else(|| PathBuf::from(word), |directory| directory.join(word));
     if is_path(word) || path.is_file() {
-        return read(&path);
+        let source = read(&path)?;
+        return if kind == DRIVE || kind == DRIVE_OR_SYSTEM { no_stream_model(source) } else { Ok(source) };
     }
     let known = lists.iter().flat_map(|list| list.iter()).map(|entry| entry.name.to_owned());
     Err(SystemError::unknown(kind, word, known))
@@ -125,5 +151,19 @@ mod tests {
         assert!(unknown.to_string().contains("no workload called `light-milion`"), "{unknown}");
         assert!(unknown.hint().unwrap().contains("light-million"));
         assert!(matches!(resolve("drive", "nowhere/x.toml", &[drives()], None), Err(SystemError::Io { .. })));
+    }
+
+    #[test]
+    fn a_stream_model_is_no_drive_and_no_drive_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("streams.toml");
+        std::fs::write(&path, "[server]\n[cache]\nsize_kib = 8\n[mechanism]\nheads = 2\n").unwrap();
+        let named = |kind| resolve(kind, path.to_str().unwrap(), &[drives()], None);
+        for kind in [DRIVE, DRIVE_OR_SYSTEM] {
+            let said = named(kind).unwrap_err().to_string();
+            assert!(said.contains("this is a model of streams") && said.contains("--table"), "{said}");
+        }
+        assert!(named("drive or stream model").is_ok());
+        assert!(drives().iter().all(|entry| !is_stream_model(entry.source().text.as_ref())));
     }
 }

@@ -90,7 +90,7 @@ class StreamCalibration:
             f"Off by {off}.",
             *(f"Fitted: {it}." for it in told),
             *(f"Not identifiable: {it}." for it in unknown),
-            "In Python: headstack.stream.StreamModel(toml=Path(NAME).read_text()).",
+            "In Python: headstack.stream.model(NAME). `headstack calibrate NAME --table F` goes on from it.",
         ]
 
 

@@ -24,7 +24,7 @@ impl SystemConfig {
     /// [`SystemError`], naming the file, the place and what would be allowed.
     pub fn load(name: &str, set: &Overrides) -> Result<Self, SystemError> {
         let lists = [library::drives(), library::systems()];
-        let source = library::resolve("drive or system", name, &lists, None)?;
+        let source = library::resolve(library::DRIVE_OR_SYSTEM, name, &lists, None)?;
         Self::from_source(&source, set)
     }
 
