@@ -15,6 +15,9 @@ use crate::effect::{log, of_device};
 /// So many last requests of a device are remembered: what goes on behind one of them is read ahead.
 const STREAMS: usize = 16;
 
+/// The distance of what goes on behind one of them, but the last: a drive that does not read ahead has to come back to it.
+const INTERRUPTED: usize = 40;
+
 /// What was seen fewer times is no measure.
 const KNOWN: u64 = 4;
 
@@ -79,7 +82,11 @@ impl Device {
         let request = &io.request;
         let in_stream = self.ends.contains(&request.lba.0);
         let before = self.ends[self.seen.wrapping_sub(1) % STREAMS];
-        let distance = if in_stream { 0 } else { 1 + far(request.lba.0.abs_diff(before)) };
+        let distance = match request.lba.0.abs_diff(before) {
+            0 => 0,
+            _ if in_stream => INTERRUPTED,
+            distance => 1 + far(distance),
+        };
         self.ends[self.seen % STREAMS] = request.lba.0.saturating_add(u64::from(request.sectors));
         self.seen += 1;
         // What takes no time on the trace's clock took less than a tick, and nobody knows how much less.

@@ -87,3 +87,28 @@ fn what_took_no_time_is_not_compared() {
     };
     assert_eq!(excesses(true), excesses(false));
 }
+
+/// Scans side by side on a drive that does not read ahead: what goes on behind the last request takes no seek, what goes on behind an
+/// earlier one does.
+#[test]
+fn a_stream_that_was_left_has_its_own_level() {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(5);
+    let (mut peers, mut scans, mut last) = (Peers::default(), [0_u64, 1 << 28, 1 << 29], 3);
+    let mut left = [Vec::new(), Vec::new()];
+    for k in 0..20_000_u64 {
+        // The first is seldom interrupted.
+        let scan = if last == 0 && random.random_range(0..10) > 0 { 0 } else { random.random_range(0..3) };
+        let arrival = Nanos(k * 20_000_000);
+        let ms = if scan == last { 0.5 } else { 8.0 } * random.random_range(0.8..1.2);
+        let request = Request::new(arrival, Op::Read, Lba(scans[scan]), 128);
+        scans[scan] += 128;
+        let peer = peers.push(&Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request }), 0);
+        if let Some(excess) = peer.and_then(|peer| peer.alike).filter(|_| k > 5_000) {
+            left[usize::from(scan == last)].push(excess);
+        }
+        last = scan;
+    }
+    let mean = |excess: &[f64]| excess.iter().sum::<f64>() / excess.len() as f64;
+    let between = mean(&left[1]) - mean(&left[0]);
+    assert!(left.iter().all(|each| each.len() > 1_000) && between.abs() < 0.05, "{between}");
+}
