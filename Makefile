@@ -84,12 +84,12 @@ $(STAMPS)/venv:
 
 # The package, installed in place with its command; Python code needs no build after that.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
-	$(call say,Building the core: 4 to 6 minutes from scratch on two cores)
+	$(call say,Building the core: 4 to 10 minutes from scratch on two cores)
 	@$(PIP) --no-build-isolation --editable '.[report,dask]'
 	@touch $@
 
 $(STAMPS)/install: $(STAMPS)/package $(CORE_SOURCES)
-	$(call say,Bringing the core up to date: up to 2 minutes after a change)
+	$(call say,Bringing the core up to date: up to 5 minutes after a change)
 	@$(BIN)/maturin develop --quiet --release --skip-install $(to_log)
 	@touch $@
 
@@ -131,7 +131,7 @@ test-build:
 	@cargo test --quiet --locked --no-run $(TESTED) --lib --tests
 
 test-rust:
-	$(call say,Rust tests: 8 to 13 minutes from scratch)
+	$(call say,Rust tests: 8 to 19 minutes from scratch)
 	@cargo test --quiet --locked $(TESTED) --lib --tests
 	@cargo test --quiet --locked $(TESTED) --doc
 
@@ -153,7 +153,7 @@ slow-streams:
 	@cargo test --quiet --locked $(SLOW_STREAMS) -- --ignored
 
 test-python: $(STAMPS)/dev
-	$(call say,Python tests: 5 to 7 minutes)
+	$(call say,Python tests: 5 to 10 minutes)
 	@$(BIN)/python -m pytest -n 3 -m 'not guest and not faults and not docs'
 
 # Property tests of all crates with cases by chance, ROUNDS times. What fails is kept in the crate's
