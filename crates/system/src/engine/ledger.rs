@@ -87,7 +87,7 @@ impl BusBook {
 
     /// The present request of a measured replay was complete at `measured`, whatever the model says.
     pub(crate) fn expect(&mut self, measured: Nanos) {
-        self.horizon = Horizon(Some(measured));
+        self.horizon = Horizon(measured);
     }
 
     /// A command is complete.
@@ -246,28 +246,28 @@ impl Total {
     }
 }
 
-/// When the present request of a measured replay was really complete. The next finds drive and bus as if this one had taken that
-/// long: no more of it counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Horizon(Option<Nanos>);
+/// When the present request of a measured replay was really complete, or never. The next finds drive and bus as if this one had taken
+/// that long: no more of it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Horizon(Nanos);
+
+impl Default for Horizon {
+    fn default() -> Self {
+        Self(Nanos::MAX)
+    }
+}
 
 impl Horizon {
     /// An instant, or the end of what counts.
     #[inline]
     fn cap(self, now: Nanos) -> Nanos {
-        match self.0 {
-            None => now,
-            Some(measured) => now.min(measured),
-        }
+        now.min(self.0)
     }
 
     /// A time that began at `from` at the earliest; when it did is not known.
     #[inline]
     fn within(self, from: Nanos, time: Nanos) -> Nanos {
-        match self.0 {
-            None => time,
-            Some(measured) => time.min(measured.saturating_sub(from)),
-        }
+        time.min(self.0.saturating_sub(from))
     }
 }
 
@@ -406,7 +406,7 @@ impl UnitBook {
 
     /// The present request of a measured replay was complete at `measured`, whatever the model says.
     pub(crate) fn expect(&mut self, measured: Nanos) {
-        self.horizon = Horizon(Some(measured));
+        self.horizon = Horizon(measured);
         self.mechanism.horizon = self.horizon;
     }
 
