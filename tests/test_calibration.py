@@ -297,3 +297,16 @@ def test_real_times_correct_a_drive_of_the_library() -> None:
     assert inward["after"] == pytest.approx(0.55, abs=0.1)
     assert found.summary["test"]["before"]["per_request"]["mae_percent"] == pytest.approx(3.39, abs=0.1)
     assert found.summary["test"]["after"]["per_request"]["mae_percent"] <= 1.95
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "after_ms", "warns"), [(0.0, 1e-6, False), (0.1, 0.104, False), (0.1, 0.12, True)]
+)
+def test_only_what_got_clearly_worse_is_a_warning(before_ms: float, after_ms: float, warns: bool) -> None:
+    def scores(ms: float) -> dict[str, object]:
+        kind = {"requests": 9, "per_request": {"mae_ms": ms}, "demerit_ms": 0.0}
+        return {"reads": kind, "writes": kind}
+
+    summary = {"test": {"before": scores(before_ms), "after": scores(after_ms)}}
+    found = headstack.Calibration(summary, "", None, None)  # type: ignore[arg-type]
+    assert (found.warning() is not None) == warns

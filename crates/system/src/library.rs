@@ -109,7 +109,7 @@ fn no_stream_model(source: Source) -> Result<Source, SystemError> {
 }
 
 /// Finds `word` in `lists`, or reads it as a path if it ends in `.toml`, holds a separator, or is an existing file.
-/// `kind` ("drive", "workload") is used in messages; `directory` is what a relative path is relative to.
+/// `kind` ("drive", "workload") is used in messages, and a model of streams is refused for [`DRIVE`] and [`DRIVE_OR_SYSTEM`]; `directory` is what a relative path is relative to.
 ///
 /// # Errors
 /// [`SystemError::UnknownName`] with the known and the similar names; [`SystemError::Io`] for an unreadable file.

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 WORTH_A_WARNING = 1.05
 """A score that grew by more than this, on requests that were not fitted, is more than a fit's own scatter."""
+LEAST_MS = 0.001
+"""…and by this: a drive that was exact is not worse for a rounding."""
 
 
 class Worse(NamedTuple):
@@ -73,7 +75,7 @@ class Calibration:
         clear = [
             f"{score.what} from {score.before_ms:.3f} to {score.after_ms:.3f} ms"
             for score in self.worse
-            if score.after_ms > WORTH_A_WARNING * score.before_ms
+            if score.after_ms > max(WORTH_A_WARNING * score.before_ms, score.before_ms + LEAST_MS)
         ]
         if not clear:
             return None

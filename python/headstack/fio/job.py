@@ -157,9 +157,10 @@ class Job:
         """One stream a job; one a clone, where each has its own region or its own rate."""
         self.read_fraction, self.is_sequential = self._direction()
         clones = max(self.whole("numjobs", 1), 1)
-        if self.whole("iodepth", 1) == 0:
+        asked = self.whole("iodepth", 1)
+        if asked == 0:
             raise self.problem("iodepth", self.keys["iodepth"], "nothing is ever asked for", "iodepth=1")
-        depth = self.whole("iodepth", 1) if self.keys.get("ioengine", "psync") in _ASYNCHRONOUS else 1
+        depth = asked if self.keys.get("ioengine", "psync") in _ASYNCHRONOUS else 1
         sizes, rate = self._sizes(), self._rate_law()
         is_apart = rate is not None or "offset_increment" in self.keys
         together = 1 if is_apart else clones
