@@ -313,10 +313,13 @@ impl Spans {
     /// its measured completion, and what goes on goes on from there.
     fn rebase(&mut self, finish: Nanos, measured: Nanos) {
         self.horizon = Horizon::default();
-        let moved = |at: Nanos| if at > finish { measured + (at - finish) } else { at.min(measured) };
-        for work in &mut self.open {
-            let (from, to) = (moved(work.from), moved(work.to));
-            *work = Worked { from, to, coil: work.coil.min(to - from) };
+        for work in std::mem::take(&mut self.open) {
+            let (by_then, after) = split_at(work, finish);
+            let done = Worked { from: by_then.from.min(measured), to: by_then.to.min(measured), ..by_then };
+            let moved = |at: Nanos| measured + (at - finish);
+            let rest = Worked { from: moved(after.from), to: moved(after.to), ..after };
+            let pieces = [Worked { coil: done.coil.min(done.to - done.from), ..done }, rest];
+            self.open.extend(pieces.into_iter().filter(|piece| piece.to > piece.from));
         }
     }
 
@@ -341,6 +344,14 @@ impl Spans {
     fn coil_until(&self, end: Nanos) -> u64 {
         self.coil + self.open.iter().filter(|work| work.from < end).map(|work| work.coil.0).sum::<u64>()
     }
+}
+
+/// What of `work` is done before an instant, and what after; the coil works at its beginning.
+fn split_at(work: Worked, at: Nanos) -> (Worked, Worked) {
+    let before = Worked { from: work.from.min(at), to: work.to.min(at), ..work };
+    let coil = work.coil.min(before.to - before.from);
+    let after = Worked { from: work.from.max(at), to: work.to.max(at), coil: work.coil - coil };
+    (Worked { coil, ..before }, after)
 }
 
 /// What of `work` counts from `since` on.

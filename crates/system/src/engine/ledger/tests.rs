@@ -69,6 +69,24 @@ fn a_mechanism_works_no_longer_than_there_is_time() {
     assert_eq!(book.used(Nanos(60)).mechanism, Nanos(20 + 9 + 15));
 }
 
+/// What was under way when the model was done stops until the measured completion: in between nothing is known to have worked.
+#[test]
+fn work_under_way_at_a_model_s_completion_rests_until_the_measured_one() {
+    let finish = Nanos(10);
+    let book = |measured| {
+        let mut book = UnitBook::default();
+        book.expect(Nanos(measured));
+        let outcome = Outcome { finish, ..Outcome::default() };
+        book.work(Op::Write, &outcome, [worked(4, 30, 8), worked(30, 35, 2)].into_iter());
+        book.rebase(finish, Nanos(measured));
+        move |end| (book.used(Nanos(end)).mechanism.0, book.used(Nanos(end)).coil)
+    };
+    let late = book(100);
+    assert_eq!([10, 100, 115, 200].map(&late), [(6, 6), (6, 6), (6 + 15, 8), (6 + 25, 10)]);
+    let early = book(7);
+    assert_eq!([7, 8, 27, 200].map(early), [(3, 3), (4, 3 + 2), (3 + 20, 5), (3 + 25, 7)]);
+}
+
 #[test]
 fn work_to_come_counts_as_it_happens() {
     let mut book = UnitBook::default();
