@@ -584,6 +584,8 @@ impl Drive {
     }
 
     fn move_work(&mut self, model: Nanos, measured: Nanos) {
+        // What it did by itself meanwhile, it did then: later it would seem to have begun it before `measured`.
+        self.settle(model);
         let moved = |at: Nanos| {
             if measured >= model { at + (measured - model) } else { at.saturating_sub(model - measured) }
         };

@@ -263,6 +263,7 @@ impl Engine {
     pub(crate) fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
         self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
         for unit in self.system.units_of(volume) {
+            self.settle_last(unit, model_finish);
             self.units[unit].drive.rebase(model_finish, measured);
             self.ledger.units[unit].rebase(model_finish, measured);
         }
@@ -385,16 +386,20 @@ impl Engine {
 
     /// What was used since the last restart of the statistics, up to `end`, where the run ends.
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
-        let mut works = Vec::new();
-        for (index, unit) in self.units.iter_mut().enumerate() {
-            let book = &mut self.ledger.units[index];
-            if book.load() == 0 {
-                book.settle_last(&mut unit.drive, end, &mut works);
+        for unit in 0..self.units.len() {
+            if self.ledger.units[unit].load() == 0 {
+                self.settle_last(unit, end);
             }
-            self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
         }
         self.note_rests(end);
         self.ledger.used(end)
+    }
+
+    /// A drive that has no commands in hand tells what it did by itself up to `now`.
+    fn settle_last(&mut self, unit: usize, now: Nanos) {
+        let mut works = Vec::new();
+        self.ledger.units[unit].settle_last(&mut self.units[unit].drive, now, &mut works);
+        self.background.extend(works.into_iter().map(|work| background(&self.system, unit, work)));
     }
 
     fn note_rests(&mut self, now: Nanos) {

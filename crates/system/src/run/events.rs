@@ -176,7 +176,7 @@ impl EventRun<'_, '_> {
             self.engine.restart_statistics(self.end.counted_from);
         }
         self.engine.submit(request, user)?;
-        self.end.at = self.end.at.max(at);
+        self.end.reach(at);
         self.last_arrival = at;
         self.finished_since = 0;
         Ok(())
@@ -185,7 +185,7 @@ impl EventRun<'_, '_> {
     /// Takes what has completed out of the engine.
     fn collect(&mut self) -> Result<(), SystemError> {
         for row in self.engine.driver.drain(..) {
-            self.end.at = self.end.at.max(row.row.finish);
+            self.end.reach(row.row.finish);
             let counts = self.is_counting && row.row.arrival >= self.end.counted_from;
             self.output.push_driver(row, counts)?;
         }
@@ -195,7 +195,7 @@ impl EventRun<'_, '_> {
         let mut completed = std::mem::take(&mut self.engine.completed);
         for (row, user) in completed.drain(..) {
             self.output.push(|| row)?;
-            self.end.at = self.end.at.max(row.finish);
+            self.end.reach(row.finish);
             self.finished_since += u64::from(row.finish > self.last_arrival);
             if let (Some(user), Some(closed)) = (user, &mut self.closed)
                 && let Some((user, at)) = closed.users.completed(user, row.id, row.finish)
@@ -221,7 +221,7 @@ impl EventRun<'_, '_> {
         self.end.repairs = self.engine.volume_repairs();
         let rebuilds = self.end.repairs.iter().flat_map(|volume| &volume.rebuilds);
         let rebuilt = rebuilds.filter_map(|rebuild| rebuild.record.finished).max();
-        self.end.at = self.end.at.max(rebuilt.unwrap_or(Nanos::ZERO));
+        self.end.reach(rebuilt.unwrap_or(Nanos::ZERO));
         if goes_on && !self.end.interrupted {
             self.end.at = self.until;
         }

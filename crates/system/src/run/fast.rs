@@ -341,7 +341,7 @@ impl<'a> FastRun<'a> {
             self.end.cut += 1;
             return Ok(());
         }
-        self.end.at = self.end.at.max(outcome.finish);
+        self.end.reach(outcome.finish);
         if self.finishes.len() >= self.finishes_look {
             self.finishes.retain(|&finish| finish > request.arrival);
             self.finishes_look = 2 * self.finishes.len() + 1024;
@@ -352,7 +352,7 @@ impl<'a> FastRun<'a> {
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
-        self.end.at = self.end.at.max(self.last_arrival);
+        self.end.reach(self.last_arrival);
         let is_cut = self.end.cut > 0 || self.goes_on;
         if is_cut {
             self.end.at = self.until;

@@ -141,7 +141,7 @@ pub fn run(
 /// What a path leaves behind when it is through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunEnd {
-    /// When the run ended: the last completion, or where it was cut.
+    /// When the run ended: the last completion (on the measured clock, where the run is on it), or where it was cut.
     pub(crate) at: Nanos,
     /// Since when statistics were kept.
     pub(crate) counted_from: Nanos,
@@ -166,6 +166,11 @@ pub(crate) struct RunEnd {
 }
 
 impl RunEnd {
+    /// The run lasts until `at` at least.
+    fn reach(&mut self, at: Nanos) {
+        self.at = self.at.max(at);
+    }
+
     /// Adds up the lateness of all drives.
     fn note_lateness<'a>(&mut self, drives: impl IntoIterator<Item = &'a Drive>) {
         for drive in drives {

@@ -181,7 +181,8 @@ impl Serial<'_> {
         }
         self.effects = effects;
         let Some(finished) = last else { return Ok(()) };
-        if let Some(measured) = self.times.complete(issued, finished.finish) {
+        let measured = self.times.complete(issued, finished.finish);
+        if let Some(measured) = measured {
             self.rebase(layer, finished.finish, measured);
         }
         output.push_background(self.rows.drain(..))?;
@@ -190,7 +191,7 @@ impl Serial<'_> {
             self.end.at = until;
             return Ok(());
         }
-        self.end.at = self.end.at.max(finished.finish);
+        self.end.reach(measured.unwrap_or(finished.finish).min(until));
         output.push(|| row(self.system, *id, request, request.arrival, &finished))
     }
 
@@ -228,6 +229,14 @@ impl Serial<'_> {
     fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
         for &unit in &self.units_of[volume] {
             let drive = &mut self.drives[unit];
+            if self.until.is_none_or(|until| model_finish <= until) {
+                self.ledger.units[unit].settle_last(drive, model_finish, &mut self.works);
+                self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
+            } else {
+                // Of a command that is cut nothing is told.
+                drive.settle(model_finish);
+                drive.take_work().for_each(drop);
+            }
             match (self.locks.get_mut(unit).and_then(Option::as_mut), &self.last) {
                 (Some(lock), Some((last, outcome))) if *last == unit => lock.learn(drive, outcome, measured),
                 (Some(_), _) => drive.rebase_on_clock(model_finish, measured),

@@ -104,10 +104,11 @@ impl EventReplay {
             (self.end.cut, self.end.at) = (1, self.until);
             return Ok(false);
         };
-        self.end.at = self.end.at.max(row.finish);
-        if let Some(measured) = self.times.complete(issued, row.finish) {
+        let measured = self.times.complete(issued, row.finish);
+        if let Some(measured) = measured {
             self.engine.rebase(issued.request.device as usize, row.finish, measured);
         }
+        self.end.reach(measured.unwrap_or(row.finish).min(self.until));
         output.push(|| self.as_issued(issued, row))?;
         Ok(true)
     }

@@ -284,7 +284,7 @@ fn keep(run: &mut FastRun<'_>, states: &[Worker], served: &Served, requests: &[R
         return false;
     }
     worker.follow(after, &labels);
-    run.end.at = run.end.at.max(served.end);
+    run.end.reach(served.end);
     if let Some(last) = requests.last() {
         run.last_arrival = last.arrival;
         run.finishes.retain(|&finish| finish > last.arrival);
