@@ -7,6 +7,7 @@
 mod ahead;
 mod aside;
 mod choice;
+mod rebase;
 
 use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
@@ -21,6 +22,7 @@ use crate::transfer::{
 use ahead::Ahead;
 use aside::Aside;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
+pub use rebase::Rebase;
 use std::sync::Arc;
 
 /// When the controller can turn to the next command.
@@ -559,47 +561,6 @@ impl Drive {
     pub fn relock(&mut self, now: Nanos, shift: Angle) {
         self.parts.buffer.unsettle();
         self.parts.mechanism.relock(now, shift);
-    }
-
-    /// Measured replay: the last command, which the model finished at `model_finish`, really finished at
-    /// `measured_finish`; arm, cache, spindle and work in progress are as after it, at that time. The model's own lateness
-    /// is forgotten.
-    pub fn rebase(&mut self, model_finish: Nanos, measured_finish: Nanos) {
-        self.move_work(model_finish, measured_finish);
-        if model_finish == measured_finish {
-            // To begin the same rotation anew would round it once more.
-            return;
-        }
-        let mechanism = &mut self.parts.mechanism;
-        let epoch = mechanism.media(&self.model, measured_finish).epoch;
-        mechanism.relock(measured_finish, epoch.angle(model_finish) - epoch.angle(measured_finish));
-    }
-
-    /// As [`Drive::rebase`], but the spindle turns on as it did (phase-locked replay): read-ahead goes on when its
-    /// sectors come around.
-    pub fn rebase_on_clock(&mut self, model_finish: Nanos, measured_finish: Nanos) {
-        self.move_work(model_finish, measured_finish);
-        let media = self.parts.mechanism.media(&self.model, measured_finish);
-        self.parts.buffer.catch_sectors(&media);
-    }
-
-    fn move_work(&mut self, model: Nanos, measured: Nanos) {
-        // What it did by itself meanwhile, it did then: later it would seem to have begun it before `measured`.
-        self.settle(model);
-        let moved = |at: Nanos| {
-            if measured >= model { at + (measured - model) } else { at.saturating_sub(model - measured) }
-        };
-        self.wake_at = None;
-        if let Controller::FreeAt(at) = &mut self.controller {
-            *at = moved(*at);
-        }
-        self.aside.rebase(moved);
-        self.ahead = Ahead::default();
-        self.parts.history.rebase(moved);
-        self.parts.mechanism.rebase(moved);
-        self.parts.mechanism.cut_pause(&self.model, measured);
-        self.parts.buffer.rebase(moved);
-        self.parts.under_way.rebase(moved);
     }
 
     pub(crate) fn parts(&self) -> &Parts {

@@ -124,7 +124,7 @@ pub mod spec;
 mod transfer;
 
 pub use buffer::Relabelling;
-pub use drive::{Drive, Lateness};
+pub use drive::{Drive, Lateness, Rebase};
 pub use explain::Step;
 pub use mechanism::{BusyTimes, Worked};
 pub use model::DriveModel;

@@ -6,7 +6,7 @@ use crate::range::{InstantNs, LbaNumber, SectorsIfAny, Seed};
 use crate::results::{self, Typed, typed};
 use crate::system::System;
 use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
-use headstack_drive::{Drive, DriveModel, Step};
+use headstack_drive::{Drive, DriveModel, Rebase, Step};
 use headstack_system::random::component_seed;
 use headstack_units::{Lba, Nanos, RequestFlags};
 use pyo3::prelude::*;
@@ -124,11 +124,11 @@ impl Narrator {
             let (outcome, steps) = last.expect("a drive has an actuator");
             self.now = outcome.finish;
             if let Some(measured) = measured_finish {
-                let measured = Nanos(measured.0).max(start);
+                let measured_finish = Nanos(measured.0).max(start);
                 for drive in &mut self.actuators {
-                    drive.rebase(outcome.finish, measured);
+                    drive.rebase(Rebase { begun: start, model_finish: outcome.finish, measured_finish });
                 }
-                self.now = measured;
+                self.now = measured_finish;
             }
             if *wanted {
                 let mut steps = steps;

@@ -17,6 +17,7 @@ pub(crate) use dirty::Dirty;
 pub(crate) use early::EarlyWrites;
 pub use sameness::Relabelling;
 
+use crate::drive::Rebase;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, GivesWay, Media, Pass, Release};
@@ -483,14 +484,15 @@ impl Buffer {
         }
     }
 
-    /// The work in hand happens at another time.
-    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+    /// The work in hand happens at another time. Reading ahead turns with the disk.
+    pub(crate) fn rebase(&mut self, to: Rebase) {
         if let Some(prefetch) = &mut self.prefetch {
-            prefetch.rebase(&moved);
+            prefetch.rebase(|at| to.shifted(at));
         }
+        let moved = |at| to.moved(at);
         self.settled = moved(self.settled);
-        self.dirty.rebase(&moved);
-        self.destaging.rebase(&moved);
+        self.dirty.rebase(moved);
+        self.destaging.rebase(moved);
         self.early.rebase(moved);
     }
 

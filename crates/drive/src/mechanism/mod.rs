@@ -334,8 +334,9 @@ impl Mechanism {
         if index == self.arms.at_work() && !self.arms.stands_still(index) {
             return;
         }
-        if let Some(release) = ahead.give_way(media, at.max(self.free_at)) {
-            self.rest(release);
+        let at = at.max(self.free_at);
+        if let Some(release) = ahead.give_way(media, at) {
+            self.rest(media, release, at);
         }
         let (arm, free_at, later) = self.arms.change(self.arm, self.free_at, index);
         self.arm = if self.arms.stands_still(index) { over } else { arm };
@@ -417,10 +418,13 @@ impl Mechanism {
         self.last_work = Work::Command;
     }
 
-    /// Read-ahead stops: the arm is free.
-    pub(crate) fn rest(&mut self, release: Release) {
+    /// Read-ahead stops at `now`: the arm is free. Reading ahead is rest: neither its clock nor a power condition ends with it.
+    pub(crate) fn rest(&mut self, media: &Media<'_>, release: Release, now: Nanos) {
         self.arm = release.arm;
-        self.free_at = self.free_at.max(release.at);
+        let sleeps = release.at.saturating_sub(self.all_free()) >= media.model.rests_after;
+        if release.at > now && !sleeps {
+            self.free_at = self.free_at.max(release.at);
+        }
     }
 
     /// It is at work, and where the arm ends is told with other work or not at all (a command of constant duration).

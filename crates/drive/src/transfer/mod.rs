@@ -106,7 +106,7 @@ impl Parts {
     #[inline]
     pub(crate) fn stop_read_ahead(&mut self, media: &Media<'_>, at: Nanos) -> Nanos {
         let Some(release) = self.buffer.give_way(media, at) else { return Nanos::ZERO };
-        self.mechanism.rest(release);
+        self.mechanism.rest(media, release, at);
         release.at - at
     }
 

@@ -49,7 +49,7 @@ fn a_measured_finish_moves_everything_with_it() {
     let first = serve(&mut own, Nanos::ZERO, command(0, Op::Read, 77, 5));
     serve(&mut rebased, Nanos::ZERO, command(0, Op::Read, 77, 5));
     let measured = first.finish + ms(3.7);
-    rebased.rebase(first.finish, measured);
+    rebased.rebase(Rebase { begun: Nanos::ZERO, model_finish: first.finish, measured_finish: measured });
     let a = serve(&mut own, first.finish + ms(1.0), command(1, Op::Write, 9000, 7));
     let b = serve(&mut rebased, measured + ms(1.0), command(1, Op::Write, 9000, 7));
     close(service(&a), service(&b).as_ms());
@@ -104,7 +104,7 @@ fn what_waits_to_be_written_ages_from_when_it_was_really_taken() {
     let (bus, mut background) = (drive.model().bus(), Vec::new());
     let write = drive.serve(Nanos::ZERO, command(0, Op::Write, 1000, 10), &bus, &mut background);
     close(write.finish, 0.01);
-    drive.rebase(write.finish, ms(50.01));
+    drive.rebase(Rebase { begun: Nanos::ZERO, model_finish: write.finish, measured_finish: ms(50.01) });
     drive.serve(ms(500.0), command(1, Op::Read, 0, 1), &bus, &mut background);
     assert_eq!(background.len(), 1);
     close(background[0].start, 150.01);

@@ -207,7 +207,11 @@ fn after_a_command_that_took_longer_all_is_so_much_later() {
         drive.serve(&commands[..lead]);
         let mut later = drive.clone();
         later.free_at = drive.free_at + late;
-        later.drive.rebase(drive.free_at, later.free_at);
+        later.drive.rebase(Rebase {
+            begun: Nanos::ZERO,
+            model_finish: drive.free_at,
+            measured_finish: later.free_at,
+        });
         let shifted: Vec<_> = commands[lead..].iter().map(|&(at, command)| (at + late, command)).collect();
         let told = |told: Vec<Told>, by: Nanos| -> Vec<_> {
             let outcome = |it: &Outcome| (it.finish - by, it.phases.seek, it.phases.rotation, it.busy.bus);

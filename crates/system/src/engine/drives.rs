@@ -42,7 +42,7 @@ impl Engine {
                     self.calendar.schedule(outcome.finish.max(now), Event::Done(sub));
                 }
                 Effect::Background(work) => {
-                    self.ledger.units[index].work_in_background(&work.busy);
+                    self.ledger.units[index].work_in_background(&work);
                     self.background.push(background(&self.system, index, work));
                 }
             }

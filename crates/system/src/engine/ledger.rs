@@ -11,7 +11,7 @@
 
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
 use headstack_drive::power::{Active, RestTimes};
-use headstack_drive::{Drive, Worked};
+use headstack_drive::{Drive, Rebase, Worked};
 use headstack_units::{Nanos, Op};
 use std::collections::VecDeque;
 
@@ -150,7 +150,7 @@ pub(crate) fn book_alone(
     bus.complete(outcome);
     unit.work(op, outcome, spans);
     for work in works {
-        unit.work_in_background(&work.busy);
+        unit.work_in_background(work);
     }
 }
 
@@ -309,9 +309,9 @@ impl Spans {
         }
     }
 
-    /// The last request of a measured replay was complete at `measured`, and not at `finish`: what was done for it by then counts up to
-    /// its measured completion, and what goes on goes on from there.
-    fn rebase(&mut self, finish: Nanos, measured: Nanos) {
+    /// A measured replay goes on at another instant: what was done for its last request by then counts up to the measured completion,
+    /// and what goes on goes on from there.
+    fn rebase(&mut self, Rebase { begun: _, model_finish: finish, measured_finish: measured }: Rebase) {
         self.horizon = Horizon::default();
         for work in std::mem::take(&mut self.open) {
             let (by_then, after) = split_at(work, finish);
@@ -421,10 +421,10 @@ impl UnitBook {
         self.mechanism.horizon = self.horizon;
     }
 
-    /// …and by the model at `finish`: the drive goes on as if that had been at `measured`.
-    pub(crate) fn rebase(&mut self, finish: Nanos, measured: Nanos) {
+    /// The drive goes on at another instant than the one at which the model completed the last command.
+    pub(crate) fn rebase(&mut self, to: Rebase) {
         self.horizon = Horizon::default();
-        self.mechanism.rebase(finish, measured);
+        self.mechanism.rebase(to);
     }
 
     /// A run ends at `now`, or a measured replay goes on at another instant: a drive that has no commands in hand tells what it did by
@@ -433,7 +433,7 @@ impl UnitBook {
         let known = works.len();
         drive.settle_last(now, works).for_each(|span| self.mechanism.add(span, now));
         for work in &works[known..] {
-            self.work_in_background(&work.busy);
+            self.work_in_background(work);
         }
     }
 
@@ -449,9 +449,11 @@ impl UnitBook {
         spans.for_each(|span| self.mechanism.add(span, outcome.finish));
     }
 
-    /// Work that no command waits for: data on their way to the media.
-    pub(crate) fn work_in_background(&mut self, busy: &Busy) {
-        self.background.add(Op::Write, busy);
+    /// Work that no command waits for: data on their way to the media. It may be told of long after it is done, when counting has begun.
+    pub(crate) fn work_in_background(&mut self, work: &Background) {
+        if work.finish > self.mechanism.since {
+            self.background.add(Op::Write, &work.busy);
+        }
     }
 
     /// Commands in the queue or at the drive.

@@ -16,8 +16,8 @@ pub(crate) use rows::{Finished, background, recalibration_interval, row};
 
 use std::sync::Arc;
 
-use headstack_drive::Drive;
 use headstack_drive::command::{Effect as DriveEffect, Outcome, Ticket};
+use headstack_drive::{Drive, Rebase};
 use headstack_trace::Request;
 use headstack_units::{Nanos, RequestFlags};
 
@@ -257,17 +257,21 @@ impl Engine {
         }
     }
 
-    /// Nothing is under way, and the last request of a volume, which the model finished at `model_finish`, really finished at
-    /// `measured`: its drives are as after it, at that time. Drives that wanted to be called are not; they go on from where
+    /// Nothing is under way, and the last request of a volume was complete at another instant than the model's: its drives are as
+    /// after it, at that time. Drives that wanted to be called are not; they go on from where
     /// they are with their next command.
-    pub(crate) fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
+    pub(crate) fn rebase(&mut self, volume: usize, to: Rebase) {
         self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
         for unit in self.system.units_of(volume) {
-            self.settle_last(unit, model_finish);
-            self.units[unit].drive.rebase(model_finish, measured);
-            self.ledger.units[unit].rebase(model_finish, measured);
+            self.settle_last(unit, to.model_finish);
+            self.units[unit].drive.rebase(to);
+            self.ledger.units[unit].rebase(to);
         }
-        // The next request may come sooner, to another volume.
+        self.turn_back();
+    }
+
+    /// The next request may come sooner, to another volume.
+    pub(crate) fn turn_back(&mut self) {
         self.now = Nanos::ZERO;
     }
 

@@ -1,7 +1,7 @@
 //! Keeping a drive's spindle in step with the measured times.
 
-use headstack_drive::Drive;
 use headstack_drive::command::Outcome;
+use headstack_drive::{Drive, Rebase};
 use headstack_phase::{Tracker, TrackerDiagnostics, TrackerOptions};
 use headstack_units::{Angle, Nanos};
 
@@ -37,9 +37,10 @@ impl Lock {
         self.applied = wanted;
     }
 
-    /// After a command: the model finished it at `outcome.finish`, really it finished at `measured`.
-    pub(crate) fn learn(&mut self, drive: &mut Drive, outcome: &Outcome, measured: Nanos) {
-        drive.rebase_on_clock(outcome.finish, measured);
+    /// After a command, which was really complete at another instant than the model's.
+    pub(crate) fn learn(&mut self, drive: &mut Drive, outcome: &Outcome, to: Rebase) {
+        drive.rebase_on_clock(to);
+        let Rebase { measured_finish: measured, .. } = to;
         let Some(passed) = outcome.passed else { return };
         let zone = drive.model().layout.locate(passed.lba.0).zone;
         let late_ns = measured.0 as f64 - outcome.finish.0 as f64;

@@ -72,13 +72,11 @@ impl IssueTimes {
         Some(finish.max(issued.at))
     }
 
-    /// A request is complete, in the model at `model_finish`. In a measured replay: when it really was.
-    pub(super) fn complete(&mut self, issued: &Issued, model_finish: Nanos) -> Option<Nanos> {
+    /// A request is complete, in the model at `model_finish`.
+    pub(super) fn complete(&mut self, issued: &Issued, model_finish: Nanos) {
         let is_measured = self.replay == Replay::Measured;
         let previous = if is_measured { issued.request.device as usize } else { 0 };
-        let rebased = self.measured_finish(issued);
-        let measured_finish = rebased.or(issued.request.finish.present());
+        let measured_finish = self.measured_finish(issued).or(issued.request.finish.present());
         self.previous[previous] = Some(Previous { model_finish, measured_finish });
-        rebased
     }
 }

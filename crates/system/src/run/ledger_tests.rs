@@ -320,9 +320,8 @@ fn a_run_lasts_until_it_is_cut_if_more_would_come() {
     }
 }
 
-/// On the measured clock a drive that is slower in the model has only the time that it really took.
-#[test]
-fn a_measured_replay_books_no_more_than_there_was_time() {
+/// Commands of one request meet on its bus.
+fn raid_5_on_one_bus() -> Arc<System> {
     let raid = "[volume.v]\nlevel = \"raid-5\"\ndrives = [\"hp-97560\", \"hp-97560\", \"hp-97560\"]\nbus = \"b\"\n\
                 [bus.b]\nkind = \"SCSI\"\nrate_mb_per_s = 10.0\n";
     let source = library::Source {
@@ -331,7 +330,13 @@ fn a_measured_replay_books_no_more_than_there_was_time() {
         directory: None,
         text: raid.to_owned(),
     };
-    let array = Arc::new(System::new(crate::SystemConfig::from_source(&source, &[]).unwrap()).unwrap());
+    Arc::new(System::new(crate::SystemConfig::from_source(&source, &[]).unwrap()).unwrap())
+}
+
+/// On the measured clock a drive that is slower in the model has only the time that it really took.
+#[test]
+fn a_measured_replay_books_no_more_than_there_was_time() {
+    let array = raid_5_on_one_bus();
     assert!(!serial::applies(&array));
     let alone = load("hp-97560", &[]);
     assert!(serial::applies(&alone));
@@ -383,6 +388,47 @@ fn a_measured_replay_books_no_instant_twice() {
     assert!(second.work.start >= Nanos(70_000), "before its write came: {second:?}");
     // The run is as long as the measured one.
     assert!((summary.simulated_s - 8.07e-3).abs() < 1e-12, "{}", summary.simulated_s);
+}
+
+/// What a drive took to the media by itself before counting began is told later, and does not count.
+#[test]
+fn what_was_destaged_before_counting_began_is_left_out() {
+    for pairs in [&[][..], &[("host.queue_limit", "1000000")]] {
+        let system = load("nearline-18tb", pairs);
+        let write = |i: u64| Request::new(Nanos(i * 1_000_000), Op::Write, Lba(i * 999_999_936), 8);
+        let mut requests: Vec<Request> = (0..30).map(write).collect();
+        requests.push(Request::new(Nanos::from_s(10.0), Op::Read, Lba(4_096), 8));
+        let warm = RunOptions { warmup: Warmup::Seconds(9.9), ..RunOptions::default() };
+        for (options, destages) in [(RunOptions::default(), true), (warm, false)] {
+            let (kept, summary) = go(&system, &requests, &options);
+            assert!(kept.background.len() >= 30);
+            let busy = &summary.drives[0].busy_s;
+            assert_eq!(busy.background > 0.0, destages, "{busy:?}");
+        }
+    }
+}
+
+/// On the measured clock a request belongs to a run that is cut if it was really complete by then, whatever the model says.
+#[test]
+fn a_measured_replay_is_cut_on_the_measured_clock() {
+    for system in [load("hp-97560", &[]), raid_5_on_one_bus()] {
+        let request = |i: u64| {
+            let start = Nanos(i * 5_000_000);
+            let lba = Lba(i * 7_919 * 16 % 2_500_000);
+            Request { start, finish: start + Nanos(5_000_000), ..Request::new(start, Op::Read, lba, 8) }
+        };
+        let requests: Vec<Request> = (0..20).map(request).collect();
+        let until = Some(Nanos(52_500_000));
+        let options = RunOptions { replay: Replay::Measured, until, ..RunOptions::default() };
+        let (kept, summary) = go(&system, &requests, &options);
+        assert_eq!((kept.rows.len(), summary.in_flight_cut), (10, 1));
+        assert!((summary.simulated_s - 52.5e-3).abs() < 1e-12, "{}", summary.simulated_s);
+        let whole = RunOptions { until: None, ..options };
+        let (all, _) = go(&system, &requests, &whole);
+        assert_eq!(kept.rows[..], all.rows[..10]);
+        let worked: f64 = summary.drives.iter().map(|drive| drive.utilisation).sum();
+        assert!(worked > 0.1 && worked <= 1.0, "{:?}", summary.drives);
+    }
 }
 
 /// Measured times that are the model's own move nothing, not by a nanosecond.

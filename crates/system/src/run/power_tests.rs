@@ -106,6 +106,23 @@ fn an_idle_drive_draws_by_the_clock() {
     assert!((energy(2_000) - energy(1_000) - 5_300.0).abs() < 1e-6);
 }
 
+/// A write where something was read ahead: that reading ahead stops for it does not wake the drive.
+#[test]
+fn a_write_into_what_was_read_ahead_wakes_a_drive_as_any_other_does() {
+    let standby = r#"[{name="standby_z",after_s=0.1,rpm=0,watts=0.5,enter={time_s=0.2,energy_j=1},recover={time_s=1,energy_j=9}}]"#;
+    for lba in [0, 64, 500, 700_000] {
+        let requests = [
+            Request::new(Nanos(0), Op::Read, Lba(0), 64),
+            Request::new(Nanos::from_s(2.0), Op::Write, Lba(lba), 8),
+        ];
+        let summary = go("hc-sd", &[("power.condition", standby)], &requests, &RunOptions::default());
+        let standby = &summary.drives[0].conditions[0];
+        assert_eq!(standby.entered, 1, "{lba}: {standby:?}");
+        let slowest = summary.response_ms.max.unwrap_or_default();
+        assert!((slowest - 1_000.0).abs() < 20.0, "{lba}: {slowest} ms");
+    }
+}
+
 /// Under overload one arm at a time draws what one arm draws; arms that work at a time draw each their own, and none is at work
 /// for longer than the run.
 #[test]

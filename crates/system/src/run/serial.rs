@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use headstack_drive::Drive;
 use headstack_drive::command::{Background, BusTiming, Command, Outcome};
+use headstack_drive::{Drive, Rebase};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
@@ -149,7 +149,8 @@ impl Serial<'_> {
         let mut effects = std::mem::take(&mut self.effects);
         let mut sub_requests: Vec<SubRequest> = Vec::new();
         let layer = request.device as usize;
-        if let Some(measured) = self.times.measured_finish(issued) {
+        let measured = self.times.measured_finish(issued);
+        if let Some(measured) = measured {
             for &unit in &self.units_of[layer] {
                 self.ledger.units[unit].expect(measured);
                 self.ledger.buses[self.system.units[unit].bus].expect(measured);
@@ -181,17 +182,19 @@ impl Serial<'_> {
         }
         self.effects = effects;
         let Some(finished) = last else { return Ok(()) };
-        let measured = self.times.complete(issued, finished.finish);
-        if let Some(measured) = measured {
-            self.rebase(layer, finished.finish, measured);
+        self.times.complete(issued, finished.finish);
+        let end = measured.unwrap_or(finished.finish);
+        let is_cut = end > until;
+        if let Some(measured_finish) = measured.filter(|_| !is_cut) {
+            self.rebase(layer, Rebase { begun: *at, model_finish: finished.finish, measured_finish });
         }
         output.push_background(self.rows.drain(..))?;
-        if finished.finish > until {
+        if is_cut {
             self.end.cut += 1;
             self.end.at = until;
             return Ok(());
         }
-        self.end.reach(measured.unwrap_or(finished.finish).min(until));
+        self.end.reach(end);
         output.push(|| row(self.system, *id, request, request.arrival, &finished))
     }
 
@@ -207,14 +210,19 @@ impl Serial<'_> {
             lock.steer(drive, now, command.lba.0);
         }
         let mut account = Account { unit: &mut self.ledger.units[unit], bus: &mut self.ledger.buses[bus] };
-        let outcome = match self.until {
+        // On the measured clock a request that is complete by the end of the run is all in it.
+        let is_in =
+            |until: Nanos| self.times.measured_finish(issued).is_some_and(|measured| measured <= until);
+        let outcome = match self.until.filter(|&until| !is_in(until)) {
             None => account.serve(drive, now, command, timing, &mut self.works),
             Some(until) => {
                 let observer = &mut self.observer;
-                account.observe(drive, now, command, timing, until, observer, &mut self.works)
+                let outcome = account.observe(drive, now, command, timing, until, observer, &mut self.works);
+                let end = self.times.measured_finish(issued).unwrap_or(outcome.finish);
+                self.is_at_work[unit] = end > until;
+                outcome
             }
         };
-        self.is_at_work[unit] = self.until.is_some_and(|until| outcome.finish > until);
         let works = self.works.drain(..);
         self.rows.extend(works.map(|work| background(self.system, unit, work)));
         if self.last.is_none_or(|(last, before)| (outcome.finish, unit) >= (before.finish, last)) {
@@ -226,23 +234,17 @@ impl Serial<'_> {
     }
 
     /// The next request finds all drives of a volume as if this one had taken its measured time.
-    fn rebase(&mut self, volume: usize, model_finish: Nanos, measured: Nanos) {
+    fn rebase(&mut self, volume: usize, to: Rebase) {
         for &unit in &self.units_of[volume] {
             let drive = &mut self.drives[unit];
-            if self.until.is_none_or(|until| model_finish <= until) {
-                self.ledger.units[unit].settle_last(drive, model_finish, &mut self.works);
-                self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
-            } else {
-                // Of a command that is cut nothing is told.
-                drive.settle(model_finish);
-                drive.take_work().for_each(drop);
-            }
+            self.ledger.units[unit].settle_last(drive, to.model_finish, &mut self.works);
+            self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
             match (self.locks.get_mut(unit).and_then(Option::as_mut), &self.last) {
-                (Some(lock), Some((last, outcome))) if *last == unit => lock.learn(drive, outcome, measured),
-                (Some(_), _) => drive.rebase_on_clock(model_finish, measured),
-                (None, _) => drive.rebase(model_finish, measured),
+                (Some(lock), Some((last, outcome))) if *last == unit => lock.learn(drive, outcome, to),
+                (Some(_), _) => drive.rebase_on_clock(to),
+                (None, _) => drive.rebase(to),
             }
-            self.ledger.units[unit].rebase(model_finish, measured);
+            self.ledger.units[unit].rebase(to);
         }
     }
 
@@ -324,7 +326,7 @@ impl Account<'_> {
             self.bus.complete(&outcome);
         }
         for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {
-            self.unit.work_in_background(&work.busy);
+            self.unit.work_in_background(work);
             works.push(*work);
         }
         outcome

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use headstack_drive::Rebase;
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
@@ -86,31 +87,50 @@ impl EventReplay {
         while self.engine.step(at) != Step::Nothing {}
     }
 
-    /// Serves a request; false if it is not complete by the end of the run.
+    /// Serves a request; false if the run is over with it.
     fn serve(&mut self, issued: &Issued, output: &mut Output<'_>) -> Result<bool, SystemError> {
+        let volume = issued.request.device as usize;
+        let measured = self.times.measured_finish(issued);
+        if let Some(measured) = measured {
+            self.engine.expect(volume, measured);
+        }
+        // On the measured clock a request that is complete by the end of the run is all in it.
+        let is_in = measured.is_some_and(|measured| measured <= self.until);
+        let done = self.complete(issued, if is_in { Nanos::MAX } else { self.until })?;
+        output.push_background(self.engine.background.drain(..))?;
+        let Some(row) = done.filter(|_| is_in || measured.is_none()) else {
+            self.end.cut += 1;
+            self.end.at = self.until;
+            // Other volumes have clocks of their own.
+            self.engine.turn_back();
+            return Ok(measured.is_some());
+        };
+        self.times.complete(issued, row.finish);
+        if let Some(measured_finish) = measured {
+            self.engine
+                .rebase(volume, Rebase { begun: issued.at, model_finish: row.finish, measured_finish });
+            output.push_background(self.engine.background.drain(..))?;
+        }
+        self.end.reach(measured.unwrap_or(row.finish));
+        output.push(|| self.as_issued(issued, row))?;
+        Ok(true)
+    }
+
+    /// Goes on until a request is complete and nobody has a bus, up to `limit` at most. What was cut before stays in hand.
+    fn complete(&mut self, issued: &Issued, limit: Nanos) -> Result<Option<CompletionRow>, SystemError> {
         let mut request = issued.request;
         request.arrival = issued.at;
-        if let Some(measured) = self.times.measured_finish(issued) {
-            self.engine.expect(request.device as usize, measured);
-        }
-        self.engine.submit(request, None)?;
-        while !(self.engine.is_idle() && self.engine.has_free_buses()) {
-            if self.engine.step(self.until) == Step::Nothing {
+        let in_hand = self.engine.in_flight();
+        let id = self.engine.submit(request, None)?;
+        let is_over = |engine: &Engine| {
+            (engine.is_idle() || in_hand > 0 && engine.in_flight() <= in_hand) && engine.has_free_buses()
+        };
+        while !is_over(&self.engine) {
+            if self.engine.step(limit) == Step::Nothing {
                 break;
             }
         }
-        output.push_background(self.engine.background.drain(..))?;
-        let Some((row, _)) = self.engine.completed.pop() else {
-            (self.end.cut, self.end.at) = (1, self.until);
-            return Ok(false);
-        };
-        let measured = self.times.complete(issued, row.finish);
-        if let Some(measured) = measured {
-            self.engine.rebase(issued.request.device as usize, row.finish, measured);
-        }
-        self.end.reach(measured.unwrap_or(row.finish).min(self.until));
-        output.push(|| self.as_issued(issued, row))?;
-        Ok(true)
+        Ok(self.engine.completed.drain(..).map(|(row, _)| row).find(|row| row.id == id))
     }
 
     /// A row with the request's own number and arrival: where a replay takes requests when they were started, what was before is

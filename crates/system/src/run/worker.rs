@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
+use headstack_drive::command::{Background, BusTiming, Command, Outcome};
 use headstack_drive::{Drive, Relabelling, Worked};
 use headstack_units::{Nanos, Op};
 
@@ -29,7 +29,7 @@ pub(super) struct Worker {
     /// Observed commands not known to be complete, in order.
     observed: VecDeque<Observed>,
     /// Their background work, as it will be announced.
-    observed_works: VecDeque<Busy>,
+    observed_works: VecDeque<Background>,
     pub(super) unit: UnitBook,
     pub(super) bus: BusBook,
     shard: Shard,
@@ -124,8 +124,8 @@ impl Worker {
     }
 
     fn announce(&mut self) {
-        if let Some(busy) = self.observed_works.pop_front() {
-            self.unit.work_in_background(&busy);
+        if let Some(work) = self.observed_works.pop_front() {
+            self.unit.work_in_background(&work);
         }
     }
 
@@ -187,7 +187,7 @@ impl Worker {
         // What is announced when the run is over is not of this run.
         let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
         background.extend(in_time.map(|(_, work)| work));
-        self.observed_works.extend(works.iter().map(|(_, work)| work.busy));
+        self.observed_works.extend(works.iter().map(|(_, work)| *work));
     }
 
     /// Takes a command for [`Worker::serve_shard`].

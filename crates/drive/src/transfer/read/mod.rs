@@ -180,7 +180,7 @@ fn from_buffer<D: Driver>(
     let noticed = if media.model.rules.looks_up_received { turn.at } else { plan.decoded };
     let rest = Release { at: parts.mechanism.free_at(), arm: parts.mechanism.arm() };
     if let Some(release) = parts.buffer.hit(media, turn.range(), noticed, rest, plan.sequential) {
-        parts.mechanism.rest(release);
+        parts.mechanism.rest(media, release, noticed);
     }
     plan.cached = plan.sectors();
     plan.cache = CacheResult::Hit;

@@ -87,7 +87,7 @@ struct WriteEnd {
 #[inline]
 pub(super) fn make_way(media: &Media<'_>, parts: &mut Parts, turn: &Turn) {
     if let Some(release) = parts.buffer.overwrite(media, turn.range(), turn.at) {
-        parts.mechanism.rest(release);
+        parts.mechanism.rest(media, release, turn.at);
     }
 }
 

@@ -28,6 +28,18 @@ fn worked(from: u64, to: u64, coil: u64) -> Worked {
     Worked { from: Nanos(from), to: Nanos(to), coil: Nanos(coil) }
 }
 
+/// Buffered data that were on the media at `finish`.
+fn destage(finish: u64, busy: Busy) -> Background {
+    Background {
+        work: headstack_drive::command::Work::Destage,
+        lba: headstack_units::Lba(0),
+        sectors: 1,
+        start: Nanos(0),
+        finish: Nanos(finish),
+        busy,
+    }
+}
+
 /// A seek is at the beginning of its work.
 #[test]
 fn the_coil_counts_where_its_work_begins() {
@@ -78,7 +90,7 @@ fn work_under_way_at_a_model_s_completion_rests_until_the_measured_one() {
         book.expect(Nanos(measured));
         let outcome = Outcome { finish, ..Outcome::default() };
         book.work(Op::Write, &outcome, [worked(4, 30, 8), worked(30, 35, 2)].into_iter());
-        book.rebase(finish, Nanos(measured));
+        book.rebase(Rebase { begun: Nanos(0), model_finish: finish, measured_finish: Nanos(measured) });
         move |end| (book.used(Nanos(end)).mechanism.0, book.used(Nanos(end)).coil)
     };
     let late = book(100);
@@ -126,7 +138,7 @@ fn an_account_that_another_continues_is_that_of_both_times() {
         (0..3).for_each(|at| unit.arrive(Nanos(at)));
         unit.leave(Nanos(10));
         unit.work(Op::Read, &outcome(10, 3), span(1, 10));
-        unit.work_in_background(&outcome(10, 30).busy);
+        unit.work_in_background(&destage(10, outcome(10, 30).busy));
         unit.note_held_back(7);
         assert_eq!(unit.load(), 2);
     };
@@ -140,7 +152,7 @@ fn an_account_that_another_continues_is_that_of_both_times() {
         unit.arrive(Nanos(20));
         unit.leave(Nanos(30));
         unit.work(Op::Write, &outcome(30, 5), span(20, 30));
-        unit.work_in_background(&outcome(30, 50).busy);
+        unit.work_in_background(&destage(30, outcome(30, 50).busy));
     };
     let (mut bus, mut unit) = (BusBook::default(), UnitBook::default());
     first(&mut bus, &mut unit);
@@ -170,7 +182,7 @@ fn what_was_before_counting_began_is_left_out() {
         let (unit, bus) = (&mut ledger.units[0], &mut ledger.buses[0]);
         unit.arrive(Nanos(at));
         unit.work(Op::Read, &outcome, std::iter::empty());
-        unit.work_in_background(&busy);
+        unit.work_in_background(&destage(at + 6, busy));
         unit.note_held_back(at);
         bus.grant(Nanos(at));
         bus.release(Nanos(at + 6));
@@ -232,17 +244,10 @@ fn who_has_the_bus_alone_is_booked_as_one_who_is_granted_it() {
     }
     bus_granted.complete(&outcome);
     unit_granted.work(Op::Read, &outcome, std::iter::once(worked(5, 20, 3)));
-    unit_granted.work_in_background(&busy);
-    let background = Background {
-        work: headstack_drive::command::Work::Destage,
-        lba: headstack_units::Lba(0),
-        sectors: 1,
-        start: Nanos(0),
-        finish: Nanos(1),
-        busy,
-    };
+    unit_granted.work_in_background(&destage(1, busy));
     let spans = std::iter::once(worked(5, 20, 3));
-    book_alone((&mut unit, &mut bus), &timing(), Op::Read, &mut outcome, &[background], spans);
+    let works = [destage(1, busy)];
+    book_alone((&mut unit, &mut bus), &timing(), Op::Read, &mut outcome, &works, spans);
     assert_eq!(unit.used(Nanos(40)), unit_granted.used(Nanos(40)));
     assert_eq!(bus.used(Nanos(40)), bus_granted.used(Nanos(40)));
     assert_eq!((bus.used(Nanos(40)).held_ns, bus.used(Nanos(40)).grants), (6, 2));
