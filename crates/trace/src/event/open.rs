@@ -45,6 +45,9 @@ pub(crate) static LTTNG: Format = Format {
     open: |input, options| decoder(input, &LTTNG, options),
 };
 
+/// All of them.
+pub(crate) static EVENT_FORMATS: [&Format; 4] = [&BLKTRACE, &BLKPARSE, &FTRACE, &LTTNG];
+
 fn decoder(input: Input, format: &Format, options: &OpenOptions) -> format::Opened {
     Ok(Box::new(IoDecoder::new(paired(events(input, format, options)?, options), options.commands)))
 }
@@ -179,7 +182,7 @@ pub(crate) fn open_set(path: &Path, options: &OpenOptions) -> Result<BlktraceSet
 
 /// Whether a trace of this format is one of events.
 pub fn is_event_trace(format: &str) -> bool {
-    [&BLKTRACE, &BLKPARSE, &FTRACE, &LTTNG].iter().any(|event| event.name == format)
+    EVENT_FORMATS.iter().any(|event| event.name == format)
 }
 
 /// Opens a trace of events: a folder or `FOLDER/NAME` of blktrace's files, or a file.

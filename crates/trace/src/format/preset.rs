@@ -31,13 +31,27 @@ const LIBRARY: [&str; 5] = [
 
 /// Whether the first request comes at zero.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String")]
 enum Clock {
     /// Times count from the start of the trace.
     #[default]
     Trace,
     /// They count from something else.
     Absolute,
+}
+
+impl TryFrom<String> for Clock {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match &*word {
+            "trace" => Ok(Self::Trace),
+            "absolute" => Ok(Self::Absolute),
+            _ => Err(format!(
+                "`{word}` is no clock: \"trace\" if times count from its start, \"absolute\" if the first request is to come at zero"
+            )),
+        }
+    }
 }
 
 /// A table of others.
@@ -270,6 +284,10 @@ mod tests {
         write("name = 'mine'\nabout = ''\ncolums = ''\n");
         let error = read_own("").unwrap_err();
         assert!(error.to_string().contains("colums"), "{error}");
+        write("name = 'mine'\nabout = ''\ncolumns = 'time:0:us'\nclock = 'sideways'\n");
+        let error = read_own("").unwrap_err().to_string();
+        let said = ["mine.toml", "line 4", "`sideways` is no clock", "\"trace\"", "\"absolute\""];
+        assert!(said.iter().all(|part| error.contains(part)), "{error}");
     }
 
     #[test]

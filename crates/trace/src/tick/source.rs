@@ -11,6 +11,7 @@ use super::matching::{DISORDER_TICKS, LONGEST_TICKS, Matcher, Matching, Orphan, 
 use super::record::{GATHERED_BYTES, Half, TickRecord};
 use super::{SliceTable, TickHistogram, instant, text};
 use crate::buffer::Buffer;
+use crate::event::open::EVENT_FORMATS;
 use crate::format::{Decoder, Format, IoDecoder};
 use crate::gate::Place;
 use crate::input::{Input, Sample};
@@ -312,8 +313,13 @@ pub fn match_file(path: &Path, options: &OpenOptions) -> Result<(MatchSummary, N
     let shown = path.display();
     let Some(mut ios) = ios(input, options, &format) else {
         return Err(TraceError::unusable(
-            format!("`{shown}` is a {format} trace, whose events need no pairing by ticks"),
-            format!("formats of unpaired events: {}, {}", TEXT.name, GATHERED.name),
+            format!("`{shown}` is a {format} trace, of whole requests: there is nothing to pair"),
+            format!(
+                "formats of events: {}, {}, {}",
+                crate::format::names(&EVENT_FORMATS),
+                TEXT.name,
+                GATHERED.name
+            ),
         ));
     };
     let mut batch = Vec::new();
@@ -377,6 +383,21 @@ mod tests {
         let (summary, notes) = match_file(bytes_file(&cut).path(), &options).unwrap();
         assert_eq!((summary.records, summary.pairs, notes.bad_records), (14, 5, 1));
         assert!(notes.first[0].contains("ends after 7 of the record's 12 bytes"), "{}", notes.first[0]);
+    }
+
+    #[test]
+    fn a_trace_of_requests_is_refused_with_the_formats_of_events() {
+        let error = match_file(
+            bytes_file(b"1,0,8,R\n").path(),
+            &OpenOptions { format: Some("csv".into()), ..OpenOptions::default() },
+        );
+        let error = error.unwrap_err();
+        let said = format!("{error} {}", error.hint().unwrap_or_default());
+        for part in
+            ["csv trace, of whole requests", "blktrace, blkparse, ftrace, lttng, tick-text, tick-packed"]
+        {
+            assert!(said.contains(part), "{said}");
+        }
     }
 
     #[test]
