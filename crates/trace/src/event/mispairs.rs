@@ -4,7 +4,9 @@
 //! place (its begin was lost). Of begins that lost their end, what is seen next at their place is either another begin or
 //! such an end. So wrong pairs are to begins seen again without an end (*superseded*) as ends without a begin are to begins:
 //! with `s` superseded of `n` begins, and `u` ends without a begin beside `w` wrong pairs,
-//! `w / s = (u + w) / n`, hence `w = s · u / (n − s)`. This is added up over windows of time, as losses come and go.
+//! `w / s = (u + w) / n`, hence `w = s · u / (n − s)`. This is added up over windows of time, as losses come and go. A burst of losses
+//! ends before what it left is superseded. So all superseded begins are counted to the windows with an end without a begin, too, and the
+//! larger sum is taken.
 //!
 //! As many of the slowest pairs are not believed, and three standard deviations more: the slowest that is left is then a
 //! right one, or faster than a right one that was left out. Where very many take about as long as these, as where each waits for the same
@@ -26,6 +28,9 @@ const OFTEN: u64 = 64;
 /// Begins in a window.
 const WINDOW: u64 = 32;
 
+/// Windows with an end without a begin that are no beginning of a trace.
+const BURSTS: u64 = 3;
+
 /// Windows with an end without a begin, and one in so many of all, that say something is lost all the time: a trace that
 /// begins amid requests has such ends in its first few.
 const MANY: u64 = 8;
@@ -43,6 +48,8 @@ pub(crate) struct Mispairs {
     /// How many there were, and how many of them had an end without a begin.
     windows: u64,
     unbegun: u64,
+    /// Ends without a begin, of all windows before.
+    ends_alone: u64,
     /// Superseded begins, and those of them that ended after all, or may yet.
     superseded: u64,
     returned: u64,
@@ -78,6 +85,7 @@ impl Default for Mispairs {
             before: 0.0,
             windows: 0,
             unbegun: 0,
+            ends_alone: 0,
             superseded: 0,
             returned: 0,
             may_return: 0,
@@ -100,6 +108,7 @@ impl Mispairs {
             self.before += self.now.wrong(0.0);
             self.windows += 1;
             self.unbegun += u64::from(self.now.unbegun > 0);
+            self.ends_alone += self.now.unbegun;
             self.now = Window::default();
         }
     }
@@ -136,7 +145,18 @@ impl Mispairs {
 
     /// So many pairs are wrong.
     pub(crate) fn wrong(&self) -> f64 {
-        (self.before + self.now.wrong(0.0)) * self.unended()
+        (self.before + self.now.wrong(0.0)).max(self.wrong_in_bursts()) * self.unended()
+    }
+
+    /// The same where events are lost in bursts: a begin is superseded long after the burst in which its end was lost, and there is an end
+    /// without a begin in the windows of bursts only.
+    fn wrong_in_bursts(&self) -> f64 {
+        let windows = self.unbegun + u64::from(self.now.unbegun > 0);
+        if windows < BURSTS {
+            return 0.0;
+        }
+        let ends_alone = self.ends_alone + self.now.unbegun;
+        self.superseded as f64 * ends_alone as f64 / (windows * WINDOW) as f64
     }
 
     /// Whether so many begins without an end are more than chance leaves.
@@ -207,7 +227,8 @@ impl Mispairs {
         if ahead == 0.0 && (self.seen != [true; 2] || unended == 0.0) {
             return 0;
         }
-        let wrong = self.before * unended + self.now.wrong(ahead);
+        let known = self.before * unended + self.now.wrong(ahead);
+        let wrong = known.max(self.wrong_in_bursts() * unended);
         (wrong + 3.0 * wrong.sqrt() + 1.0).ceil() as u64
     }
 

@@ -48,7 +48,7 @@ impl TryFrom<String> for Clock {
             "trace" => Ok(Self::Trace),
             "absolute" => Ok(Self::Absolute),
             _ => Err(format!(
-                "`{word}` is no clock: \"trace\" if times count from its start, \"absolute\" if the first request is to come at zero"
+                "`{word}` is not a clock: \"trace\" if times count from its start, \"absolute\" if the first request is to come at zero"
             )),
         }
     }
@@ -286,7 +286,7 @@ mod tests {
         assert!(error.to_string().contains("colums"), "{error}");
         write("name = 'mine'\nabout = ''\ncolumns = 'time:0:us'\nclock = 'sideways'\n");
         let error = read_own("").unwrap_err().to_string();
-        let said = ["mine.toml", "line 4", "`sideways` is no clock", "\"trace\"", "\"absolute\""];
+        let said = ["mine.toml", "line 4", "`sideways` is not a clock", "\"trace\"", "\"absolute\""];
         assert!(said.iter().all(|part| error.contains(part)), "{error}");
     }
 

@@ -144,7 +144,9 @@ impl Pairing {
             return self.believe(None);
         }
         self.believe(Some(piece.queued));
-        self.losses.undispatched += u64::from(lost);
+        if lost && self.losses.lack_a_dispatch() {
+            self.lost_dispatch();
+        }
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);
         let request = Request {

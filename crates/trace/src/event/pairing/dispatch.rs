@@ -96,6 +96,7 @@ impl Pairing {
             return false;
         }
         self.losses.waits.unbegun();
+        self.losses.unqueued += 1;
         if matches!(claim, Claim::Doubtful) {
             return true;
         }

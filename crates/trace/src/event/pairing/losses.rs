@@ -17,6 +17,8 @@ pub(crate) struct Losses {
     pub(super) overtaken: u64,
     /// Completions of what was queued and never dispatched, of devices whose dispatches are traced.
     pub(super) undispatched: u64,
+    /// Dispatches of what was never queued, of devices whose queueing is traced.
+    pub(super) unqueued: u64,
     /// Whether several of the same sectors are at the device at once.
     pub(super) overlaps: Overlaps,
 }
@@ -71,6 +73,13 @@ impl Losses {
             || self.overtaken > 0
     }
 
+    /// Something queued was completed and not dispatched: whether its dispatch is missing. (A driver that completes other sectors than it was
+    /// given dispatches, before each, what was not queued.)
+    pub(super) fn lack_a_dispatch(&mut self) -> bool {
+        self.undispatched += 1;
+        self.undispatched > self.unqueued
+    }
+
     /// What all but one in a thousand take from queueing to completion, once some are known.
     pub(super) fn usual(&self) -> Option<Nanos> {
         let (wait, service) = (self.waits.usual(), self.services.usual());
@@ -80,13 +89,14 @@ impl Losses {
 
     /// All of the trace has been seen.
     pub(super) fn survey(self) -> Self {
-        let Self { services, waits, flushes, overtaken, undispatched, overlaps } = self;
+        let Self { services, waits, flushes, overtaken, undispatched, unqueued, overlaps } = self;
         Self {
             services: services.survey(),
             waits: waits.survey(),
             flushes: flushes.survey(),
             overtaken,
             undispatched,
+            unqueued,
             overlaps,
         }
     }

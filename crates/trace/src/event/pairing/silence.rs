@@ -19,7 +19,7 @@ const FORGET: u32 = 1 << 12;
 const SHARE: u32 = 128;
 
 /// A silence is so many times as long as a usual gap, as a power of two.
-const FAR: u32 = 2;
+const FAR: u32 = 1;
 
 /// The gaps between the events of one processor, by powers of two.
 #[derive(Clone, Debug)]
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_silence_is_far_longer_than_usual_gaps() {
-        assert_eq!(after(1000, 64), None);
-        assert_eq!(after(1000, 65), Some(0));
+        assert_eq!(after(1000, 32), None);
+        assert_eq!(after(1000, 33), Some(0));
         // As long as the usual gap is not known there is none.
         assert_eq!(after(u64::from(KNOWN) - 1, 1_000_000), None);
         assert_eq!(after(u64::from(KNOWN), 1_000_000), Some(0));
