@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import DATA, data_file, headstack, refused
-from headstack.report import causes
+from headstack.report import causes, losses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -286,6 +286,46 @@ def test_the_name_of_a_process_sends_nothing_to_the_terminal() -> None:
     assert causes.sentence(about).startswith(
         "When ?[31mred?[0m? has requests outstanding, others' reads take 2.00 times"
     )
+
+
+@pytest.mark.parametrize(("cause", "name", "said"), [
+    ("process-phases", "backup", "When backup is at work, in 30 phases, others' reads take 2.00 times (1.90 to 2.10) as long as like "
+                                 "reads shortly before and after."),
+    ("slow-process", "backup", "Reads of backup take 2.00 times (1.90 to 2.10) as long as like reads of others at that time."),
+    ("slow-region", "LBA 0 to 99", "Reads of LBA 0 to 99 take 2.00 times (1.90 to 2.10) as long, from arrival to completion in the "
+                                   "geometric mean, as like reads elsewhere at that time."),
+    ("pause-or-retries", "the device completes nothing for 300 to 310 ms",
+     "30 times the device completes nothing for 300 to 310 ms, while two requests or more wait: the device pauses, or tries a request "
+     "again."),
+])  # fmt: skip
+def test_a_cause_is_told_in_words(cause: str, name: str, said: str) -> None:
+    effect = {
+        "cause": cause,
+        "name": name,
+        "occurrences": 30,
+        "times_as_long": 2.0,
+        "low": 1.9,
+        "high": 2.1,
+        "found": True,
+    }
+    about: Any = {"bursts": None, "effects": [effect]}
+    assert causes.sentence(about) == said
+
+
+@pytest.mark.parametrize(("unknown", "told"), [(0, ""), (100, "come out a little too short"), (101, "are left out")])
+def test_responses_that_losses_left_unknown_are_told(unknown: int, told: str) -> None:
+    loss = {"missing_cpus": [], "empty_cpus": [], "short_cpus": [], "lost_events": 0, "damaged_places": 0}
+    about = {
+        "loss": loss,
+        "doubtful": 0,
+        "without_queueing": unknown,
+        "orphan_completions": 0,
+        "pairs": 1000,
+        "format": "ftrace",
+    }
+    said = "; ".join(losses.lost_words(about))
+    assert said.endswith(told)
+    assert bool(said) == bool(told)
 
 
 def test_what_delays_no_read_is_not_laid_to_chance() -> None:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headstack_stats::Timeline;
 use headstack_trace::event::device_numbers;
 use headstack_trace::tick::{Quantised, Quantiser};
-use headstack_trace::{Io, IoSource, Kind, Notes, TraceError};
+use headstack_trace::{Io, IoSource, Kind, Known, Notes, TraceError};
 use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ pub struct Analysis {
     pub span_s: f64,
     /// Arrivals beyond the window in which order is restored.
     pub late_arrivals: u64,
-    /// Arrival to finish.
+    /// Arrival to finish; with all that is told of responses, it is left out where losses left fewer than nine in ten.
     #[serde(rename = "response_ms")]
     pub response: Option<TimesSummary>,
     /// Start to finish: the device's own time.
@@ -207,6 +207,7 @@ struct Recorder {
     sector_bytes: u64,
     seen: u64,
     last: Option<Nanos>,
+    known: Known,
     response: Times,
     service: Times,
     wait: Times,
@@ -248,6 +249,7 @@ impl Recorder {
             sector_bytes: u64::from(sector_bytes),
             seen: 0,
             last: None,
+            known: Known::default(),
             response: Times::default(),
             service: Times::default(),
             wait: Times::default(),
@@ -330,6 +332,9 @@ impl Recorder {
         }
         self.runs.push(io);
         self.place(io, response);
+        if request.finish.present().is_some() {
+            self.known.add(response.is_some());
+        }
         if let Some(service) = request.measured_service() {
             self.service.record(service);
             if response.is_some() {
@@ -368,7 +373,24 @@ impl Recorder {
         }
     }
 
+    /// Too few are known to stand for all.
+    fn forget_responses(&mut self) {
+        (self.response, self.wait) = (Times::default(), Times::default());
+        (self.histogram, self.heat, self.start) =
+            (TimeHistogram::default(), HeatMap::default(), Timeline::new());
+        (self.depth_sum, self.depth_max, self.depth_idle, self.depths) = (0, 0, 0, Timeline::new());
+        self.addresses.values_mut().for_each(|(_, measured)| *measured = false);
+        for groups in
+            [&mut self.devices, &mut self.interfaces, &mut self.sizes, &mut self.kinds, &mut self.processes]
+        {
+            groups.forget_responses();
+        }
+    }
+
     fn finish(mut self, options: &AnalysisOptions) -> Analysis {
+        if !self.known.are_most() {
+            self.forget_responses();
+        }
         let name = |device: u32| device_name(device, options);
         let [reads, writes, flushes, discards] = self.counts;
         let requests = reads + writes;
@@ -500,3 +522,6 @@ fn hot_regions(by_address: &[AddressBins], requests: u64) -> Vec<Region> {
     regions.truncate(HOT_REGIONS);
     regions
 }
+
+#[cfg(test)]
+mod tests;

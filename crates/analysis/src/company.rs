@@ -4,6 +4,10 @@
 //! outstanding explain is taken out first: see [`crate::peers`]. In a long queue there is a request of every process, and
 //! none of them is why it is long.
 //!
+//! A process beside which all reads are slow while it works, and none is at other times, is looked for over its phases: see
+//! [`crate::phases`]. And one may be slow itself: its own reads are compared with those of others in the same stretch, beyond what the place
+//! explains where they lie.
+//!
 //! There are many regions and many processes, and the one that stands out most of a hundred does so by chance one time in two if
 //! each is asked as if it were alone. So the interval that decides grows with how many were asked.
 
@@ -15,6 +19,7 @@ use headstack_units::{Lba, Nanos};
 
 use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, MUCH, WINDOW, of_device};
 use crate::peers::Peer;
+use crate::phases::{FEWEST_PHASES, Overlap, Phases, Span, Worked, overlap};
 
 /// At most so many processes are told apart: the first that have asked for [`ENOUGH`].
 const PROCESSES: usize = 64;
@@ -65,6 +70,8 @@ struct Counted {
 struct Read {
     lba: Lba,
     log: f64,
+    /// Beyond what its place explains, too.
+    placed: f64,
     process: Option<u8>,
     /// A bit for each process that has requests outstanding.
     beside: u64,
@@ -76,12 +83,16 @@ struct Device {
     /// Those that found requests of somebody outstanding.
     in_company: Vec<Read>,
     is_known: bool,
+    /// One of those on which regions and phases are looked for.
+    is_mapped: bool,
     outstanding: BinaryHeap<Reverse<(Nanos, u8)>>,
     /// How many requests each process has outstanding, and a bit for each that has some.
     at_work: Vec<u32>,
     busy: u64,
     regions: Option<Regions>,
     beside: Vec<Differences>,
+    own: Vec<Differences>,
+    phases: Phases,
 }
 
 impl Company {
@@ -95,6 +106,7 @@ impl Company {
         if let Some(device) = of_device(&mut self.devices, io.request.device) {
             if !std::mem::replace(&mut device.is_known, true) && known < MAPPED {
                 device.regions = Some(Regions::default());
+                device.is_mapped = true;
             }
             device.push(io, peer, process);
         }
@@ -126,13 +138,11 @@ impl Company {
     pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> Vec<Effect> {
         let several = self.devices.len() > 1;
         let mut regions = Vec::new();
-        let mut beside = vec![Differences::default(); self.names.len()];
+        let mut processes = Processes::default();
         for (number, found) in &mut self.devices {
-            found.settle_regions();
-            found.settle_processes();
-            for (all, own) in beside.iter_mut().zip(&found.beside) {
-                all.merge(*own);
-            }
+            found.settle_stretch();
+            found.settle_company();
+            processes.add(found);
             let own = found.regions.take().into_iter().flat_map(Regions::all);
             regions.extend(own.map(|region| Asked {
                 sums: region.sums,
@@ -144,14 +154,73 @@ impl Company {
             let of = if several { format!(" of device {}", device(number)) } else { String::new() };
             format!("LBA {first} to {last}{of}")
         });
-        let processes = self.names.into_iter().zip(beside);
-        let processes = processes.map(|(what, sums)| Asked { what, sums, usual: 0.0 }).collect();
-        let mut processes = among("process", processes);
-        let found = processes.iter().filter(|(_, effect)| effect.found).count();
-        processes.truncate(found.max(1));
-        let processes = processes.into_iter().map(|(name, effect)| Effect { name: Some(name), ..effect });
-        slowest.into_iter().chain(processes).collect()
+        slowest.into_iter().chain(processes.effects(&self.names)).collect()
     }
+}
+
+/// What all devices tell of the processes.
+#[derive(Debug, Default)]
+struct Processes {
+    beside: Vec<Differences>,
+    own: Vec<Differences>,
+    phases: Vec<Worked>,
+}
+
+impl Processes {
+    fn add(&mut self, device: &mut Device) {
+        add_each(&mut self.beside, std::mem::take(&mut device.beside), Differences::merge);
+        add_each(&mut self.own, std::mem::take(&mut device.own), Differences::merge);
+        add_each(&mut self.phases, std::mem::take(&mut device.phases).finish(), Worked::merge);
+    }
+
+    /// Those that delay others: beside their requests, or while they work; and those that are slow.
+    fn effects(self, names: &[String]) -> Vec<Effect> {
+        let mut beside = among("process", asked(self.beside), FEWEST);
+        let found = beside.iter().filter(|(_, effect)| effect.found).count();
+        beside.truncate(found.max(1));
+        let named = |which: &usize| beside[..found].iter().any(|(known, _)| known == which);
+        let spans: Vec<_> = self.phases.iter().map(|worked| &worked.spans[..]).collect();
+        let in_phases = self.phases.iter().map(|worked| worked.differences).collect();
+        let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES);
+        working.retain(|(which, effect)| effect.found && !named(which));
+        let working = largest_apart(working, &spans);
+        let mut own = among("slow-process", asked(self.own), FEWEST);
+        own.retain(|(_, effect)| effect.found);
+        let one = |(which, effect): (usize, Effect)| (vec![which], effect);
+        let all = beside.into_iter().map(one).chain(working).chain(own.into_iter().map(one));
+        let name =
+            |which: Vec<usize>| which.iter().map(|&at| names[at].as_str()).collect::<Vec<_>>().join(" and ");
+        all.map(|(which, effect)| Effect { name: Some(name(which)), ..effect }).collect()
+    }
+}
+
+/// Adds to what is known of each process what a device tells.
+fn add_each<T: Default>(all: &mut Vec<T>, own: Vec<T>, add: impl Fn(&mut T, T)) {
+    all.resize_with(all.len().max(own.len()), T::default);
+    for (all, own) in all.iter_mut().zip(own) {
+        add(all, own);
+    }
+}
+
+/// Each by its number.
+fn asked(sums: Vec<Differences>) -> Vec<Asked<usize>> {
+    sums.into_iter().enumerate().map(|(what, sums)| Asked { what, sums, usual: 0.0 }).collect()
+}
+
+/// Of those that work at the same time only the one with the largest effect; with all whose phases are the same as its own.
+fn largest_apart(mut found: Vec<(usize, Effect)>, spans: &[&[Span]]) -> Vec<(Vec<usize>, Effect)> {
+    let size = |effect: &Effect| effect.times_as_long.unwrap_or_default();
+    found.sort_by(|one, two| size(&two.1).total_cmp(&size(&one.1)));
+    let mut all: Vec<(Vec<usize>, Effect)> = Vec::new();
+    for (which, effect) in found {
+        let lies = |known: &(Vec<usize>, Effect)| overlap(spans[known.0[0]], spans[which]);
+        match all.iter_mut().find(|known| lies(known) != Overlap::Apart) {
+            Some(known) if lies(known) == Overlap::Same => known.0.push(which),
+            Some(_) => {}
+            None => all.push((vec![which], effect)),
+        }
+    }
+    all
 }
 
 /// One of many that may be the cause.
@@ -164,13 +233,13 @@ struct Asked<T> {
 }
 
 /// The effects of those with enough occurrences: those that are found first, and of them the clearest.
-fn among<T>(cause: &'static str, asked: Vec<Asked<T>>) -> Vec<(T, Effect)> {
-    let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= FEWEST).collect();
+fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64) -> Vec<(T, Effect)> {
+    let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= fewest).collect();
     let count = asked.len();
     let mut all: Vec<(f64, (T, Effect))> = asked
         .into_iter()
         .map(|Asked { what, sums, usual }| {
-            let effect = sums.effect_of_many(cause, count, MUCH * usual.max(0.0).exp());
+            let effect = sums.effect_of_few(cause, count, MUCH * usual.max(0.0).exp(), fewest);
             (sums.clarity(), (what, effect))
         })
         .collect();
@@ -185,7 +254,7 @@ fn slowest_region(
     regions: Vec<Asked<(u32, Region)>>,
     name: impl Fn(u32, u64, u64) -> String,
 ) -> Option<Effect> {
-    let all = among("slow-region", regions);
+    let all = among("slow-region", regions, FEWEST);
     let ((device, slowest), effect) = all.first()?;
     let (mut first, mut last) = (slowest.first, slowest.last);
     let size = last - first;
@@ -221,20 +290,12 @@ impl Device {
                 self.busy &= !(1 << done);
             }
         }
-        if let Some(log) = peer.and_then(|peer| peer.queued) {
-            let read = Read { lba: request.lba, log, process, beside: self.busy };
-            self.stretch.push(read);
-            if self.stretch.len() == WINDOW {
-                self.settle_regions();
-            }
-            // Reads alone say nothing of whom they are beside; and if a stretch held them, one of slow reads, beside which
-            // others come, would count more often than one of quick reads.
-            if read.beside != 0 {
-                self.in_company.push(read);
-                if self.in_company.len() == WINDOW {
-                    self.settle_processes();
-                }
-            }
+        let queued = peer.and_then(|peer| peer.queued.zip(peer.placed));
+        if let Some((log, placed)) = queued {
+            self.read(Read { lba: request.lba, log, placed, process, beside: self.busy });
+        }
+        if self.is_mapped {
+            self.phases.push(request.arrival, queued.map(|(log, _)| log), process);
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
             if self.at_work.len() <= usize::from(process) {
@@ -246,33 +307,66 @@ impl Device {
         }
     }
 
-    fn settle_regions(&mut self) {
+    fn read(&mut self, read: Read) {
+        self.stretch.push(read);
+        if self.stretch.len() == WINDOW {
+            self.settle_stretch();
+        }
+        // Reads alone say nothing of whom they are beside; and if a stretch held them, one of slow reads, beside which
+        // others come, would count more often than one of quick reads.
+        if read.beside != 0 {
+            self.in_company.push(read);
+            if self.in_company.len() == WINDOW {
+                self.settle_company();
+            }
+        }
+    }
+
+    /// Compares the regions of a stretch, and the processes that asked.
+    fn settle_stretch(&mut self) {
+        let all: Logs = self.stretch.iter().map(|read| read.placed).collect();
+        let who = |read: &Read| read.process.map_or(0, |process| 1_u64 << process);
+        let asked = self.stretch.iter().map(who).fold(0, |all, one| all | one);
+        for process in bits(asked) {
+            let its = self.stretch.iter().filter(|read| read.process == Some(process));
+            contrast(&mut self.own, process, its.map(|read| read.placed).collect(), all);
+        }
         if let Some(regions) = &mut self.regions {
-            regions.add(&mut self.stretch);
+            regions.add(&self.stretch);
         }
         self.stretch.clear();
     }
 
-    fn settle_processes(&mut self) {
+    fn settle_company(&mut self) {
         let Self { in_company: stretch, beside, .. } = self;
         let busy = stretch.iter().fold(0, |all, read| all | read.beside);
-        for process in (0..PROCESSES as u8).filter(|process| busy >> process & 1 == 1) {
-            let mut sides = [Logs::default(); 2];
+        for process in bits(busy) {
             // Whoever has requests outstanding delays others; named is who does so more than the rest.
-            let reads = stretch.iter().filter(|read| read.process != Some(process));
-            for read in reads {
-                sides[(read.beside >> process & 1) as usize].add(read.log);
-            }
-            let [others, those] = sides;
-            if others.count() >= FEWEST_READS && those.count() >= FEWEST_READS {
-                if beside.len() <= usize::from(process) {
-                    beside.resize(usize::from(process) + 1, Differences::default());
-                }
-                beside[usize::from(process)].add(those, others);
-            }
+            let others = || stretch.iter().filter(|read| read.process != Some(process));
+            let those = others().filter(|read| read.beside >> process & 1 == 1);
+            let those = those.map(|read| read.log).collect();
+            contrast(beside, process, those, others().map(|read| read.log).collect());
         }
         stretch.clear();
     }
+}
+
+/// The numbers of the bits that are set.
+fn bits(of: u64) -> impl Iterator<Item = u8> {
+    (0..PROCESSES as u8).filter(move |bit| of >> bit & 1 == 1)
+}
+
+/// Takes an observation of a process: those reads against the rest of all.
+fn contrast(found: &mut Vec<Differences>, process: u8, those: Logs, all: Logs) {
+    let others = all.without(those);
+    if others.count() < FEWEST_READS || those.count() < FEWEST_READS {
+        return;
+    }
+    let process = usize::from(process);
+    if found.len() <= process {
+        found.resize(process + 1, Differences::default());
+    }
+    found[process].add(those, others);
 }
 
 /// Regions of several sizes, each twice as large as the one before, by number.
@@ -281,43 +375,54 @@ struct Regions {
     /// Of the smallest, as a power of two sectors.
     size: u32,
     levels: VecDeque<Vec<Differences>>,
+    /// The stretch before.
+    last: Vec<(Lba, f64)>,
 }
 
 impl Default for Regions {
     fn default() -> Self {
-        Self { size: SMALLEST, levels: VecDeque::from(vec![Vec::new(); LEVELS]) }
+        Self { size: SMALLEST, last: Vec::new(), levels: VecDeque::from(vec![Vec::new(); LEVELS]) }
     }
 }
 
 impl Regions {
-    /// Takes a stretch, in any order. Each size is asked by itself: of a small region's others, some may lie in the larger one.
-    fn add(&mut self, stretch: &mut [Read]) {
-        stretch.sort_unstable_by_key(|read| read.lba);
-        let farthest = stretch.iter().map(|read| read.lba.0).max().unwrap_or(0);
-        while farthest >> self.size >> LEVELS != 0 {
+    /// Takes a stretch. Each size is asked by itself: of a small region's others, some may lie in the larger one.
+    ///
+    /// A region's reads are compared with those of elsewhere that came before them, in this stretch and the last one: those that came
+    /// after wait behind them where the device serves one at a time, and a slow region would look less slow.
+    fn add(&mut self, stretch: &[Read]) {
+        let last =
+            std::mem::replace(&mut self.last, stretch.iter().map(|read| (read.lba, read.log)).collect());
+        let now = self.last.iter().map(|&(lba, log)| (lba, log, true));
+        let reads = last.into_iter().map(|(lba, log)| (lba, log, false)).chain(now);
+        let (mut all, mut sum) = (Vec::with_capacity(2 * WINDOW), Logs::default());
+        for (order, (lba, log, is_new)) in reads.enumerate() {
+            all.push(Placed { lba: lba.0, log, order, is_new, before: sum });
+            sum.add(log);
+        }
+        all.sort_unstable_by_key(|read| (read.lba, read.order));
+        let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
+        while last.lba >> self.size >> LEVELS != 0 {
             self.grow();
         }
-        let all: Logs = stretch.iter().map(|read| read.log).collect();
-        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return };
         // In one region all together, they are in one of each larger size, too.
-        let tells_apart = |size: &u32| first.lba.0 >> size != last.lba.0 >> size;
+        let tells_apart = |size: &u32| first.lba >> size != last.lba >> size;
         let apart = self.size + LEVELS as u32 - APART;
         for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
-            let region = |read: &Read| read.lba.0 >> size;
-            let each: Vec<(u64, Logs)> = stretch
-                .chunk_by(|one, next| region(one) == region(next))
-                .map(|there| (region(&there[0]), there.iter().map(|read| read.log).collect()))
-                .collect();
-            for (place, &(at, those)) in each.iter().enumerate() {
-                let beside = |next: Option<&(u64, Logs)>| {
-                    next.filter(|(other, _)| size <= apart && other.abs_diff(at) == 1).map(|(_, logs)| *logs)
-                };
-                let before = beside(place.checked_sub(1).and_then(|before| each.get(before)));
-                let next_to = before.into_iter().chain(beside(each.get(place + 1)));
-                let others = next_to.fold(all.without(those), Logs::without);
-                if others.count() < FEWEST_READS {
+            let each: Vec<&[Placed]> =
+                all.chunk_by(|one, next| one.lba >> size == next.lba >> size).collect();
+            for (place, there) in each.iter().enumerate() {
+                if !there.iter().any(|read| read.is_new) {
                     continue;
                 }
+                let at = there[0].lba >> size;
+                let is_next_to =
+                    |other: &&&[Placed]| size <= apart && (other[0].lba >> size).abs_diff(at) == 1;
+                let before = place.checked_sub(1).and_then(|before| each.get(before)).filter(is_next_to);
+                let after = each.get(place + 1).filter(is_next_to);
+                let Some((those, others)) = compared(there, [before.copied(), after.copied()]) else {
+                    continue;
+                };
                 let at = at as usize;
                 if found.len() <= at {
                     found.resize(at + 1, Differences::default());
@@ -363,6 +468,34 @@ impl Regions {
     }
 }
 
+/// A read among those that a stretch is about.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    lba: u64,
+    log: f64,
+    /// Its place in order of arrival, and whether it came in the last stretch.
+    order: usize,
+    is_new: bool,
+    /// All that came before it.
+    before: Logs,
+}
+
+/// The new reads of a region, and those that came before them and are neither its own nor next to it.
+fn compared(there: &[Placed], next_to: [Option<&[Placed]>; 2]) -> Option<(Logs, Logs)> {
+    let new = || there.iter().filter(|read| read.is_new);
+    let not_others = || next_to.into_iter().flatten().flatten().chain(there);
+    let (mut most, mut all) = (0, Logs::default());
+    for read in new() {
+        let own = not_others().filter(|other| other.order < read.order).map(|other| other.log);
+        let others = read.before.without(own.collect());
+        most = most.max(others.count());
+        all = all.with(others);
+    }
+    // Each of them is one read, however many of the region's it came before.
+    let others = all.mean().map(|mean| Logs::of_mean(mean, most))?;
+    (most >= FEWEST_READS).then(|| (new().map(|read| read.log).collect(), others))
+}
+
 /// A region, and how its reads compare with others.
 #[derive(Debug)]
 struct Region {
@@ -373,5 +506,7 @@ struct Region {
     usual: f64,
 }
 
+#[cfg(test)]
+mod phase_tests;
 #[cfg(test)]
 mod tests;

@@ -87,6 +87,11 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
+    /// So many of this mean.
+    pub(crate) fn of_mean(mean: f64, count: u64) -> Self {
+        Self { count, sum: mean * count as f64 }
+    }
+
     /// Takes the logarithm of a response.
     pub(crate) fn add(&mut self, log: f64) {
         self.count += 1;
@@ -367,13 +372,18 @@ impl Differences {
     /// One of so many that are asked; it is found if it surely makes reads take more than `least` times as long. Otherwise it is
     /// the one that stands out most, and its interval is that of the most outstanding of so many.
     pub(crate) fn effect_of_many(&self, cause: &'static str, asked: usize, least: f64) -> Effect {
+        self.effect_of_few(cause, asked, least, FEWEST)
+    }
+
+    /// The same, of so many occurrences or more.
+    pub(crate) fn effect_of_few(&self, cause: &'static str, asked: usize, least: f64, fewest: u64) -> Effect {
         let unknown = Effect {
             reads: self.reads,
             reads_around: self.reads_around,
             ..Effect::unknown(cause, self.count)
         };
         let student = StudentsT::new(0.0, 1.0, self.moderated().freedom as f64);
-        let Some(student) = student.ok().filter(|_| self.count >= FEWEST) else { return unknown };
+        let Some(student) = student.ok().filter(|_| self.count >= fewest) else { return unknown };
         let (mean, error) = self.mean_and_error();
         let asked = asked.max(1) as f64;
         let sure = student.inverse_cdf(1.0 - 0.005 / asked) * error;

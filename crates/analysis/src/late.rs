@@ -40,7 +40,7 @@ const LATEST: usize = 256;
 const LEAST_OCTAVES: f64 = -32.0;
 
 /// Sectors, as a power of two, within which they are in one place: 16 MiB of 512 bytes.
-const PLACE: u32 = 15;
+pub(crate) const PLACE: u32 = 15;
 
 /// Looks for them in I/Os in order of arrival.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ impl LateFinder {
             Some(every) => (format!(", every {every:.1} s"), "a device that pauses looks"),
             None => (String::new(), "retries look"),
         };
-        let place = place(&late).map_or(String::new(), |(count, first)| {
+        let place = place(late.iter().map(|read| read.lba)).map_or(String::new(), |(count, first)| {
             format!(", {count} of them within LBA {first} to {}", first + (1 << PLACE) - 1)
         });
         Some(Effect {
@@ -175,18 +175,19 @@ impl Device {
 }
 
 /// The least and the greatest.
-fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, 0.0), |(least, most), value| (value.min(least), value.max(most)))
 }
 
-/// How many begin in one place, and where it begins, if most of them do.
-fn place(late: &[Late]) -> Option<(usize, u64)> {
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for read in late {
-        *counts.entry(read.lba >> PLACE).or_default() += 1;
+/// How many of those sectors are in one place, and where it begins, if most are.
+pub(crate) fn place(sectors: impl Iterator<Item = u64>) -> Option<(usize, u64)> {
+    let (mut counts, mut all): (BTreeMap<u64, usize>, usize) = (BTreeMap::new(), 0);
+    for lba in sectors {
+        all += 1;
+        *counts.entry(lba >> PLACE).or_default() += 1;
     }
     let (place, count) = counts.into_iter().max_by_key(|&(place, count)| (count, Reverse(place)))?;
-    (2 * count > late.len()).then_some((count, place << PLACE))
+    (2 * count > all).then_some((count, place << PLACE))
 }
 
 #[cfg(test)]

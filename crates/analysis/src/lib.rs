@@ -36,6 +36,7 @@ mod late;
 mod pauses;
 mod peers;
 mod period;
+mod phases;
 mod tail;
 
 pub use analysis::{Analysis, AnalysisOptions, analyse};

@@ -6,14 +6,20 @@
 //! completed at once, which draws that law wide: three and more that are eight times as long as all others are pauses, too. What a large
 //! transfer, a flush or a discard takes is theirs: a time that ends with one is shortened by as much as those that end with its like are
 //! longer than all.
+//!
+//! A request that is tried again stops all others for as long, and looks much the same. It is the first to be completed then, and it was
+//! dispatched before. So a device pauses for certain only if such times come evenly, or if what is completed first was mostly dispatched
+//! late in them, while nothing was at the device that could be tried again. It retries if most of what is completed first lies in one
+//! place, or all of it is read, and that is not so of the other long times. Otherwise it does either.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use headstack_trace::{Io, Kind};
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 
 use crate::effect::{Effect, Logs, of_device};
+use crate::late::{PLACE, ends, place};
 use crate::period::period_s;
 use crate::tail::{Tail, counted, octaves};
 
@@ -25,6 +31,12 @@ const FEWEST: usize = 3;
 
 /// At most so many of the longest are remembered.
 const LONGEST: usize = 256;
+
+/// Of a share of all others below this it says something if most are in one place.
+const RARE: f64 = 0.1;
+
+/// What chance does less often than this is not chance.
+const UNLIKELY: f64 = 0.01;
 
 /// Octaves between pauses and all other times, where nothing else tells. Of times with a tail as heavy as 1/x some stand so far apart
 /// in one trace of four hundred.
@@ -55,14 +67,39 @@ pub(crate) struct PauseFinder {
 #[derive(Debug, Default)]
 struct Device {
     /// And what finishes.
-    finishes: BinaryHeap<Reverse<(Nanos, Like)>>,
+    finishes: BinaryHeap<Reverse<Finish>>,
     /// Since when nothing was completed although something waits.
     since: Nanos,
     gaps: Tail,
     /// Octaves of the times that end with requests of each sort.
     by_like: BTreeMap<Like, Logs>,
-    /// The longest of all, when they ended, and with what.
-    longest: BinaryHeap<Reverse<(Nanos, Nanos, Like)>>,
+    /// The longest of all.
+    longest: BinaryHeap<Reverse<Gap>>,
+}
+
+/// What is completed, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finish {
+    at: Nanos,
+    like: Like,
+    /// When it was dispatched, where the trace knows.
+    start: Nanos,
+    lba: u64,
+    write: bool,
+}
+
+/// A time without a completion, and what ended it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Gap {
+    length: Nanos,
+    last: Finish,
+}
+
+impl Gap {
+    /// Whether what ended it was dispatched in its later half.
+    fn begins_late(&self) -> bool {
+        self.last.start != Nanos::MAX && self.last.start.0 > self.last.at.0 - self.length.0 / 2
+    }
 }
 
 /// What a request has in common with those that take about as long: its sort, and its sectors as a power of two.
@@ -97,7 +134,13 @@ impl PauseFinder {
             if device.finishes.is_empty() {
                 device.since = io.request.arrival;
             }
-            device.finishes.push(Reverse((finish, Like::of(io))));
+            device.finishes.push(Reverse(Finish {
+                at: finish,
+                like: Like::of(io),
+                start: io.request.start,
+                lba: io.request.lba.0,
+                write: io.request.op == Op::Write,
+            }));
         }
     }
 
@@ -105,73 +148,107 @@ impl PauseFinder {
     pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<(Effect, Paused)> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| (number, found.pauses()));
-        let (number, pauses) = found.max_by_key(|(number, pauses)| (pauses.len(), Reverse(*number)))?;
+        let (number, (pauses, others)) =
+            found.max_by_key(|(number, (pauses, _))| (pauses.len(), Reverse(*number)))?;
         if pauses.len() < FEWEST {
             return None;
         }
-        let lengths = || pauses.iter().map(|(length, _)| length.as_ms());
-        let (shortest, longest) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
+        let (shortest, longest) = ends(pauses.iter().map(|gap| gap.length.as_ms()));
         let of = if several { format!("device {}", device(number)) } else { "the device".to_owned() };
-        let mut ends: Vec<Nanos> = pauses.iter().map(|(_, end)| *end).collect();
-        ends.sort_unstable();
-        let period = period_s(&ends).map_or(String::new(), |every| format!(", every {every:.1} s"));
+        let mut instants: Vec<Nanos> = pauses.iter().map(|gap| gap.last.at).collect();
+        instants.sort_unstable();
+        let period = period_s(&instants);
+        let every = period.map_or(String::new(), |every| format!(", every {every:.1} s"));
+        let (cause, why) = why(&pauses, &others, period.is_some());
         let effect = Effect {
-            name: Some(format!("{of} completes nothing for {shortest:.0} to {longest:.0} ms{period}")),
+            name: Some(format!("{of} completes nothing for {shortest:.0} to {longest:.0} ms{every}{why}")),
             found: true,
-            ..Effect::unknown("pause", pauses.len() as u64)
+            ..Effect::unknown(cause, pauses.len() as u64)
         };
+        let pauses = pauses.into_iter().map(|gap| (gap.length, gap.last.at)).collect();
         Some((effect, Paused { device: number, pauses }))
     }
 }
 
+/// Whether they are pauses, retries, or nobody can tell, and what tells it; `others` are the next longest.
+fn why(pauses: &[Gap], others: &[Gap], come_evenly: bool) -> (&'static str, String) {
+    let count = pauses.len();
+    if let Some((first, there)) = one_place(pauses, others) {
+        let last = first + (1 << PLACE) - 1;
+        return ("retries", format!(", {there} of them with a request of LBA {first} to {last}"));
+    }
+    if come_evenly {
+        return ("pause", String::new());
+    }
+    let late = pauses.iter().filter(|gap| gap.begins_late()).count();
+    if 2 * late > count {
+        return ("pause", String::new());
+    }
+    let reads = |gaps: &[Gap]| gaps.iter().filter(|gap| !gap.last.write).count();
+    // One more of each, as the share of few is not known.
+    let share = (reads(others) + 1) as f64 / (others.len() + 2) as f64;
+    if late == 0 && reads(pauses) == count && share.powf(count as f64) < UNLIKELY {
+        return ("retries", ", each time with a read".to_owned());
+    }
+    ("pause-or-retries", String::new())
+}
+
+/// Where most of what ended those begins, and how much of it, if hardly any of the others is there.
+fn one_place(pauses: &[Gap], others: &[Gap]) -> Option<(u64, usize)> {
+    let (count, first) = place(pauses.iter().map(|gap| gap.last.lba))?;
+    let there = others.iter().filter(|gap| gap.last.lba >> PLACE == first >> PLACE).count();
+    let is_rare = ((there + 1) as f64) < RARE * (others.len() + 2) as f64;
+    (count >= FEWEST && is_rare).then_some((first, count))
+}
+
 impl Device {
     fn complete_until(&mut self, now: Nanos) {
-        while let Some(&Reverse((finish, like))) = self.finishes.peek().filter(|next| next.0.0 <= now) {
+        while let Some(&Reverse(last)) = self.finishes.peek().filter(|next| next.0.at <= now) {
             let waiting = self.finishes.len();
             self.finishes.pop();
-            let gap = finish.saturating_sub(self.since);
-            self.since = finish;
+            let length = last.at.saturating_sub(self.since);
+            self.since = last.at;
             if waiting < 2 {
                 continue;
             }
-            self.gaps.add(octaves(gap));
-            self.by_like.entry(like).or_default().add(octaves(gap));
-            self.remember(gap, finish, like);
+            self.gaps.add(octaves(length));
+            self.by_like.entry(last.like).or_default().add(octaves(length));
+            self.remember(Gap { length, last });
         }
     }
 
     #[inline]
-    fn remember(&mut self, gap: Nanos, end: Nanos, like: Like) {
+    fn remember(&mut self, gap: Gap) {
         if self.longest.len() == LONGEST {
-            if self.longest.peek().is_some_and(|shortest| gap <= shortest.0.0) {
+            if self.longest.peek().is_some_and(|shortest| gap.length <= shortest.0.length) {
                 return;
             }
             self.longest.pop();
         }
-        self.longest.push(Reverse((gap, end, like)));
+        self.longest.push(Reverse(gap));
     }
 
-    /// Length and end of each.
-    fn pauses(mut self) -> Vec<(Nanos, Nanos)> {
+    /// The pauses, and the longest other times.
+    fn pauses(mut self) -> (Vec<Gap>, Vec<Gap>) {
         self.complete_until(Nanos::MAX);
-        let Some(limit) = self.gaps.limit() else { return Vec::new() };
+        let Some(limit) = self.gaps.limit() else { return Default::default() };
         let all = self.by_like.values().copied().reduce(Logs::with).and_then(Logs::mean).unwrap_or(0.0);
         let theirs =
             |like| (self.by_like.get(&like).and_then(|logs| logs.mean()).unwrap_or(0.0) - all).max(0.0);
-        let own = |&Reverse((length, end, like)): &Reverse<(Nanos, Nanos, Like)>| {
-            (octaves(length) - theirs(like), length, end)
-        };
-        let mut longest: Vec<(f64, Nanos, Nanos)> = self.longest.iter().map(own).collect();
-        longest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
+        let own = |&Reverse(gap): &Reverse<Gap>| (octaves(gap.length) - theirs(gap.last.like), gap);
+        let mut longest: Vec<(f64, Gap)> = self.longest.iter().map(own).collect();
+        longest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.last.at.cmp(&b.1.last.at)));
         let least = octaves(SHORTEST);
-        let beyond = longest.partition_point(|&(own, ..)| counted(own) > limit && own >= least);
+        let beyond = longest.partition_point(|&(own, _)| counted(own) > limit && own >= least);
         let count = if beyond < FEWEST { standing_apart(&longest, least) } else { beyond };
-        longest[..count].iter().map(|&(_, length, end)| (length, end)).collect()
+        let mut pauses: Vec<Gap> = longest.into_iter().map(|(_, gap)| gap).collect();
+        let others = pauses.split_off(count);
+        (pauses, others)
     }
 }
 
 /// How many of the longest, which are as long as `least` octaves, are far longer than all others.
-fn standing_apart(longest: &[(f64, Nanos, Nanos)], least: f64) -> usize {
+fn standing_apart(longest: &[(f64, Gap)], least: f64) -> usize {
     let is_apart = |&count: &usize| {
         let (last, next) = (longest[count - 1].0, longest[count].0);
         last >= least && last - next >= APART
@@ -279,5 +356,85 @@ mod tests {
         assert!(named.len() >= 180, "{} of 200", named.len());
         let periodic = named.iter().filter(|name| name.contains("every 10.0 s")).count();
         assert!(periodic >= 150, "{periodic} of 200: {:?}", &named[..5]);
+    }
+
+    /// What stops a device that serves one at a time, at times that chance chooses.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Stop {
+        /// It takes no request, and completes the one it has.
+        Refuses,
+        /// It keeps what it has, whichever that is.
+        Holds,
+        /// Reads are tried again, anywhere or in one place.
+        Retries,
+        RetriesInOnePlace,
+    }
+
+    /// 10,000 requests of which a share are writes; it stops for 300 ms some forty times.
+    fn stopped(seed: u64, stop: Stop, writes: f64, knows_dispatch: bool) -> Option<&'static str> {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(1.2, 0.4).unwrap());
+        let stops = Exp::new(1.0 / 2500.0).unwrap();
+        let (mut at_ms, mut free_ms, mut next_ms): (f64, f64, f64) = (0.0, 0.0, stops.sample(&mut random));
+        let mut finder = PauseFinder::default();
+        for _ in 0..10_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            let write = random.random_bool(writes);
+            let damaged = stop == Stop::RetriesInOnePlace && random.random_bool(0.004);
+            let lba = if damaged { 123_456_789 } else { random.random_range(0..1 << 30) };
+            let service_ms: f64 = law.sample(&mut random);
+            let mut begin = at_ms.max(free_ms);
+            let mut held_ms = 0.0;
+            match stop {
+                Stop::Refuses | Stop::Holds => {
+                    while begin + service_ms >= next_ms {
+                        let is_before = begin >= next_ms && stop == Stop::Refuses;
+                        let left = (next_ms + 300.0 - begin.max(next_ms)).max(0.0);
+                        begin += if is_before { left } else { 0.0 };
+                        held_ms += if stop == Stop::Holds { left } else { 0.0 };
+                        if stop == Stop::Refuses && !is_before {
+                            break;
+                        }
+                        let gap: f64 = stops.sample(&mut random);
+                        next_ms += 300.0 + gap;
+                    }
+                }
+                Stop::Retries => held_ms = if !write && random.random_bool(0.005) { 300.0 } else { 0.0 },
+                Stop::RetriesInOnePlace => held_ms = if damaged { 300.0 } else { 0.0 },
+            }
+            free_ms = begin + service_ms + held_ms;
+            let op = if write { Op::Write } else { Op::Read };
+            let request = Request::new(Nanos::from_ms(at_ms), op, Lba(lba), 8);
+            let start = if knows_dispatch { Nanos::from_ms(begin) } else { Nanos::MAX };
+            finder.push(&Io::new(Request { start, finish: Nanos::from_ms(free_ms), ..request }));
+        }
+        finder.finish(|device| device.to_string()).map(|(effect, _)| effect.cause)
+    }
+
+    /// A retry on a busy device was told as a pause of the device, always.
+    #[test]
+    fn a_request_that_is_tried_again_is_no_pause() {
+        for (stop, writes, knows_dispatch, told) in [
+            (Stop::Refuses, 0.3, true, "pause"),
+            (Stop::Refuses, 0.3, false, "pause-or-retries"),
+            (Stop::Holds, 0.3, true, "pause-or-retries"),
+            (Stop::Holds, 0.3, false, "pause-or-retries"),
+            (Stop::Retries, 0.0, true, "pause-or-retries"),
+            (Stop::Retries, 0.0, false, "pause-or-retries"),
+            (Stop::Retries, 0.3, true, "retries"),
+            (Stop::Retries, 0.3, false, "retries"),
+            (Stop::RetriesInOnePlace, 0.0, true, "retries"),
+            (Stop::RetriesInOnePlace, 0.3, false, "retries"),
+        ] {
+            let all: Vec<_> = (0..60).map(|seed| stopped(seed, stop, writes, knows_dispatch)).collect();
+            let right = all.iter().filter(|cause| **cause == Some(told)).count();
+            let what = format!("{stop:?}, writes {writes}, dispatch {knows_dispatch}: {right} of 60 {told}");
+            assert!(right >= 54, "{what}: {:?}", &all[..8]);
+            // What is told instead may be less than the truth, and not against it.
+            let other = if told == "pause" { "retries" } else { "pause" };
+            let wrong = all.iter().filter(|cause| **cause == Some(other)).count();
+            assert!(told == "pause-or-retries" || wrong <= 3, "{what}: {wrong} {other}");
+        }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Peer {
     pub(crate) crowded: Option<f64>,
     /// And with as many requests outstanding.
     pub(crate) queued: Option<f64>,
+    /// And in the same place.
+    pub(crate) placed: Option<f64>,
 }
 
 /// Compares reads with reads like them, fed in order of arrival.
@@ -96,11 +98,14 @@ impl Device {
         let crowd = self.crowd.push(request.arrival, outstanding, log);
         let depth = count_level(outstanding);
         let place = self.places.of(request.lba.0);
+        let of_place = self.queued.grown_to(place);
+        let queued = self.queued.excess([size, distance, depth], Some(place.1), log);
         Some(Peer {
             response,
             alike: self.alike.excess([size, distance], None, log),
             crowded: self.crowded.excess([size, distance, crowd], None, log),
-            queued: self.queued.excess([size, distance, depth], Some(place), log),
+            queued,
+            placed: queued.map(|log| log - of_place),
         })
     }
 }
@@ -214,7 +219,7 @@ impl Offset {
 
 impl<const FACTORS: usize> Learned<FACTORS> {
     /// What a read at these levels took beyond what they explain, if all are known.
-    fn excess(&mut self, levels: [usize; FACTORS], place: Option<(u32, usize)>, log: f64) -> Option<f64> {
+    fn excess(&mut self, levels: [usize; FACTORS], place: Option<usize>, log: f64) -> Option<f64> {
         for (offsets, level) in self.offsets.iter_mut().zip(levels) {
             if offsets.len() <= level {
                 offsets.resize(level + 1, Offset::default());
@@ -222,15 +227,18 @@ impl<const FACTORS: usize> Learned<FACTORS> {
         }
         let known = self.at(levels).all(|offset| offset.count >= KNOWN);
         let excess = log - self.explained(levels);
-        if let Some((size, at)) = place {
-            self.grow(size);
-            self.places.resize(self.places.len().max(at + 1), Offset::default());
-        }
-        self.stretch.push((levels, place.map(|(_, at)| at), log));
+        self.stretch.push((levels, place, log));
         if self.stretch.len() == STRETCH {
             self.learn();
         }
         known.then_some(excess)
+    }
+
+    /// What a place of this size adds, as far as known.
+    fn grown_to(&mut self, (size, at): (u32, usize)) -> f64 {
+        self.grow(size);
+        self.places.resize(self.places.len().max(at + 1), Offset::default());
+        self.of_place(Some(at))
     }
 
     /// Places become larger, two of them one.

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 VAGUE = 100
 """An interval that ends at so many times its beginning says nothing."""
 LARGEST = 1000
+_STOPS = {
+    "pause": "the device pauses",
+    "retries": "retries look like this",
+    "pause-or-retries": "the device pauses, or tries a request again",
+}
 _WORDS = {
     "flush": "writes are flushed",
     "mixed": "writes come in bursts",
@@ -23,7 +28,9 @@ _WORDS = {
     "queue": "others are in the queue",
     "slow-region": "{} is read",
     "process": "{} has requests outstanding",
-    "pause": "{}",
+    "process-phases": "{} is at work",
+    "slow-process": "{} reads",
+    **dict.fromkeys(_STOPS, "{}"),
     "late-reads": "single reads{}",
 }
 
@@ -74,21 +81,34 @@ def _effects(about: Analysis) -> list[Effect]:
 
 def _said(effect: Effect, bursts: Bursts | None) -> str:
     period = bursts["flush_period_s"] if bursts and effect["cause"] == "flush" else None
-    if effect["cause"] == "pause":
-        return f"{effect['occurrences']:,} times {_name(effect)}, while two requests or more wait."
+    if effect["cause"] in _STOPS:
+        times, why = f"{effect['occurrences']:,} times {_name(effect)}", _STOPS[effect["cause"]]
+        return f"{times}, while two requests or more wait: {why}."
     if effect["cause"] == "late-reads":
         return f"{effect['occurrences']:,} {_when(effect)}."
     if effect["cause"] == "slow-region":
-        return f"Reads of {_name(effect)} take {_times(effect)} as long as like reads elsewhere at that time."
+        return (
+            f"Reads of {_name(effect)} take {_times(effect)} as long, from arrival to completion in the geometric mean, as like reads "
+            "elsewhere at that time."
+        )
+    if effect["cause"] == "slow-process":
+        return f"Reads of {_name(effect)} take {_times(effect)} as long as like reads of others at that time."
     when = _when(effect) + (f" every {period:.3g} s" if period else "")
     if effect["cause"] == "process":
         return f"When {when}, others' reads take {_times(effect)} as long as beside other processes."
+    if effect["cause"] == "process-phases":
+        return (
+            f"When {when}, in {effect['occurrences']:,} phases, others' reads take {_times(effect)} as long as like reads shortly "
+            "before and after."
+        )
     return f"When {when}, reads take {_times(effect)} as long as reads around."
 
 
 def _importance(effect: Effect) -> float:
     # A device that pauses comes first: while it does, requests of all kinds pile up. Single reads come last: they are few.
-    return {"pause": float("inf"), "late-reads": 0.0}.get(effect["cause"]) or effect["times_as_long"] or 0.0
+    if effect["cause"] in _STOPS:
+        return float("inf")
+    return 0.0 if effect["cause"] == "late-reads" else effect["times_as_long"] or 0.0
 
 
 def _when(effect: Effect) -> str:

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 # One request in so many without a half is more than the beginning and the end of a trace make.
 _TORN = 20
 
+# Where more than one response in so many is not known, the others cannot stand for all.
+_MOST = 10
+
 
 def unpaired_words(about: Mapping[str, Any]) -> str | None:
     """Why a trace of events comes to no requests, and what to record, if it has events."""
@@ -51,6 +54,11 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
     if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
         lost.append(
             f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
+        )
+    if unknown := about["without_queueing"]:
+        kept = "are left out" if unknown * _MOST > about["pairs"] else "come out a little too short"
+        lost.append(
+            f"the responses of {unknown:,} of {about['pairs']:,} requests, and of long ones more often: those of the others {kept}"
         )
     if about["doubtful"]:
         lost.append(f"{about['doubtful']:,} pairs left out, as losses may have made them up")

@@ -76,7 +76,7 @@ def _notices(about: Mapping[str, Any]) -> Iterable[str]:
     if about.get("orphans"):
         share = 100 * about["orphans"] / (about["orphans"] + about["pairs"])
         yield f"{about['orphans']:,} unpaired events ({share:.2g} %) are not shown."
-    if not about["response_ms"]:
+    if not (about["response_ms"] or about.get("without_queueing")):
         yield "The trace has no completions: there are no response times to show."
 
 
