@@ -117,6 +117,11 @@ impl Drive {
         (self.queue.len() + self.pending.len()) as u32
     }
 
+    /// Whether it has had no commands in hand since before `now`, a drive that is called and not served in closed form.
+    pub fn has_rested(&self, now: Nanos) -> bool {
+        self.outstanding() == 0 && self.completed < now
+    }
+
     /// Whether the drive's queue has room for another command.
     pub fn can_accept(&self) -> bool {
         self.outstanding() < self.model.queue_depth()
@@ -158,9 +163,9 @@ impl Drive {
         destage_until(&self.model, &mut self.parts, now);
     }
 
-    /// As [`Drive::settle`], for a drive that has no commands in hand where a run ends: hands over the background work not told of
-    /// before, and tells from when to when the mechanism works for it.
-    pub fn settle_last(
+    /// As [`Drive::settle`], for a drive that has no commands in hand: hands over the background work not told of before, and tells from
+    /// when to when the mechanism works for it.
+    pub fn tell_own_work(
         &mut self,
         now: Nanos,
         background: &mut Vec<Background>,

@@ -38,7 +38,10 @@ struct Narrator {
     actuators: Vec<Drive>,
     /// Sectors of the drive in one of the host's.
     ratio: u64,
-    now: Nanos,
+    /// When the request before was complete.
+    before: Nanos,
+    /// When each actuator was through with its last one.
+    free_at: Vec<Nanos>,
 }
 
 impl Narrator {
@@ -71,7 +74,8 @@ impl Narrator {
             system: Arc::clone(&system.system),
             actuators: actuators.collect(),
             ratio: u64::from(host / drive),
-            now: Nanos::ZERO,
+            before: Nanos::ZERO,
+            free_at: vec![Nanos::ZERO; model.actuators() as usize],
         })
     }
 
@@ -101,9 +105,12 @@ impl Narrator {
                 return Err(Error::Input("the request reaches over two actuators".into(), None));
             }
             // A drive that queues commands has the next before the one before it is complete.
-            let arrival = at.map_or(self.now, |at| Nanos(at.0));
+            let arrival = at.map_or(self.before, |at| Nanos(at.0));
             let queues = self.model.queue_depth() > 1 && measured_finish.is_none();
-            let start = if queues { arrival } else { arrival.max(self.now) };
+            // A flush alone is for all of the drive.
+            let at_work = if is_flush_alone { 0..self.actuators.len() } else { actuator..actuator + 1 };
+            let free_at = self.free_at[at_work.clone()].iter().max().copied().unwrap_or_default();
+            let start = if queues { arrival } else { arrival.max(free_at) };
             let command = Command {
                 id: id as u64,
                 op,
@@ -111,9 +118,7 @@ impl Narrator {
                 sectors: count as u32,
                 flags: RequestFlags(*flags),
             };
-            // A flush alone is for all of the drive.
-            let at_work = if is_flush_alone { 0..self.actuators.len() } else { actuator..actuator + 1 };
-            let told = self.actuators[at_work].iter_mut().map(|drive| {
+            let told = self.actuators[at_work.clone()].iter_mut().map(|drive| {
                 if *wanted {
                     drive.explain(start, command, &bus)
                 } else {
@@ -122,13 +127,15 @@ impl Narrator {
             });
             let last = told.max_by_key(|(outcome, _)| outcome.finish);
             let (outcome, steps) = last.expect("a drive has an actuator");
-            self.now = outcome.finish;
+            self.before = outcome.finish;
+            self.free_at[at_work].fill(outcome.finish);
             if let Some(measured) = measured_finish {
                 let measured_finish = Nanos(measured.0).max(start);
                 for drive in &mut self.actuators {
                     drive.rebase(Rebase { begun: start, model_finish: outcome.finish, measured_finish });
                 }
-                self.now = measured_finish;
+                self.before = measured_finish;
+                self.free_at.fill(measured_finish);
             }
             if *wanted {
                 let mut steps = steps;

@@ -197,7 +197,10 @@ fn worth_telling(summary: &Summary) -> Result<(), Error> {
     }
     if summary.requests == 0 && summary.warmup_requests > 0 {
         return Err(Error::input(
-            format!("the warm-up leaves nothing: all {} requests arrived in it", summary.warmup_requests),
+            format!(
+                "the warm-up leaves nothing: the {} requests that were complete by the end of the run arrived in it",
+                summary.warmup_requests
+            ),
             format!(
                 "the run lasted {:.3} s of simulated time: choose a shorter warm-up",
                 summary.simulated_s

@@ -91,6 +91,7 @@ impl Engine {
 
     /// A command of a drive is complete.
     pub(super) fn done(&mut self, now: Nanos, first: usize) {
+        self.last_done = self.last_done.max(now);
         let index = self.subs[first].unit;
         let outcome = self.outcomes.remove(self.subs[first].outcome);
         let unit = &mut self.units[index];

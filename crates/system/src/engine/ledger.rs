@@ -427,11 +427,11 @@ impl UnitBook {
         self.mechanism.rebase(to);
     }
 
-    /// A run ends at `now`, or a measured replay goes on at another instant: a drive that has no commands in hand tells what it did by
-    /// itself since it was called last. (One that has some is at work with them, and told when they are complete.)
-    pub(crate) fn settle_last(&mut self, drive: &mut Drive, now: Nanos, works: &mut Vec<Background>) {
+    /// A command comes at `now`, a run ends, or a measured replay goes on at another instant: a drive that has no commands in hand tells
+    /// what it did by itself since it was called last. (What it does beside commands it tells when they are complete.)
+    pub(crate) fn tell_own_work(&mut self, drive: &mut Drive, now: Nanos, works: &mut Vec<Background>) {
         let known = works.len();
-        drive.settle_last(now, works).for_each(|span| self.mechanism.add(span, now));
+        drive.tell_own_work(now, works).for_each(|span| self.mechanism.add(span, now));
         for work in &works[known..] {
             self.work_in_background(work);
         }

@@ -140,6 +140,7 @@ pub(crate) struct Engine {
     next_driver_id: u64,
     next_sub: u64,
     in_flight: u64,
+    last_done: Nanos,
     now: Nanos,
     drive_effects: Vec<DriveEffect>,
     /// Room for the effects of layers, used again.
@@ -193,6 +194,7 @@ impl Engine {
             next_driver_id: 0,
             next_sub: 0,
             in_flight: 0,
+            last_done: Nanos::ZERO,
             now: Nanos::ZERO,
             drive_effects: Vec::new(),
             effects: Vec::new(),
@@ -263,7 +265,7 @@ impl Engine {
     pub(crate) fn rebase(&mut self, volume: usize, to: Rebase) {
         self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
         for unit in self.system.units_of(volume) {
-            self.settle_last(unit, to.model_finish);
+            self.tell_own_work(unit, to.model_finish);
             self.units[unit].drive.rebase(to);
             self.ledger.units[unit].rebase(to);
         }
@@ -273,6 +275,11 @@ impl Engine {
     /// The next request may come sooner, to another volume.
     pub(crate) fn turn_back(&mut self) {
         self.now = Nanos::ZERO;
+    }
+
+    /// When a command was complete last, for a request or for a layer.
+    pub(crate) fn last_done(&self) -> Nanos {
+        self.last_done
     }
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.
@@ -392,7 +399,7 @@ impl Engine {
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
         for unit in 0..self.units.len() {
             if self.ledger.units[unit].load() == 0 {
-                self.settle_last(unit, end);
+                self.tell_own_work(unit, end);
             }
         }
         self.note_rests(end);
@@ -400,9 +407,9 @@ impl Engine {
     }
 
     /// A drive that has no commands in hand tells what it did by itself up to `now`.
-    fn settle_last(&mut self, unit: usize, now: Nanos) {
+    fn tell_own_work(&mut self, unit: usize, now: Nanos) {
         let mut works = Vec::new();
-        self.ledger.units[unit].settle_last(&mut self.units[unit].drive, now, &mut works);
+        self.ledger.units[unit].tell_own_work(&mut self.units[unit].drive, now, &mut works);
         self.background.extend(works.into_iter().map(|work| background(&self.system, unit, work)));
     }
 

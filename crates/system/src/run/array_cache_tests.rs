@@ -377,3 +377,17 @@ fn a_cache_that_cannot_be_is_refused() {
     let refused = run(&system(MEMORY, &[]), input, &options, &mut Keep::default(), &mut |_| {}).unwrap_err();
     assert!(refused.hint().unwrap_or_default().contains("volume.NAME.cache"), "{refused}");
 }
+
+/// A cache that takes data to its disks behind the last request is part of the run, which lasts until they are there.
+#[test]
+fn a_run_lasts_until_a_cache_has_written_behind_its_requests() {
+    let text = MEMORY.replace("part_kib = 8", "part_kib = 8\nwrite_policy = \"write-behind\"");
+    let system = system(&text, &[]);
+    let (rows, summary) = go(&system, &[request(0.0, Op::Write, 0, 24)]);
+    let last = rows.iter().map(|row| row.finish.as_s()).fold(0.0, f64::max);
+    assert!(summary.simulated_s > last + 0.001, "{} of {last} s", summary.simulated_s);
+    for drive in &summary.drives {
+        assert!(drive.utilisation > 0.0 && drive.utilisation <= 1.0, "{drive:?}");
+    }
+    assert!(summary.buses.iter().all(|bus| bus.utilisation <= 1.0), "{:?}", summary.buses);
+}

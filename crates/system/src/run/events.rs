@@ -222,6 +222,8 @@ impl EventRun<'_, '_> {
         let rebuilds = self.end.repairs.iter().flat_map(|volume| &volume.rebuilds);
         let rebuilt = rebuilds.filter_map(|rebuild| rebuild.record.finished).max();
         self.end.reach(rebuilt.unwrap_or(Nanos::ZERO));
+        // An array's cache may have gone on behind the last request.
+        self.end.reach(self.engine.last_done());
         if goes_on && !self.end.interrupted {
             self.end.at = self.until;
         }

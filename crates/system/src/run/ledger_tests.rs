@@ -408,6 +408,27 @@ fn what_was_destaged_before_counting_began_is_left_out() {
     }
 }
 
+/// A command that is in hand where a run is cut takes nothing back of what the drive did by itself before it came.
+#[test]
+fn what_a_drive_did_by_itself_is_booked_before_a_command_that_is_cut() {
+    for pairs in [&[][..], &ONE_AT_A_TIME, &[("host.queue_limit", "1000000")]] {
+        let system = load("nearline-18tb", pairs);
+        let write = |i: u64| Request::new(Nanos(i * 1_000_000), Op::Write, Lba(i * 999_999_936), 8);
+        let mut requests: Vec<Request> = (0..30).map(write).collect();
+        let read = Nanos::from_s(10.0);
+        requests.push(Request::new(read, Op::Read, Lba(5_000_000), 8));
+        let books = |until: Nanos| {
+            let options = RunOptions { until: Some(until), ..RunOptions::default() };
+            let (kept, summary) = go(&system, &requests, &options);
+            let drive = &summary.drives[0];
+            (kept.background.len(), drive.busy_s.background, drive.utilisation * summary.simulated_s)
+        };
+        let (before, within) = (books(read.saturating_sub(Nanos(1))), books(read + Nanos(1_000)));
+        assert_eq!((before.0, before.1), (within.0, within.1), "{pairs:?}");
+        assert!(before.1 > 0.1 && (before.2 - within.2).abs() < 1e-9, "{before:?}, {within:?}");
+    }
+}
+
 /// On the measured clock a request belongs to a run that is cut if it was really complete by then, whatever the model says.
 #[test]
 fn a_measured_replay_is_cut_on_the_measured_clock() {

@@ -124,7 +124,7 @@ impl<'s> QueuedRun<'s> {
     /// How it was used up to `end`, where its run ends; queues, the bus and power conditions left out, which rows of a fleet do not
     /// tell.
     pub(super) fn used(&mut self, end: Nanos) -> UnitUse {
-        self.book.settle_last(&mut self.drive, end, &mut Vec::new());
+        self.book.tell_own_work(&mut self.drive, end, &mut Vec::new());
         self.book.used(end)
     }
 

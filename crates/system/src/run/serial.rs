@@ -237,7 +237,7 @@ impl Serial<'_> {
     fn rebase(&mut self, volume: usize, to: Rebase) {
         for &unit in &self.units_of[volume] {
             let drive = &mut self.drives[unit];
-            self.ledger.units[unit].settle_last(drive, to.model_finish, &mut self.works);
+            self.ledger.units[unit].tell_own_work(drive, to.model_finish, &mut self.works);
             self.rows.extend(self.works.drain(..).map(|work| background(self.system, unit, work)));
             match (self.locks.get_mut(unit).and_then(Option::as_mut), &self.last) {
                 (Some(lock), Some((last, outcome))) if *last == unit => lock.learn(drive, outcome, to),
@@ -259,7 +259,7 @@ impl Serial<'_> {
         let (end, system) = (self.end.at, self.system);
         for (unit, drive) in self.drives.iter_mut().enumerate() {
             if !self.is_at_work[unit] {
-                self.ledger.units[unit].settle_last(drive, end, &mut self.works);
+                self.ledger.units[unit].tell_own_work(drive, end, &mut self.works);
             }
             self.ledger.units[unit].note_rests(drive.rest_times(end));
             if self.end.cut == 0 && !self.goes_on {
@@ -311,6 +311,9 @@ impl Account<'_> {
         observer: &mut Observer,
         works: &mut Vec<Background>,
     ) -> Outcome {
+        if drive.has_rested(at) && at <= until {
+            self.unit.tell_own_work(drive, at, works);
+        }
         let outcome = observer.serve(drive, at, command, timing);
         for &(from, to) in observer.holds.iter().filter(|(from, _)| *from <= until) {
             self.bus.grant(from);

@@ -174,6 +174,9 @@ impl Worker {
         background: &mut Vec<Background>,
         outcome: &mut Outcome,
     ) {
+        if self.drive.has_rested(at) {
+            self.unit.tell_own_work(&mut self.drive, at, background);
+        }
         *outcome = self.observer.serve(&mut self.drive, at, command, &self.timing);
         let Observer { holds, works, .. } = &self.observer;
         let ends = holds.iter().flat_map(|&(from, to)| [(from, Entry::Grant), (to, Entry::Release)]);
@@ -229,10 +232,10 @@ impl Worker {
     }
 
     /// The run ends at `end`: books what has happened by then, the drive's own work, too.
-    pub(super) fn settle_last(&mut self, end: Nanos, works: &mut Vec<Background>) {
+    pub(super) fn tell_own_work(&mut self, end: Nanos, works: &mut Vec<Background>) {
         self.pass(end);
         if self.free_at <= end {
-            self.unit.settle_last(&mut self.drive, end, works);
+            self.unit.tell_own_work(&mut self.drive, end, works);
         }
         self.note_rests(end);
     }

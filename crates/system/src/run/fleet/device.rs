@@ -48,16 +48,16 @@ impl Records for Both<'_> {
     #[inline]
     fn push(&mut self, row: impl FnOnce() -> CompletionRow) -> Result<(), SystemError> {
         let row = row();
+        let Self(book, all) = self;
+        book.end = book.end.max(row.finish);
         if row.flags.has_any(headstack_units::RequestFlags::WITHOUT_DATA) {
             return Ok(());
         }
-        let Self(book, all) = self;
         let response = row.response();
         book.reads += u64::from(row.op == Op::Read);
         book.sectors += u64::from(row.sectors);
         book.response_sum += response.0;
         book.response.record(response);
-        book.end = book.end.max(row.finish);
         all.record(response);
         Ok(())
     }
@@ -112,12 +112,13 @@ impl<'s> Device<'s> {
             Path::Events(engine) => {
                 while !engine.is_idle() && engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {}
                 collect(engine, &mut Both(&mut self.book, all))?;
+                self.book.end = self.book.end.max(engine.last_done());
             }
         }
         let end = self.book.end;
         let (used, drive): (Vec<UnitUse>, _) = match &mut self.path {
             Path::Closed(run) => {
-                run.workers.iter_mut().for_each(|worker| worker.settle_last(end, &mut Vec::new()));
+                run.workers.iter_mut().for_each(|worker| worker.tell_own_work(end, &mut Vec::new()));
                 let workers = &run.workers;
                 (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())
             }
