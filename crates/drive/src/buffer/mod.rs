@@ -489,8 +489,8 @@ impl Buffer {
         if let Some(prefetch) = &mut self.prefetch {
             prefetch.rebase(|at| to.shifted(at));
         }
+        self.settled = to.moved(self.settled);
         let moved = |at| to.moved(at);
-        self.settled = moved(self.settled);
         self.dirty.rebase(moved);
         self.destaging.rebase(moved);
         self.early.rebase(moved);

@@ -5,7 +5,7 @@ use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::command::{CacheResult, Outcome, Work};
 use headstack_drive::power::RestTimes;
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
-use headstack_drive::{Drive, Worked};
+use headstack_drive::{Drive, Rebase, Worked};
 use headstack_units::{Angle, Lba, Nanos, Op};
 
 /// Equal to the microsecond.
@@ -42,6 +42,11 @@ fn what_is_destaged_is_a_background_record() {
     assert!(background.iter().all(|work| work.finish < ms(100.0)));
 }
 
+/// Of a command that the drive got when the run began.
+fn given_first(model_finish: Nanos, measured_finish: Nanos) -> Rebase {
+    Rebase { begun: Nanos::ZERO, model_finish, measured_finish }
+}
+
 #[test]
 fn a_measured_finish_moves_everything_with_it() {
     let mut own = drive(FAST_BUS);
@@ -49,7 +54,7 @@ fn a_measured_finish_moves_everything_with_it() {
     let first = serve(&mut own, Nanos::ZERO, command(0, Op::Read, 77, 5));
     serve(&mut rebased, Nanos::ZERO, command(0, Op::Read, 77, 5));
     let measured = first.finish + ms(3.7);
-    rebased.rebase(Rebase { begun: Nanos::ZERO, model_finish: first.finish, measured_finish: measured });
+    rebased.rebase(given_first(first.finish, measured));
     let a = serve(&mut own, first.finish + ms(1.0), command(1, Op::Write, 9000, 7));
     let b = serve(&mut rebased, measured + ms(1.0), command(1, Op::Write, 9000, 7));
     close(service(&a), service(&b).as_ms());
@@ -73,7 +78,7 @@ fn read_ahead_found_later_goes_on_with_the_sectors_nearest_to_that() {
     let mut drive = drive(&format!("{FAST_BUS}\n{cache}"));
     let first = serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 10));
     close(first.finish, 1.001);
-    drive.rebase_on_clock(first.finish, first.finish + ms(10.05));
+    drive.rebase_on_clock(given_first(first.finish, first.finish + ms(10.05)));
     let (held, to_come) = (command(1, Op::Read, 55, 1), command(2, Op::Read, 56, 20));
     assert_eq!(serve(&mut drive, ms(16.65), held).cache, CacheResult::Hit);
     close(serve(&mut drive, ms(16.66), to_come).finish, 17.601);
@@ -104,7 +109,7 @@ fn what_waits_to_be_written_ages_from_when_it_was_really_taken() {
     let (bus, mut background) = (drive.model().bus(), Vec::new());
     let write = drive.serve(Nanos::ZERO, command(0, Op::Write, 1000, 10), &bus, &mut background);
     close(write.finish, 0.01);
-    drive.rebase(Rebase { begun: Nanos::ZERO, model_finish: write.finish, measured_finish: ms(50.01) });
+    drive.rebase(given_first(write.finish, ms(50.01)));
     drive.serve(ms(500.0), command(1, Op::Read, 0, 1), &bus, &mut background);
     assert_eq!(background.len(), 1);
     close(background[0].start, 150.01);

@@ -3,7 +3,7 @@
 use crate::any::{any_commands, any_options};
 use crate::common::plain;
 use headstack_drive::command::{Background, Command, Outcome};
-use headstack_drive::{Drive, DriveModel};
+use headstack_drive::{Drive, DriveModel, Rebase};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
