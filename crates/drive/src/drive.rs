@@ -22,7 +22,6 @@ use crate::transfer::{
 use ahead::Ahead;
 use aside::Aside;
 use headstack_units::{Angle, Nanos, Op, RequestFlags};
-pub use rebase::Rebase;
 use std::sync::Arc;
 
 /// When the controller can turn to the next command.

@@ -117,6 +117,7 @@ mod mechanism;
 mod model;
 mod positioning;
 pub mod power;
+mod rebase;
 mod sameness;
 pub mod scheduler;
 mod sequential;
@@ -124,8 +125,9 @@ pub mod spec;
 mod transfer;
 
 pub use buffer::Relabelling;
-pub use drive::{Drive, Lateness, Rebase};
+pub use drive::{Drive, Lateness};
 pub use explain::Step;
 pub use mechanism::{BusyTimes, Worked};
 pub use model::DriveModel;
+pub use rebase::Rebase;
 pub use sequential::{SkewKind, SkewWarning, ZoneRate, skew_warnings, zone_rates};

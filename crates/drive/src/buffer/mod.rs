@@ -17,11 +17,11 @@ pub(crate) use dirty::Dirty;
 pub(crate) use early::EarlyWrites;
 pub use sameness::Relabelling;
 
-use crate::drive::Rebase;
 use crate::layout::Extent;
 use crate::mechanics::Epoch;
 use crate::mechanism::{Arm, GivesWay, Media, Pass, Release};
 use crate::model::{DriveModel, WriteBack};
+use crate::rebase::Rebase;
 use crate::scheduler::Target;
 use crate::spec::{CacheSpec, PartialHit, WriteOverlap};
 use headstack_units::Nanos;

@@ -5,7 +5,8 @@
 //! - what lasts (the bus held, waiting for it, commands in the queue) is split at both instants;
 //! - what happens at an instant (a grant, an arrival) counts if that instant lies in between; of things at the restart's own
 //!   instant those count that the first counted request brings about;
-//! - work by kind, and data over the bus, count with the completion of their command, background work with its announcement;
+//! - work by kind, and data over the bus, count with the completion of their command; background work where it is announced by the end
+//!   (when the drive's next command comes, or is complete) and ends after the restart;
 //! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts; the coil's
 //!   share of it counts if the work began in between.
 
