@@ -204,7 +204,12 @@ fn after_a_command_that_took_longer_all_is_so_much_later() {
         let model = Arc::new(DriveModel::new(&plain(&options)).unwrap());
         let (late, commands) = (Nanos(late), timed(&rows));
         let mut drive = Served { drive: Drive::new(model, 7), free_at: Nanos::ZERO };
+        // What has been so since before the command stays: the arm has worked since, at least once.
+        let (op, lba, flags) = (Op::Read, Lba(0), RequestFlags::default());
+        drive.serve(&[(Nanos::ZERO, Command { id: 0, op, lba, sectors: 1, flags })]);
         drive.serve(&commands[..lead]);
+        // What it does by itself meanwhile is done when it is done.
+        drive.drive.tell_own_work(drive.free_at, &mut Vec::new()).for_each(drop);
         let mut later = drive.clone();
         later.free_at = drive.free_at + late;
         later.drive.rebase(Rebase {
