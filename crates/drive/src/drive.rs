@@ -506,7 +506,7 @@ impl Drive {
     }
 
     /// As [`Drive::serve`], for a caller that serves many commands and says where it wants the outcome: handing it from one
-    /// to the next costs as much as some commands do.
+    /// to the next costs as much as some commands do. It may be that of a command served before: all of it is told anew.
     ///
     /// # Panics
     /// As [`Drive::serve`].

@@ -11,28 +11,32 @@ impl Parts {
     /// As the drive itself knows it, if it turns to the next command at `at`. Recalibrations to come are left out.
     pub(crate) fn estimate<'a>(&mut self, model: &'a DriveModel, at: Nanos) -> Estimate<'a> {
         self.estimate_of(model, at, |parts, media, from| {
-            let from = from.max(parts.mechanism.free_at());
-            let free = Release { at: from, arm: parts.mechanism.arm() };
-            parts.buffer.release_at(media, from).unwrap_or(free)
+            let from = from.map(|from| from.max(parts.mechanism.free_at()));
+            let free = from.map(|at| Release { at, arm: parts.mechanism.arm() });
+            parts.buffer.releases_at(media, from).unwrap_or(free)
         })
     }
 
-    /// The same for an arm that can set out as `release` says.
+    /// The same for an arm that can set out for a read and for a write as `releases` says.
     fn estimate_of<'a>(
         &mut self,
         model: &'a DriveModel,
         at: Nanos,
-        release: impl Fn(&Self, &Media<'_>, Nanos) -> Release,
+        releases: impl Fn(&Self, &Media<'_>, [Nanos; 2]) -> [Release; 2],
     ) -> Estimate<'a> {
         let media = self.mechanism.media_ahead(model, at);
         let after = self.history.after();
-        let seek_paths = [Op::Read, Op::Write].map(|op| {
+        let starts = [Op::Read, Op::Write].map(|op| {
             let decoded = at + overhead(model, op, after);
             // Whether a write continues the one before is not asked: one that does is served sooner than this.
-            let (from, not_before) = model.arm_start(op, after, false, at, decoded);
-            let Release { at: from, arm } = release(self, &media, from);
-            SeekPath { from, not_before, arm }
+            model.arm_start(op, after, false, at, decoded)
         });
+        let releases = releases(self, &media, starts.map(|(from, _)| from));
+        let seek_path = |index| {
+            let (Release { at: from, arm }, (_, not_before)) = (releases[index], starts[index]);
+            SeekPath { from, not_before, arm }
+        };
+        let seek_paths = [0, 1].map(seek_path);
         let room = model.write_back.as_ref().map_or(0, |write_back| self.buffer.room(write_back, at));
         Estimate::new(model, media.epoch, seek_paths, data_from(model, at, after)).with_room(room)
     }
@@ -45,9 +49,8 @@ impl Parts {
         let estimate = |other: &Other| match at_work.rests(other) {
             // One that rests while another works sets out when it likes; otherwise when that one could.
             Some(arm) if model.arms_overlap => {
-                let free =
-                    |_: &Self, _: &Media<'_>, from: Nanos| Release { at: from.max(other.free_at), arm };
-                self.estimate_of(model, at, free).of_heads(other)
+                let free = |from: Nanos| Release { at: from.max(other.free_at), arm };
+                self.estimate_of(model, at, |_, _, from| from.map(free)).of_heads(other)
             }
             _ => at_work.of_arm(other),
         };

@@ -143,12 +143,17 @@ impl Buffer {
         self.prefetch.as_ref().filter(|prefetch| !prefetch.finished(now)).map(Prefetch::segment)
     }
 
-    /// Read-ahead under way, as it will be seen by a command that needs the arm at `at`.
-    pub(crate) fn release_at(&self, media: &Media<'_>, at: Nanos) -> Option<Release> {
-        self.prefetch.map(|mut prefetch| {
+    /// Read-ahead under way, as it will be seen by commands that need the arm at one or the other instant.
+    pub(crate) fn releases_at(&self, media: &Media<'_>, [one, other]: [Nanos; 2]) -> Option<[Release; 2]> {
+        let mut prefetch = self.prefetch?;
+        let mut release_at = |at| {
             prefetch.advance(media, at);
             prefetch.release(media, at)
-        })
+        };
+        // It is followed to the sooner, and on from there.
+        let sooner = release_at(one.min(other));
+        let later = release_at(one.max(other));
+        Some(if one <= other { [sooner, later] } else { [later, sooner] })
     }
 
     /// Whether all of `lba..end` is written data that are not on the media yet.

@@ -146,6 +146,7 @@ impl Layout {
     }
 
     /// The addresses from `lba` on whose slots count up with them.
+    #[inline(never)]
     fn piece_from(&self, lba: u64) -> Piece {
         let home = self.search_home(lba);
         let Span { zone, first_index, tracks } = self.spans[home.span];
@@ -246,21 +247,15 @@ impl Layout {
     #[expect(clippy::inline_always, reason = "handing an extent out costs a third of what it does")]
     #[inline(always)]
     fn run_at_home(&self, lba: u64, limit: u64) -> Extent {
-        // The ways to a home do not meet before the end: what is known of one would lie in memory.
-        match self.pieces.find(lba) {
-            Some(piece) => self.run_from(&self.home_in(piece, lba), lba, limit),
-            None => self.run_searched(lba, limit),
-        }
-    }
-
-    #[inline(never)]
-    fn run_searched(&self, lba: u64, limit: u64) -> Extent {
-        self.run_from(&self.search_home(lba), lba, limit)
-    }
-
-    #[expect(clippy::inline_always, reason = "handing a home in costs as much as what it does")]
-    #[inline(always)]
-    fn run_from(&self, home: &Home, lba: u64, limit: u64) -> Extent {
+        let searched;
+        let piece = if let Some(piece) = self.pieces.find(lba) {
+            piece
+        } else {
+            // A piece, and not where it leads: what one of two ways wrote into memory the other would, too.
+            searched = self.piece_from(lba);
+            &searched
+        };
+        let home = self.home_in(piece, lba);
         self.zones[home.zone].run(home.index, home.slot, lba, limit.min(home.run))
     }
 

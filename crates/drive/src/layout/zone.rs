@@ -6,6 +6,9 @@ use super::sequence::{Sequence, Track};
 use crate::spec::{LayoutSpec, TrackRunSpec, ZoneSpec};
 use headstack_units::Angle;
 
+/// Where an extent begins: cylinder and head, and the angle.
+type Begin = ((u32, u32), Angle);
+
 /// A zone, precomputed.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
@@ -95,30 +98,35 @@ impl Zone {
     #[inline(always)]
     pub(super) fn run(&self, index: u64, slot: u64, lba: u64, limit: u64) -> Extent {
         let sectors = limit.min(self.sectors.value() - slot);
-        match self.sequence.track_through_cylinders(index) {
-            Some(track) => self.extent(&track, self.first_slot + slot, lba, sectors),
-            None => self.run_along_surface(index, slot, lba, sectors),
-        }
+        let slot = self.first_slot + slot;
+        let begin = match self.sequence.track_through_cylinders(index) {
+            Some(track) => self.begin(&track, slot),
+            None => self.begin_along_surface(index, slot),
+        };
+        self.extent_from(begin, lba, sectors)
     }
 
-    /// As [`Zone::run`], where tracks follow each other along a surface; apart from it, as it asks for more.
+    /// As [`Zone::begin`], of the track of an index where tracks follow each other along a surface; apart from it, as it asks for
+    /// more. No more is handed out than registers hold: the extent would lie in memory then, wherever its track is.
     #[inline(never)]
-    fn run_along_surface(&self, index: u64, slot: u64, lba: u64, sectors: u64) -> Extent {
-        self.extent(&self.sequence.track(index), self.first_slot + slot, lba, sectors)
+    fn begin_along_surface(&self, index: u64, slot: u64) -> Begin {
+        self.begin(&self.sequence.track(index), slot)
+    }
+
+    #[inline]
+    fn begin(&self, track: &Track, slot: u64) -> Begin {
+        ((track.cylinder, track.head), self.start(track, slot))
     }
 
     /// So many sectors from `lba` on, the first of which lies in a slot of a track.
-    #[inline]
     pub(super) fn extent(&self, track: &Track, slot: u64, lba: u64, sectors: u64) -> Extent {
-        Extent {
-            cylinder: track.cylinder,
-            head: track.head,
-            lba,
-            sectors: sectors as u32,
-            start: self.start(track, slot),
-            slot_width: self.slot_width,
-            zone: self.number,
-        }
+        self.extent_from(self.begin(track, slot), lba, sectors)
+    }
+
+    #[inline]
+    fn extent_from(&self, ((cylinder, head), start): Begin, lba: u64, sectors: u64) -> Extent {
+        let (slot_width, zone) = (self.slot_width, self.number);
+        Extent { cylinder, head, lba, sectors: sectors as u32, start, slot_width, zone }
     }
 
     /// Where a slot of a track begins. Slots of a track lie exactly `slot_width` apart; what is left of the turn

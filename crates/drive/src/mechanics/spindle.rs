@@ -132,7 +132,8 @@ impl Epoch {
 
     /// The first tick at or after `t` at which the disk, `part` (of 2^-128 turns) past an angle at `t`, has turned by
     /// `left` beyond that angle.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "handing its numbers in costs as much as what it does")]
+    #[inline(always)]
     fn after(&self, t: Nanos, part: u64, left: u64) -> Nanos {
         let ticks = sure_ticks(self.estimate(left)).unwrap_or_else(|| self.ticks_exactly(part, left).0);
         Nanos(t.0.saturating_add(ticks))

@@ -56,9 +56,13 @@ impl Log {
     /// Hands the background work since it was last taken to `to`.
     #[inline]
     pub(crate) fn hand_over(&mut self, to: &mut Vec<Background>) {
-        if !self.background.is_empty() {
-            to.append(&mut self.background);
+        if self.background.is_empty() {
+            return;
         }
+        if to.is_empty() {
+            return std::mem::swap(to, &mut self.background);
+        }
+        to.append(&mut self.background);
     }
 
     /// Listens to the next command.

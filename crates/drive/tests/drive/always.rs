@@ -55,12 +55,14 @@ fn twins(model: Arc<DriveModel>, rows: &[Row]) -> Result<Served, TestCaseError> 
     let mut at = Nanos::ZERO;
     let mut arrivals = Vec::new();
     let mut outcomes = Vec::new();
+    // One for all: nothing of a command before may be left in it.
+    let mut outcome = Outcome::default();
     for (id, &(gap, op, lba, sectors, force)) in rows.iter().enumerate() {
         at += Nanos(gap);
         let flags = if force { RequestFlags::FORCE_MEDIA } else { RequestFlags::default() };
         let command = Command { id: id as u64, op, lba: Lba(lba), sectors, flags };
         arrivals.push((at, command));
-        let outcome = closed.serve(at, command, &bus, &mut background);
+        closed.serve_into(at, command, &bus, &mut background, &mut outcome);
         at = at.max(outcome.finish);
         outcomes.push(outcome);
     }

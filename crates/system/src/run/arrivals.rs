@@ -83,7 +83,7 @@ impl Arrivals {
     fn pass_some(&mut self, most: usize, mut show: impl FnMut(&Request)) -> Result<usize, SystemError> {
         let (mut last, mut count) = (self.last_arrival, 0);
         let at_hand = self.at_hand()?;
-        for request in at_hand.iter().take(most) {
+        for request in &at_hand[..at_hand.len().min(most)] {
             if request.arrival < last {
                 break;
             }

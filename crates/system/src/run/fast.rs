@@ -211,7 +211,12 @@ impl<'a> FastRun<'a> {
             self.last_arrival = newest.arrival;
         }
         match self.pool.take() {
-            None => (first_id..).zip(requests).try_for_each(|(id, request)| self.serve(id, request, output)),
+            None => {
+                // One for all: every command tells all of it.
+                let mut last = (0, Outcome::default());
+                let mut serve = |(id, request)| self.serve(id, request, &mut last, output);
+                (first_id..).zip(requests).try_for_each(&mut serve)
+            }
             Some(pool) => {
                 let served = self.serve_sharded(&pool, first_id, requests, output);
                 self.pool = Some(pool);
@@ -220,23 +225,29 @@ impl<'a> FastRun<'a> {
         }
     }
 
-    /// Serves one request.
+    /// Serves one request; `last` becomes the unit of the command that finished last, and how that went.
     #[inline]
-    fn serve(&mut self, id: u64, request: &Request, output: &mut impl Records) -> Result<(), SystemError> {
+    fn serve(
+        &mut self,
+        id: u64,
+        request: &Request,
+        last: &mut (usize, Outcome),
+        output: &mut impl Records,
+    ) -> Result<(), SystemError> {
         self.system.check(id, request)?;
         let Self { layers, effects, .. } = self;
         let call = Call::new(0, request);
         let layer = &mut layers[request.device as usize];
-        let mut last = (0, Outcome::default());
         // Most requests are one command.
         if let Some(range) = layer.whole(&call) {
             let UnitRange { unit, lba, sectors } = range;
             let command = Command { id, op: call.op, lba, sectors, flags: call.flags };
-            self.serve_command(unit, request.arrival, command, &mut last);
+            self.serve_command(unit, request.arrival, command, last);
         } else {
             effects.clear();
             layer.call(request.arrival, &call, &(), effects);
-            self.serve_effects(id, request, &mut last);
+            *last = (0, Outcome::default());
+            self.serve_effects(id, request, last);
         }
         self.complete(id, request, last.0, &last.1, output)
     }

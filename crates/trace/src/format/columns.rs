@@ -194,18 +194,21 @@ fn operations(batch: &RecordBatch) -> Result<Vec<Op>, Flaw> {
                 return Err("column `op` has a dictionary without values".to_owned().into());
             }
             let words = words(dictionary.values())?;
-            let keyed = |(row, key): (usize, Option<usize>)| {
-                key.and_then(|key| *words.get(key)?).ok_or_else(|| unknown_word(row))
-            };
             // As headstack writes it; there are no nulls, as was looked at above.
             if let Some(keys) = dictionary.keys().as_primitive_opt::<Int8Type>() {
+                // A place for each key there can be, so that none is looked at twice.
+                let mut places = [None; 1 << 8];
+                (0..=i8::MAX).zip(&words).for_each(|(key, &word)| places[usize::from(key as u8)] = word);
                 let mut ops = Vec::with_capacity(keys.len());
                 for (row, &key) in keys.values().iter().enumerate() {
-                    ops.push(keyed((row, usize::try_from(key).ok()))?);
+                    ops.push(places[usize::from(key as u8)].ok_or_else(|| unknown_word(row))?);
                 }
                 return Ok(ops);
             }
-            dictionary.normalized_keys().into_iter().map(Some).enumerate().map(keyed).collect()
+            let keyed = |(row, key): (usize, usize)| {
+                words.get(key).copied().flatten().ok_or_else(|| unknown_word(row))
+            };
+            dictionary.normalized_keys().into_iter().enumerate().map(keyed).collect()
         }
         DataType::Boolean => {
             let reads = column.as_boolean();

@@ -42,3 +42,22 @@ impl CachePolicy for Fixed {
         all[filled].keep_end(self.size);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The naive twin: a search by keys.
+        #[test]
+        fn the_least_recently_used_makes_room_and_the_spared_one_last(
+            used in prop::collection::vec(0..6_u64, 0..6),
+            spared in prop::option::of(0..6_usize),
+        ) {
+            let segments: Vec<Segment> = used.iter().map(|&used| Segment { used, ..Segment::default() }).collect();
+            let twin = (0..used.len()).min_by_key(|&index| (Some(index) == spared, used[index]));
+            prop_assert_eq!(Fixed::new(8).victim(&segments, spared), twin);
+        }
+    }
+}

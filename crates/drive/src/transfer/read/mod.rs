@@ -19,7 +19,8 @@ use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
 use crate::buffer::{Lookup, Passes};
 use crate::command::{BusTiming, Busy, CacheResult, Outcome, Phases};
 use crate::layout::Extent;
-use crate::mechanism::{Arm, Media, Pass, Release};
+use crate::mechanics::Epoch;
+use crate::mechanism::{Arm, Media, Pass, Release, Still};
 use crate::model::DriveModel;
 use crate::spec::{ReadAhead, TransferModel};
 use headstack_units::{Nanos, Op};
@@ -46,6 +47,10 @@ enum MediaWork {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
     plan: Plan,
+    /// The rotation it was planned with.
+    epoch: Epoch,
+    /// The heads that read, if they stand still.
+    still: Option<Still>,
     /// Media work, in the order of time.
     passes: Passes,
     media_work: MediaWork,
@@ -71,7 +76,11 @@ struct Decoded {
 }
 
 /// The controller turns to a read.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "every read comes here, and most of it is handed on to where it goes"
+)]
+#[inline(always)]
 pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
     let overhead = &media.model.overhead;
     let range = turn.range();
@@ -176,7 +185,7 @@ fn from_buffer<D: Driver>(
     decoded: &Decoded,
     driver: D,
 ) -> D::Output {
-    let mut plan = Plan::new(media, parts, turn, decoded);
+    let mut plan = Plan::new(parts, turn, decoded);
     let noticed = if media.model.rules.looks_up_received { turn.at } else { plan.decoded };
     let rest = Release { at: parts.mechanism.free_at(), arm: parts.mechanism.arm() };
     if let Some(release) = parts.buffer.hit(media, turn.range(), noticed, rest, plan.sequential) {
@@ -190,7 +199,7 @@ fn from_buffer<D: Driver>(
         narrative.media_base = plan.media_base;
     });
     note(media.model, parts, turn, true);
-    driver.settled(&plan, &[], parts)
+    driver.settled(media, &plan, &[], parts)
 }
 
 /// Some or all sectors come from the media; the first `cached` lie in a segment.
@@ -243,7 +252,7 @@ fn from_media_as<const PLAIN: bool, D: Driver>(
         first = parts.mechanism.through_channel(media, decoded.at, first, first.end_lba() == end);
     }
     approach.tell(parts);
-    let mut plan = Plan::new(media, parts, turn, part.as_ref().unwrap_or(decoded));
+    let mut plan = Plan::new(parts, turn, part.as_ref().unwrap_or(decoded));
     plan.set_out(&approach, cached);
     if first.end_lba() < end || end - lba > model.sizes.in_order {
         let read = Read::over_media(media, parts, (plan, first, run), segment, approach);
@@ -256,16 +265,17 @@ fn from_media_as<const PLAIN: bool, D: Driver>(
     let left = Left { arm: Arm::over(&first.extent), segment, landed: lba, tail };
     plan.leave_media(media, parts, first.end, &left);
     plan.controller_free = Some(parts.controller_free(model, (&plan.command, plan.decoded), first.end));
-    plan.tell_passes(parts, &passes);
+    plan.tell_passes(media, parts, &passes);
     note(model, parts, turn, false);
-    driver.settled(&plan, &passes, parts)
+    driver.settled(media, &plan, &passes, parts)
 }
 
 impl Read {
     /// A read for a plan, its media work settled.
     #[inline]
-    pub(super) fn new(plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Box<Self> {
+    pub(super) fn new(media: &Media<'_>, plan: &Plan, passes: &[Pass], parts: &mut Parts) -> Box<Self> {
         let mut read = parts.shelf.read();
+        (read.epoch, read.still) = (media.epoch, media.still);
         read.plan = *plan;
         read.passes.clear();
         match *passes {
@@ -279,6 +289,11 @@ impl Read {
         read
     }
 
+    /// The disk as it was planned with.
+    fn media<'a>(&self, model: &'a DriveModel) -> Media<'a> {
+        Media { model, epoch: self.epoch, still: self.still }
+    }
+
     /// The media are reading just these sectors ahead: wait for them to come.
     fn in_flight(
         media: &Media<'_>,
@@ -288,8 +303,8 @@ impl Read {
         cached: u64,
     ) -> Box<Self> {
         let (_, end) = turn.range();
-        let plan = Plan::new(media, parts, turn, decoded);
-        let mut read = Self::new(&plan, &[], parts);
+        let plan = Plan::new(parts, turn, decoded);
+        let mut read = Self::new(media, &plan, &[], parts);
         let Self { plan, passes, .. } = &mut *read;
         plan.cached = cached;
         plan.cache = CacheResult::PartialHit;
@@ -311,7 +326,7 @@ impl Read {
             narrative.decoded = plan.decoded;
             narrative.media_base = plan.media_base;
         });
-        plan.tell_passes(parts, passes);
+        plan.tell_passes(media, parts, passes);
         read
     }
 
@@ -324,7 +339,7 @@ impl Read {
         approach: Approach,
     ) -> Box<Self> {
         let model = media.model;
-        let mut read = Self::new(&plan, &[], parts);
+        let mut read = Self::new(media, &plan, &[], parts);
         let (lba, sectors) = (plan.command.lba.0, plan.sectors());
         if model.spec().fidelity.transfer == TransferModel::Linear {
             let linear = Linear::new(media, &approach, first, lba + sectors, Op::Read);
@@ -348,7 +363,7 @@ impl Read {
                 read.media_work = MediaWork::Stalling(Box::new(stall));
             }
         }
-        read.plan.tell_passes(parts, &read.passes);
+        read.plan.tell_passes(media, parts, &read.passes);
         read
     }
 
@@ -405,7 +420,7 @@ impl Read {
     ) -> Nanos {
         let mut controller_free = self.plan.controller_free.unwrap_or_default();
         if !matches!(self.media_work, MediaWork::Settled) {
-            let media = Media { model, epoch: self.plan.epoch, still: self.plan.still };
+            let media = self.media(model);
             let last = self.passes.last().expect("a read has media work");
             if let MediaWork::Unbuffered { first } = &self.media_work {
                 // The wait for the bus between its seek and its transfer is no work.
@@ -417,7 +432,7 @@ impl Read {
             };
             let left = Left { arm, segment: None, landed: self.plan.command.lba.0, tail: None };
             self.plan.leave_media(&media, parts, done, &left);
-            self.plan.tell_passes(parts, &self.passes);
+            self.plan.tell_passes(&media, parts, &self.passes);
             let turn = (&self.plan.command, self.plan.decoded);
             controller_free = parts.controller_free(model, turn, done.max(parts.mechanism.free_at()));
         }
@@ -455,13 +470,13 @@ impl Transfer for Read {
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Step {
+        let media = self.media(model);
         let bursts = model.bursts.apply_on(bus, Op::Read);
         if !bursts && matches!(self.media_work, MediaWork::Settled) {
             let (bus_free, controller_free) =
-                self.plan.send(model, &self.passes, (granted, bus), parts, outcome);
+                self.plan.send(&media, &self.passes, (granted, bus), parts, outcome);
             return Step::Done { bus_free, controller_free };
         }
-        let media = Media { model, epoch: self.plan.epoch, still: self.plan.still };
         let setup = self.plan.setup(model, bus, self.transfers == 0);
         self.transfers += 1;
         let sent_before = self.sent;

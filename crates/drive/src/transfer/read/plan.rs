@@ -8,8 +8,7 @@ use super::room::Sent;
 use crate::buffer::Fill;
 use crate::command::{BusTiming, Busy, CacheResult, Command, Outcome, Phases, SectorPassed, Work};
 use crate::layout::Extent;
-use crate::mechanics::Epoch;
-use crate::mechanism::{Arm, Media, Pass, Still};
+use crate::mechanism::{Arm, Media, Pass};
 use crate::model::DriveModel;
 use crate::transfer::approach::Approach;
 use crate::transfer::path::{Beginning, busy_of, path};
@@ -30,10 +29,6 @@ pub(crate) struct Plan {
     /// Where the media's path begins, and the phases from submission to there.
     pub(super) media_base: Nanos,
     pub(super) media_lead: Phases,
-    /// The rotation it was planned with.
-    pub(super) epoch: Epoch,
-    /// The heads that read, if they stand still.
-    pub(super) still: Option<Still>,
     /// Gross arm movement that the passes do not show (under the overhead).
     pub(super) hidden_seek: Nanos,
     pub(super) cache: CacheResult,
@@ -92,7 +87,7 @@ pub(super) struct Fence {
 impl Plan {
     /// The read is decoded, and nothing else is known of it.
     #[inline]
-    pub(super) fn new(media: &Media<'_>, parts: &Parts, turn: &Turn, decoded: &Decoded) -> Self {
+    pub(super) fn new(parts: &Parts, turn: &Turn, decoded: &Decoded) -> Self {
         Self {
             command: turn.command,
             cached: 0,
@@ -101,8 +96,6 @@ impl Plan {
             lead: decoded.lead,
             media_base: decoded.done,
             media_lead: decoded.lead.phases(),
-            epoch: media.epoch,
-            still: media.still,
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::Miss,
             sequential: parts.history.is_sequential(),
@@ -261,26 +254,10 @@ impl Plan {
             .filter(|_| granted == self.need_at)
             .map(|fence| SectorPassed { lba: Lba(fence.lba), at: self.need_at });
         let mut last = LastByte { finish: granted + setup + rest(0), binding: None, passed };
-        let known = self.fence.and_then(|fence| fence.index);
-        // Where the bus takes less for a sector than the media, by more than all roundings, it waits for the last of a pass
-        // longer than for the first.
-        let sector = rest(self.sectors() - 1) + Nanos(3);
-        for pass in passes {
-            let Some((first, end)) = self.share(pass) else { continue };
-            let mut index = if media.epoch.time_of(pass.extent.slot_width) > sector { end } else { first };
-            loop {
-                // The fence's has been worked out before.
-                let arrived = if known == Some(index) {
-                    self.need_at
-                } else {
-                    self.arrival(media, pass, index).max(self.decoded)
-                };
-                last.wait_for(self.command.lba.0 + index, arrived, rest(index), self.decoded);
-                if index == end {
-                    break;
-                }
-                index = end;
-            }
+        match *passes {
+            // One that is handed over by value need not lie in memory.
+            [pass] => self.wait_for_pass(media, pass, &rest, &mut last),
+            _ => passes.iter().for_each(|pass| self.wait_for_pass(media, *pass, &rest, &mut last)),
         }
         let phases = match last.binding {
             Some(arrived) => {
@@ -291,6 +268,40 @@ impl Plan {
             None => self.path_by_bus(passes, None, granted, last.finish),
         };
         (last, phases)
+    }
+
+    /// The last byte of a command waits for what comes in a pass; the bus takes `rest` from a sector on to the last.
+    #[expect(
+        clippy::inline_always,
+        reason = "most reads have one pass, and much of it is known where it was made"
+    )]
+    #[inline(always)]
+    fn wait_for_pass(
+        &self,
+        media: &Media<'_>,
+        pass: Pass,
+        rest: &impl Fn(u64) -> Nanos,
+        last: &mut LastByte,
+    ) {
+        let Some((first, end)) = self.share(&pass) else { return };
+        // Where the bus takes less for a sector than the media, by more than all roundings, it waits for the last of a pass
+        // longer than for the first.
+        let sector = rest(self.sectors() - 1) + Nanos(3);
+        let mut index = if media.epoch.time_of(pass.extent.slot_width) > sector { end } else { first };
+        let known = self.fence.and_then(|fence| fence.index);
+        loop {
+            // The fence's has been worked out before.
+            let arrived = if known == Some(index) {
+                self.need_at
+            } else {
+                self.arrival(media, &pass, index).max(self.decoded)
+            };
+            last.wait_for(self.command.lba.0 + index, arrived, rest(index), self.decoded);
+            if index == end {
+                return;
+            }
+            index = end;
+        }
     }
 
     /// The last byte has left at `finish`, after `transfers` transfers. `busy`: the gross work of mechanism and bus.
@@ -324,23 +335,23 @@ impl Plan {
     #[inline(always)]
     pub(super) fn send(
         &self,
-        model: &DriveModel,
+        media: &Media<'_>,
         passes: &[Pass],
         (granted, bus): (Nanos, &BusTiming),
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> (Nanos, Nanos) {
-        let media = Media { model, epoch: self.epoch, still: self.still };
+        let model = media.model;
         let setup = self.setup(model, bus, true);
-        let (last, phases) = self.send_all(&media, passes, false, (granted, setup), bus);
+        let (last, phases) = self.send_all(media, passes, false, (granted, setup), bus);
         outcome.passed = last.passed;
         if model.rules.keeps_unsent {
             let sent = Sent { begin: granted + setup, from: 0, to: self.sectors() };
             // Copies: what is lent out must lie in memory, and would also where it is not lent.
             let plan = *self;
             match *passes {
-                [pass] => plan.keep_unsent(&media, &[pass], parts, sent, bus),
-                _ => plan.keep_unsent(&media, passes, parts, sent, bus),
+                [pass] => plan.keep_unsent(media, &[pass], parts, sent, bus),
+                _ => plan.keep_unsent(media, passes, parts, sent, bus),
             }
         }
         parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
@@ -354,40 +365,40 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn send_at_once(
         &self,
-        model: &DriveModel,
+        media: &Media<'_>,
         passes: &[Pass],
         bus: &BusTiming,
         parts: &mut Parts,
         outcome: &mut Outcome,
     ) -> Nanos {
-        self.send(model, passes, (self.need_at, bus), parts, outcome).1
+        self.send(media, passes, (self.need_at, bus), parts, outcome).1
     }
 
     /// Tells a listener of the media work, without what read-ahead does behind the command's last sector.
     #[inline]
-    pub(super) fn tell_passes(&self, parts: &mut Parts, passes: &[Pass]) {
+    pub(super) fn tell_passes(&self, media: &Media<'_>, parts: &mut Parts, passes: &[Pass]) {
         if parts.log.is_heard() {
-            // Copies, as in [`Plan::send`].
-            let plan = *self;
+            let end = self.command.lba.0 + self.sectors();
             match *passes {
-                [pass] => plan.tell_all(parts, &[pass]),
-                _ => plan.tell_all(parts, passes),
+                // A copy, as in [`Plan::send`].
+                [pass] => tell_all(media, parts, &[pass], end),
+                _ => tell_all(media, parts, passes, end),
             }
         }
     }
+}
 
-    #[cold]
-    fn tell_all(&self, parts: &mut Parts, passes: &[Pass]) {
-        parts.log.tell(|narrative| {
-            let end = self.command.lba.0 + self.sectors();
-            narrative.passes = passes.to_vec();
-            for pass in &mut narrative.passes {
-                let beyond = pass.end_lba().saturating_sub(end) as u32;
-                if (1..pass.sectors).contains(&beyond) {
-                    pass.end = pass.sector_end(&self.epoch, pass.sectors - beyond);
-                    pass.sectors -= beyond;
-                }
+/// Tells a listener of the media work up to address `end`.
+#[cold]
+fn tell_all(media: &Media<'_>, parts: &mut Parts, passes: &[Pass], end: u64) {
+    parts.log.tell(|narrative| {
+        narrative.passes = passes.to_vec();
+        for pass in &mut narrative.passes {
+            let beyond = pass.end_lba().saturating_sub(end) as u32;
+            if (1..pass.sectors).contains(&beyond) {
+                pass.end = pass.sector_end(&media.epoch, pass.sectors - beyond);
+                pass.sectors -= beyond;
             }
-        });
-    }
+        }
+    });
 }
