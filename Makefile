@@ -135,11 +135,16 @@ test-rust:
 	@cargo test --quiet --locked $(TESTED) --lib --tests
 	@cargo test --quiet --locked $(TESTED) --doc
 
-# Each is one test that keeps one processor busy: two at a time.
+# Each is one test that keeps one processor busy: two at a time. SLOW_SUITES=0 leaves them out.
+SLOW_SUITES ?= 1
 test-rust-slow:
+ifeq ($(SLOW_SUITES),0)
+	@echo 'left out: slow Rust tests'
+else
 	$(call say,Slow Rust tests: 2 to 4 minutes)
 	@$(MAKE) --no-print-directory test-build
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target slow-measuring slow-fitting slow-tests slow-streams
+endif
 
 .PHONY: slow-tests slow-fitting slow-measuring slow-streams
 slow-tests:

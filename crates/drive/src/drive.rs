@@ -116,9 +116,11 @@ impl Drive {
         (self.queue.len() + self.pending.len()) as u32
     }
 
-    /// Whether it has had no commands in hand since before `now`, a drive that is called and not served in closed form.
-    pub fn has_rested(&self, now: Nanos) -> bool {
-        self.outstanding() == 0 && self.completed < now
+    /// Whether it may have done something by itself: it takes data to the media when it likes, and has had no commands in hand since
+    /// before `now`. Of a drive that is called, and not served in closed form.
+    #[inline]
+    pub fn may_have_acted(&self, now: Nanos) -> bool {
+        self.model.write_back.is_some() && self.outstanding() == 0 && self.completed < now
     }
 
     /// Whether the drive's queue has room for another command.

@@ -53,7 +53,7 @@ impl Engine {
             self.calendar.schedule(now + hold[command.op as usize], Event::BusFree(unit.bus));
         }
         self.take_slot(index);
-        if self.units[index].drive.has_rested(now) {
+        if self.units[index].drive.may_have_acted(now) {
             self.tell_own_work(index, now);
         }
         self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));

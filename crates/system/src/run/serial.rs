@@ -311,7 +311,7 @@ impl Account<'_> {
         observer: &mut Observer,
         works: &mut Vec<Background>,
     ) -> Outcome {
-        if drive.has_rested(at) && at <= until {
+        if drive.may_have_acted(at) && at <= until {
             self.unit.tell_own_work(drive, at, works);
         }
         let outcome = observer.serve(drive, at, command, timing);

@@ -174,7 +174,7 @@ impl Worker {
         background: &mut Vec<Background>,
         outcome: &mut Outcome,
     ) {
-        if self.drive.has_rested(at) {
+        if self.drive.may_have_acted(at) {
             self.unit.tell_own_work(&mut self.drive, at, background);
         }
         *outcome = self.observer.serve(&mut self.drive, at, command, &self.timing);
