@@ -312,7 +312,9 @@ def test_a_cause_is_told_in_words(cause: str, name: str, said: str) -> None:
     assert causes.sentence(about) == said
 
 
-@pytest.mark.parametrize(("unknown", "told"), [(0, ""), (100, "come out a little too short"), (101, "are left out")])
+@pytest.mark.parametrize(
+    ("unknown", "told"), [(0, ""), (100, "come out a little too short"), (101, "may come out far too short")]
+)
 def test_responses_that_losses_left_unknown_are_told(unknown: int, told: str) -> None:
     loss = {"missing_cpus": [], "empty_cpus": [], "short_cpus": [], "lost_events": 0, "damaged_places": 0}
     about = {

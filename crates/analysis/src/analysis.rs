@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headstack_stats::Timeline;
 use headstack_trace::event::device_numbers;
 use headstack_trace::tick::{Quantised, Quantiser};
-use headstack_trace::{Io, IoSource, Kind, Known, Notes, TraceError};
+use headstack_trace::{Io, IoSource, Kind, Notes, TraceError};
 use headstack_units::{Nanos, Op};
 use serde::Serialize;
 
@@ -207,7 +207,6 @@ struct Recorder {
     sector_bytes: u64,
     seen: u64,
     last: Option<Nanos>,
-    known: Known,
     response: Times,
     service: Times,
     wait: Times,
@@ -249,7 +248,6 @@ impl Recorder {
             sector_bytes: u64::from(sector_bytes),
             seen: 0,
             last: None,
-            known: Known::default(),
             response: Times::default(),
             service: Times::default(),
             wait: Times::default(),
@@ -332,9 +330,7 @@ impl Recorder {
         }
         self.runs.push(io);
         self.place(io, response);
-        if request.finish.present().is_some() {
-            self.known.add(response.is_some());
-        }
+        if request.finish.present().is_some() {}
         if let Some(service) = request.measured_service() {
             self.service.record(service);
             if response.is_some() {
@@ -373,24 +369,7 @@ impl Recorder {
         }
     }
 
-    /// Too few are known to stand for all.
-    fn forget_responses(&mut self) {
-        (self.response, self.wait) = (Times::default(), Times::default());
-        (self.histogram, self.heat, self.start) =
-            (TimeHistogram::default(), HeatMap::default(), Timeline::new());
-        (self.depth_sum, self.depth_max, self.depth_idle, self.depths) = (0, 0, 0, Timeline::new());
-        self.addresses.values_mut().for_each(|(_, measured)| *measured = false);
-        for groups in
-            [&mut self.devices, &mut self.interfaces, &mut self.sizes, &mut self.kinds, &mut self.processes]
-        {
-            groups.forget_responses();
-        }
-    }
-
     fn finish(mut self, options: &AnalysisOptions) -> Analysis {
-        if !self.known.are_most() {
-            self.forget_responses();
-        }
         let name = |device: u32| device_name(device, options);
         let [reads, writes, flushes, discards] = self.counts;
         let requests = reads + writes;
@@ -522,6 +501,3 @@ fn hot_regions(by_address: &[AddressBins], requests: u64) -> Vec<Region> {
     regions.truncate(HOT_REGIONS);
     regions
 }
-
-#[cfg(test)]
-mod tests;

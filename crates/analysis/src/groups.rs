@@ -73,13 +73,6 @@ impl Groups {
         }
     }
 
-    /// Leaves out what their responses were.
-    pub(crate) fn forget_responses(&mut self) {
-        for group in self.by_key.values_mut().chain([&mut self.others]) {
-            (group.times, group.batches) = (Times::of_group(), None);
-        }
-    }
-
     /// The groups in order of their keys.
     pub(crate) fn finish(self, name: impl Fn(u64) -> String) -> Vec<GroupSummary> {
         let groups = self.by_key.into_iter().map(|(key, group)| (name(key), group));

@@ -8,7 +8,6 @@ use headstack_units::Nanos;
 
 use crate::distribution::Distribution;
 use crate::intervals::Intervals;
-use crate::request::Known;
 use crate::{Op, OpenOptions, Request, RequestSource, TraceError, TraceReader, open};
 
 /// What is in a trace. Memory is bounded: 80 MB for quantiles of each of two times, 100 MB for the footprint, at most.
@@ -55,7 +54,7 @@ pub struct TraceInfo {
     pub inter_arrival: Option<TimeSummary>,
     /// Measured service (start to finish), where the trace has it.
     pub service: Option<TimeSummary>,
-    /// Measured response (arrival to finish), where the trace has it; absent where losses left fewer than nine in ten.
+    /// Measured response (arrival to finish), where the trace has it.
     pub response: Option<TimeSummary>,
     /// The most requests between arrival and measured finish at one time, all devices together; 0 where not measured.
     pub max_outstanding: u64,
@@ -186,7 +185,6 @@ struct Survey {
     inter_arrival: Distribution,
     service: Distribution,
     response: Distribution,
-    known: Known,
     outstanding: Overlap,
 }
 
@@ -231,7 +229,6 @@ impl Survey {
             self.response.push(response);
         }
         if let Some(finish) = request.finish.present() {
-            self.known.add(request.measured_response().is_some());
             self.outstanding.push(request.arrival, request.arrival, finish);
             if let Some(start) = request.start.present() {
                 self.service.push(finish.saturating_sub(start));
@@ -284,7 +281,7 @@ impl Survey {
             sequential_fraction: ratio(sequential, requests),
             inter_arrival: self.inter_arrival.summary(),
             service: self.service.summary(),
-            response: self.response.summary().filter(|_| self.known.are_most()),
+            response: self.response.summary(),
             max_outstanding: self.outstanding.finish(),
             devices,
         }
@@ -359,7 +356,7 @@ impl Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InMemory, RequestFlags};
+    use crate::InMemory;
     use headstack_units::Lba;
 
     fn request(arrival: u64, op: Op, lba: u64, sectors: u32, device: u32) -> Request {
@@ -368,22 +365,6 @@ mod tests {
 
     fn measured(request: Request, start: u64, finish: u64) -> Request {
         Request { start: Nanos(start * 1_000_000), finish: Nanos(finish * 1_000_000), ..request }
-    }
-
-    /// Long responses lose an event more often than short ones.
-    #[test]
-    fn responses_of_a_few_stand_for_none() {
-        let told = |lost: u64| {
-            let read = |k: u64| {
-                let known = measured(request(20 * k, Op::Read, 8 * k, 8, 0), 20 * k, 20 * k + 10);
-                let flags = known.flags;
-                let flags = if k < lost { flags.with(RequestFlags::ARRIVAL_UNKNOWN) } else { flags };
-                Request { flags, ..known }
-            };
-            let info = TraceInfo::of_source(&mut InMemory::new((0..100).map(read).collect()), 512).unwrap();
-            (info.response.map(|response| response.count), info.service.unwrap().count)
-        };
-        assert_eq!((told(10), told(11)), ((Some(90), 100), (None, 100)));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use gate::Notes;
 pub use info::TraceInfo;
 pub use io::{Io, IoSource, Kind};
 pub use open::{Gap, OpenOptions, TraceReader, open};
-pub use request::{Known, Op, Request, RequestFlags};
+pub use request::{Op, Request, RequestFlags};
 pub use shape::{Devices, FitLba, Shaped, Shaping, Target};
 pub use source::{InMemory, RequestSource};
 pub use write::{OutputFormat, convert, convert_ios};

@@ -64,27 +64,3 @@ impl Request {
         }
     }
 }
-
-/// Responses that are known and those that are not, of completed requests in a trace with losses.
-///
-/// A long response is more likely to have an event of it lost than a short one, so those that are left come out too short: of a device
-/// that could not keep up a third were left, and their mean was half the true one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
-    known: u64,
-    unknown: u64,
-}
-
-impl Known {
-    /// Takes a completed request: whether its response is known.
-    #[inline]
-    pub fn add(&mut self, is_known: bool) {
-        self.known += u64::from(is_known);
-        self.unknown += u64::from(!is_known);
-    }
-
-    /// Whether so many are known that they may stand for all: nine in ten.
-    pub fn are_most(self) -> bool {
-        self.known >= 9 * self.unknown
-    }
-}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 # One request in so many without a half is more than the beginning and the end of a trace make.
 _TORN = 20
 
-# Where more than one response in so many is not known, the others cannot stand for all.
+# Where more than one response in so many is not known, the others hardly stand for all.
 _MOST = 10
 
 
@@ -56,7 +56,7 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
             f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
         )
     if unknown := about["without_queueing"]:
-        kept = "are left out" if unknown * _MOST > about["pairs"] else "come out a little too short"
+        kept = "may come out far too short" if unknown * _MOST > about["pairs"] else "come out a little too short"
         lost.append(
             f"the responses of {unknown:,} of {about['pairs']:,} requests, and of long ones more often: those of the others {kept}"
         )
