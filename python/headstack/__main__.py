@@ -44,4 +44,8 @@ def _left(code: int) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    try:
+        raise SystemExit(main())
+    except KeyboardInterrupt:
+        # Before the first line of `main`.
+        raise SystemExit(_interrupted()) from None
