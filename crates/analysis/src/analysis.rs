@@ -330,7 +330,6 @@ impl Recorder {
         }
         self.runs.push(io);
         self.place(io, response);
-        if request.finish.present().is_some() {}
         if let Some(service) = request.measured_service() {
             self.service.record(service);
             if response.is_some() {
