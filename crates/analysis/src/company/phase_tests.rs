@@ -162,21 +162,19 @@ fn names_who_delays_others_or_is_slow(runs: u64) {
     }
 }
 
+/// How many of each kind: `TRACES=200` takes minutes.
+fn traces() -> u64 {
+    std::env::var("TRACES").map_or(20, |count| count.parse().expect("TRACES"))
+}
+
 #[test]
 fn one_that_works_in_phases_and_does_no_harm_is_not_named() {
-    names_nobody_harmless(20);
+    names_nobody_harmless(traces());
 }
 
 #[test]
 fn one_that_works_in_phases_and_delays_others_or_is_slow_is_named() {
-    names_who_delays_others_or_is_slow(20);
-}
-
-#[test]
-#[ignore = "minutes"]
-fn the_same_of_200_traces_each() {
-    names_nobody_harmless(200);
-    names_who_delays_others_or_is_slow(200);
+    names_who_delays_others_or_is_slow(traces());
 }
 
 /// Nobody can tell which of two that work at the same time delays others; of others the larger effect is told.
