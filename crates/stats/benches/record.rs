@@ -38,7 +38,7 @@ fn time<R>(name: &str, new: impl Fn() -> R, mut record: impl FnMut(&mut R, u64))
 fn main() {
     time("the stream itself", || 0, |sum, k| *sum ^= black_box(service_time(k)).0);
     time("moments", Moments::new, |r, k| r.record(service_time(k)));
-    time("batch means", BatchMeans::new, |r, k| r.record(service_time(k)));
+    time("batch means", BatchMeans::new, |r, k| r.record(k, service_time(k)));
     time("quantiles, exact", Quantiles::new, |r, k| r.record(service_time(k)));
     time("quantiles, hdr", || Quantiles::with_limit(0), |r, k| r.record(service_time(k)));
     time("timeline over time", Timeline::new, |r, k| r.record(k * 10_000_000, service_time(k)));
@@ -49,7 +49,7 @@ fn main() {
         |(moments, batches, quantiles, timeline), k| {
             let value = service_time(k);
             moments.record(value);
-            batches.record(value);
+            batches.record(k, value);
             quantiles.record(value);
             timeline.record(k * 10_000_000, value);
         },

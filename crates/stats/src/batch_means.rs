@@ -5,7 +5,7 @@ use headstack_units::Nanos;
 use crate::NS_PER_MS;
 use crate::interval::student_975;
 
-/// Batches are merged in pairs when this many are full.
+/// Batches are merged in pairs before so many are full.
 const CAPACITY: usize = 64;
 
 /// 95 % confidence half-width of the mean of a *correlated* stream, in constant memory.
@@ -16,25 +16,26 @@ const CAPACITY: usize = 64;
 /// Student interval over them holds (Law & Kelton, *Simulation Modeling and Analysis*, ch. 9; Schmeiser 1982 on why
 /// more than about 30 batches gain little).
 ///
-/// The stream's length need not be known: a batch begins as one value; whenever 64 batches are full, neighbours are
-/// added together and the batch length doubles. From the 64th value on there are thus 32 to 63 full batches; before
-/// it each value is a batch of its own and the interval is the usual one for independent values. The unfinished last
-/// batch (at most 1/33 of the stream) is left out of the half-width.
+/// The stream's length need not be known: a batch begins as one place; whenever 64 batches are full, neighbours are
+/// added together and the batch length doubles. From the 64th value on there are thus 32 to 64 batches; before
+/// it each value is a batch of its own and the interval is the usual one for independent values. A first or last batch that is not full
+/// (together at most 2/33 of the stream) is left out of the half-width.
 ///
-/// The state is integer and depends on the values in their order only. Streams cannot be merged: order is the point.
+/// Each value comes with its place in the stream, so that values may be told in any order: the state is integer and depends only on which
+/// values stand where. Places without a value make a batch lighter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchMeans {
-    /// Sums of the full batches, in ns.
-    sums: [u128; CAPACITY],
-    full: usize,
-    batch_len: u64,
-    open_sum: u128,
-    open_left: u64,
+    /// Of each batch the sum of its values, in ns, and how many they are.
+    batches: [(u128, u64); CAPACITY],
+    /// The first and the last place with a value.
+    ends: Option<(u64, u64)>,
+    /// Places in a batch, as a power of two.
+    log_len: u32,
 }
 
 impl Default for BatchMeans {
     fn default() -> Self {
-        Self { sums: [0; CAPACITY], full: 0, batch_len: 1, open_sum: 0, open_left: 1 }
+        Self { batches: [(0, 0); CAPACITY], ends: None, log_len: 0 }
     }
 }
 
@@ -44,82 +45,124 @@ impl BatchMeans {
         Self::default()
     }
 
-    /// Adds the next value of the stream.
+    /// Adds the value that stands at `place` in the stream.
     #[inline]
-    pub fn record(&mut self, value: Nanos) {
-        self.open_sum += u128::from(value.0);
-        self.open_left -= 1;
-        if self.open_left == 0 {
-            self.close_batch();
-        }
+    pub fn record(&mut self, place: u64, value: Nanos) {
+        self.record_run(place, &[value]);
     }
 
-    /// Adds the next values of the stream.
-    pub fn record_all(&mut self, mut values: &[Nanos]) {
+    /// Adds values that stand one behind the other in the stream, the first at `place`.
+    pub fn record_run(&mut self, mut place: u64, mut values: &[Nanos]) {
+        let Some(further) = values.len().checked_sub(1) else { return };
+        let first = self.cover(place, place + further as u64);
         while !values.is_empty() {
-            let open = usize::try_from(self.open_left).map_or(values.len(), |left| left.min(values.len()));
-            let (batch, rest) = values.split_at(open);
-            self.open_sum += batch.iter().map(|value| u128::from(value.0)).sum::<u128>();
-            self.open_left -= open as u64;
-            if self.open_left == 0 {
-                self.close_batch();
-            }
-            values = rest;
+            let left = self.batch_len() - place % self.batch_len();
+            let (batch, rest) =
+                values.split_at(usize::try_from(left).map_or(values.len(), |left| left.min(values.len())));
+            let sum = batch.iter().map(|value| u128::from(value.0)).sum();
+            self.add(((place >> self.log_len) - first) as usize, sum, batch.len() as u64);
+            (place, values) = (place + batch.len() as u64, rest);
         }
     }
 
-    fn close_batch(&mut self) {
-        self.sums[self.full] = self.open_sum;
-        self.full += 1;
-        if self.full == CAPACITY {
-            for pair in 0..CAPACITY / 2 {
-                self.sums[pair] = self.sums[2 * pair] + self.sums[2 * pair + 1];
+    /// Adds the values that stand at `places` in the stream.
+    pub fn record_all(&mut self, places: &[u64], values: &[Nanos]) {
+        let Some((&least, &last)) = places.iter().min().zip(places.iter().max()) else { return };
+        let first = self.cover(least, last);
+        // Neighbours mostly share a batch.
+        let (mut open, mut sum, mut count) = (0, 0, 0);
+        for (&place, value) in places.iter().zip(values) {
+            let index = ((place >> self.log_len) - first) as usize;
+            if index != open {
+                self.add(open, sum, count);
+                (open, sum, count) = (index, 0, 0);
             }
-            self.full = CAPACITY / 2;
-            self.batch_len *= 2;
+            sum += u128::from(value.0);
+            count += 1;
         }
-        self.open_sum = 0;
-        self.open_left = self.batch_len;
+        self.add(open, sum, count);
     }
 
-    /// Number of full batches: below 64, and at least 32 once 64 values are in.
+    #[inline]
+    fn add(&mut self, index: usize, sum: u128, count: u64) {
+        self.batches[index].0 += sum;
+        self.batches[index].1 += count;
+    }
+
+    /// Sees to it that there are batches for places from `least` to `last`, and tells the first of all.
+    fn cover(&mut self, least: u64, last: u64) -> u64 {
+        let (old_least, old_last) = self.ends.unwrap_or((least, last));
+        let (least, last) = (least.min(old_least), last.max(old_last));
+        // A batch is full with its last place; where that would be the 64th, they are merged.
+        while ((last + 1) >> self.log_len) - (least >> self.log_len) >= CAPACITY as u64 {
+            self.merge_pairs(old_least);
+        }
+        let first = least >> self.log_len;
+        self.batches.rotate_right(((old_least >> self.log_len) - first) as usize);
+        self.ends = Some((least, last));
+        first
+    }
+
+    /// Doubles the batches, of which the first holds `least`.
+    fn merge_pairs(&mut self, least: u64) {
+        let odd = (least >> self.log_len) % 2;
+        let mut merged = [(0, 0); CAPACITY];
+        for (index, (sum, count)) in (odd..).zip(self.batches) {
+            let into: &mut (u128, u64) = &mut merged[(index / 2) as usize];
+            into.0 += sum;
+            into.1 += count;
+        }
+        self.batches = merged;
+        self.log_len += 1;
+    }
+
+    /// The batches that tell of the mean: but for those at either end that are not full.
+    fn telling(&self) -> impl Iterator<Item = (u128, u64)> + Clone {
+        let is_full = |index: usize| self.batches[index].1 == self.batch_len();
+        let (least, end) = self.ends.map_or((0, 0), |(least, last)| (least, last + 1));
+        let used = (end.div_ceil(self.batch_len()) - (least >> self.log_len)) as usize;
+        let last = used.saturating_sub(1);
+        (0..used)
+            .filter(move |&index| index > 0 && index < last || is_full(index))
+            .map(|index| self.batches[index])
+            .filter(|&(_, count)| count > 0)
+    }
+
+    /// Number of batches that tell of the mean: at most 64, and at least 31 once there are 64 values one after the other.
     pub fn batches(&self) -> usize {
-        self.full
+        self.telling().count()
     }
 
-    /// Values in a full batch: a power of two.
+    /// Places in a batch: a power of two.
     pub fn batch_len(&self) -> u64 {
-        self.batch_len
+        1 << self.log_len
     }
 
     /// Half the width of the two-sided 95 % confidence interval of the mean, in milliseconds:
-    /// t(0.975, k − 1) · s / √k, with s the sample standard deviation of the k full batches' means.
+    /// t(0.975, k − 1) · s / √k, with s the sample standard deviation of the k batches' means, each weighed by its values
+    /// (the ratio estimator: Law & Kelton, ch. 9).
     ///
-    /// `None` with fewer than two full batches.
+    /// `None` with fewer than two batches.
     pub fn half_width_ms(&self) -> Option<f64> {
-        let sums = &self.sums[..self.full];
-        let degrees_of_freedom = self.full.checked_sub(1)?;
-        let t = student_975(degrees_of_freedom)?;
-        let least = *sums.iter().min()?;
+        let batches = self.telling();
+        let k = batches.clone().count();
+        let t = student_975(k.checked_sub(1)?)?;
         // Centred on the least, so that nothing cancels.
-        let mean_above = |sum: &u128| (sum - least) as f64 / self.batch_len as f64;
-        let k = self.full as f64;
-        let mean = sums.iter().map(mean_above).sum::<f64>() / k;
-        let squares: f64 = sums.iter().map(|sum| (mean_above(sum) - mean).powi(2)).sum();
-        Some(t * (squares / degrees_of_freedom as f64 / k).sqrt() / NS_PER_MS)
+        let least = batches.clone().map(|(sum, count)| sum / u128::from(count)).min()?;
+        let above = batches.map(|(sum, count)| ((sum - least * u128::from(count)) as f64, count as f64));
+        let (sum, count) = above.clone().fold((0.0, 0.0), |(a, b), (sum, count)| (a + sum, b + count));
+        let mean = sum / count;
+        let squares: f64 = above.map(|(sum, count)| (sum - mean * count).powi(2)).sum();
+        let k = k as f64;
+        Some(t * (squares * k / (k - 1.0)).sqrt() / count / NS_PER_MS)
     }
 }
 
-impl Extend<Nanos> for BatchMeans {
-    fn extend<I: IntoIterator<Item = Nanos>>(&mut self, values: I) {
-        values.into_iter().for_each(|value| self.record(value));
-    }
-}
-
+/// The stream from its first place on.
 impl FromIterator<Nanos> for BatchMeans {
     fn from_iter<I: IntoIterator<Item = Nanos>>(values: I) -> Self {
         let mut batches = Self::new();
-        batches.extend(values);
+        (0..).zip(values).for_each(|(place, value)| batches.record(place, value));
         batches
     }
 }
@@ -139,7 +182,7 @@ mod tests {
     fn fewer_than_two_batches_give_none() {
         let mut batches = BatchMeans::new();
         assert_eq!(batches.half_width_ms(), None);
-        batches.record(Nanos(5));
+        batches.record(0, Nanos(5));
         assert_eq!((batches.batches(), batches.half_width_ms()), (1, None));
     }
 
@@ -149,7 +192,7 @@ mod tests {
         let mut values = Vec::new();
         for i in 0..10_000u64 {
             let value = i * i % 9_973;
-            batches.record(Nanos(value));
+            batches.record(i, Nanos(value));
             values.push(value);
             let len = batches.batch_len() as usize;
             assert!(len.is_power_of_two());
@@ -157,9 +200,32 @@ mod tests {
             assert!(batches.batches() < CAPACITY && (len == 1 || batches.batches() >= CAPACITY / 2));
         }
         let len = batches.batch_len() as usize;
-        let sums: Vec<u128> =
-            values.chunks_exact(len).map(|b| b.iter().map(|&v| u128::from(v)).sum()).collect();
-        assert_eq!(batches.sums[..batches.full], sums);
+        let sum = |batch: &[u64]| (batch.iter().map(|&v| u128::from(v)).sum::<u128>(), len as u64);
+        assert!(batches.telling().eq(values.chunks_exact(len).map(sum)));
+    }
+
+    #[test]
+    fn a_stream_that_begins_late_has_as_many_batches() {
+        for first in [1u64, 63, 64, 1_000, 999_999] {
+            let mut batches = BatchMeans::new();
+            for place in first..first + 10_000 {
+                batches.record(place, Nanos(place));
+                let told = place - first + 1;
+                assert!(told < 64 || (31..=64).contains(&batches.batches()), "{first} {told}");
+            }
+        }
+    }
+
+    /// Batches of two places, of which the second has one value: sums of 4, 5 and 6 ms of 2, 1 and 2 values, so a mean of 3 ms, and
+    /// 4 − 6, 5 − 3 and 6 − 6 ms above it.
+    #[test]
+    fn lighter_batches_weigh_less() {
+        let ms = |sum: u128, count| (sum * 1_000_000, count);
+        let mut light = BatchMeans { log_len: 1, ends: Some((0, 5)), ..BatchMeans::new() };
+        light.batches[..3].copy_from_slice(&[ms(4, 2), ms(5, 1), ms(6, 2)]);
+        let t = student_975(2).unwrap();
+        let expected = t * ((4.0f64 + 4.0) * 3.0 / 2.0).sqrt() / 5.0;
+        assert!((light.half_width_ms().unwrap() - expected).abs() < 1e-9);
     }
 
     #[test]
@@ -167,8 +233,14 @@ mod tests {
         let values: Vec<Nanos> = (0..5_000_u64).map(|i| Nanos(i * i % 9_973)).collect();
         for chunk in [1, 7, 64, 999, 5_000] {
             let mut together = BatchMeans::new();
-            values.chunks(chunk).for_each(|values| together.record_all(values));
-            assert_eq!(together, values.iter().copied().collect(), "{chunk}");
+            let places: Vec<u64> = (0..values.len() as u64).collect();
+            let mut runs = BatchMeans::new();
+            for (places, values) in places.chunks(chunk).zip(values.chunks(chunk)) {
+                together.record_all(places, values);
+                runs.record_run(places[0], values);
+            }
+            let one_by_one = values.iter().copied().collect();
+            assert_eq!((&together, &runs), (&one_by_one, &one_by_one), "{chunk}");
         }
     }
 

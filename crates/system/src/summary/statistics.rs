@@ -1,4 +1,4 @@
-//! What completions come to, but for what depends on their order: of two stretches it adds up.
+//! What completions come to: of two stretches it adds up, but for the times noted of single ones.
 
 use headstack_drive::command::CacheResult;
 use headstack_stats::{Moments, Sums, Timeline};
@@ -79,9 +79,24 @@ pub(crate) struct Statistics {
     pub(super) over_time: Timeline,
     /// Per device.
     pub(super) over_lba: Vec<Timeline>,
-    /// The times of the last requests, in order, until somebody takes them who puts them in order.
+    pub(super) noted: Noted,
+}
+
+/// The last requests and their times, until somebody takes them who keeps them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Noted {
+    pub(super) ids: Vec<u64>,
     pub(super) responses: Vec<Nanos>,
     pub(super) services: Vec<Nanos>,
+}
+
+impl Noted {
+    pub(super) fn clear(&mut self) {
+        let Self { ids, responses, services } = self;
+        ids.clear();
+        responses.clear();
+        services.clear();
+    }
 }
 
 impl Statistics {
@@ -93,8 +108,7 @@ impl Statistics {
             per_drive: vec![0; system.config().drives.len()],
             over_time: Timeline::new(),
             over_lba: vec![Timeline::new(); system.config().volumes.len()],
-            responses: Vec::new(),
-            services: Vec::new(),
+            noted: Noted::default(),
         }
     }
 
@@ -107,8 +121,7 @@ impl Statistics {
             per_drive: per_drive.clone(),
             over_time: over_time.clone(),
             over_lba: over_lba.clone(),
-            responses: Vec::new(),
-            services: Vec::new(),
+            noted: Noted::default(),
         };
         emptied.clear();
         emptied
@@ -116,13 +129,15 @@ impl Statistics {
 
     /// Of how many requests the times are noted.
     pub(crate) fn noted(&self) -> usize {
-        self.responses.len()
+        self.noted.ids.len()
     }
 
     /// There are to be so many more.
     pub(crate) fn make_room(&mut self, requests: usize) {
-        self.responses.reserve_exact(requests);
-        self.services.reserve_exact(requests);
+        let Noted { ids, responses, services } = &mut self.noted;
+        ids.reserve_exact(requests);
+        responses.reserve_exact(requests);
+        services.reserve_exact(requests);
     }
 
     /// Forgets all, for requests of the same run.
@@ -132,8 +147,7 @@ impl Statistics {
         self.per_drive.fill(0);
         self.over_time.clear();
         self.over_lba.iter_mut().for_each(Timeline::clear);
-        self.responses.clear();
-        self.services.clear();
+        self.noted.clear();
     }
 
     /// Response and service in both directions.
@@ -150,8 +164,9 @@ impl Statistics {
     #[inline(always)]
     pub(crate) fn record(&mut self, row: &CompletionRow) {
         let (response, service) = (row.response(), row.service());
-        self.responses.push(response);
-        self.services.push(service);
+        self.noted.ids.push(row.id);
+        self.noted.responses.push(response);
+        self.noted.services.push(service);
         self.ops[usize::from(row.op == Op::Write)].record(row, response, service);
         match (row.op, row.cache) {
             (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
@@ -169,9 +184,9 @@ impl Statistics {
         }
     }
 
-    /// Takes what other completions come to, but for the times noted of them, which are to be put in order.
+    /// Takes what other completions come to, but for the times noted of them.
     pub(super) fn add(&mut self, later: &Self) {
-        let Self { ops, cache, per_drive, over_time, over_lba, responses: _, services: _ } = later;
+        let Self { ops, cache, per_drive, over_time, over_lba, noted: _ } = later;
         self.ops.iter_mut().zip(ops).for_each(|(sums, more)| sums.add(more));
         self.cache.iter_mut().zip(cache).for_each(|(count, more)| *count += more);
         self.per_drive.iter_mut().zip(per_drive).for_each(|(count, more)| *count += more);
