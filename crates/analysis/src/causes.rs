@@ -180,11 +180,11 @@ mod tests {
     }
 
     /// 8,000 requests, a quarter writes, 40 flushes of 50 ms; reads take `times` as long in flushes, and `after` as long after
-    /// writes.
-    fn found(seed: u64, times: f64, after: f64) -> Vec<Effect> {
+    /// writes. A quarter of the reads may go on in one stream, and take a tenth.
+    fn found(seed: u64, times: f64, after: f64, stream: bool) -> Vec<Effect> {
         let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
         let law = LogNormal::new(0.0, 0.7).unwrap();
-        let (mut finder, mut wrote) = (Finder::default(), false);
+        let (mut finder, mut wrote, mut next) = (Finder::default(), false, 1 << 20);
         for k in 0..8000_u64 {
             let arrival = Nanos(k * 10_000_000 + random.random_range(0..5_000_000));
             let flushing = k % 200 >= 100 && k % 200 < 105;
@@ -197,8 +197,12 @@ mod tests {
             let write = random.random_range(0..4) == 0;
             let mut ms: f64 = law.sample(&mut random);
             ms *= if flushing { times } else { 1.0 } * if wrote { after } else { 1.0 };
+            let streams = stream && !write && random.random_range(0..4) == 0;
+            ms *= if streams { 0.1 } else { 1.0 };
+            let (lba, sectors) = if streams { (next, 64) } else { (0, 8) };
+            next += if streams { 64 } else { 0 };
             let op = if write { Op::Write } else { Op::Read };
-            let request = Request::new(arrival, op, Lba(0), 8);
+            let request = Request::new(arrival, op, Lba(lba), sectors);
             finder.push(
                 &Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request }),
                 u64::from(k % 3 == 0),
@@ -231,8 +235,11 @@ mod tests {
 
     #[test]
     fn what_does_nothing_is_not_named() {
-        let named = (0..200).filter(|&seed| found(seed, 1.0, 1.0).iter().any(|effect| effect.found)).count();
-        assert!(named <= 10, "{named} of 200");
+        for stream in [false, true] {
+            let names_one = |&seed: &u64| found(seed, 1.0, 1.0, stream).iter().any(|effect| effect.found);
+            let named = (0..200).filter(names_one).count();
+            assert!(named <= 10, "{named} of 200, stream: {stream}");
+        }
     }
 
     /// Reads whose responses rise and fall together over some `seconds`, and take `times` as long behind others; what more is
@@ -305,13 +312,15 @@ mod tests {
 
     #[test]
     fn what_was_planted_is_named_with_its_size() {
-        let runs: Vec<Vec<Effect>> = (500..700).map(|seed| found(seed, 1.8, 1.3)).collect();
-        for (cause, size) in [("cache-flush", 1.8), ("after-write", 1.3)] {
-            let effects = runs.iter().flatten().filter(|effect| effect.cause == cause);
-            let named = effects.clone().filter(|effect| effect.found).count();
-            assert!(named >= 180, "{cause}: {named} of 200");
-            let held = effects.filter(|e| e.low.unwrap() <= size && size <= e.high.unwrap()).count();
-            assert!(held >= 190, "{cause}: {held} of 200 hold {size}");
+        for stream in [false, true] {
+            let runs: Vec<Vec<Effect>> = (500..700).map(|seed| found(seed, 1.8, 1.3, stream)).collect();
+            for (cause, size) in [("cache-flush", 1.8), ("after-write", 1.3)] {
+                let effects = runs.iter().flatten().filter(|effect| effect.cause == cause);
+                let named = effects.clone().filter(|effect| effect.found).count();
+                let held = effects.filter(|e| e.low.unwrap() <= size && size <= e.high.unwrap()).count();
+                let what = format!("{cause}, stream: {stream}: {named} of 200, {held} hold {size}");
+                assert!(named >= 180 && held >= 190, "{what}");
+            }
         }
     }
 }

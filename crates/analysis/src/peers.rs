@@ -196,17 +196,13 @@ struct Offset {
 }
 
 impl Offset {
-    fn learn(&mut self, left: f64) {
-        self.count += 1;
-        self.log += left * (PACE / (PACE + self.count as f64)).max(SLOWEST);
-    }
-
-    /// The same of several at once, by no more than what they have in common.
-    fn learn_mean<'a>(&mut self, left: impl ExactSizeIterator<Item = &'a f64>) {
-        let seen = left.len() as f64;
-        self.count += left.len() as u64;
-        let share = (seen * PACE / (PACE + self.count as f64)).max(seen * SLOWEST).min(1.0);
-        self.log += left.sum::<f64>() / seen * share;
+    /// Learns from the mean of what so many reads of a stretch leave unexplained, by no more than all of it; by how much is told.
+    fn learn(&mut self, left: f64, reads: u64) -> f64 {
+        self.count += reads;
+        let share = (PACE / (PACE + self.count as f64)).max(SLOWEST) * reads as f64;
+        let by = left * share.min(1.0);
+        self.log += by;
+        by
     }
 
     /// The mean of several.
@@ -267,23 +263,34 @@ impl<const FACTORS: usize> Learned<FACTORS> {
         self.at(levels).map(|offset| offset.log).sum()
     }
 
-    /// A stretch is over: what its reads took beyond their common level is laid to their factors.
+    /// A stretch is over: what its reads took beyond their common level is laid to their factors, and to their places.
+    ///
+    /// Each factor in turn learns from what those before it left. If all learned from the same, levels that come together, as those of
+    /// the size and of the distance in a stream, would each take all of it, and overshoot ever further.
     fn learn(&mut self) {
+        let stretch = std::mem::take(&mut self.stretch);
         let left = |(levels, place, log): &([usize; FACTORS], Option<usize>, f64)| {
             log - self.explained(*levels) - self.of_place(*place)
         };
-        let left: Vec<f64> = self.stretch.iter().map(left).collect();
-        let common = left.iter().sum::<f64>() / left.len() as f64;
-        let mut by_place = Vec::new();
-        for ((levels, place, _), left) in std::mem::take(&mut self.stretch).into_iter().zip(left) {
-            for (offsets, level) in self.offsets.iter_mut().zip(levels) {
-                offsets[level].learn(left - common);
-            }
-            by_place.extend(place.map(|at| (at, left - common)));
+        let mut left: Vec<f64> = stretch.iter().map(left).collect();
+        for (factor, offsets) in self.offsets.iter_mut().enumerate() {
+            learn_factor(offsets, stretch.iter().map(|(levels, ..)| Some(levels[factor])), &mut left);
         }
-        by_place.sort_unstable_by_key(|(at, _)| *at);
-        for there in by_place.chunk_by(|one, next| one.0 == next.0) {
-            self.places[there[0].0].learn_mean(there.iter().map(|(_, left)| left));
+        learn_factor(&mut self.places, stretch.iter().map(|(_, place, _)| *place), &mut left);
+    }
+}
+
+/// Lays what is left of each read of a stretch, beyond what is left of all, to its level; that is then taken out of what is left.
+fn learn_factor(offsets: &mut [Offset], levels: impl Iterator<Item = Option<usize>>, left: &mut [f64]) {
+    let common = left.iter().sum::<f64>() / left.len() as f64;
+    let mut reads: Vec<(usize, usize)> =
+        levels.enumerate().filter_map(|(read, level)| level.map(|level| (level, read))).collect();
+    reads.sort_unstable();
+    for there in reads.chunk_by(|one, next| one.0 == next.0) {
+        let mean = there.iter().map(|&(_, read)| left[read]).sum::<f64>() / there.len() as f64;
+        let by = offsets[there[0].0].learn(mean - common, there.len() as u64);
+        for &(_, read) in there {
+            left[read] -= by;
         }
     }
 }

@@ -7,12 +7,14 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp, LogNormal};
 
 /// What makes reads of a made trace slow.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Planted {
     /// Times as long from sector 2^26 to 2^26 + 2^23, of 2^30.
     region: f64,
     /// Times as long for reads that arrive while process 7 has a request outstanding.
     beside: f64,
+    /// A quarter of the reads go on in one stream, and take a tenth.
+    stream: bool,
 }
 
 /// Company of requests in order of arrival.
@@ -39,7 +41,10 @@ impl Finder {
 /// Runs of a kind, each with another seed.
 const RUNS: u64 = 100;
 
-const NOTHING: Planted = Planted { region: 1.0, beside: 1.0 };
+const NOTHING: Planted = Planted { region: 1.0, beside: 1.0, stream: false };
+
+/// Without a stream and with one.
+const KINDS: [Planted; 2] = [NOTHING, Planted { stream: true, ..NOTHING }];
 
 /// 20,000 requests of three processes over 2^30 sectors; process 7 writes for half a second every two.
 fn found(seed: u64, planted: Planted) -> Vec<Effect> {
@@ -47,6 +52,7 @@ fn found(seed: u64, planted: Planted) -> Vec<Effect> {
     let (gaps, law) = (Exp::new(0.1).unwrap(), LogNormal::new(1.0, 0.7).unwrap());
     let mut company = Finder::default();
     let (mut at_ms, mut busy_to): (f64, f64) = (0.0, 0.0);
+    let mut stream = 1 << 28;
     for _ in 0..20_000 {
         let gap: f64 = gaps.sample(&mut random);
         at_ms += gap;
@@ -57,8 +63,12 @@ fn found(seed: u64, planted: Planted) -> Vec<Effect> {
         } else {
             random.random_range(0..1 << 30)
         };
+        let streams = planted.stream && !works && random.random_range(0..4) == 0;
+        let (lba, sectors) = if streams { (stream, 64) } else { (lba, 8) };
+        stream += if streams { 64 } else { 0 };
         let region = (1_u64 << 26..(1 << 26) + (1 << 23)).contains(&lba);
         let mut ms: f64 = law.sample(&mut random);
+        ms *= if streams { 0.1 } else { 1.0 };
         ms *= if region { planted.region } else { 1.0 };
         ms *= if !works && at_ms < busy_to { planted.beside } else { 1.0 };
         let arrival = Nanos::from_ms(at_ms);
@@ -68,7 +78,7 @@ fn found(seed: u64, planted: Planted) -> Vec<Effect> {
             busy_to = busy_to.max(finish.as_ms());
         }
         let pid = if works { 7 } else { 1 + random.random_range(0..2) };
-        let request = Request { finish, ..Request::new(arrival, op, Lba(lba), 8) };
+        let request = Request { finish, ..Request::new(arrival, op, Lba(lba), sectors) };
         company.push(&Io { pid, ..Io::new(request) }, |pid| format!("process {pid}"));
     }
     company.finish(|device| device.to_string())
@@ -80,13 +90,15 @@ pub(super) fn of<'a>(effects: &'a [Effect], cause: &str) -> impl Iterator<Item =
 
 #[test]
 fn what_does_nothing_is_not_named() {
-    let runs: Vec<Vec<Effect>> = (0..RUNS).map(|seed| found(seed, NOTHING)).collect();
-    for cause in ["slow-region", "process"] {
-        let named = runs.iter().filter(|effects| of(effects, cause).next().is_some()).count();
-        assert!(named <= 5, "{cause}: {named} of {RUNS}");
+    for nothing in KINDS {
+        let runs: Vec<Vec<Effect>> = (0..RUNS).map(|seed| found(seed, nothing)).collect();
+        for cause in ["slow-region", "process", "slow-process", "process-phases"] {
+            let named = runs.iter().filter(|effects| of(effects, cause).next().is_some()).count();
+            assert!(named <= 5, "{cause}: {named} of {RUNS}, {nothing:?}");
+        }
+        // What was asked is told all the same.
+        assert!(runs.iter().flatten().any(|effect| effect.cause == "slow-region" && !effect.found));
     }
-    // What was asked is told all the same.
-    assert!(runs.iter().flatten().any(|effect| effect.cause == "slow-region" && !effect.found));
 }
 
 /// A cache answers a third of the reads at once: a dozen that it does not answer come together in one of thousands of regions.
@@ -114,8 +126,12 @@ fn reads_of_two_sorts_make_no_region_slow() {
 
 #[test]
 fn a_slow_region_is_named_with_its_place_and_size() {
+    KINDS.into_iter().for_each(a_slow_region_is_named);
+}
+
+fn a_slow_region_is_named(kind: Planted) {
     let runs: Vec<Vec<Effect>> =
-        (200..200 + RUNS).map(|seed| found(seed, Planted { region: 3.0, ..NOTHING })).collect();
+        (200..200 + RUNS).map(|seed| found(seed, Planted { region: 3.0, ..kind })).collect();
     let named: Vec<&Effect> = runs.iter().filter_map(|effects| of(effects, "slow-region").next()).collect();
     assert!(named.len() >= 90, "{} of {RUNS}", named.len());
     let right = |effect: &&&Effect| effect.name.as_deref() == Some("LBA 67108864 to 75497471");
@@ -162,8 +178,12 @@ fn a_slow_region_across_two_of_the_grid_is_named_whole_and_with_its_size() {
 
 #[test]
 fn a_process_that_delays_others_is_named() {
+    KINDS.into_iter().for_each(one_that_delays_others_is_named);
+}
+
+fn one_that_delays_others_is_named(kind: Planted) {
     let runs: Vec<Vec<Effect>> =
-        (400..400 + RUNS).map(|seed| found(seed, Planted { beside: 2.0, ..NOTHING })).collect();
+        (400..400 + RUNS).map(|seed| found(seed, Planted { beside: 2.0, ..kind })).collect();
     let named: Vec<&Effect> = runs.iter().filter_map(|effects| of(effects, "process").next()).collect();
     let right: Vec<_> = named.iter().filter(|e| e.name.as_deref() == Some("process 7")).collect();
     assert!(right.len() >= 90, "{} of {RUNS}", right.len());

@@ -112,3 +112,31 @@ fn a_stream_that_was_left_has_its_own_level() {
     let between = mean(&left[1]) - mean(&left[0]);
     assert!(left.iter().all(|each| each.len() > 1_000) && between.abs() < 0.05, "{between}");
 }
+
+/// A quarter of the reads are a stream, which has a level of size and one of distance of its own: each was given all of the
+/// difference, and in the first thousands of reads both overshot ever further, up to a factor of e^7,000.
+#[test]
+fn levels_that_come_together_share_what_they_explain() {
+    let mut random = rand_pcg::Pcg64::seed_from_u64(7);
+    let law = LogNormal::new(0.0, 0.3).unwrap();
+    let (mut peers, mut stream) = (Peers::default(), 1 << 28);
+    let (mut left, mut largest) = ([Vec::new(), Vec::new()], 0.0_f64);
+    for k in 0..20_000_u64 {
+        let streams = random.random_range(0..4) == 0;
+        let lba = if streams { stream } else { random.random_range(0..1 << 30) };
+        stream += if streams { 64 } else { 0 };
+        let noise: f64 = law.sample(&mut random);
+        let arrival = Nanos(k * 20_000_000);
+        let request = Request::new(arrival, Op::Read, Lba(lba), if streams { 64 } else { 8 });
+        let ms = if streams { 0.3 } else { 10.0 };
+        let finish = arrival + Nanos::from_ms(ms * noise);
+        let Some(peer) = peers.push(&Io::new(Request { finish, ..request }), 0) else { continue };
+        for excess in [peer.alike, peer.crowded, peer.queued, peer.placed].into_iter().flatten() {
+            largest = largest.max((excess - 10.0_f64.ln() - 1e6_f64.ln()).abs());
+        }
+        left[usize::from(streams)].extend(peer.queued.filter(|_| k > 10_000));
+    }
+    let mean = |excess: &[f64]| excess.iter().sum::<f64>() / excess.len() as f64;
+    let between = mean(&left[1]) - mean(&left[0]);
+    assert!(largest < 5.0 && between.abs() < 0.05, "{largest} at most, {between}");
+}
