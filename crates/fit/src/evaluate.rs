@@ -39,8 +39,8 @@ impl Point {
 
 /// What identifies a drive among those tried: the values that were replaced.
 type Key = Vec<(String, String)>;
-/// Losses of the drives tried; none for those whose values contradict each other.
-type Known = Mutex<BTreeMap<Key, Option<Arc<Loss>>>>;
+/// The drives tried; none where the values contradict each other.
+type Known = Mutex<BTreeMap<Key, Option<Point>>>;
 
 /// What an evaluator knew of a drive that it no longer starts from.
 pub(crate) struct Earlier {
@@ -165,11 +165,22 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn point(&self, values: &Values) -> Result<Option<Point>, FitError> {
         let key = values.overrides();
         let found = self.known.lock().ok().and_then(|known| known.get(&key).cloned());
-        let loss = match found {
-            Some(loss) => loss,
-            None => self.evaluate(values, key)?,
-        };
-        Ok(loss.map(|loss| Point { values: values.clone(), loss }))
+        if let Some(point) = found {
+            return Ok(point.map(|point| Point { values: values.clone(), ..point }));
+        }
+        let loss = self.evaluate(values, &key)?;
+        let point = loss.map(|loss| Point { values: values.clone(), loss: Arc::new(loss) });
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(key, point.clone());
+        }
+        Ok(point)
+    }
+
+    /// The drives tried that the measured times do not rule out as against this one.
+    pub(crate) fn tried_as_good_as(&self, point: &Point) -> Vec<Point> {
+        let Ok(known) = self.known.lock() else { return Vec::new() };
+        let is_as_good = |other: &&Point| !other.improvement(point).rules_out();
+        known.values().flatten().filter(is_as_good).cloned().collect()
     }
 
     /// Many drives, on all cores; `None` where there was none, or its values contradict each other.
@@ -195,24 +206,14 @@ impl<'a> Evaluator<'a> {
         Ok(Some(locked_times(&Arc::new(system), &self.trace, Vec::new(), &RunOptions::default())?))
     }
 
-    fn evaluate(&self, values: &Values, key: Key) -> Result<Option<Arc<Loss>>, FitError> {
-        let loss = match &self.journal {
-            None => self.loss(values)?,
-            Some(journaled) => {
-                let (journal, name) = (journaled.journal, journaled.key(&key));
-                if let Some(kept) = journal.get(&name) {
-                    kept.as_ref().map(|blocks| self.restored(blocks))
-                } else {
-                    let loss = self.loss(values)?;
-                    journal.put(&name, loss.as_ref().map(Loss::blocks))?;
-                    loss
-                }
-            }
-        };
-        let loss = loss.map(Arc::new);
-        if let Ok(mut known) = self.known.lock() {
-            known.insert(key, loss.clone());
+    fn evaluate(&self, values: &Values, key: &Key) -> Result<Option<Loss>, FitError> {
+        let Some(journaled) = &self.journal else { return self.loss(values) };
+        let (journal, name) = (journaled.journal, journaled.key(key));
+        if let Some(kept) = journal.get(&name) {
+            return Ok(kept.as_ref().map(|blocks| self.restored(blocks)));
         }
+        let loss = self.loss(values)?;
+        journal.put(&name, loss.as_ref().map(Loss::blocks))?;
         Ok(loss)
     }
 

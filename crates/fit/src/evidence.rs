@@ -2,7 +2,7 @@
 
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
-use crate::interval::{Knowledge, knowledge};
+use crate::interval::{Knowledge, Reach, knowledge};
 use crate::parameter::{Choice, Parameter};
 use crate::table::ParameterTable;
 use crate::values::Values;
@@ -82,8 +82,7 @@ pub(crate) fn rows(
     before: &Values,
     table: &ParameterTable,
 ) -> Result<Vec<Row>, FitError> {
-    let all: Vec<usize> = (0..table.numbers.len()).collect();
-    let of_numbers = knowledge(evaluator, fitted, &table.numbers, &all)?.into_iter().map(Known::Number);
+    let of_numbers = of_numbers(evaluator, fitted, before, table)?.into_iter().map(Known::Number);
     let of_choices = table.choices.iter().map(|choice| as_good(evaluator, fitted, choice).map(Known::Choice));
     let known: Vec<Known> = of_numbers.map(Ok).chain(of_choices).collect::<Result<_, _>>()?;
     table
@@ -97,6 +96,27 @@ pub(crate) fn rows(
             Ok(Row { parameter, before: old, after, gain, known, folds: Vec::new() })
         })
         .collect()
+}
+
+/// What is known of each number, among all drives that were tried. A number that was changed since it is told near the fitted
+/// drive keeps the interval it has there, where none is left among all of them: that is for this valley alone.
+fn of_numbers(
+    evaluator: &Evaluator<'_>,
+    fitted: &Point,
+    before: &Values,
+    table: &ParameterTable,
+) -> Result<Vec<Knowledge>, FitError> {
+    let numbers = &table.numbers;
+    let all: Vec<usize> = (0..numbers.len()).collect();
+    let mut known = knowledge(evaluator, fitted, numbers, &all, Reach::Far)?;
+    let is_lost = |which: &usize| {
+        numbers[*which].is_changed(&fitted.values, before) && !known[*which].joint.is_identifiable()
+    };
+    let lost: Vec<usize> = all.into_iter().filter(is_lost).collect();
+    for (&which, near) in lost.iter().zip(knowledge(evaluator, fitted, numbers, &lost, Reach::Near)?) {
+        known[which] = near;
+    }
+    Ok(known)
 }
 
 fn gain(

@@ -37,6 +37,8 @@ pub(crate) struct PartFit<'a> {
     pub(crate) times_before: Vec<Nanos>,
     /// What the values are replaced in.
     base: DriveSpec,
+    /// Where other starts led.
+    ends: Vec<Values>,
     pub(crate) rounds: u32,
     /// Paths of changes that the guard took back.
     pub(crate) refuted: Vec<String>,
@@ -60,9 +62,11 @@ impl<'a> PartFit<'a> {
             return Err(SystemError::from(rejected(&base)).into());
         };
         let times_before = evaluator.times(std::slice::from_ref(&before))?.remove(0).unwrap_or_default();
-        let mut part =
-            Self { evaluator, point, table, before, times_before, base, rounds: 0, refuted: Vec::new() };
+        let (ends, refuted) = (Vec::new(), Vec::new());
+        let mut part = Self { evaluator, point, table, before, times_before, base, ends, rounds: 0, refuted };
         part.search(original, train, options, monitor)?;
+        // Intervals are to hold what other starts led to, if it is as good with the angles that were found since.
+        part.evaluator.points(part.ends.drain(..).map(Some).collect())?;
         part.table.restore_curves(&part.point.values);
         // The points of a curve stay or go together.
         let curves = [CURVE, SEEKS];
@@ -146,6 +150,7 @@ impl<'a> PartFit<'a> {
         let mut best: Option<Point> = None;
         for (other, table) in starts {
             let end = fit_round(&self.evaluator, &other, table, false)?;
+            self.ends.push(end.values.clone());
             let is_best = best.as_ref().is_none_or(|best| end.ms() < best.ms());
             if is_best && end.ms() < most && is_better(&self.point, &end) {
                 best = Some(end);

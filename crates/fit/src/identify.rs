@@ -7,7 +7,7 @@
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
 use crate::evidence::as_good;
-use crate::interval::{End, Knowledge, knowledge};
+use crate::interval::{End, Knowledge, Reach, knowledge};
 use crate::parameter::{Number, Parameter};
 use crate::search::{Line, descend, is_worth_a_curve, prune};
 use crate::table::{CURVE, ParameterTable, SEEKS};
@@ -58,7 +58,7 @@ fn unknown(
     let changed = |number: &Number| number.at_cylinders.is_none() && number.is_changed(&point.values, before);
     let wanted: Vec<usize> =
         (0..table.numbers.len()).filter(|&which| changed(&table.numbers[which])).collect();
-    let known = knowledge(evaluator, point, &table.numbers, &wanted)?;
+    let known = knowledge(evaluator, point, &table.numbers, &wanted, Reach::Near)?;
     let open = wanted.iter().zip(&known).filter(|(_, known)| !known.joint.is_identifiable());
     let mut found: Vec<Parameter> =
         open.map(|(&which, _)| Parameter::Number(table.numbers[which].clone())).collect();
@@ -118,7 +118,7 @@ fn worst_of_curve(
     if !curve.iter().any(|&which| table.numbers[which].is_changed(&point.values, before)) {
         return Ok(None);
     }
-    let known = knowledge(evaluator, point, &table.numbers, &curve)?;
+    let known = knowledge(evaluator, point, &table.numbers, &curve, Reach::Near)?;
     let unknown = known.iter().enumerate().filter(|(_, known)| !known.joint.is_identifiable());
     Ok(unknown.max_by(|(_, a), (_, b)| vagueness(a).total_cmp(&vagueness(b))).map(|(which, _)| which))
 }

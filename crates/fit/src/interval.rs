@@ -2,14 +2,15 @@
 //!
 //! A value is out where the drive that has it is clearly worse than the fitted one, request by request, in blocks. Several
 //! kinds of drive have it: the fitted one with this value alone changed; the one in which all the other numbers make up
-//! for it as well as they can, or half of that ([`TradeOffs`]); and those on the lines of [`look_alikes`]. A value is
-//! out only where the best of them is, so the interval holds for the numbers together. One that is worse on the whole than
-//! the drive with this value alone changed, and merely more scattered, says nothing for the value.
+//! for it as well as they can, or half of that ([`TradeOffs`]); those on the lines of [`look_alikes`]; and, where [`Reach`]
+//! says so, those that the search tried anywhere. A value is out only where the best of them is, so the interval holds for the
+//! numbers together. One that is worse on the whole than the drive with this value alone changed, and merely more scattered,
+//! says nothing for the value.
 
 use crate::FitError;
 use crate::evaluate::{Evaluator, Point};
 use crate::parameter::Number;
-use crate::plan::look_alikes;
+use crate::plan::{late_seeks, look_alikes};
 use crate::search::{Line, NARROWEST};
 use crate::tradeoff::TradeOffs;
 use crate::values::Values;
@@ -78,6 +79,15 @@ pub struct Knowledge {
     pub alone: Interval,
 }
 
+/// Which drives may speak for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those in the valley of the fitted one.
+    Near,
+    /// Those on the lines of [`late_seeks`] and those that the search tried elsewhere, too.
+    Far,
+}
+
 /// What the fitted part knows of some of the numbers.
 ///
 /// `all` are the numbers that are free: those that were fitted. `wanted` are positions among them.
@@ -86,16 +96,21 @@ pub(crate) fn knowledge(
     fitted: &Point,
     all: &[Number],
     wanted: &[usize],
+    reach: Reach,
 ) -> Result<Vec<Knowledge>, FitError> {
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
     let trade_offs = TradeOffs::at(evaluator, fitted, all)?;
-    let look_alikes = look_alikes(all);
+    let (mut look_alikes, mut tried) = (look_alikes(all), Vec::new());
+    if reach == Reach::Far {
+        look_alikes.extend(late_seeks(all));
+        tried = evaluator.tried_as_good_as(fitted);
+    }
     let walk = |which: usize, sign: f64| {
         let number = &all[which];
-        Walk { evaluator, fitted, number, which, sign, trade_offs: &trade_offs, look_alikes: &look_alikes }
-            .ends()
+        let (trade_offs, look_alikes, tried) = (&trade_offs, &look_alikes[..], &tried[..]);
+        Walk { evaluator, fitted, number, which, sign, trade_offs, look_alikes, tried }.ends()
     };
     let known = |&which: &usize| {
         let ((low, low_alone), (high, high_alone)) = (walk(which, -1.0)?, walk(which, 1.0)?);
@@ -113,19 +128,16 @@ struct Walk<'a> {
     sign: f64,
     trade_offs: &'a TradeOffs<'a>,
     look_alikes: &'a [Line],
+    /// Drives that the search tried and that are not out.
+    tried: &'a [Point],
 }
 
 impl Walk<'_> {
     /// The joint end, and the one with the others held.
     fn ends(&self) -> Result<(End, End), FitError> {
         let best = self.number.value(&self.fitted.values);
-        let room = self.number.room(best, self.sign);
-        let ladder = Ladder::new(self.number.steps, room);
-        let end = |edge: Edge| match edge {
-            Edge::Worse(step) => End::Told(known_to(self.number, best, self.sign * step)),
-            Edge::Blocked(step) => End::Bound(self.number.after(best, self.sign * step.min(room))),
-            Edge::Flat => End::Open,
-        };
+        let ladder = self.ladder(best);
+        let end = |edge: Edge| self.end(best, edge);
         let alone = ladder.walk(0.0, &|step| Ok(self.alone(step)?.map(|point| self.is_out(&point))))?;
         let Edge::Worse(from) = alone else { return Ok((end(alone), end(alone))) };
         // What is not out alone is not out together.
@@ -134,7 +146,67 @@ impl Walk<'_> {
         let (joint, alone) = (end(joint), end(alone));
         let is_nearer =
             joint.value().zip(alone.value()).is_some_and(|(joint, alone)| self.sign * (alone - joint) > 0.0);
-        Ok((if is_nearer { alone } else { joint }, alone))
+        let joint = if is_nearer { alone } else { joint };
+        Ok((self.beyond(joint)?.unwrap_or(joint), alone))
+    }
+
+    fn ladder(&self, from: f64) -> Ladder {
+        Ladder::new(self.number.steps, self.number.room(from, self.sign))
+    }
+
+    /// Where a walk from a value ends.
+    fn end(&self, from: f64, edge: Edge) -> End {
+        match edge {
+            Edge::Worse(step) => End::Told(known_to(self.number, from, self.sign * step)),
+            Edge::Blocked(step) => {
+                let room = self.number.room(from, self.sign);
+                End::Bound(self.number.after(from, self.sign * step.min(room)))
+            }
+            Edge::Flat => End::Open,
+        }
+    }
+
+    /// An end farther out, where the search tried a drive there that is as good: a walk stops at the first value that is out,
+    /// and the valley it is in need not be the only one.
+    fn beyond(&self, joint: End) -> Result<Option<End>, FitError> {
+        let End::Told(told) = joint else { return Ok(None) };
+        // Points of another curve are at other distances.
+        if self.number.at_cylinders.is_some() {
+            return Ok(None);
+        }
+        let farther = |other: &Point| self.sign * (self.number.value(&other.values) - told);
+        let mut others: Vec<&Point> = self.tried.iter().filter(|other| farther(other) > 0.0).collect();
+        others.sort_by(|a, b| farther(b).total_cmp(&farther(a)));
+        for other in others {
+            if let Some(without) = self.without(other)? {
+                return self.on_from(other, &without).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Another drive with the fitted value of this number; `None` where the other is no better for its own value: with the
+    /// fitted one it would be clearly better, or the fitted drive with the other's is better on the whole.
+    fn without(&self, other: &Point) -> Result<Option<Point>, FitError> {
+        let value = |of: &Point| self.number.value(&of.values);
+        let exchanged = |of: &Point, value: f64| self.evaluator.point(&self.number.put(&of.values, value));
+        let Some(without) = exchanged(other, value(self.fitted))? else { return Ok(None) };
+        let is_scattered = exchanged(self.fitted, value(other))?.is_some_and(|alone| other.ms() > alone.ms());
+        Ok((!is_scattered && !other.improvement(&without).rules_out()).then_some(without))
+    }
+
+    /// Where the way on from another drive ends: clearly worse than the fitted drive or than the other, with its value or
+    /// without.
+    fn on_from(&self, other: &Point, without: &Point) -> Result<End, FitError> {
+        let from = self.number.value(&other.values);
+        let is_out = |point: Point| {
+            [self.fitted, other, without].iter().any(|than| point.improvement(than).rules_out())
+        };
+        let verdict = |step: f64| {
+            let Some(values) = self.number.moved(&other.values, self.sign * step) else { return Ok(None) };
+            Ok(self.evaluator.point(&values)?.map(is_out))
+        };
+        Ok(self.end(from, self.ladder(from).walk(0.0, &verdict)?))
     }
 
     fn is_out(&self, point: &Point) -> bool {
@@ -242,3 +314,34 @@ impl Ladder {
 
 /// Whether a step is out; `None` where there is no such drive.
 type Verdict<'a> = dyn Fn(f64) -> Result<Option<bool>, FitError> + 'a;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::gauge;
+    use crate::search::tests::trace;
+    use crate::{Monitor, Objective, ParameterTable};
+    use headstack_system::SystemConfig;
+
+    /// The same times with everything moved behind the media work: no drive with this value alone is as good.
+    #[test]
+    fn a_value_of_another_drive_that_is_as_good_is_not_out() {
+        let drive = SystemConfig::load("hp-c2247a", &[]).unwrap().drives.remove(0).spec;
+        let (trace, monitor) = (trace(), Monitor::default());
+        let evaluator = Evaluator::new(Objective::PerRequest, &drive, &trace, &monitor, None);
+        let real = Values::of(&drive).with("mechanics.inward_seek_extra_ms", 0.43.into());
+        let fitted = evaluator.point(&real).unwrap().unwrap();
+        let numbers = ParameterTable::of(&drive).numbers;
+        let shifted = gauge(&numbers).last().unwrap().at(&fitted.values, 0.2).unwrap();
+        let completion: Vec<Number> =
+            numbers.into_iter().filter(|it| it.path == "controller.read_completion_ms").collect();
+        let value = completion[0].value(&shifted);
+        let holds = |reach| {
+            let known = knowledge(&evaluator, &fitted, &completion, &[0], reach).unwrap();
+            known[0].joint.holds(value)
+        };
+        assert!(!holds(Reach::Far), "nothing with this value was tried");
+        evaluator.point(&shifted).unwrap().unwrap();
+        assert_eq!([Reach::Near, Reach::Far].map(holds), [false, true]);
+    }
+}

@@ -203,6 +203,21 @@ pub(crate) fn look_alikes(numbers: &[Number]) -> Vec<Line> {
     lines
 }
 
+/// Lines of seeks that begin later and settle in as much less, by kind of request or all of them.
+pub(crate) fn late_seeks(numbers: &[Number]) -> Vec<Line> {
+    let group = Group::all(numbers);
+    let settle = |operation: &str| format!("mechanics.{operation}_settle_ms");
+    let late = |begin: String, settles: Vec<String>| {
+        Line::new([group.parts([begin], -1.0), group.parts(settles, 1.0)].concat())
+    };
+    let of =
+        |operation| late(format!("controller.by_history.{operation}_seek_after_ms"), vec![settle(operation)]);
+    let all = late("controller.seek_after_ms".to_owned(), vec![settle("read"), settle("write")]);
+    let mut lines = vec![of("read"), of("write"), all];
+    lines.retain(|line| line.parts.len() > 1);
+    lines
+}
+
 /// Kinds of reads, those that hit first.
 const HITS: [&str; 4] = ["hit", "hit_at_rest", "seek_after", "miss"];
 

@@ -193,7 +193,7 @@ fn is_better_by(before: &Point, after: &Point, t: f64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::trace::MeasuredTrace;
     use crate::{Monitor, Objective, ParameterTable};
@@ -203,7 +203,7 @@ mod tests {
     use std::sync::Arc;
 
     /// The times of a drive whose arm takes longer inwards than its file says.
-    fn trace() -> MeasuredTrace {
+    pub(crate) fn trace() -> MeasuredTrace {
         let real = [("mechanics.inward_seek_extra_ms".to_owned(), "0.43".to_owned())];
         let system = Arc::new(System::load("hp-c2247a", &real).unwrap());
         let text = "requests = 400\n[[stream]]\nread_fraction = 0.6\nsize.fixed_kib = 4\ninter_arrival.exponential_ms = 40";
