@@ -13,7 +13,7 @@ use crate::command::{Background, BusTiming, Command, Effect, Outcome, Ticket};
 use crate::endings::{End, Endings, cut, ended};
 use crate::mechanism::{BusyTimes, Span, Worked};
 use crate::model::DriveModel;
-use crate::power::RestTimes;
+use crate::power::Rest;
 use crate::scheduler::{Knowledge, Queue};
 use crate::spec::RecalibrationMode;
 use crate::transfer::{
@@ -138,7 +138,7 @@ impl Drive {
         self.parts.mechanism.busy().total()
     }
 
-    /// Keeps from when to when the mechanism works, for [`Drive::take_work`].
+    /// Keeps from when to when the mechanism works and rests, for [`Drive::take_work`] and [`Drive::take_rests`].
     pub fn keep_work(&mut self) {
         self.parts_mut().mechanism.keep_spans();
     }
@@ -176,14 +176,29 @@ impl Drive {
         self.take_work()
     }
 
-    /// How long it was in each of its power conditions up to `until`, which is not before anything the drive was told.
-    pub fn rest_times(&self, until: Nanos) -> RestTimes {
-        self.parts.mechanism.rest_times(&self.model, until)
+    /// As [`Drive::settle`] where a run ends: a recalibration that has fallen due by `now` is begun, too, which otherwise waits for the arm
+    /// to be needed.
+    pub fn settle_all(&mut self, now: Nanos) {
+        self.settle(now);
+        let Parts { mechanism, buffer, .. } = &mut self.parts;
+        let media = mechanism.media(&self.model, now);
+        mechanism.catch_up(&media, buffer, now);
     }
 
-    /// The same, of rests that came to an end.
-    pub fn ended_rests(&self) -> RestTimes {
-        self.parts.mechanism.ended_rests(&self.model)
+    /// The rests in power conditions that came to an end since this was asked last; none before [`Drive::keep_work`].
+    pub fn take_rests(&mut self) -> impl Iterator<Item = Rest> + '_ {
+        self.parts.mechanism.take_rests()
+    }
+
+    /// Whether there are some.
+    #[inline]
+    pub fn has_rested(&self) -> bool {
+        self.parts.mechanism.has_rested()
+    }
+
+    /// Since when all its arms rest, or from when on.
+    pub fn rests_since(&self) -> Nanos {
+        self.parts.mechanism.all_free()
     }
 
     /// When the controller can turn to another command, as far as it is known.

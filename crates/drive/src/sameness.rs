@@ -8,7 +8,6 @@
 use crate::buffer::Relabelling;
 use crate::drive::Drive;
 use crate::mechanism::BusyTimes;
-use crate::power::RestTimes;
 use crate::transfer::Parts;
 
 impl Parts {
@@ -52,8 +51,8 @@ impl Drive {
         self.parts().buffer.order_mattered()
     }
 
-    /// Counts work that the mechanism did before, and its rests.
-    pub fn add_busy_times(&mut self, before: &BusyTimes, rests: &RestTimes) {
-        self.parts_mut().mechanism.add_busy(before, rests);
+    /// Counts work that the mechanism did before.
+    pub fn add_busy_times(&mut self, before: &BusyTimes) {
+        self.parts_mut().mechanism.add_busy(before);
     }
 }

@@ -113,7 +113,9 @@ proptest! {
         // Some places have no value.
         let mut told: Vec<(u64, Nanos)> = (first..).zip(values).filter(|(place, _)| place % 40 < gap).collect();
         let mut whole = BatchMeans::new();
-        told.iter().for_each(|&(place, value)| whole.record(place, value));
+        for &(place, value) in &told {
+            whole.record(place, value);
+        }
         told.sort_by_key(|(place, _)| (place ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut chopped = BatchMeans::new();
         for part in told.chunks(chunk) {

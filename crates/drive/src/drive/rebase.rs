@@ -38,7 +38,6 @@ impl Drive {
         self.ahead = Ahead::default();
         self.parts.history.rebase(moved);
         self.parts.mechanism.rebase(moved);
-        self.parts.mechanism.cut_pause(&self.model, to.measured_finish);
         self.parts.buffer.rebase(to);
         self.parts.under_way.rebase(moved);
     }

@@ -5,7 +5,6 @@ mod arms;
 mod channel;
 mod media;
 mod pass;
-mod pauses;
 mod retries;
 #[cfg(test)]
 mod tests;
@@ -20,12 +19,11 @@ pub use timeline::{BusyTimes, Worked};
 use crate::command::Work;
 use crate::mechanics::{Spindle, hash};
 use crate::model::DriveModel;
-use crate::power::RestTimes;
+use crate::power::Rest;
 use crate::spec::{ArmDesign, RecalibrationMode, RecalibrationSpec};
 use arms::Arms;
 use channel::Channel;
 use headstack_units::{Angle, Nanos, Op};
-use pauses::Pauses;
 use retries::Retries;
 
 /// An arm, free or at work, over a turning disk.
@@ -41,7 +39,8 @@ pub(crate) struct Mechanism {
     last_work: Work,
     /// The next recalibration.
     recalibration_due: Nanos,
-    pauses: Pauses,
+    /// Rests in power conditions that came to an end and were not asked for yet, where somebody keeps books of them.
+    rests: Vec<Rest>,
     busy: BusyTimes,
     /// Work that was not asked for yet, where somebody keeps books of it.
     spans: Vec<Span>,
@@ -107,7 +106,7 @@ impl Mechanism {
                     Nanos::from_s(spec.recalibration.interval_s)
                 }
             },
-            pauses: Pauses::default(),
+            rests: Vec::new(),
             busy: BusyTimes::default(),
             spans: Vec::new(),
             told_spans: 0,
@@ -126,7 +125,7 @@ impl Mechanism {
             free_at,
             last_work,
             recalibration_due,
-            pauses: _,
+            rests: _,
             busy: _,
             spans: _,
             told_spans: _,
@@ -154,28 +153,11 @@ impl Mechanism {
     /// Counts its work from here on.
     pub(crate) fn forget_busy(&mut self) {
         self.busy = BusyTimes::default();
-        self.pauses.forget();
     }
 
-    /// Counts work done before, too, and rests.
-    pub(crate) fn add_busy(&mut self, before: &BusyTimes, rests: &RestTimes) {
+    /// Counts work done before, too.
+    pub(crate) fn add_busy(&mut self, before: &BusyTimes) {
         self.busy.add_all(before);
-        self.pauses.add(rests);
-    }
-
-    /// Times in each power condition up to `until`.
-    pub(crate) fn rest_times(&self, model: &DriveModel, until: Nanos) -> RestTimes {
-        self.pauses.until(&model.conditions, self.all_free(), until)
-    }
-
-    /// A rest that came to an end was over by `at`, on another clock than that of the work.
-    pub(crate) fn cut_pause(&mut self, model: &DriveModel, at: Nanos) {
-        self.pauses.cut(&model.conditions, at);
-    }
-
-    /// The same, of rests that came to an end.
-    pub(crate) fn ended_rests(&self, model: &DriveModel) -> RestTimes {
-        self.pauses.ended(&model.conditions, Nanos::MAX)
     }
 
     /// Where the arm is when it is free.
@@ -258,7 +240,7 @@ impl Mechanism {
 
     /// A recalibration has fallen due by `at`: the drive begins it where the mechanism is free by then.
     #[cold]
-    fn catch_up(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) {
+    pub(crate) fn catch_up(&mut self, media: &Media<'_>, ahead: &mut impl GivesWay, at: Nanos) {
         let recalibration = &media.model.spec().recalibration;
         if recalibration.mode != RecalibrationMode::ByDrive {
             return;
@@ -284,7 +266,10 @@ impl Mechanism {
         if let Some(release) = ahead.give_way(media, at) {
             self.arm = release.arm;
         }
-        self.free_at = self.pauses.wake(&media.model.conditions, since, at);
+        self.free_at = media.model.conditions.awake(since, at);
+        if self.keeps_spans {
+            self.rests.push(Rest { since, woken: at, ready: self.free_at });
+        }
         self.last_work = Work::Wake;
         self.note(Work::Wake, at, self.free_at, 0);
         self.arms.hold_until(self.free_at);
@@ -445,7 +430,7 @@ impl Mechanism {
         }
     }
 
-    /// Keeps from when to when it works, for [`Mechanism::take_spans`].
+    /// Keeps from when to when it works, for [`Mechanism::take_spans`] and [`Mechanism::take_rests`].
     pub(crate) fn keep_spans(&mut self) {
         self.keeps_spans = true;
     }
@@ -455,6 +440,17 @@ impl Mechanism {
     pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Span> + '_ {
         let told = std::mem::replace(&mut self.told_spans, self.spans.len());
         self.spans[told..].iter().copied()
+    }
+
+    /// The rests in power conditions that came to an end since this was asked last; none where that is not kept.
+    pub(crate) fn take_rests(&mut self) -> impl Iterator<Item = Rest> + '_ {
+        self.rests.drain(..)
+    }
+
+    /// Whether there are some.
+    #[inline]
+    pub(crate) fn has_rested(&self) -> bool {
+        !self.rests.is_empty()
     }
 
     /// Revolutions that the media work of the next command is retried for.

@@ -11,7 +11,7 @@ mod write_back;
 use crate::command::BusTiming;
 use crate::layout::Layout;
 use crate::mechanics::{Mechanics, Reach};
-use crate::power::Conditions;
+use crate::power::{Conditions, RestTimes};
 use crate::scheduler::{Needs, Policy};
 use crate::spec::{
     CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
@@ -259,6 +259,13 @@ impl DriveModel {
     /// The description this model was built from.
     pub fn spec(&self) -> &DriveSpec {
         &self.spec
+    }
+
+    /// How long it is in each of its power conditions between `from` and `to`, where its arms rest since `since` and one is needed at
+    /// `woken`, if it is.
+    pub fn rest_times(&self, since: Nanos, woken: Option<Nanos>, from: Nanos, to: Nanos) -> RestTimes {
+        let until = |end| self.conditions.times(since, woken, end);
+        until(to).since(&until(from))
     }
 
     /// The bus the drive came with.

@@ -43,6 +43,17 @@ impl ConditionTimes {
     }
 }
 
+/// A rest long enough for a condition, which came to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Since when no arm worked.
+    pub since: Nanos,
+    /// When an arm was needed…
+    pub woken: Nanos,
+    /// …and when it was ready.
+    pub ready: Nanos,
+}
+
 /// How long a drive was in each of its conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RestTimes(pub [ConditionTimes; MOST_CONDITIONS]);

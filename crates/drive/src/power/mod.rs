@@ -11,7 +11,7 @@ mod conditions;
 mod energy;
 
 pub use budget::Budget;
-pub use conditions::{ConditionTimes, ConditionWatts, MOST_CONDITIONS, RestTimes};
+pub use conditions::{ConditionTimes, ConditionWatts, MOST_CONDITIONS, Rest, RestTimes};
 pub(crate) use conditions::{Conditions, changes, watts_in};
 pub use energy::{Active, Energy};
 

@@ -7,6 +7,11 @@
 /// What part of the path leads nowhere.
 pub fn set_value(table: &mut toml::Value, path: &str, value: &str) -> Result<(), String> {
     let parts: Vec<&str> = path.split('.').collect();
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_err()
+    {
+        return Err(format!("{value} is not between -2^63 and 2^63 - 1, as whole numbers are"));
+    }
     put(table, &parts, &parse(value))
 }
 
@@ -45,5 +50,21 @@ fn put(node: &mut toml::Value, parts: &[&str], value: &toml::Value) -> Result<()
             put(item, rest, value)
         }
         _ => Err(format!("`{first}` lies below a plain value")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_number_that_is_too_large_is_no_word() {
+        let mut table = toml::Value::Table(toml::Table::new());
+        for value in ["99999999999999999999", "-9223372036854775809"] {
+            assert!(set_value(&mut table, "a", value).unwrap_err().contains("2^63"));
+        }
+        for value in ["9223372036854775807", "-1", "1e20", "-", ""] {
+            set_value(&mut table, "a", value).unwrap();
+        }
     }
 }

@@ -3,7 +3,6 @@
 
 use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
 use headstack_drive::command::{CacheResult, Outcome, Work};
-use headstack_drive::power::RestTimes;
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_drive::{Drive, Rebase, Worked};
 use headstack_units::{Angle, Lba, Nanos, Op};
@@ -235,7 +234,7 @@ fn work_is_counted_from_where_a_stretch_begins() {
     drive.keep_work();
     serve(&mut drive, ms(20.0), command(1, Op::Read, 20, 1));
     close(drive.busy_times().total(), 2.1);
-    drive.add_busy_times(&before, &RestTimes::default());
+    drive.add_busy_times(&before);
     close(drive.busy_times().of(Work::Command), 3.2);
     let work: Vec<Worked> = drive.take_work().collect();
     assert_eq!(work.len(), 1);

@@ -99,6 +99,7 @@ impl Engine {
         unit.background_at_drive -= u32::from(self.subs[first].background);
         let bus = unit.bus;
         self.ledger.units[index].work(self.subs[first].op, &outcome, unit.drive.take_work());
+        self.ledger.units[index].rest(&mut unit.drive, outcome.finish);
         self.ledger.buses[bus].complete(&outcome);
         let had_hold = unit.hold == Hold::Held;
         if had_hold {

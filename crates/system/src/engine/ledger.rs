@@ -8,13 +8,19 @@
 //! - work by kind, and data over the bus, count with the completion of their command; background work where it is announced by the end
 //!   (when the drive's next command comes, or is complete) and ends after the restart;
 //! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts; the coil's
-//!   share of it counts if the work began in between.
+//!   share of it counts if the work began in between;
+//! - how long a drive was in its power conditions is told with the work that woke it, and split at both instants, too;
+//! - of a command that is in hand at the end nothing is told: the drive rests until it came.
+
+mod rests;
 
 use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
-use headstack_drive::power::{Active, RestTimes};
-use headstack_drive::{Drive, Rebase, Worked};
+use headstack_drive::power::{Active, Rest, RestTimes};
+use headstack_drive::{Drive, DriveModel, Rebase, Worked};
 use headstack_units::{Nanos, Op};
+use rests::Rests;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::gauge::Gauge;
 
@@ -289,7 +295,11 @@ impl Spans {
     #[inline]
     fn add(&mut self, work: Worked, now: Nanos) {
         let work = from_on(self.since, work);
-        if work.to <= self.horizon.cap(now) { self.close(work) } else { self.open.push_back(work) }
+        if work.to <= self.horizon.cap(now) {
+            self.close(work);
+        } else if work.to > work.from {
+            self.open.push_back(work);
+        }
     }
 
     #[inline]
@@ -365,14 +375,17 @@ fn from_on(since: Nanos, work: Worked) -> Worked {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnitBook {
     load: Gauge,
+    /// Since when there is a load, or was one last.
+    loaded_since: Option<Nanos>,
     commands: u64,
     mechanism: Spans,
     held_back: Total,
     horizon: Horizon,
-    /// Times in power conditions, ever, and before the restart.
-    rests: [RestTimes; 2],
+    rests: Rests,
     work: Work,
     background: Work,
+    /// Background work that was told of and is perhaps not done: when it will be, and what it takes.
+    announced: VecDeque<(Nanos, Busy)>,
 }
 
 impl UnitBook {
@@ -383,11 +396,24 @@ impl UnitBook {
 
     /// Goes on as `later` tells, an account opened when this ended.
     pub(crate) fn follow(&mut self, later: &Self) {
-        // The drive counts its rests itself.
-        let Self { load, commands, mechanism, held_back, horizon: _, rests: _, work, background } = later;
+        // What was announced matters up to a restart, and stretches come after it.
+        let Self {
+            load,
+            loaded_since,
+            commands,
+            mechanism,
+            held_back,
+            horizon: _,
+            rests,
+            work,
+            background,
+            announced: _,
+        } = later;
         self.load.follow(load);
+        self.loaded_since = loaded_since.or(self.loaded_since);
         self.commands += commands;
         self.mechanism.follow(mechanism);
+        self.rests.follow(rests);
         self.held_back.now += held_back.now;
         self.work.add_all(work);
         self.background.add_all(background);
@@ -397,17 +423,15 @@ impl UnitBook {
     #[inline]
     pub(crate) fn arrive(&mut self, now: Nanos) {
         self.commands += 1;
+        if self.load.value() == 0 {
+            self.loaded_since = Some(now);
+        }
         self.load.rise(self.horizon.cap(now));
     }
 
     /// The scheduler has had to leave so many commands outside, ever.
     pub(crate) fn note_held_back(&mut self, total: u64) {
         self.held_back.now = total;
-    }
-
-    /// The drive was in its power conditions for so long up to now, ever.
-    pub(crate) fn note_rests(&mut self, total: RestTimes) {
-        self.rests[0] = total;
     }
 
     /// A request's command is complete.
@@ -423,9 +447,10 @@ impl UnitBook {
     }
 
     /// The drive goes on at another instant than the one at which the model completed the last command.
-    pub(crate) fn rebase(&mut self, to: Rebase) {
+    pub(crate) fn rebase(&mut self, model: &DriveModel, to: Rebase) {
         self.horizon = Horizon::default();
         self.mechanism.rebase(to);
+        self.rests.rebase(model, to.measured_finish);
     }
 
     /// A command comes at `now`, a run ends, or a measured replay goes on at another instant: a drive that has no commands in hand tells
@@ -433,6 +458,7 @@ impl UnitBook {
     pub(crate) fn tell_own_work(&mut self, drive: &mut Drive, now: Nanos, works: &mut Vec<Background>) {
         let known = works.len();
         drive.tell_own_work(now, works).for_each(|span| self.mechanism.add(span, now));
+        self.rest(drive, now);
         for work in &works[known..] {
             self.work_in_background(work);
         }
@@ -447,14 +473,63 @@ impl UnitBook {
     pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, spans: impl Iterator<Item = Worked>) {
         self.work.add(op, &outcome.busy);
         self.mechanism.settle(outcome.finish);
+        if !self.announced.is_empty() {
+            self.forget_announced(outcome.finish);
+        }
         spans.for_each(|span| self.mechanism.add(span, outcome.finish));
+    }
+
+    /// The rests of a drive that came to an end with work that is told of at `now`.
+    #[inline]
+    pub(crate) fn rest(&mut self, drive: &mut Drive, now: Nanos) {
+        if drive.has_rested() {
+            let model = Arc::clone(drive.model());
+            drive.take_rests().for_each(|rest| self.note_rest(&model, rest, now));
+        }
+    }
+
+    #[cold]
+    pub(crate) fn note_rest(&mut self, model: &DriveModel, rest: Rest, now: Nanos) {
+        self.rests.add(model, rest, self.horizon.cap(now));
+    }
+
+    /// The run ends at `end`.
+    pub(crate) fn close(&mut self, drive: &mut Drive, end: Nanos) {
+        let spans: Vec<Worked> = drive.take_work().collect();
+        let rests: Vec<Rest> = drive.take_rests().collect();
+        self.close_with(drive, end, spans.into_iter(), rests.into_iter());
+    }
+
+    /// The same. Where commands are in hand, `spans` and `rests` tell what the drive did that nobody was told of: what it did
+    /// before they came counts.
+    pub(crate) fn close_with(
+        &mut self,
+        drive: &Drive,
+        end: Nanos,
+        spans: impl Iterator<Item = Worked>,
+        rests: impl Iterator<Item = Rest>,
+    ) {
+        let told_until = self.left_alone_until(end);
+        spans.filter(|span| span.from < told_until).for_each(|span| self.mechanism.add(span, end));
+        let model = drive.model();
+        self.rests.cut(model, end);
+        for rest in rests {
+            self.rests.close(model, rest, if rest.woken < told_until { end } else { told_until });
+        }
+        self.rests.last(model, drive.rests_since(), told_until);
     }
 
     /// Work that no command waits for: data on their way to the media. It may be told of long after it is done, when counting has begun.
     pub(crate) fn work_in_background(&mut self, work: &Background) {
         if work.finish > self.mechanism.since {
             self.background.add(Op::Write, &work.busy);
+            self.announced.push_back((work.finish, work.busy));
         }
+    }
+
+    #[cold]
+    fn forget_announced(&mut self, now: Nanos) {
+        self.announced.retain(|(finish, _)| *finish > now);
     }
 
     /// Commands in the queue or at the drive.
@@ -462,13 +537,33 @@ impl UnitBook {
         self.load.value()
     }
 
+    /// Until when the drive was left alone in a run that ends at `end`: until the commands in hand came, if there are some.
+    pub(crate) fn left_alone_until(&self, end: Nanos) -> Nanos {
+        let in_hand = self.loaded_since.filter(|_| self.load.value() > 0);
+        in_hand.map_or(end, |since| since.min(end))
+    }
+
     pub(crate) fn restart(&mut self, now: Nanos) {
         self.load.restart(now);
         self.mechanism.restart(now);
         self.held_back.restart();
-        self.rests[1] = self.rests[0];
-        let Self { load, mechanism, held_back, rests, .. } = std::mem::take(self);
-        *self = Self { load, mechanism, held_back, rests, ..Self::default() };
+        self.rests.restart(now);
+        self.forget_announced(now);
+        let Self { load, loaded_since, mechanism, held_back, rests, announced, .. } = std::mem::take(self);
+        let mut background = Work::default();
+        for (_, busy) in &announced {
+            background.add(Op::Write, busy);
+        }
+        *self = Self {
+            load,
+            loaded_since,
+            mechanism,
+            held_back,
+            rests,
+            background,
+            announced,
+            ..Self::default()
+        };
     }
 
     /// What was used up to `end`.
@@ -482,7 +577,7 @@ impl UnitBook {
             load_area: self.load.area_until(end),
             load_max: self.load.max(),
             held_back: self.held_back.counted(),
-            rests: self.rests[0].since(&self.rests[1]),
+            rests: self.rests.times(),
         }
     }
 }
@@ -505,11 +600,6 @@ impl Ledger {
     /// Nothing booked.
     pub(crate) fn new(units: usize, buses: usize) -> Self {
         Self { units: vec![UnitBook::default(); units], buses: vec![BusBook::default(); buses] }
-    }
-
-    /// The drives of the units were in their power conditions for so long up to `now`, ever.
-    pub(crate) fn note_rests<'a>(&mut self, drives: impl IntoIterator<Item = &'a Drive>, now: Nanos) {
-        self.units.iter_mut().zip(drives).for_each(|(book, drive)| book.note_rests(drive.rest_times(now)));
     }
 
     /// Counts from `now` on.

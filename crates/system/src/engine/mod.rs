@@ -266,8 +266,9 @@ impl Engine {
         self.calendar.retain(|event| !matches!(event, Event::Wake(_)));
         for unit in self.system.units_of(volume) {
             self.tell_own_work(unit, to.model_finish);
-            self.units[unit].drive.rebase(to);
-            self.ledger.units[unit].rebase(to);
+            let drive = &mut self.units[unit].drive;
+            drive.rebase(to);
+            self.ledger.units[unit].rebase(drive.model(), to);
         }
         self.turn_back();
     }
@@ -357,7 +358,6 @@ impl Engine {
     /// Forgets the statistics of the time before `now`.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
         self.units.iter_mut().for_each(|unit| unit.drive.settle(now));
-        self.note_rests(now);
         self.ledger.restart(now);
         self.rebuilds.restart();
         for layer in &mut self.layers {
@@ -398,11 +398,15 @@ impl Engine {
     /// What was used since the last restart of the statistics, up to `end`, where the run ends.
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
         for unit in 0..self.units.len() {
-            if self.ledger.units[unit].load() == 0 {
-                self.tell_own_work(unit, end);
+            let until = self.ledger.units[unit].left_alone_until(end);
+            let drive = &mut self.units[unit].drive;
+            // Commands may wait for the bus, and the drive not know of them.
+            if self.ledger.units[unit].load() == 0 || drive.may_have_acted(until) {
+                drive.settle_all(until);
+                self.tell_own_work(unit, until);
             }
+            self.ledger.units[unit].close(&mut self.units[unit].drive, end);
         }
-        self.note_rests(end);
         self.ledger.used(end)
     }
 
@@ -411,10 +415,6 @@ impl Engine {
         let mut works = Vec::new();
         self.ledger.units[unit].tell_own_work(&mut self.units[unit].drive, now, &mut works);
         self.background.extend(works.into_iter().map(|work| background(&self.system, unit, work)));
-    }
-
-    fn note_rests(&mut self, now: Nanos) {
-        self.ledger.note_rests(self.units.iter().map(|unit| &unit.drive), now);
     }
 
     /// The drives.

@@ -58,7 +58,6 @@ pub(super) fn run(
         layers: system.new_layers(),
         effects: Vec::new(),
         last_ends: vec![0; system.units.len()],
-        is_at_work: vec![false; system.units.len()],
         until: options.until,
         goes_on: false,
         ledger: Ledger::new(system.units.len(), system.timings.len()),
@@ -130,8 +129,6 @@ struct Serial<'a> {
     effects: Vec<Effect>,
     /// Where the last command of each unit ended.
     last_ends: Vec<u64>,
-    /// Which units have a command in hand at the end.
-    is_at_work: Vec<bool>,
     until: Option<Nanos>,
     /// Requests would come after the end.
     goes_on: bool,
@@ -217,10 +214,7 @@ impl Serial<'_> {
             None => account.serve(drive, now, command, timing, &mut self.works),
             Some(until) => {
                 let observer = &mut self.observer;
-                let outcome = account.observe(drive, now, command, timing, until, observer, &mut self.works);
-                let end = self.times.measured_finish(issued).unwrap_or(outcome.finish);
-                self.is_at_work[unit] = end > until;
-                outcome
+                account.observe(drive, now, command, timing, until, observer, &mut self.works)
             }
         };
         let works = self.works.drain(..);
@@ -244,24 +238,25 @@ impl Serial<'_> {
                 (Some(_), _) => drive.rebase_on_clock(to),
                 (None, _) => drive.rebase(to),
             }
-            self.ledger.units[unit].rebase(to);
+            self.ledger.units[unit].rebase(drive.model(), to);
         }
     }
 
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
         self.drives.iter_mut().for_each(|drive| drive.settle(now));
-        self.ledger.note_rests(&self.drives, now);
         self.ledger.restart(now);
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
         let (end, system) = (self.end.at, self.system);
         for (unit, drive) in self.drives.iter_mut().enumerate() {
-            if !self.is_at_work[unit] {
-                self.ledger.units[unit].tell_own_work(drive, end, &mut self.works);
+            let book = &mut self.ledger.units[unit];
+            if book.load() == 0 {
+                drive.settle_all(end);
+                book.tell_own_work(drive, end, &mut self.works);
             }
-            self.ledger.units[unit].note_rests(drive.rest_times(end));
+            book.close(drive, end);
             if self.end.cut == 0 && !self.goes_on {
                 drive.drain(&mut self.works);
             }
@@ -294,6 +289,7 @@ impl Account<'_> {
         let mut outcome = drive.serve(at, command, timing, works);
         let books = (&mut *self.unit, &mut *self.bus);
         book_alone(books, timing, command.op, &mut outcome, works, drive.take_work());
+        self.unit.rest(drive, outcome.finish);
         self.unit.arrive(at);
         self.unit.leave(outcome.finish);
         outcome
@@ -322,10 +318,11 @@ impl Account<'_> {
         // A command that follows another of its request may begin after the end: it is not of this run.
         if at <= until {
             self.unit.arrive(at);
-            self.unit.leave(outcome.finish.min(until));
         }
         if outcome.finish <= until {
+            self.unit.leave(outcome.finish);
             self.unit.work(command.op, &outcome, drive.take_work());
+            self.unit.rest(drive, outcome.finish);
             self.bus.complete(&outcome);
         }
         for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {

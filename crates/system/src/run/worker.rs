@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use headstack_drive::command::{Background, BusTiming, Command, Outcome};
+use headstack_drive::power::Rest;
 use headstack_drive::{Drive, Relabelling, Worked};
 use headstack_units::{Nanos, Op};
 
@@ -41,6 +42,7 @@ struct Observed {
     op: Op,
     outcome: Outcome,
     worked: Vec<Worked>,
+    rests: Vec<Rest>,
 }
 
 /// What will be booked of an observed command.
@@ -131,8 +133,11 @@ impl Worker {
 
     fn complete(&mut self, at: Nanos) {
         self.unit.leave(at);
-        if let Some(Observed { op, outcome, worked }) = self.observed.pop_front() {
+        if let Some(Observed { op, outcome, worked, rests }) = self.observed.pop_front() {
             self.unit.work(op, &outcome, worked.into_iter());
+            for rest in rests {
+                self.unit.note_rest(self.drive.model(), rest, outcome.finish);
+            }
             self.bus.complete(&outcome);
         }
     }
@@ -161,6 +166,7 @@ impl Worker {
             let books = (&mut self.unit, &mut self.bus);
             let spans = self.drive.take_work();
             book_alone(books, &self.timing, command.op, outcome, &background[known..], spans);
+            self.unit.rest(&mut self.drive, outcome.finish);
             self.leaving.push(outcome.finish);
         }
         self.free_at = outcome.finish;
@@ -186,7 +192,8 @@ impl Worker {
         self.ahead.extend(entries);
         self.ahead.push_back((outcome.finish, Entry::Complete));
         let worked = self.drive.take_work().collect();
-        self.observed.push_back(Observed { op: command.op, outcome: *outcome, worked });
+        let rests = self.drive.take_rests().collect();
+        self.observed.push_back(Observed { op: command.op, outcome: *outcome, worked, rests });
         // What is announced when the run is over is not of this run.
         let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
         background.extend(in_time.map(|(_, work)| work));
@@ -225,7 +232,6 @@ impl Worker {
     pub(super) fn restart(&mut self, now: Nanos, is_observing: bool) {
         self.pass(now);
         self.drive.settle(now);
-        self.note_rests(now);
         self.unit.restart(now);
         self.bus.restart(now);
         self.is_observing = is_observing;
@@ -235,14 +241,12 @@ impl Worker {
     pub(super) fn tell_own_work(&mut self, end: Nanos, works: &mut Vec<Background>) {
         self.pass(end);
         if self.free_at <= end {
+            self.drive.settle_all(end);
             self.unit.tell_own_work(&mut self.drive, end, works);
         }
-        self.note_rests(end);
-    }
-
-    /// The drive was in its power conditions for so long up to `now`.
-    fn note_rests(&mut self, now: Nanos) {
-        self.unit.note_rests(self.drive.rest_times(now));
+        let worked = self.observed.iter().flat_map(|observed| observed.worked.iter().copied());
+        let rests = self.observed.iter().flat_map(|observed| observed.rests.iter().copied());
+        self.unit.close_with(&self.drive, end, worked, rests);
     }
 
     /// Whether all that was told is booked, but for commands to leave.
@@ -270,9 +274,9 @@ impl Worker {
     /// segments of the later drive's cache are which of this one's.
     pub(super) fn follow(&mut self, later: &Self, labels: &Relabelling) {
         let Self { drive, free_at, leaving, unit, bus, .. } = later;
-        let (worked, rests) = (self.drive.busy_times(), self.drive.ended_rests());
+        let worked = self.drive.busy_times();
         self.drive.clone_from(drive);
-        self.drive.add_busy_times(&worked, &rests);
+        self.drive.add_busy_times(&worked);
         self.drive.relabel(labels);
         self.free_at = *free_at;
         self.leaving.clone_from(leaving);

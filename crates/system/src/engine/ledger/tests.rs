@@ -81,6 +81,19 @@ fn a_mechanism_works_no_longer_than_there_is_time() {
     assert_eq!(book.used(Nanos(60)).mechanism, Nanos(20 + 9 + 15));
 }
 
+/// Data that were read ahead before a command was decoded are no work of it: the mechanism tells a span that ends before it begins.
+#[test]
+fn a_span_that_ends_before_it_begins_is_none() {
+    let mut book = UnitBook::default();
+    book.work(
+        Op::Read,
+        &Outcome { finish: Nanos(5), ..Outcome::default() },
+        std::iter::once(worked(30, 20, 0)),
+    );
+    book.mechanism.rebase(Rebase { begun: Nanos(0), model_finish: Nanos(5), measured_finish: Nanos(50) });
+    assert_eq!(book.used(Nanos(100)).mechanism, Nanos::ZERO);
+}
+
 /// What was under way when the model was done stops until the measured completion: in between nothing is known to have worked.
 #[test]
 fn work_under_way_at_a_model_s_completion_rests_until_the_measured_one() {
@@ -90,7 +103,11 @@ fn work_under_way_at_a_model_s_completion_rests_until_the_measured_one() {
         book.expect(Nanos(measured));
         let outcome = Outcome { finish, ..Outcome::default() };
         book.work(Op::Write, &outcome, [worked(4, 30, 8), worked(30, 35, 2)].into_iter());
-        book.rebase(Rebase { begun: Nanos(0), model_finish: finish, measured_finish: Nanos(measured) });
+        book.mechanism.rebase(Rebase {
+            begun: Nanos(0),
+            model_finish: finish,
+            measured_finish: Nanos(measured),
+        });
         move |end| (book.used(Nanos(end)).mechanism.0, book.used(Nanos(end)).coil)
     };
     let late = book(100);
@@ -182,7 +199,7 @@ fn what_was_before_counting_began_is_left_out() {
         let (unit, bus) = (&mut ledger.units[0], &mut ledger.buses[0]);
         unit.arrive(Nanos(at));
         unit.work(Op::Read, &outcome, std::iter::empty());
-        unit.work_in_background(&destage(at + 6, busy));
+        unit.work_in_background(&destage(at + 4, busy));
         unit.note_held_back(at);
         bus.grant(Nanos(at));
         bus.release(Nanos(at + 6));

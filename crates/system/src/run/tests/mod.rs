@@ -4,6 +4,7 @@ mod any;
 mod endings;
 mod events;
 mod paths;
+mod rests;
 mod serial;
 mod whole;
 
