@@ -72,6 +72,7 @@ struct Read {
     log: f64,
     /// Beyond what its place explains, too.
     placed: f64,
+    in_stream: bool,
     process: Option<u8>,
     /// A bit for each process that has requests outstanding.
     beside: u64,
@@ -79,7 +80,8 @@ struct Read {
 
 #[derive(Debug, Default)]
 struct Device {
-    stretch: Vec<Read>,
+    /// Reads that do not go on in a stream, and those that do.
+    stretches: [Vec<Read>; 2],
     /// Those that found requests of somebody outstanding.
     in_company: Vec<Read>,
     is_known: bool,
@@ -140,7 +142,8 @@ impl Company {
         let mut regions = Vec::new();
         let mut processes = Processes::default();
         for (number, found) in &mut self.devices {
-            found.settle_stretch();
+            found.settle_stretch(0);
+            found.settle_stretch(1);
             found.settle_company();
             processes.add(found);
             let own = found.regions.take().into_iter().flat_map(Regions::all);
@@ -290,12 +293,12 @@ impl Device {
                 self.busy &= !(1 << done);
             }
         }
-        let queued = peer.and_then(|peer| peer.queued.zip(peer.placed));
-        if let Some((log, placed)) = queued {
-            self.read(Read { lba: request.lba, log, placed, process, beside: self.busy });
+        let queued = peer.and_then(|peer| Some((peer.queued?, peer.placed?, peer.in_stream)));
+        if let Some((log, placed, in_stream)) = queued {
+            self.read(Read { lba: request.lba, log, placed, in_stream, process, beside: self.busy });
         }
         if self.is_mapped {
-            self.phases.push(request.arrival, queued.map(|(log, _)| log), process);
+            self.phases.push(request.arrival, queued.map(|(log, ..)| log), process);
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
             if self.at_work.len() <= usize::from(process) {
@@ -308,9 +311,11 @@ impl Device {
     }
 
     fn read(&mut self, read: Read) {
-        self.stretch.push(read);
-        if self.stretch.len() == WINDOW {
-            self.settle_stretch();
+        // Those in a stream lie in one place and are of one process, and by how much they differ from others for that nobody knows.
+        let sort = usize::from(read.in_stream);
+        self.stretches[sort].push(read);
+        if self.stretches[sort].len() == WINDOW {
+            self.settle_stretch(sort);
         }
         // Reads alone say nothing of whom they are beside; and if a stretch held them, one of slow reads, beside which
         // others come, would count more often than one of quick reads.
@@ -322,19 +327,20 @@ impl Device {
         }
     }
 
-    /// Compares the regions of a stretch, and the processes that asked.
-    fn settle_stretch(&mut self) {
-        let all: Logs = self.stretch.iter().map(|read| read.placed).collect();
+    /// Compares the regions of a stretch of this sort, and the processes that asked.
+    fn settle_stretch(&mut self, sort: usize) {
+        let stretch = &mut self.stretches[sort];
+        let all: Logs = stretch.iter().map(|read| read.placed).collect();
         let who = |read: &Read| read.process.map_or(0, |process| 1_u64 << process);
-        let asked = self.stretch.iter().map(who).fold(0, |all, one| all | one);
+        let asked = stretch.iter().map(who).fold(0, |all, one| all | one);
         for process in bits(asked) {
-            let its = self.stretch.iter().filter(|read| read.process == Some(process));
+            let its = stretch.iter().filter(|read| read.process == Some(process));
             contrast(&mut self.own, process, its.map(|read| read.placed).collect(), all);
         }
         if let Some(regions) = &mut self.regions {
-            regions.add(&self.stretch);
+            regions.add(stretch, sort);
         }
-        self.stretch.clear();
+        stretch.clear();
     }
 
     fn settle_company(&mut self) {
@@ -375,13 +381,13 @@ struct Regions {
     /// Of the smallest, as a power of two sectors.
     size: u32,
     levels: VecDeque<Vec<Differences>>,
-    /// The stretch before.
-    last: Vec<(Lba, f64)>,
+    /// The stretch before, of each sort.
+    last: [Vec<(Lba, f64)>; 2],
 }
 
 impl Default for Regions {
     fn default() -> Self {
-        Self { size: SMALLEST, last: Vec::new(), levels: VecDeque::from(vec![Vec::new(); LEVELS]) }
+        Self { size: SMALLEST, last: Default::default(), levels: VecDeque::from(vec![Vec::new(); LEVELS]) }
     }
 }
 
@@ -390,10 +396,10 @@ impl Regions {
     ///
     /// A region's reads are compared with those of elsewhere that came before them, in this stretch and the last one: those that came
     /// after wait behind them where the device serves one at a time, and a slow region would look less slow.
-    fn add(&mut self, stretch: &[Read]) {
-        let last =
-            std::mem::replace(&mut self.last, stretch.iter().map(|read| (read.lba, read.log)).collect());
-        let now = self.last.iter().map(|&(lba, log)| (lba, log, true));
+    fn add(&mut self, stretch: &[Read], sort: usize) {
+        let now = stretch.iter().map(|read| (read.lba, read.log)).collect();
+        let last = std::mem::replace(&mut self.last[sort], now);
+        let now = self.last[sort].iter().map(|&(lba, log)| (lba, log, true));
         let reads = last.into_iter().map(|(lba, log)| (lba, log, false)).chain(now);
         let (mut all, mut sum) = (Vec::with_capacity(2 * WINDOW), Logs::default());
         for (order, (lba, log, is_new)) in reads.enumerate() {

@@ -12,7 +12,7 @@ use headstack_units::{Nanos, Op};
 
 use crate::effect::{log, of_device};
 
-/// So many last requests of a device are remembered: what goes on behind one of them is read ahead.
+/// So many last reads of a device are remembered: what goes on behind one of them is read ahead, also after a burst of writes.
 const STREAMS: usize = 16;
 
 /// The distance of what goes on behind one of them, but the last: a drive that does not read ahead has to come back to it.
@@ -41,8 +41,12 @@ const CROWD: f64 = 256.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     pub(crate) response: Nanos,
+    /// Whether it goes on behind one of the last requests.
+    pub(crate) in_stream: bool,
     /// Of like size, place in a stream and distance from the request before.
     pub(crate) alike: Option<f64>,
+    /// The same among those that find nothing outstanding, if it is one.
+    pub(crate) alone: Option<f64>,
     /// And as many reads would be waiting if there were only reads.
     pub(crate) crowded: Option<f64>,
     /// And with as many requests outstanding.
@@ -59,11 +63,13 @@ pub(crate) struct Peers {
 
 #[derive(Debug, Default)]
 struct Device {
-    /// Ends of the last requests.
+    /// Ends of the last reads, and of the last request.
     ends: [u64; STREAMS],
-    seen: usize,
+    reads: usize,
+    last_end: u64,
     crowd: Crowd,
     alike: Learned<2>,
+    alone: Learned<2>,
     crowded: Learned<3>,
     queued: Learned<3>,
     places: Places,
@@ -83,14 +89,17 @@ impl Device {
     fn push(&mut self, io: &Io, outstanding: u64) -> Option<Peer> {
         let request = &io.request;
         let in_stream = self.ends.contains(&request.lba.0);
-        let before = self.ends[self.seen.wrapping_sub(1) % STREAMS];
-        let distance = match request.lba.0.abs_diff(before) {
+        let end = request.lba.0.saturating_add(u64::from(request.sectors));
+        let last_end = std::mem::replace(&mut self.last_end, end);
+        let distance = match request.lba.0.abs_diff(last_end) {
             0 => 0,
             _ if in_stream => INTERRUPTED,
             distance => 1 + far(distance),
         };
-        self.ends[self.seen % STREAMS] = request.lba.0.saturating_add(u64::from(request.sectors));
-        self.seen += 1;
+        if request.op == Op::Read {
+            self.ends[self.reads % STREAMS] = end;
+            self.reads += 1;
+        }
         // What takes no time on the trace's clock took less than a tick, and nobody knows how much less.
         let response = io.response().filter(|response| request.op == Op::Read && *response > Nanos::ZERO)?;
         let log = log(response);
@@ -100,8 +109,12 @@ impl Device {
         let place = self.places.of(request.lba.0);
         let of_place = self.queued.grown_to(place);
         let queued = self.queued.excess([size, distance, depth], Some(place.1), log);
+        // In a queue it says little how near a read is.
+        let alone = (outstanding == 0).then(|| self.alone.excess([size, distance], None, log));
         Some(Peer {
             response,
+            in_stream,
+            alone: alone.flatten(),
             alike: self.alike.excess([size, distance], None, log),
             crowded: self.crowded.excess([size, distance, crowd], None, log),
             queued,

@@ -194,6 +194,35 @@ fn one_that_delays_others_is_named(kind: Planted) {
     assert!(regions <= 5, "{regions} of {RUNS} name a region");
 }
 
+/// Reads in a stream are all of one process and have a level of their own: compared with them a process that takes twice as long as
+/// its like was told as 1.91 times.
+#[test]
+fn a_slow_process_beside_a_stream_has_its_size() {
+    let told = |seed| {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let law = LogNormal::new(0.0, 0.3).unwrap();
+        let (mut finder, mut stream) = (Finder::default(), 1 << 28);
+        for k in 0..12_000_u64 {
+            let pid = random.random_range(0..5_u32);
+            let streams = pid == 4;
+            let lba = if streams { stream } else { random.random_range(0..1 << 30) };
+            stream += if streams { 64 } else { 0 };
+            let noise: f64 = law.sample(&mut random);
+            let ms = noise * if streams { 0.6 } else { 6.0 } * if pid == 2 { 2.0 } else { 1.0 };
+            let arrival = Nanos(k * 30_000_000);
+            let request = Request::new(arrival, Op::Read, Lba(lba), if streams { 64 } else { 8 });
+            let io = Io::new(Request { finish: arrival + Nanos::from_ms(ms), ..request });
+            finder.push(&Io { pid, ..io }, |pid| pid.to_string());
+        }
+        let effects = finder.finish(|device| device.to_string());
+        of(&effects, "slow-process").find(|effect| effect.name.as_deref() == Some("2")).cloned()
+    };
+    let all: Vec<Effect> = (0..40).filter_map(told).collect();
+    let held = all.iter().filter(|e| e.low.unwrap() <= 2.0 && 2.0 <= e.high.unwrap()).count();
+    let mean = all.iter().map(|e| e.times_as_long.unwrap()).sum::<f64>() / all.len() as f64;
+    assert!(all.len() == 40 && held >= 38 && (mean - 2.0).abs() < 0.05, "{held} of {}, {mean}", all.len());
+}
+
 /// One server, first come, first served; requests come in clumps, and whose they are is drawn by lot. In a long queue there is one of
 /// everybody, and nobody makes it long.
 #[test]

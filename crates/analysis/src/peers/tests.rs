@@ -140,3 +140,23 @@ fn levels_that_come_together_share_what_they_explain() {
     let between = mean(&left[1]) - mean(&left[0]);
     assert!(largest < 5.0 && between.abs() < 0.05, "{largest} at most, {between}");
 }
+
+/// A stream goes on behind 64 writes; the ends of requests that were remembered were all of writes then, and its next read counted as a
+/// far one of a tenth of the usual response.
+#[test]
+fn a_burst_of_writes_ends_no_stream() {
+    let (mut peers, mut stream) = (Peers::default(), 1 << 28);
+    let mut after = Vec::new();
+    for k in 0..4_000_u64 {
+        let burst = k % 200 >= 136;
+        let streams = !burst && k % 4 == 0;
+        let lba = if streams { stream } else { k * 7_919_191 % (1 << 28) };
+        stream += if streams { 64 } else { 0 };
+        let op = if burst { Op::Write } else { Op::Read };
+        let request = Request::new(Nanos(k * 20_000_000), op, Lba(lba), if streams { 64 } else { 8 });
+        let finish = request.arrival + Nanos::from_ms(if streams { 0.5 } else { 5.0 });
+        let peer = peers.push(&Io::new(Request { finish, ..request }), 0);
+        after.extend(peer.filter(|_| streams && k > 800 && k % 200 == 0));
+    }
+    assert!(after.len() > 10 && after.iter().all(|peer| peer.in_stream), "{after:?}");
+}
