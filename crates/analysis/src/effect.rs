@@ -77,6 +77,20 @@ impl Effect {
             found: false,
         }
     }
+
+    /// Of reads of which the longest takes `most` times as long as the shortest nothing can take longer than that; an interval of few
+    /// that vary much reaches further, and what is said to be larger is not found.
+    pub(crate) fn within(self, most: f64) -> Self {
+        let held = |times: Option<f64>| times.map(|times| times.clamp(1.0 / most, most));
+        let found = self.found && self.times_as_long.is_none_or(|times| times <= most);
+        Self {
+            times_as_long: held(self.times_as_long),
+            low: held(self.low),
+            high: held(self.high),
+            found,
+            ..self
+        }
+    }
 }
 
 /// A mean of logarithms.

@@ -59,6 +59,8 @@ pub(crate) struct Peer {
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     devices: BTreeMap<u32, Device>,
+    /// The shortest response and the longest.
+    extremes: Option<[Nanos; 2]>,
 }
 
 #[derive(Debug, Default)]
@@ -81,7 +83,15 @@ impl Peers {
         if io.kind != Kind::Data {
             return None;
         }
-        of_device(&mut self.devices, io.request.device)?.push(io, outstanding)
+        let peer = of_device(&mut self.devices, io.request.device)?.push(io, outstanding)?;
+        let [shortest, longest] = self.extremes.unwrap_or([peer.response; 2]);
+        self.extremes = Some([shortest.min(peer.response), longest.max(peer.response)]);
+        Some(peer)
+    }
+
+    /// How many times as long as the shortest read the longest takes.
+    pub(crate) fn most(&self) -> f64 {
+        self.extremes.map_or(1.0, |[shortest, longest]| (log(longest) - log(shortest)).exp())
     }
 }
 
