@@ -91,7 +91,7 @@ impl Peers {
 
     /// How many times as long as the shortest read the longest takes.
     pub(crate) fn most(&self) -> f64 {
-        self.extremes.map_or(1.0, |[shortest, longest]| (log(longest) - log(shortest)).exp())
+        self.extremes.map_or(1.0, |[shortest, longest]| longest.0 as f64 / shortest.0 as f64)
     }
 }
 
