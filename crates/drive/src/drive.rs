@@ -176,12 +176,11 @@ impl Drive {
         self.take_work()
     }
 
-    /// As [`Drive::settle`] where a run ends: a recalibration that has fallen due by `now` is begun, too, which otherwise waits for the arm
+    /// A run ends: recalibrations that have fallen due by `now`, when the arm was free, are told, too. Otherwise they wait for the arm
     /// to be needed.
-    pub fn settle_all(&mut self, now: Nanos) {
-        self.settle(now);
+    pub fn recalibrate_until(&mut self, now: Nanos) {
         let Parts { mechanism, buffer, .. } = &mut self.parts;
-        let media = mechanism.media(&self.model, now);
+        let media = mechanism.present_media(&self.model);
         mechanism.catch_up(&media, buffer, now);
     }
 

@@ -493,24 +493,21 @@ impl UnitBook {
         self.rests.add(model, rest, self.horizon.cap(now));
     }
 
-    /// The run ends at `end`.
-    pub(crate) fn close(&mut self, drive: &mut Drive, end: Nanos) {
-        let spans: Vec<Worked> = drive.take_work().collect();
-        let rests: Vec<Rest> = drive.take_rests().collect();
-        self.close_with(drive, end, spans.into_iter(), rests.into_iter());
-    }
-
-    /// The same. Where commands are in hand, `spans` and `rests` tell what the drive did that nobody was told of: what it did
+    /// The run ends at `end`. Where commands are in hand, `spans` and `rests`, and the drive, tell what nobody was told of: what was done
     /// before they came counts.
-    pub(crate) fn close_with(
+    pub(crate) fn close(
         &mut self,
-        drive: &Drive,
+        drive: &mut Drive,
         end: Nanos,
-        spans: impl Iterator<Item = Worked>,
-        rests: impl Iterator<Item = Rest>,
+        (mut spans, mut rests): (Vec<Worked>, Vec<Rest>),
     ) {
         let told_until = self.left_alone_until(end);
-        spans.filter(|span| span.from < told_until).for_each(|span| self.mechanism.add(span, end));
+        drive.recalibrate_until(told_until);
+        spans.extend(drive.take_work());
+        rests.extend(drive.take_rests());
+        for span in spans.into_iter().filter(|span| span.from < told_until) {
+            self.mechanism.add(span, end);
+        }
         let model = drive.model();
         self.rests.cut(model, end);
         for rest in rests {

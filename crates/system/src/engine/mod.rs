@@ -399,13 +399,11 @@ impl Engine {
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
         for unit in 0..self.units.len() {
             let until = self.ledger.units[unit].left_alone_until(end);
-            let drive = &mut self.units[unit].drive;
             // Commands may wait for the bus, and the drive not know of them.
-            if self.ledger.units[unit].load() == 0 || drive.may_have_acted(until) {
-                drive.settle_all(until);
+            if self.ledger.units[unit].load() == 0 || self.units[unit].drive.may_have_acted(until) {
                 self.tell_own_work(unit, until);
             }
-            self.ledger.units[unit].close(&mut self.units[unit].drive, end);
+            self.ledger.units[unit].close(&mut self.units[unit].drive, end, Default::default());
         }
         self.ledger.used(end)
     }

@@ -253,10 +253,9 @@ impl Serial<'_> {
         for (unit, drive) in self.drives.iter_mut().enumerate() {
             let book = &mut self.ledger.units[unit];
             if book.load() == 0 {
-                drive.settle_all(end);
                 book.tell_own_work(drive, end, &mut self.works);
             }
-            book.close(drive, end);
+            book.close(drive, end, Default::default());
             if self.end.cut == 0 && !self.goes_on {
                 drive.drain(&mut self.works);
             }

@@ -241,12 +241,11 @@ impl Worker {
     pub(super) fn tell_own_work(&mut self, end: Nanos, works: &mut Vec<Background>) {
         self.pass(end);
         if self.free_at <= end {
-            self.drive.settle_all(end);
             self.unit.tell_own_work(&mut self.drive, end, works);
         }
-        let worked = self.observed.iter().flat_map(|observed| observed.worked.iter().copied());
-        let rests = self.observed.iter().flat_map(|observed| observed.rests.iter().copied());
-        self.unit.close_with(&self.drive, end, worked, rests);
+        let worked = self.observed.iter().flat_map(|observed| observed.worked.iter().copied()).collect();
+        let rests = self.observed.iter().flat_map(|observed| observed.rests.iter().copied()).collect();
+        self.unit.close(&mut self.drive, end, (worked, rests));
     }
 
     /// Whether all that was told is booked, but for commands to leave.

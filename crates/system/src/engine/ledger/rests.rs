@@ -8,6 +8,8 @@ use headstack_units::Nanos;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rests {
     since: Nanos,
+    /// Up to then the time is booked as work already.
+    booked_until: Nanos,
     /// Of rests that are over, way back and all.
     ended: RestTimes,
     /// Rests of which the end may reach beyond what has happened.
@@ -30,7 +32,16 @@ impl Rests {
 
     /// What there was of a rest up to `until` counts.
     pub(super) fn close(&mut self, model: &DriveModel, rest: Rest, until: Nanos) {
-        let times = model.rest_times(rest.since, Some(rest.woken), self.since, until);
+        self.count(model, rest.since, Some(rest.woken), until);
+    }
+
+    fn count(&mut self, model: &DriveModel, since: Nanos, woken: Option<Nanos>, until: Nanos) {
+        let mut times = model.rest_times(since, woken, self.since.max(self.booked_until), until);
+        // What began meanwhile began, though its time is booked.
+        let begun = model.rest_times(since, woken, self.since, until);
+        for (times, begun) in times.0.iter_mut().zip(begun.0) {
+            times.entered = begun.entered;
+        }
         self.ended = self.ended.and(&times);
     }
 
@@ -44,18 +55,17 @@ impl Rests {
     /// A measured replay goes on at `at`. Until then the drive has worked, as far as the model did, though its arm may rest there since before.
     pub(super) fn rebase(&mut self, model: &DriveModel, at: Nanos) {
         self.cut(model, at);
-        self.since = self.since.max(at);
+        self.booked_until = self.booked_until.max(at);
     }
 
     /// So does what there was up to `until` of a rest that has lasted since `since`.
     pub(super) fn last(&mut self, model: &DriveModel, since: Nanos, until: Nanos) {
-        let times = model.rest_times(since, None, self.since, until.max(since));
-        self.ended = self.ended.and(&times);
+        self.count(model, since, None, until.max(since));
     }
 
     pub(super) fn restart(&mut self, now: Nanos) {
         self.open.retain(|rest| rest.ready > now);
-        *self = Self { since: now, ended: RestTimes::default(), open: std::mem::take(&mut self.open) };
+        (self.since, self.ended) = (now, RestTimes::default());
     }
 
     pub(super) fn follow(&mut self, later: &Self) {

@@ -93,15 +93,18 @@ fn what_a_drive_recalibrated_in_a_pause_counts_wherever_the_run_is_cut() {
         let set = [("drive.*.recalibration", recalibration.as_str())];
         for more in [&[][..], &[MANY]] {
             let system = lone("hp-97560", &[&set, more].concat());
-            let requests = [read(Nanos::ZERO, 1_000, 64), read(ms(5_000), 1_500_000, 64)];
-            let recalibrated_s = |until: u64| {
-                let options = RunOptions { until: Some(Nanos(until)), ..RunOptions::default() };
-                let summary = go(&system, &requests, &options);
-                summary.drives[0].utilisation * summary.simulated_s
-            };
-            let told = [4_999_999_999, 5_001_000_000].map(recalibrated_s);
-            for told_s in told {
-                assert!((0.48..0.52).contains(&told_s), "{mode} {more:?}: {told:?}");
+            // The second read needs the arm, or is in the cache.
+            for second in [1_500_000, 1_000] {
+                let requests = [read(Nanos::ZERO, 1_000, 64), read(ms(5_000), second, 64)];
+                let recalibrated_s = |until: u64| {
+                    let options = RunOptions { until: Some(Nanos(until)), ..RunOptions::default() };
+                    let summary = go(&system, &requests, &options);
+                    summary.drives[0].utilisation * summary.simulated_s
+                };
+                let told = [4_999_999_999, 5_001_000_000].map(recalibrated_s);
+                for told_s in told {
+                    assert!((0.48..0.52).contains(&told_s), "{mode} {more:?} {second}: {told:?}");
+                }
             }
         }
     }
