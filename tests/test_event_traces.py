@@ -384,3 +384,51 @@ def test_tables_are_read_by_their_columns(tmp_path: Path) -> None:
     assert "needs a unit" in refused("trace", "info", path, "--columns", "time:4,op:1,offset:2,size:3")
     assert "says it again" in refused("trace", "info", path, "--format", "alibaba", "--columns", "op:1")
     assert "alibaba" in headstack("trace", "formats").out
+
+
+def test_matching_chooses_by_process_and_direction(events: Path) -> None:
+    for choice in (("--process", "dd"), ("--op", "write")):
+        assert headstack("trace", "match", events, *choice, "--json").json()["pairs"] == 1
+    assert "are of what --op and --process choose" in headstack("trace", "match", events, "--op", "read").out
+
+
+def test_responses_from_dispatch_on_are_said_to_be(events: Path) -> None:
+    for verb in ("match", "analyze"):
+        assert "from dispatch on" in headstack("trace", verb, events).out
+        assert headstack("trace", verb, events, "--json").json()["responses_from"] == "dispatch"
+
+
+@pytest.mark.parametrize("shift_ms", [0, -200])
+def test_doubled_records_and_clocks_set_back_make_up_no_response(tmp_path: Path, shift_ms: int) -> None:
+    """All took 0.2 ms; the second half of a processor's file comes again, or is stamped too early."""
+    for cpu in range(4):
+        records = _records(range(1, 4001), cpu, 4)
+        half = len(records) // 96 * 48
+        later = bytearray(records[half:])
+        for at in range(0, len(later), 48):
+            (stamp,) = struct.unpack_from("<Q", later, at + 8)
+            struct.pack_into("<Q", later, at + 8, stamp + shift_ms * 1_000_000)
+        damaged = records + later if shift_ms == 0 else records[:half] + later
+        (tmp_path / f"sdb.blktrace.{cpu}").write_bytes(damaged if cpu == 1 else records)
+    about = headstack("trace", "analyze", tmp_path, "--json").json()
+    assert about["response_ms"]["max"] == about["response_ms"]["min"] == 0.2
+    loss = about["loss"]
+    told = (loss["doubled_records"] > 1000, loss["set_back_cpus"], loss["set_back_events"] > 1000)
+    assert told == ((True, [], False) if shift_ms == 0 else (False, [1], True))
+
+
+def test_requests_of_no_length_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "zero.csv"
+    rows = "".join(f"{k},0,{k * 8},{8 * (k % 5 > 0)},R\n" for k in range(50))
+    path.write_text("arrival_ns,device,lba,sectors,op\n" + rows)
+    assert "10 requests move nothing" in " ".join(headstack("trace", "analyze", path).err.split())
+    assert headstack("trace", "analyze", path, "--json").json()["notes"]["without_length"] == 10
+    mixed = refused(
+        "trace", "info", path, "--columns", "time:arrival_ns:ns,offset:2:sectors,size:sectors:sectors,op:op"
+    )
+    assert "all by their places" in " ".join(mixed.split())
+
+
+def test_a_model_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(bytes(range(128, 256)))
+    assert "it is not text" in refused("trace", "make", tmp_path / "t.parquet", "--model", tmp_path / "m")

@@ -41,7 +41,7 @@ pub(crate) fn match_trace<'py>(
         let options = options(trace, strict);
         if is_event_trace(format) {
             let events = open_events(&trace.path, &options)?;
-            let mut ios = EventIos::new(events, options.pairing);
+            let mut ios = EventIos::new(events, options.pairing).choosing(&options.filter);
             let mut batch = Vec::new();
             loop {
                 ios.next_ios(&mut batch)?;
@@ -210,7 +210,7 @@ pub(crate) fn extend(value: &mut Value, more: Value) {
 }
 
 pub(crate) fn notes(notes: &Notes) -> Value {
-    json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "first": notes.first })
+    json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "without_length": notes.without_length, "first": notes.first })
 }
 
 fn histogram_value(histogram: &TickHistogram) -> Value {
@@ -313,6 +313,7 @@ fn events_value(summary: &PairingSummary) -> Value {
         "undispatched": counts.undispatched,
         "doubtful": counts.doubtful,
         "without_queueing": counts.without_queueing,
+        "responses_from": if tally.queued.events == [0, 0] { "dispatch" } else { "queueing" },
         "merges": counts.merges,
         "splits": counts.splits,
         "requeues": counts.requeues,
@@ -328,6 +329,7 @@ fn events_value(summary: &PairingSummary) -> Value {
         "loss": {
             "missing_cpus": loss.missing_cpus, "empty_cpus": loss.empty_cpus, "short_cpus": loss.short_cpus,
             "lost_events": loss.lost_events, "damaged_places": loss.damaged_places,
+            "doubled_records": loss.doubled_records, "set_back_cpus": loss.set_back_cpus, "set_back_events": loss.set_back_events,
         },
     })
 }

@@ -28,6 +28,11 @@ impl Filter {
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether its process and its direction are chosen.
+    pub(crate) fn takes_asked(&self, pid: u32, op: Op) -> bool {
+        self.pids.as_ref().is_none_or(|pids| pids.contains(&pid)) && self.op.is_none_or(|chosen| chosen == op)
+    }
 }
 
 /// A filter at work: what it has seen so far.
@@ -134,10 +139,9 @@ impl<S: IoSource> IoSource for ChosenIos<S> {
             let ended = batch.is_empty();
             if !self.filter.is_open() {
                 batch.retain(|io| {
-                    let pid = self.filter.pids.as_ref().is_none_or(|pids| pids.contains(&io.pid));
-                    let op = self.filter.op.is_none_or(|op| io.request.op == op);
+                    let asked = self.filter.takes_asked(io.pid, io.request.op);
                     let there = self.chosen.as_mut().is_none_or(|chosen| chosen.takes_request(&io.request));
-                    pid && op && there
+                    asked && there
                 });
             }
             read?;

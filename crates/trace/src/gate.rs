@@ -56,6 +56,8 @@ pub struct Notes {
     pub bad_records: u64,
     /// Records before the one above them.
     pub out_of_order: u64,
+    /// Requests that move nothing, left out.
+    pub without_length: u64,
     /// What was wrong with the first ten bad ones, and where.
     pub first: Vec<String>,
 }
@@ -100,6 +102,7 @@ impl Notes {
     pub fn merge(&mut self, other: &Self) {
         self.bad_records += other.bad_records;
         self.out_of_order += other.out_of_order;
+        self.without_length += other.without_length;
         let room = Self::KEPT.saturating_sub(self.first.len());
         self.first.extend(other.first.iter().take(room).cloned());
     }
@@ -306,6 +309,7 @@ impl Gate {
         }
         if is_flush || self.skip_empty {
             self.skipped += 1;
+            self.notes.without_length += u64::from(!is_flush);
             return Ok(false);
         }
         Err(self.hinted(
@@ -362,13 +366,10 @@ fn beyond_64_bits(request: &Request) -> Problem {
 
 #[cold]
 fn out_of_sequence(request: &Request) -> Problem {
-    let show = |instant: Nanos| instant.present().map_or("unknown".into(), |instant| instant.to_string());
-    Problem(format!(
-        "the request arrives at {}, starts at {} and finishes at {}, which is not in this order",
-        request.arrival,
-        show(request.start),
-        show(request.finish)
-    ))
+    let steps = [("starts", request.start), ("finishes", request.finish)];
+    let known = steps.iter().filter_map(|(does, at)| Some(format!("{does} at {}", at.present()?)));
+    let known = known.collect::<Vec<_>>().join(" and ");
+    Problem(format!("the request arrives at {} and {known}, which is not in this order", request.arrival))
 }
 
 /// The complaint about an arrival beyond [`LAST_INSTANT`].

@@ -395,5 +395,7 @@ def trace_notes(notes: Mapping[str, Any]) -> None:
         warning(f"{notes['bad_records']:,} records make no sense and were left out; the first:")
         for line in notes["first"][:3]:
             note(f"  {line}")
+    if notes["without_length"]:
+        warning(f"{notes['without_length']:,} requests move nothing (a length of zero) and were left out")
     if notes["out_of_order"]:
         warning(f"{notes['out_of_order']:,} records stand before an earlier one")

@@ -12,7 +12,7 @@ from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
 from headstack.cli.trace import nothing_left
 from headstack.remote import as_given
 from headstack.report import causes
-from headstack.report.losses import lost_words, unpaired_words
+from headstack.report.losses import from_dispatch_words, lost_words, unpaired_words
 from headstack.report.tables import size, span
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def _show(trace: Path, about: Analysis) -> None:
                                      f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
     if "pairs" in about:
         pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} events unpaired"))
+    if words := from_dispatch_words(about):
+        pairs.append(("responses", words))
     if lost := lost_words(about):
         pairs.append(("lost", "; ".join(lost)))
     output.facts(as_given(trace), pairs)

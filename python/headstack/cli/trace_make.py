@@ -47,9 +47,11 @@ def make(
         raise InputError(f"--seed {seed} is not a seed", "0 to 2^64 - 1")
     text, fitted = "", {}
     if model is not None:
-        text = model.read_text()
         try:
+            text = model.read_text(encoding="utf-8")
             fitted = js.loads(text)
+        except UnicodeDecodeError:
+            raise InputError(f"`{model}` is not a workload model: it is not text", "--save-model writes one") from None
         except ValueError as problem:
             raise InputError(f"`{model}` is not a workload model: {problem}") from None
     elif like is not None:

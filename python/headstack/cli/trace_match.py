@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
 from headstack.remote import as_given
-from headstack.report.losses import lost_words
+from headstack.report.losses import from_dispatch_words, lost_words
 
 if TYPE_CHECKING:
     from headstack.results.traces import Matching, TickHistogram, TickRecord
@@ -39,6 +39,11 @@ def match(
     output.trace_notes(about["notes"])
     if "btt" in about:
         show_events(trace, about)
+        if how.op or how.process:
+            output.sentence(
+                "Pairs and times between layers are of what --op and --process choose. A completion names whoever it interrupted: "
+                "events, unpaired and changed are of all."
+            )
     else:
         _show_ticks(trace, about)
     return 0
@@ -78,6 +83,8 @@ def show_events(trace: Path, about: Matching) -> None:
                     f"{number(about['requeues'])} requeues, "
                     f"{number(about['partial_completions'])} partial completions"),
     ]  # fmt: skip
+    if words := from_dispatch_words(about):
+        pairs.append(("responses", words))
     if lost := lost_words(about):
         pairs.append(("lost", "; ".join(lost)))
     output.facts(as_given(trace), pairs)

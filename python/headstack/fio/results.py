@@ -26,11 +26,16 @@ def results(path: Path) -> list[MeasuredByFio]:
         text = path.read_text()
         about = json.loads(text[text.index("{") :])
         jobs = about["jobs"]
-        return [row for job in jobs for row in _rows(job)]
+        measured = [row for job in jobs for row in _rows(job)]
     except OSError as problem:
         raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"`{path}` is not a result of fio", "write one with fio --output-format=json") from None
+    if not measured:
+        raise InputError(
+            f"`{path}` tells of no read and no write that fio did", "write one with fio --output-format=json"
+        )
+    return measured
 
 
 def _rows(job: Mapping[str, Any]) -> Iterable[MeasuredByFio]:

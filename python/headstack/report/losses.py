@@ -35,6 +35,15 @@ def unpaired_words(about: Mapping[str, Any]) -> str | None:
     return None
 
 
+def from_dispatch_words(about: Mapping[str, Any]) -> str | None:
+    """What a response is where no queueing was traced."""
+    if about.get("responses_from") != "dispatch" or not about["pairs"]:
+        return None
+    return (
+        "from dispatch on: no queueing is traced (`Q`, block_bio_queue), and what a request waited before is not known"
+    )
+
+
 def lost_words(about: Mapping[str, Any]) -> list[str]:
     """What is known to be absent from a trace of events, and what was left out for it."""
     loss = about.get("loss")
@@ -50,6 +59,13 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
         lost.append(f"{loss['lost_events']:,} events by their running numbers")
     if loss["damaged_places"]:
         lost.append(f"{loss['damaged_places']:,} places damaged or cut off")
+    if loss.get("doubled_records"):
+        lost.append(f"{loss['doubled_records']:,} records that were there before were left out")
+    if loss.get("set_back_events"):
+        cpus = ", ".join(map(str, loss["set_back_cpus"]))
+        lost.append(
+            f"the clock of processor {cpus} was set back: {loss['set_back_events']:,} of its events were left out"
+        )
     torn = about["doubtful"] + about["without_queueing"] + about["orphan_completions"]
     if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
         lost.append(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.report import causes
 from headstack.report import trace_charts as charts
-from headstack.report.losses import lost_words
+from headstack.report.losses import from_dispatch_words, lost_words
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import duration, large, number, size, span
 
@@ -71,6 +71,10 @@ def _notices(about: Mapping[str, Any]) -> Iterable[str]:
         yield f"{notes['bad_records']:,} records make no sense and were left out. The first: {notes['first'][0]}"
     if notes["out_of_order"]:
         yield f"{notes['out_of_order']:,} records stand before an earlier one; they were put into order."
+    if notes["without_length"]:
+        yield f"{notes['without_length']:,} requests move nothing (a length of zero) and were left out."
+    if words := from_dispatch_words(about):
+        yield f"Responses are {words}."
     if lost := lost_words(about):
         yield f"Lost: {'; '.join(lost)}."
     if about.get("orphans"):

@@ -62,6 +62,8 @@ class Notes(TypedDict):
 
     bad_records: int
     out_of_order: int
+    without_length: int
+    """Requests that move nothing, left out."""
     first: list[str]
     """The first records that make no sense."""
 

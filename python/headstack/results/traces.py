@@ -156,6 +156,12 @@ class Loss(TypedDict):
     short_cpus: list[int]
     lost_events: int
     damaged_places: int
+    doubled_records: int
+    """Records that were there before, by their running numbers; left out."""
+    set_back_cpus: list[int]
+    """Processors whose clock was set back, by the running numbers."""
+    set_back_events: int
+    """Events of these from there on; left out."""
 
 
 class LayerTimes(TypedDict):
@@ -240,6 +246,8 @@ class Paired(TypedDict, total=False):
     doubtful: int
     """Pairs left out because lost events may have made them up."""
     without_queueing: int
+    responses_from: str
+    """`queueing`, or `dispatch` where no queueing is traced: responses are services then, and waits nothing."""
     merges: int
     splits: int
     requeues: int

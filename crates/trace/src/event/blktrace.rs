@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use headstack_units::Nanos;
 
+use super::sequence::{Sequence, Verdict};
 use super::{Action, Event, EventSource, Loss, Marks};
 use crate::buffer::Buffer;
 use crate::input::{Input, Sample};
@@ -164,9 +165,10 @@ pub(crate) struct BlktraceFile {
     layout: Layout,
     tolerant: bool,
     notes: Notes,
-    /// The last running number of each processor.
-    sequences: Vec<u32>,
-    lost: u64,
+    /// The running numbers of each processor.
+    sequences: Vec<Sequence>,
+    doubled: u64,
+    set_back: u64,
     processes: BTreeMap<u32, String>,
     last: Nanos,
     ended: bool,
@@ -191,7 +193,8 @@ impl BlktraceFile {
             tolerant,
             notes: Notes::default(),
             sequences: Vec::new(),
-            lost: 0,
+            doubled: 0,
+            set_back: 0,
             processes: BTreeMap::new(),
             last: Nanos::ZERO,
             ended: false,
@@ -225,7 +228,7 @@ impl BlktraceFile {
             }
             if header.categories & NOTIFY != 0 {
                 self.notify(&header, size, batch);
-            } else {
+            } else if self.is_new(&header) {
                 batch.push(self.event(&header, size));
             }
             self.buffer.take(whole);
@@ -239,7 +242,6 @@ impl BlktraceFile {
     )]
     #[inline(always)]
     fn event(&mut self, header: &Header, size: usize) -> Event {
-        self.follow(header);
         let action = ACTIONS.get((header.action & 0xff) as usize).copied().unwrap_or(Action::Other);
         let bytes = if action == Action::Split { self.first_part(header, size) } else { header.bytes };
         self.make(header, action, bytes)
@@ -272,21 +274,22 @@ impl BlktraceFile {
         }
     }
 
-    /// Follows the running numbers; the kernel's own tracer writes zeros.
+    /// Follows the running numbers; the kernel's own tracer writes zeros. Whether the record is to be read.
     #[inline]
-    fn follow(&mut self, header: &Header) {
+    fn is_new(&mut self, header: &Header) -> bool {
         let cpu = header.cpu as u16 as usize;
         if header.sequence == 0 || header.cpu > 0xffff {
-            return;
+            return true;
         }
         if self.sequences.len() <= cpu {
-            self.sequences.resize(cpu + 1, 0);
+            self.sequences.resize(cpu + 1, Sequence::default());
         }
-        let last = std::mem::replace(&mut self.sequences[cpu], header.sequence);
-        let step = header.sequence.wrapping_sub(last);
-        if last != 0 && step != 1 && step < 1 << 31 {
-            self.lost += u64::from(step.saturating_sub(1));
+        match self.sequences[cpu].follow(header.sequence, Nanos(header.time)) {
+            Verdict::New => return true,
+            Verdict::Double => self.doubled += 1,
+            Verdict::SetBack => self.set_back += 1,
         }
+        false
     }
 
     fn notify(&mut self, header: &Header, size: usize, batch: &mut Vec<Event>) {
@@ -369,7 +372,15 @@ impl EventSource for BlktraceFile {
     }
 
     fn loss(&self) -> Loss {
-        Loss { lost_events: self.lost, damaged_places: self.notes.bad_records, ..Loss::default() }
+        let set_back = self.sequences.iter().zip(0..).filter(|(sequence, _)| sequence.is_set_back());
+        Loss {
+            lost_events: self.sequences.iter().map(|sequence| sequence.missing).sum(),
+            damaged_places: self.notes.bad_records,
+            doubled_records: self.doubled,
+            set_back_cpus: set_back.map(|(_, cpu)| cpu).collect(),
+            set_back_events: self.set_back,
+            ..Loss::default()
+        }
     }
 
     fn processes(&self) -> BTreeMap<u32, String> {

@@ -189,6 +189,9 @@ impl EventSource for BlktraceSet {
             damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
                 + self.unreadable.bad_records
                 + cut,
+            doubled_records: losses.iter().map(|loss| loss.doubled_records).sum(),
+            set_back_cpus: losses.iter().flat_map(|loss| loss.set_back_cpus.clone()).collect(),
+            set_back_events: losses.iter().map(|loss| loss.set_back_events).sum(),
         }
     }
 

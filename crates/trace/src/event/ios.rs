@@ -3,8 +3,8 @@
 use super::btt::Btt;
 use super::pairing::{Pairing, PairingCounts, PairingRule};
 use super::tally::Tally;
-use super::{Event, EventSource, Loss};
-use crate::{Io, IoSource, Notes, TraceError};
+use super::{Action, Event, EventSource, Loss};
+use crate::{Filter, Io, IoSource, Kind, Notes, TraceError};
 use std::collections::BTreeMap;
 
 /// Pairs the events of a source.
@@ -14,7 +14,43 @@ pub struct EventIos<S> {
     pairing: Pairing,
     btt: Btt,
     tally: Tally,
+    chosen: Option<Choice>,
     ended: bool,
+}
+
+/// A direction or processes that are chosen: pairs and the table of times are of these alone. A completion names whoever was
+/// interrupted, so that other events cannot be told apart.
+struct Choice {
+    filter: Filter,
+    /// Of the chosen I/Os; what else pairing counts is of all.
+    counts: PairingCounts,
+}
+
+impl Choice {
+    /// Whether the event, if it names who asked, is one of those that were chosen.
+    fn takes(&self, event: &Event) -> bool {
+        use Action::{BackMerge, FrontMerge, GetRequest, Queue};
+        !matches!(event.action, Queue | GetRequest | BackMerge | FrontMerge)
+            || self.filter.takes_asked(event.pid, event.marks.op())
+    }
+
+    /// Leaves those that were chosen, and counts them.
+    fn retain(&mut self, ios: &mut Vec<Io>) {
+        ios.retain(|io| self.filter.takes_asked(io.pid, io.request.op));
+        for io in ios {
+            self.counts.pairs += 1;
+            self.counts.flushes += u64::from(io.kind == Kind::Flush);
+            self.counts.discards += u64::from(io.kind == Kind::Discard);
+            self.counts.undispatched += u64::from(io.request.start.present().is_none());
+            self.counts.without_queueing += u64::from(!io.response_known);
+        }
+    }
+
+    /// What was counted of the chosen ones beside what was of all.
+    fn counts(&self, all: &PairingCounts) -> PairingCounts {
+        let PairingCounts { pairs, flushes, discards, undispatched, without_queueing, .. } = self.counts;
+        PairingCounts { pairs, flushes, discards, undispatched, without_queueing, ..all.clone() }
+    }
 }
 
 /// What pairing came to.
@@ -45,8 +81,17 @@ impl<S: EventSource> EventIos<S> {
             pairing,
             btt: Btt::default(),
             tally: Tally::default(),
+            chosen: None,
             ended: false,
         }
+    }
+
+    /// Only I/Os of the direction and the processes that `filter` chooses; devices and times are chosen among events.
+    #[must_use]
+    pub fn choosing(self, filter: &Filter) -> Self {
+        let chooses = filter.op.is_some() || filter.pids.is_some();
+        let chosen = chooses.then(|| Choice { filter: filter.clone(), counts: PairingCounts::default() });
+        Self { chosen, ..self }
     }
 
     /// Where the events come from.
@@ -58,7 +103,10 @@ impl<S: EventSource> EventIos<S> {
     pub fn summary(&self) -> PairingSummary {
         PairingSummary {
             tally: self.tally.clone(),
-            counts: self.pairing.counts().clone(),
+            counts: match &self.chosen {
+                Some(chosen) => chosen.counts(self.pairing.counts()),
+                None => self.pairing.counts().clone(),
+            },
             btt: self.btt.clone(),
             loss: self.source.loss(),
             processes: self.source.processes(),
@@ -77,7 +125,9 @@ impl<S: EventSource> IoSource for EventIos<S> {
             for event in &self.batch {
                 self.tally.push(event);
                 self.pairing.push(event);
-                self.btt.push(event, self.pairing.believed_since());
+                if self.chosen.as_ref().is_none_or(|chosen| chosen.takes(event)) {
+                    self.btt.push(event, self.pairing.believed_since());
+                }
             }
             // What was read before an error is delivered by the next call.
             read?;
@@ -86,6 +136,9 @@ impl<S: EventSource> IoSource for EventIos<S> {
                 self.pairing.finish(out);
             } else {
                 self.pairing.drain(out);
+            }
+            if let Some(chosen) = &mut self.chosen {
+                chosen.retain(out);
             }
         }
         Ok(())
@@ -97,5 +150,65 @@ impl<S: EventSource> IoSource for EventIos<S> {
 
     fn sector_bytes(&self) -> u32 {
         512
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::open_events;
+    use crate::{Op, OpenOptions};
+
+    const TWO: &str = "\
+8,16 0 1 1.0 7 Q R 8 + 8 [a]
+8,16 0 2 1.1 7 G R 8 + 8 [a]
+8,16 0 3 1.2 7 D R 8 + 8 [a]
+8,16 0 4 1.3 9 Q W 800 + 8 [b]
+8,16 0 5 1.4 9 D W 800 + 8 [b]
+8,16 1 1 1.5 0 C R 8 + 8 [0]
+8,16 1 2 1.7 9 C W 800 + 8 [0]
+";
+
+    fn summary(filter: &Filter) -> PairingSummary {
+        summary_of(TWO, filter)
+    }
+
+    fn summary_of(text: &str, filter: &Filter) -> PairingSummary {
+        let file = crate::testing::text_file(text);
+        let events = open_events(file.path(), &OpenOptions::default()).unwrap();
+        let mut ios = EventIos::new(events, PairingRule::Strict).choosing(filter);
+        let mut batch = Vec::new();
+        loop {
+            ios.next_ios(&mut batch).unwrap();
+            if batch.is_empty() {
+                return ios.summary();
+            }
+        }
+    }
+
+    /// Though a completion names whoever was interrupted.
+    #[test]
+    fn pairs_and_times_are_of_the_chosen_process_or_direction() {
+        let of_process = Filter { pids: Some([7].into()), ..Filter::default() };
+        let of_reads = Filter { op: Some(Op::Read), ..Filter::default() };
+        for filter in [of_process, of_reads] {
+            let chosen = summary(&filter);
+            let longest: Vec<_> =
+                chosen.btt.rows().map(|(_, row)| (row.count, row.max.0 / 1_000_000)).collect();
+            assert_eq!((chosen.counts.pairs, chosen.tally.entries), (1, 7));
+            assert_eq!((longest[1], longest[7]), ((1, 100), (1, 500)));
+        }
+        assert_eq!(summary(&Filter::default()).counts.pairs, 2);
+    }
+
+    /// What was queued before the trace begins waited for longer than from its dispatch on.
+    #[test]
+    fn a_dispatch_that_was_queued_before_the_trace_begins_has_no_response() {
+        let dispatches = "8,16 0 1 0.1 7 D R 64 + 8 [a]\n8,16 1 1 0.2 0 C R 64 + 8 [0]\n";
+        let counts = summary_of(&format!("{dispatches}{TWO}"), &Filter::default()).counts;
+        assert_eq!((counts.pairs, counts.without_queueing), (3, 1));
+        // Where no queueing is traced, all is told from the dispatch on.
+        let counts = summary_of(dispatches, &Filter::default()).counts;
+        assert_eq!((counts.pairs, counts.without_queueing), (1, 0));
     }
 }

@@ -215,6 +215,15 @@ impl Mispairs {
         (self.all.count() >= OFTEN).then(|| self.all.slowest_but(unusual))
     }
 
+    /// What all but one in a thousand take, or of a few the slowest; nothing where there are none.
+    pub(crate) fn longest(&self) -> Nanos {
+        match self.usual() {
+            Some(usual) => usual,
+            None if self.all.count() == 0 => Nanos::ZERO,
+            None => self.all.slowest_but(1),
+        }
+    }
+
     /// What all but one in a thousand took of the pairs that are sure, a few of them ago.
     #[inline]
     pub(crate) fn usual_lately(&self) -> Option<Nanos> {

@@ -11,6 +11,7 @@ mod mispairs;
 mod numbers;
 pub mod pairing;
 pub mod rwbs;
+mod sequence;
 pub mod tally;
 
 pub(crate) mod blkparse;
@@ -176,12 +177,18 @@ pub struct Loss {
     pub lost_events: u64,
     /// Places where bytes were skipped, or a record is cut off by the end of its file.
     pub damaged_places: u64,
+    /// Records that were there before, by their running numbers, and were left out.
+    pub doubled_records: u64,
+    /// Processors whose clock was set back, by the running numbers.
+    pub set_back_cpus: Vec<u32>,
+    /// Events of these from there on, which were left out.
+    pub set_back_events: u64,
 }
 
 impl Loss {
     /// Whether events are missing for certain.
     pub fn is_certain(&self) -> bool {
-        self.lost_events + self.damaged_places > 0
+        self.lost_events + self.damaged_places + self.set_back_events > 0
     }
 
     /// Whether a processor was idle, or its events are missing.

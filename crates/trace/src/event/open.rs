@@ -53,8 +53,8 @@ fn decoder(input: Input, format: &Format, options: &OpenOptions) -> format::Open
 }
 
 /// The I/Os of a stream of events: of those that the options choose.
-pub(crate) fn paired(events: EventReader, options: &OpenOptions) -> ChosenIos<EventIos<EventReader>> {
-    ChosenIos::new(EventIos::new(events, options.pairing), &options.filter, None)
+pub(crate) fn paired(events: EventReader, options: &OpenOptions) -> EventIos<EventReader> {
+    EventIos::new(events, options.pairing).choosing(&options.filter)
 }
 
 /// A clock of cycles (`x86-tsc`, `counter`) says nothing of time.
@@ -120,7 +120,8 @@ impl EventReader {
             self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
             self.survey = Some(again.survey(whole));
         } else {
-            self.survey = pairing.overlaps();
+            let begun = self.ahead.front().and_then(|batch| batch.first()).map(|event| event.time);
+            self.survey = Some(pairing.beginning(begun.unwrap_or_default()));
         }
         self
     }
@@ -260,7 +261,7 @@ pub struct IoReader {
 }
 
 enum Source {
-    Events(Box<ChosenIos<EventIos<EventReader>>>),
+    Events(Box<EventIos<EventReader>>),
     Ticks(Box<ChosenIos<crate::tick::source::TickIos>>),
     Table(Box<ChosenIos<TableIos>>),
     Completions(Box<ChosenIos<CompletionIos>>),
@@ -282,7 +283,7 @@ impl IoReader {
     /// For a trace of events: what pairing came to so far.
     pub fn pairing(&self) -> Option<PairingSummary> {
         match &self.kind {
-            Source::Events(ios) => Some(ios.source.summary()),
+            Source::Events(ios) => Some(ios.summary()),
             _ => None,
         }
     }
@@ -304,7 +305,7 @@ impl IoReader {
     /// Names of processes by their number, as far as they were read.
     pub fn processes(&self) -> std::collections::BTreeMap<u32, String> {
         match &self.kind {
-            Source::Events(ios) => ios.source.source().processes(),
+            Source::Events(ios) => ios.source().processes(),
             Source::Table(ios) => ios.source.processes().clone(),
             Source::Completions(ios) => ios.source.processes(),
             _ => std::collections::BTreeMap::new(),

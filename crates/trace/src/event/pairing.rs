@@ -94,8 +94,8 @@ pub enum PairingRule {
 }
 
 /// A few devices.
-#[derive(Debug, Default)]
-struct Devices(Vec<u32>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Devices(Vec<u32>);
 
 impl Devices {
     #[inline]
@@ -127,6 +127,7 @@ pub struct Pairing {
     unclear: BTreeMap<(u32, u64, bool), Nanos>,
     /// Devices whose queueing is traced, and those whose dispatches are.
     queueing: Devices,
+    queued_before: Nanos,
     dispatching: Devices,
     rule: PairingRule,
     lossy: bool,
@@ -156,7 +157,8 @@ impl Pairing {
 
     /// A pairing of a trace that was seen as a whole before.
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
-        Self { rule, lossy: survey.lossy, losses: survey.losses, ..Self::default() }
+        let Survey { lossy, losses, queueing, queued_before } = survey;
+        Self { queueing, queued_before, rule, lossy, losses, ..Self::default() }
     }
 
     /// Events are known to be missing, from here on.
@@ -172,13 +174,18 @@ impl Pairing {
     /// What is known of losses: from all of the trace, or its beginning.
     pub(crate) fn survey(mut self, whole: bool) -> Survey {
         let lossy = self.losses_matter();
-        Survey { lossy, losses: if whole { self.losses.survey() } else { self.losses } }
+        let losses = if whole { self.losses.survey() } else { self.losses };
+        Survey { lossy, losses, queueing: self.queueing, queued_before: Nanos::ZERO }
     }
 
-    /// What is known of requests of the same sectors at once, if there are any.
-    pub(crate) fn overlaps(&self) -> Option<Survey> {
-        let overlaps = self.losses.overlaps;
-        overlaps.are_seen().then(|| Survey { lossy: false, losses: Losses { overlaps, ..Losses::default() } })
+    /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
+    /// and of requests of the same sectors at once, if there are any.
+    pub(crate) fn beginning(self, begun: Nanos) -> Survey {
+        let longest_wait = self.losses.waits.longest();
+        let queued_before = Nanos(begun.0.saturating_add(longest_wait.0.saturating_mul(2)));
+        let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
+        let losses = Losses { overlaps, ..Losses::default() };
+        Survey { lossy: false, losses, queueing: self.queueing, queued_before }
     }
 
     /// Takes the next event.

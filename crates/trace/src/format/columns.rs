@@ -342,7 +342,8 @@ impl Decoder for BatchDecoder {
                 batch.clear();
                 return Err(gate.error(place(flaw.row), Problem(flaw.text)));
             }
-            if let Some(kinds) = kinds(&rows).map_err(|problem| gate.error(place(None), Problem(problem)))? {
+            let kinds = kinds(&rows).map_err(|(row, problem)| gate.error(place(Some(row)), Problem(problem)));
+            if let Some(kinds) = kinds? {
                 let (before, mut kinds) = (batch.len(), kinds.into_iter());
                 batch.retain_mut(|request| {
                     let kind = kinds.next().unwrap_or_default();

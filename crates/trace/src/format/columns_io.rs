@@ -90,18 +90,14 @@ pub(crate) fn io_batch(
 }
 
 /// The kinds of the rows, if the table has them.
-pub(crate) fn kinds(batch: &RecordBatch) -> Result<Option<Vec<Kind>>, String> {
+pub(crate) fn kinds(batch: &RecordBatch) -> Result<Option<Vec<Kind>>, (usize, String)> {
     let Some(column) = batch.column_by_name(KIND) else { return Ok(None) };
-    let words = cast(column, &DataType::Utf8).map_err(|error| format!("column `{KIND}`: {error}"))?;
+    let words = cast(column, &DataType::Utf8).map_err(|error| (0, format!("column `{KIND}`: {error}")))?;
     let words = words.as_string::<i32>().iter().enumerate();
     let kind = |(row, word): (usize, Option<&str>)| {
         let known = KINDS.iter().find(|(known, _)| Some(*known) == word);
         known.map(|(_, kind)| *kind).ok_or_else(|| {
-            format!(
-                "row {}: `{KIND}` is `{}`: expected data, flush, discard or other",
-                row + 1,
-                word.unwrap_or("")
-            )
+            (row, format!("`{KIND}` is `{}`: expected data, flush, discard or other", word.unwrap_or("")))
         })
     };
     words.map(kind).collect::<Result<Vec<_>, _>>().map(Some)
@@ -161,8 +157,7 @@ impl TableIos {
         let first = ios.len();
         ios.extend(requests.into_iter().map(Io::new));
         let ios = &mut ios[first..];
-        let whole = |text| (0, text);
-        for (io, kind) in ios.iter_mut().zip(kinds(batch).map_err(whole)?.unwrap_or_default()) {
+        for (io, kind) in ios.iter_mut().zip(kinds(batch)?.unwrap_or_default()) {
             io.kind = kind;
         }
         let column = |name: &str, kind: DataType| -> Result<Option<ArrayRef>, (usize, String)> {

@@ -146,9 +146,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
             path: path.to_path_buf(),
             place: format!("line {number}"),
             problem,
-            hint: Some(
-                "name columns with --column NAME=FIELD, or with --columns FIELD:COLUMN[:UNIT],…".into(),
-            ),
+            hint: Some(naming(&options.columns)),
         })?;
         if parser.begins_with_data {
             lines.put_back();
@@ -163,7 +161,21 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Decoder>, TraceEr
 
 /// Whether all mappings name columns by their place.
 fn by_position(columns: &[(String, String)]) -> bool {
-    !columns.is_empty() && columns.iter().all(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
+    !columns.is_empty() && columns.iter().all(|(name, _)| is_number(name))
+}
+
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// How to name columns that were not found.
+fn naming(columns: &[(String, String)]) -> String {
+    match columns.iter().find(|(name, _)| is_number(name)) {
+        Some((place, _)) if !by_position(columns) => format!(
+            "beside names `{place}` is a name, too: give all columns by their names, or all by their places (0 is the first)"
+        ),
+        _ => "name columns with --column NAME=FIELD, or with --columns FIELD:COLUMN[:UNIT],…".into(),
+    }
 }
 
 /// N of `sector_bytes = N` in a comment.

@@ -17,7 +17,7 @@ use crate::gate::Place;
 use crate::input::{Input, Sample};
 use crate::number::Problem;
 use crate::text::{BATCH, Lines, trim};
-use crate::{Io, IoSource, Notes, OpenOptions, Request, TraceError};
+use crate::{Filter, Io, IoSource, Notes, OpenOptions, Request, TraceError};
 
 pub(crate) static TEXT: Format = Format {
     name: "tick-text",
@@ -74,6 +74,8 @@ pub struct TickRecords {
     path: Arc<Path>,
     source: Source,
     tolerant: bool,
+    /// Of whole pairs: both halves name device and direction.
+    filter: Filter,
     notes: Notes,
 }
 
@@ -89,7 +91,7 @@ impl TickRecords {
             Encoding::Text => Source::Text(Lines::new(input.into_buffer())),
             Encoding::Gathered => Source::Gathered(input.into_buffer()),
         };
-        Self { path, source, tolerant, notes: Notes::default() }
+        Self { path, source, tolerant, filter: Filter::default(), notes: Notes::default() }
     }
 
     /// The next record; `None` at the end.
@@ -109,10 +111,16 @@ impl TickRecords {
                 },
             };
             match record {
-                Ok(record) => return Ok(Some(record)),
+                Ok(record) if self.takes(&record) => return Ok(Some(record)),
+                Ok(_) => {}
                 Err(Problem(problem)) => self.refuse(place, problem)?,
             }
         }
+    }
+
+    fn takes(&self, record: &TickRecord) -> bool {
+        let Filter { devices, op, .. } = &self.filter;
+        (devices.is_empty() || devices.contains(&device_of(record))) && op.is_none_or(|op| op == record.op)
     }
 
     fn refuse(&mut self, place: Place, problem: String) -> Result<(), TraceError> {
@@ -256,10 +264,9 @@ impl TickIos {
             return None;
         };
         let sliced = !self.slices.slice.is_empty();
-        let device = u32::from(sent.major) << 8 | u32::from(sent.minor);
         let request = Request {
             finish: instant(pair.tick + pair.ticks),
-            device: if sliced { u32::from(self.slices.drive(sent)) } else { device },
+            device: if sliced { u32::from(self.slices.drive(sent)) } else { device_of(sent) },
             ..Request::new(instant(pair.tick), sent.op, Lba(block), u32::from(sent.blocks))
         };
         Some(Io { raw: self.slices.is_raw(sent), ..Io::new(request) })
@@ -300,7 +307,12 @@ impl IoSource for TickIos {
     }
 }
 
-/// Pairs all records of a file.
+/// The device as one number.
+fn device_of(record: &TickRecord) -> u32 {
+    u32::from(record.major) << 8 | u32::from(record.minor)
+}
+
+/// Pairs all records of a file that `options` choose by device and direction.
 ///
 /// # Errors
 /// If it cannot be read, is of neither format or, unless `options` tolerate that, holds a record that makes no sense.
@@ -322,6 +334,15 @@ pub fn match_file(path: &Path, options: &OpenOptions) -> Result<(MatchSummary, N
             ),
         ));
     };
+    if options.filter.from.is_some() || options.filter.to.is_some() {
+        return Err(TraceError::unusable(
+            "records of ticks are paired by a clock that wraps, and no part of their time is chosen before"
+                .into(),
+            "leave --from and --to out here; `trace analyze` and `trace convert` choose among the pairs"
+                .into(),
+        ));
+    }
+    ios.records.filter = options.filter.clone();
     let mut batch = Vec::new();
     loop {
         ios.next_ios(&mut batch)?;
@@ -353,6 +374,20 @@ mod tests {
         assert_eq!((first.lba, first.sectors, first.op, first.device), (Lba(1984), 2, Op::Read, 0x2010));
         assert_eq!(first.finish - first.arrival, Nanos(16_666_667));
         assert!(from_text.is_sorted_by_key(|request| request.arrival));
+    }
+
+    #[test]
+    fn matching_pairs_what_is_chosen() {
+        let file = crate::testing::text_file(SAMPLE);
+        let of = |filter: Filter| match_file(file.path(), &OpenOptions { filter, ..OpenOptions::default() });
+        let count = |filter| of(filter).unwrap().0.pairs;
+        assert_eq!(
+            [Op::Read, Op::Write].map(|op| count(Filter { op: Some(op), ..Filter::default() })),
+            [6, 0]
+        );
+        assert_eq!(count(Filter { devices: vec![1], ..Filter::default() }), 0);
+        let early = Filter { to: Some(Nanos(1)), ..Filter::default() };
+        assert!(of(early).unwrap_err().to_string().contains("no part of their time"));
     }
 
     #[test]

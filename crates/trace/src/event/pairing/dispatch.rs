@@ -103,7 +103,8 @@ impl Pairing {
         if event.has_place() {
             self.lost_queueing();
         }
-        self.lossy
+        // Of what was queued before the trace begins, too, nobody knows for how long it waited.
+        self.lossy || event.has_place() && event.time <= self.queued_before
     }
 
     /// Whether several of its place waited at once, and nobody knows which of them was dispatched.

@@ -35,7 +35,10 @@ fn push_all(pairing: &mut Pairing, events: &[Event]) {
 }
 
 fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCounts) {
-    let mut pairing = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses });
+    let mut pairing = Pairing::surveyed(
+        PairingRule::Strict,
+        Survey { lossy: true, losses, queueing: Devices::default(), queued_before: Nanos::ZERO },
+    );
     let mut ios = Vec::new();
     push_all(&mut pairing, events);
     pairing.finish(&mut ios);
@@ -322,7 +325,8 @@ fn a_completion_alone_ends_what_is_queued_only_where_nothing_is_dispatched() {
 
 #[test]
 fn btts_rule_believes_what_it_sees() {
-    let survey = Survey { lossy: false, losses: certain() };
+    let survey =
+        Survey { lossy: false, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO };
     for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
         pairing.events_are_missing();
         assert!(!pairing.is_lossy());
@@ -514,7 +518,10 @@ fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() 
         pairing.push(event);
         pairing.believed_since()
     };
-    let mut lossy = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses: certain() });
+    let mut lossy = Pairing::surveyed(
+        PairingRule::Strict,
+        Survey { lossy: true, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO },
+    );
     // What is queued begins anew, and its dispatch and completion go back to that.
     let found = events.each_ref().map(|event| since(&mut lossy, event));
     assert_eq!(found, [Nanos::MAX, Nanos(5), Nanos(5)]);
@@ -563,7 +570,10 @@ fn dispatches_that_are_missing_tell_of_a_loss() {
 /// What is told of a request whose queueing was lost says so wherever it is kept.
 #[test]
 fn an_arrival_that_is_not_known_is_marked() {
-    let mut pairing = Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses: certain() });
+    let mut pairing = Pairing::surveyed(
+        PairingRule::Strict,
+        Survey { lossy: true, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO },
+    );
     let events = [
         event(0, Queue, 0, 8, "R"),
         event(5, Issue, 0, 8, "R"),
@@ -579,7 +589,6 @@ fn an_arrival_that_is_not_known_is_marked() {
     assert_eq!(ios[1].request.measured_service(), Some(Nanos(11)));
     // Read back as a request it stays unknown, and written as events it has no queueing.
     assert_eq!(Io::new(ios[1].request).response(), None);
-    let actions: Vec<_> =
-        crate::event::write::events_of(&ios[1].request, 512).map(|event| event.action).collect();
+    let actions: Vec<_> = crate::event::write::events_of(&ios[1].request, 512).map(|event| event.action).collect();
     assert_eq!(actions, [Issue, Complete]);
 }

@@ -2,6 +2,7 @@
 
 use headstack_units::Nanos;
 
+use super::Devices;
 use crate::event::mispairs::Mispairs;
 
 /// What losses made of the steps of I/Os.
@@ -106,5 +107,9 @@ impl Losses {
 #[derive(Clone, Debug)]
 pub struct Survey {
     pub(super) lossy: bool,
+    /// Devices whose queueing is traced.
+    pub(super) queueing: Devices,
+    /// What is dispatched until then and was not queued in the trace may have been queued before it begins.
+    pub(super) queued_before: Nanos,
     pub(super) losses: Losses,
 }
