@@ -386,6 +386,21 @@ def test_tables_are_read_by_their_columns(tmp_path: Path) -> None:
     assert "alibaba" in headstack("trace", "formats").out
 
 
+@pytest.mark.parametrize("name", ["blktrace", "blktrace-v8", "blkparse", "ftrace", "lttng"])
+def test_events_are_written_with_flushes_and_processes(events: Path, tmp_path: Path, name: str) -> None:
+    headstack("trace", "convert", events, tmp_path / "t", "--as", name)
+    kept, own = (headstack("trace", "analyze", path, "--json").json() for path in (tmp_path / "t", events))
+    for key in ("requests", "reads", "flushes", "by_process", "by_kind", "by_device"):
+        assert kept[key] == own[key], key
+
+
+def test_what_a_format_does_not_hold_is_told(events: Path, tmp_path: Path) -> None:
+    for words in (("convert", events, tmp_path / "t.csv"), ("convert", events, tmp_path / "t", "--as", "biosnoop")):
+        assert "left out, as it does not hold them: 1 flushes" in " ".join(headstack("trace", *words).out.split())
+    joined = headstack("trace", "join", tmp_path / "j.parquet", events, events, "--clocks", "follow", "--json").json()
+    assert (joined["requests"], joined["left_out"]) == (6, 2)
+
+
 def test_matching_chooses_by_process_and_direction(events: Path) -> None:
     for choice in (("--process", "dd"), ("--op", "write")):
         assert headstack("trace", "match", events, *choice, "--json").json()["pairs"] == 1

@@ -256,7 +256,7 @@ impl Trace {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<u64> {
         let (poll, refusal) = Poll::new(progress);
-        Ok(guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?.requests)
+        Ok(guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?.ios.requests)
     }
 
     /// The same, and tells what became of the rest: `requests`, `others` (flushes, discards) and `notes`.

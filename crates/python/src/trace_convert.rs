@@ -7,7 +7,8 @@ use crate::trace_tools::notes;
 use headstack_trace::atomic_file::check_apart;
 use headstack_trace::event::open_ios;
 use headstack_trace::{
-    FitLba, IoSource, Notes, OpenOptions, OutputFormat, Shaped, Shaping, convert, convert_ios, open,
+    FitLba, IoSource, Notes, OpenOptions, OutputFormat, Shaped, Shaping, WrittenIos, convert, convert_ios,
+    open,
 };
 use headstack_units::Nanos;
 use serde_json::{Value, json};
@@ -15,15 +16,21 @@ use std::path::Path;
 
 /// What was written, and what was not.
 pub(crate) struct Written {
-    pub(crate) requests: u64,
-    /// Flushes, discards and other commands without data that were written, too.
-    others: u64,
+    pub(crate) ios: WrittenIos,
     notes: Notes,
 }
 
 impl Written {
     pub(crate) fn value(&self) -> Value {
-        json!({ "requests": self.requests, "others": self.others, "notes": notes(&self.notes) })
+        let WrittenIos { requests, others, left_out, merges_left_out, instants_left_out } = self.ios;
+        json!({
+            "requests": requests,
+            "others": others,
+            "left_out": left_out,
+            "merges_left_out": merges_left_out,
+            "instants_left_out": instants_left_out,
+            "notes": notes(&self.notes),
+        })
     }
 }
 
@@ -44,7 +51,7 @@ pub(crate) fn written(
             "leave it out here, and give it to `simulate` or `validate`",
         ));
     }
-    let keeps_all = matches!(format, OutputFormat::Parquet | OutputFormat::Arrow) && trace.only_chooses();
+    let keeps_all = format.holds_ios() && trace.only_chooses();
     leniently(strict, |tolerant| {
         let all = if keeps_all { ios(trace, out, format, tolerant, poll.sibling()) } else { Ok(None) };
         let written = match all {
@@ -72,8 +79,8 @@ fn ios(
     let processes = process_names(&trace.path, &options)?;
     let kernel_devices = reader.kernel_devices();
     let mut source = Polled::new(reader, poll);
-    let (requests, others) = convert_ios(&mut source, kernel_devices, &processes, out, format)?;
-    Ok(Some(Written { requests, others, notes: source.inner().notes() }))
+    let ios = convert_ios(&mut source, kernel_devices, &processes, out, format)?;
+    Ok(Some(Written { ios, notes: source.inner().notes() }))
 }
 
 fn requests(
@@ -97,5 +104,7 @@ fn requests(
     let source = Shaped::anywhere(reader, sector_bytes, shaping)?;
     let mut source = Polled::new(source, poll);
     let requests = convert(&mut source, sector_bytes, out, format)?;
-    Ok(Written { requests, others: 0, notes: source.inner().source().notes() })
+    let reader = source.inner().source();
+    let left_out = reader.records_skipped() - reader.notes().without_length;
+    Ok(Written { ios: WrittenIos { requests, left_out, ..WrittenIos::default() }, notes: reader.notes() })
 }

@@ -6,7 +6,7 @@ use crate::trace::{Trace, leniently};
 use crate::trace_tools::notes;
 use headstack_trace::atomic_file::check_apart;
 use headstack_trace::join::{Clocks, Joined, Numbering};
-use headstack_trace::{Notes, OpenOptions, OutputFormat, convert};
+use headstack_trace::{Notes, OpenOptions, OutputFormat, TraceReader, convert};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -64,9 +64,11 @@ pub(crate) fn join_traces<'py>(
             let requests = convert(&mut joined, sector_bytes, &out, format)?;
             let mut seen = Notes::default();
             joined.readers().for_each(|reader| seen.merge(&reader.notes()));
+            let skipped: u64 = joined.readers().map(TraceReader::records_skipped).sum();
             let read_as = Clocks::NAMES.iter().find(|(_, clocks)| *clocks == joined.clocks());
             Ok(json!({
                 "requests": requests,
+                "left_out": skipped - seen.without_length,
                 "clocks": read_as.map(|(name, _)| name),
                 "pauses_s": joined.pauses().iter().map(|pause| pause.0 as f64 / 1e9).collect::<Vec<_>>(),
                 "notes": notes(&seen),

@@ -42,4 +42,4 @@ pub use open::{Gap, OpenOptions, TraceReader, open};
 pub use request::{Op, Request, RequestFlags};
 pub use shape::{Devices, FitLba, Shaped, Shaping, Target};
 pub use source::{InMemory, RequestSource};
-pub use write::{OutputFormat, convert, convert_ios};
+pub use write::{OutputFormat, WrittenIos, convert, convert_ios};

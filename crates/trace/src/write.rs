@@ -20,7 +20,7 @@ use crate::format::columns::{record_batch, request_schema};
 use crate::format::columns_io::{io_batch, io_schema};
 use crate::format::csv::SECTOR_BYTES_COMMENT;
 use crate::table::ParquetSink;
-use crate::{IoSource, Kind, Op, Request, RequestSource, TraceError};
+use crate::{Io, IoSource, Kind, Op, Request, RequestSource, TraceError};
 
 /// What a trace is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,15 @@ impl OutputFormat {
         })
     }
 
+    /// Whether it holds more of I/Os than requests: who asked, flushes and discards, the instants of each layer.
+    pub fn holds_ios(self) -> bool {
+        match self {
+            Self::Parquet | Self::Arrow => true,
+            Self::Csv => false,
+            Self::Other(name) => others::names_processes(name),
+        }
+    }
+
     /// By the extension of `path`: `parquet`, `pq`, `csv`, `arrow` or `feather`.
     ///
     /// # Errors
@@ -104,34 +113,72 @@ pub fn convert(
     }
 }
 
-/// Writes all of a stream of I/Os, its clock begun at the first, to `path` as Parquet or Arrow: with kinds, processes and
-/// the instants of each layer. The number of reads and writes, and of others.
+/// What was written of a stream of I/Os, and what the format does not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WrittenIos {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Flushes, discards and others.
+    pub others: u64,
+    /// Of those so many were left out.
+    pub left_out: u64,
+    /// Requests that were merged into those written, of which nothing is told.
+    pub merges_left_out: u64,
+    /// I/Os written without the instants at which a structure was allocated and the scheduler took it.
+    pub instants_left_out: u64,
+}
+
+impl WrittenIos {
+    fn count(&mut self, io: &Io) {
+        let count = if io.kind == Kind::Data { &mut self.requests } else { &mut self.others };
+        *count += 1;
+    }
+}
+
+/// Writes all of a stream of I/Os, its clock begun at the first, to `path` with all that the format holds of kinds, processes and
+/// the instants of each layer.
 ///
 /// # Errors
-/// As [`convert`]; and if `format` is another one, which holds requests and no I/Os.
+/// As [`convert`]; and if `format` holds requests and no I/Os ([`OutputFormat::holds_ios`]).
 pub fn convert_ios(
     source: &mut dyn IoSource,
     kernel_devices: bool,
     processes: &BTreeMap<u32, String>,
     path: &Path,
     format: OutputFormat,
-) -> Result<(u64, u64), TraceError> {
+) -> Result<WrittenIos, TraceError> {
+    if let OutputFormat::Other(name) = format
+        && format.holds_ios()
+    {
+        return others::write_ios(source, processes, path, name);
+    }
     let schema = io_schema(source.sector_bytes(), kernel_devices);
     let mut table = TableSink::create(path, &schema, format)?;
-    let (mut batch, mut zero, mut counts) = (Vec::new(), None, (0, 0));
+    let written = for_each_io(source, |batch, written| {
+        for io in batch {
+            written.count(io);
+        }
+        table.push(&io_batch(batch, processes, &schema)?)
+    })?;
+    table.finish()?;
+    Ok(written)
+}
+
+/// Gives batch after batch to `write`, counted from the first arrival.
+fn for_each_io(
+    source: &mut dyn IoSource,
+    mut write: impl FnMut(&[Io], &mut WrittenIos) -> Result<(), TraceError>,
+) -> Result<WrittenIos, TraceError> {
+    let (mut batch, mut zero, mut written) = (Vec::new(), None, WrittenIos::default());
     loop {
         source.next_ios(&mut batch)?;
-        let Some(first) = batch.first() else { break };
+        let Some(first) = batch.first() else { return Ok(written) };
         let zero = *zero.get_or_insert(first.request.arrival);
         for io in &mut batch {
             io.rebase(zero);
-            let count = if io.kind == Kind::Data { &mut counts.0 } else { &mut counts.1 };
-            *count += 1;
         }
-        table.push(&io_batch(&batch, processes, &schema)?)?;
+        write(&batch, &mut written)?;
     }
-    table.finish()?;
-    Ok(counts)
 }
 
 /// A columnar file being written.
@@ -525,5 +572,85 @@ mod tests {
         }
         let error = OutputFormat::of(Path::new("t.txt")).unwrap_err();
         assert!(error.hint().unwrap().contains("or .arrow; other formats"));
+    }
+
+    struct Ios(Vec<Io>);
+
+    impl IoSource for Ios {
+        fn next_ios(&mut self, batch: &mut Vec<Io>) -> Result<(), TraceError> {
+            *batch = std::mem::take(&mut self.0);
+            Ok(())
+        }
+
+        fn notes(&self) -> crate::Notes {
+            crate::Notes::default()
+        }
+
+        fn sector_bytes(&self) -> u32 {
+            512
+        }
+    }
+
+    /// A read with all its instants, a write through the cache, a flush and a discard, one after the other.
+    fn commands() -> Vec<Io> {
+        let io = |ms: u64, op, sectors, kind, pid| {
+            let at = |us: u64| Nanos(ms * 1_000_000 + us * 1000);
+            let request = Request {
+                device: 8 << 20,
+                ..Request::new(at(0), op, Lba(100 * ms * u64::from(sectors > 0)), sectors)
+            };
+            let request = Request { start: at(20), finish: at(900), ..request };
+            Io { kind, pid, ..Io::new(request) }
+        };
+        let mut all = vec![
+            io(0, Op::Read, 8, Kind::Data, 7),
+            io(1, Op::Write, 16, Kind::Data, 9),
+            io(2, Op::Read, 0, Kind::Flush, 9),
+            io(3, Op::Write, 64, Kind::Discard, 7),
+        ];
+        (all[0].got, all[0].inserted, all[0].sync) = (Nanos(5000), Nanos(6000), true);
+        all[1].request.flags = RequestFlags::FORCE_MEDIA;
+        all[2].request.flags = RequestFlags::FLUSH;
+        all
+    }
+
+    #[test]
+    fn events_read_back_with_their_commands_processes_and_instants() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = BTreeMap::from([(7, "dd".to_owned()), (9, "a b/1".to_owned())]);
+        for name in ["blktrace", "blktrace-v8", "blkparse", "ftrace", "lttng"] {
+            let (path, format) = (directory.path().join(name), OutputFormat::named(name).unwrap());
+            let written = convert_ios(&mut Ios(commands()), true, &names, &path, format).unwrap();
+            assert_eq!((written.requests, written.others, written.left_out), (2, 2, 0));
+            let mut reader = crate::event::open_ios(&path, &OpenOptions::default()).unwrap();
+            let (mut back, mut batch) = (Vec::new(), Vec::new());
+            while {
+                reader.next_ios(&mut batch).unwrap();
+                !batch.is_empty()
+            } {
+                back.append(&mut batch);
+            }
+            assert_eq!(back, commands(), "{name}");
+            assert_eq!(reader.processes(), names, "{name}");
+        }
+    }
+
+    /// Nobody is invented who asked, and what a format does not hold is counted.
+    #[test]
+    fn what_is_not_known_or_not_held_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["blktrace", "blktrace-v8", "blkparse", "ftrace", "lttng", "biosnoop"] {
+            let path = directory.path().join(name);
+            convert(&mut InMemory::new(holdable(false)), 512, &path, OutputFormat::named(name).unwrap())
+                .unwrap();
+            let mut reader = crate::event::open_ios(&path, &OpenOptions::default()).unwrap();
+            let mut batch = Vec::new();
+            reader.next_ios(&mut batch).unwrap();
+            assert!(batch.iter().all(|io| io.pid == Io::NO_PID), "{name}");
+            assert!(reader.processes().is_empty(), "{name}");
+        }
+        let (path, format) = (directory.path().join("b"), OutputFormat::Other("biosnoop"));
+        let written = convert_ios(&mut Ios(commands()), true, &BTreeMap::new(), &path, format).unwrap();
+        assert_eq!((written.requests, written.left_out, written.instants_left_out), (2, 2, 1));
     }
 }

@@ -6,7 +6,7 @@ use headstack_trace::event::blktrace::{Layout, push_record};
 use headstack_trace::event::write::events_of;
 use headstack_trace::tick::{Half, TickRecord};
 use headstack_trace::{
-    FORMATS, Filter, Op, OpenOptions, OutputFormat, Request, RequestSource, convert, open,
+    FORMATS, Filter, Io, Op, OpenOptions, OutputFormat, Request, RequestSource, convert, open,
 };
 use headstack_units::{Lba, Nanos};
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn events() -> Vec<u8> {
     for k in 0..20_u64 {
         let mut request = Request::new(Nanos(k * 1000), Op::Write, Lba(k * 8), 8);
         (request.start, request.finish) = (Nanos(k * 1000 + 1), Nanos(k * 1000 + 2));
-        for event in events_of(&request, 512) {
+        for event in events_of(&Io::new(request)) {
             push_record(&mut bytes, layout, 0, &event);
         }
     }

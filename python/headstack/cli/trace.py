@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -14,6 +14,8 @@ from headstack.remote import as_given
 from headstack.report.tables import size, span
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headstack.results.traces import TraceInfo
 
 NOTHING_CHOSEN = "nothing of the trace was chosen: no request is left by what options leave out"
@@ -109,7 +111,9 @@ def convert(
         output.print_json({"trace": as_given(trace), "out": str(out), **written})
     else:
         output.sentence(
-            f"{out}: {requests:,} requests" + (f", {others:,} flushes, discards and others" if others else "")
+            f"{out}: {requests:,} requests"
+            + (f", {others:,} flushes, discards and others" if others else "")
+            + left_out_words(written)
         )
     return 0
 
@@ -126,6 +130,17 @@ def formats(*, json: Json = False) -> int:
         output.table("Trace formats", ["name", "what it is"], trace_formats(), text_columns=(0, 1))
         output.sentence("Written: " + ", ".join(written_formats()))
     return 0
+
+
+def left_out_words(written: Mapping[str, Any]) -> str:
+    """What was not written, behind what was."""
+    kinds = (
+        ("left_out", "flushes, discards and others"),
+        ("merges_left_out", "merged requests"),
+        ("instants_left_out", "pairs of instants (`G`, `I`)"),
+    )
+    left = [f"{written[key]:,} {what}" for key, what in kinds if written.get(key)]
+    return f"; left out, as it does not hold them: {', '.join(left)}" if left else ""
 
 
 def nothing_left(how: ReadOptions) -> str:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
-from headstack.cli.trace import nothing_left
+from headstack.cli.trace import left_out_words, nothing_left
 from headstack.errors import InputError
 from headstack.remote import as_given
 from headstack.report.tables import duration
@@ -63,6 +63,7 @@ def join(
         }
         output.sentence(
             f"{out}: {written['requests']:,} requests of {len(traces)} traces, {read_as[written['clocks']]}"
+            + left_out_words(written)
         )
     return 0
 

@@ -81,6 +81,12 @@ class Converted(TypedDict):
     requests: int
     others: int
     """Rows that are not requests: flushes, discards."""
+    left_out: int
+    """Flushes, discards and others that the format does not hold."""
+    merges_left_out: int
+    """Requests that were merged into those written, of which the format tells nothing."""
+    instants_left_out: int
+    """Rows written without the instants of `G` and `I`."""
     notes: Notes
 
 
@@ -99,6 +105,8 @@ class JoinOutput(TypedDict):
     devices: str
     """`kept`, or numbered `apart`."""
     requests: int
+    left_out: int
+    """Flushes, discards and others, which are not joined."""
     clocks: str
     """How the clocks were read: `same`, `begin` or `follow`."""
     pauses_s: list[float]

@@ -399,9 +399,20 @@ pub fn push_record(out: &mut Vec<u8>, layout: Layout, sequence: u32, event: &Eve
         Action::Requeue => 1 << 5,
         _ => 1 << 4,
     };
-    let split = event.action == Action::Split;
     let action = act | u64::from(event.marks.categories() | point) << 16;
-    let follows: u16 = if split { 8 } else { 0 };
+    let second = event.end().to_be_bytes();
+    let follows: &[u8] = if event.action == Action::Split { &second } else { &[] };
+    push(out, layout, sequence, event, action, follows);
+}
+
+/// Appends the record that names the process of an event.
+pub(crate) fn push_process(out: &mut Vec<u8>, layout: Layout, event: &Event, name: &str) {
+    let nowhere = Event { sector: 0, bytes: 0, ..*event };
+    // The kernel leaves the number of its notes empty.
+    push(out, layout, 0, &nowhere, u64::from(NOTIFY) << 16, &[name.as_bytes(), &[0]].concat());
+}
+
+fn push(out: &mut Vec<u8>, layout: Layout, sequence: u32, event: &Event, action: u64, follows: &[u8]) {
     let mut put = |bytes_be: &[u8]| {
         if layout.big_endian {
             out.extend_from_slice(bytes_be);
@@ -424,13 +435,11 @@ pub fn push_record(out: &mut Vec<u8>, layout: Layout, sequence: u32, event: &Eve
     put(&event.device.to_be_bytes());
     put(&u32::from(event.cpu).to_be_bytes());
     put(&0_u16.to_be_bytes());
-    put(&follows.to_be_bytes());
+    put(&(follows.len() as u16).to_be_bytes());
     if layout.version == 8 {
         put(&[0; 12]);
     }
-    if split {
-        out.extend_from_slice(&event.end().to_be_bytes());
-    }
+    out.extend_from_slice(follows);
 }
 
 #[cfg(test)]

@@ -1,38 +1,103 @@
 //! The formats of others, which count in sectors of 512 bytes; SRT says how large its are.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use headstack_units::Lba;
+use headstack_units::{Lba, Nanos};
 
 use super::completed::{self, Completed};
 use super::records::{RECORD_FORMATS, Records, Refusal, SRT, srt_header};
-use super::steps::Steps;
-use super::{Output, for_each_batch};
-use crate::{Request, RequestSource, TraceError};
+use super::steps::{self, Steps};
+use super::{Output, WrittenIos, for_each_batch, for_each_io};
+use crate::{Io, IoSource, Kind, Request, RequestSource, TraceError};
 
 /// The sectors of all formats but one, bytes.
 const SECTOR: u32 = 512;
 
-/// How a format turns requests into bytes.
+/// Names of processes by their number.
+pub(super) type Processes = BTreeMap<u32, String>;
+
+/// How a format turns I/Os into bytes.
 pub(super) trait Form {
-    /// Takes a request, the `number`th from 0; appends what can be written by now. An error says which request it is of.
-    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)>;
+    /// Takes an I/O, the `number`th from 0; appends what can be written by now. An error says which it is of.
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, io: &Io) -> Result<(), (u64, Refusal)>;
 
     /// Appends what is left.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)>;
 }
 
-/// The form of a format, what stands before the first record, and what sectors it counts in, where the trace's have
-/// `sector_bytes`.
-fn form(name: &'static str, sector_bytes: u32) -> (Box<dyn Form>, String, u32) {
-    if name == "srt" {
-        (Box::new(Records::new(&SRT, sector_bytes)), srt_header(sector_bytes), sector_bytes)
-    } else if let Some(format) = RECORD_FORMATS.iter().find(|format| format.name == name) {
-        (Box::new(Records::new(format, SECTOR)), format.header.into(), SECTOR)
-    } else if completed::NAMES.contains(&name) {
-        (Box::new(Completed::new(name)), completed::header(name).into(), SECTOR)
-    } else {
-        (Box::new(Steps::new(name)), String::new(), SECTOR)
+/// Whether a format names processes.
+pub(super) fn names_processes(name: &str) -> bool {
+    name == completed::BIOSNOOP || holds_commands(name)
+}
+
+/// Whether a format holds flushes and discards, and more instants than those of a request.
+fn holds_commands(name: &str) -> bool {
+    steps::NAMES.contains(&name) && !name.starts_with("tick")
+}
+
+/// A file of one of these formats being written.
+struct Writing {
+    file: Output,
+    form: Box<dyn Form>,
+    name: &'static str,
+    /// Bytes to a sector: of the trace, and of the format.
+    sectors: (u32, u32),
+    out: Vec<u8>,
+    number: u64,
+}
+
+impl Writing {
+    fn create(
+        path: &Path,
+        name: &'static str,
+        sector_bytes: u32,
+        processes: Processes,
+    ) -> Result<Self, TraceError> {
+        let mut file = Output::create(path)?;
+        let own = if name == "srt" { sector_bytes } else { SECTOR };
+        let (form, header): (Box<dyn Form>, String) = if name == "srt" {
+            (Box::new(Records::new(&SRT, sector_bytes)), srt_header(sector_bytes))
+        } else if let Some(format) = RECORD_FORMATS.iter().find(|format| format.name == name) {
+            (Box::new(Records::new(format, SECTOR)), format.header.into())
+        } else if completed::NAMES.contains(&name) {
+            (Box::new(Completed::new(name, processes)), completed::header(name).into())
+        } else {
+            (Box::new(Steps::new(name, processes)), String::new())
+        };
+        file.write(header.as_bytes())?;
+        Ok(Self { file, form, name, sectors: (sector_bytes, own), out: Vec::new(), number: 0 })
+    }
+
+    fn refused(&self, (number, reason): (u64, Refusal)) -> TraceError {
+        TraceError::unusable(
+            format!("request {} cannot be written as {}: {reason}", number + 1, self.name),
+            "parquet, csv and arrow keep everything a request has".into(),
+        )
+    }
+
+    fn push(&mut self, io: &Io) -> Result<(), TraceError> {
+        let (from, to) = self.sectors;
+        let request = in_sectors(&io.request, from, to);
+        let pushed = request
+            .map_err(|reason| (self.number, reason))
+            .and_then(|request| self.form.push(&mut self.out, self.number, &Io { request, ..*io }));
+        self.number += 1;
+        pushed.map_err(|refusal| self.refused(refusal))
+    }
+
+    /// Puts what was written so far into the file.
+    fn flush(&mut self) -> Result<(), TraceError> {
+        self.file.write(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), TraceError> {
+        let finished = self.form.finish(&mut self.out);
+        finished.map_err(|refusal| self.refused(refusal))?;
+        self.flush()?;
+        self.file.commit()
     }
 }
 
@@ -43,31 +108,49 @@ pub(super) fn write(
     path: &Path,
     name: &'static str,
 ) -> Result<u64, TraceError> {
-    let refused = |(number, reason): (u64, Refusal)| {
-        TraceError::unusable(
-            format!("request {} cannot be written as {name}: {reason}", number + 1),
-            "parquet, csv and arrow keep everything a request has".into(),
-        )
-    };
-    let mut file = Output::create(path)?;
-    let (mut form, header, sector) = form(name, sector_bytes);
-    file.write(header.as_bytes())?;
-    let (mut out, mut number) = (Vec::new(), 0);
+    let mut writing = Writing::create(path, name, sector_bytes, Processes::new())?;
     let count = for_each_batch(source, |batch| {
-        out.clear();
-        for request in batch {
-            let request = in_sectors(request, sector_bytes, sector);
-            let request = request.map_err(|reason| refused((number, reason)))?;
-            form.push(&mut out, number, &request).map_err(refused)?;
-            number += 1;
-        }
-        file.write(&out)
+        batch.iter().try_for_each(|request| writing.push(&Io::new(*request)))?;
+        writing.flush()
     })?;
-    out.clear();
-    form.finish(&mut out).map_err(refused)?;
-    file.write(&out)?;
-    file.commit()?;
+    writing.finish()?;
     Ok(count)
+}
+
+/// The same of I/Os, in a format that names processes; what it does not hold is counted.
+pub(super) fn write_ios(
+    source: &mut dyn IoSource,
+    processes: &Processes,
+    path: &Path,
+    name: &'static str,
+) -> Result<WrittenIos, TraceError> {
+    // Lines are words: what is no part of one would end it.
+    let clean = |name: &String| name.replace(char::is_control, "?");
+    let processes = processes.iter().map(|(pid, name)| (*pid, clean(name))).collect();
+    let mut writing = Writing::create(path, name, source.sector_bytes(), processes)?;
+    let holds_commands = holds_commands(name);
+    let written = for_each_io(source, |batch, written| {
+        for io in batch {
+            let is_held = match io.kind {
+                Kind::Data => true,
+                Kind::Flush => holds_commands,
+                Kind::Discard => holds_commands && io.request.sectors > 0,
+                Kind::Other => false,
+            };
+            if !is_held {
+                written.left_out += 1;
+                continue;
+            }
+            writing.push(io)?;
+            written.count(io);
+            written.merges_left_out += u64::from(io.merges);
+            let has_instants = io.got != Nanos::MAX || io.inserted != Nanos::MAX;
+            written.instants_left_out += u64::from(has_instants && !holds_commands);
+        }
+        writing.flush()
+    })?;
+    writing.finish()?;
+    Ok(written)
 }
 
 /// The request counted in sectors of `to` bytes instead of `from`.

@@ -7,7 +7,16 @@ use std::io::Write as _;
 use headstack_units::{Nanos, Op};
 
 use super::others::Form;
-use crate::{Request, RequestFlags};
+use crate::{Io, Request, RequestFlags};
+
+/// Writing to memory does not fail.
+macro_rules! put {
+    ($out:expr, $($what:tt)*) => {{
+        let _ = writeln!($out, $($what)*);
+    }};
+}
+
+pub(super) use put;
 
 /// What a format needs that a request may not have.
 pub(super) type Refusal = &'static str;
@@ -52,7 +61,8 @@ impl Records {
 }
 
 impl Form for Records {
-    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, io: &Io) -> Result<(), (u64, Refusal)> {
+        let request = &io.request;
         self.release(out, Some(request.start.present().unwrap_or(request.arrival)))?;
         self.held = Some(Record { request: *request, sector_bytes: self.sector_bytes, number, next: None });
         Ok(())
@@ -100,13 +110,6 @@ pub(super) fn decimal(ns: u64, digits: usize) -> String {
 
 fn response(request: &Request) -> Result<u64, Refusal> {
     Ok(request.measured_response().ok_or(NO_RESPONSE)?.0)
-}
-
-/// Writing to memory does not fail.
-macro_rules! put {
-    ($out:expr, $($what:tt)*) => {{
-        let _ = writeln!($out, $($what)*);
-    }};
 }
 
 fn disksim_flags(request: &Request) -> u32 {

@@ -1,111 +1,145 @@
 //! The formats with several records a request, in order of time: events, and halves with ticks.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use headstack_units::Nanos;
 
-use super::others::Form;
-use super::records::{NO_RESPONSE, Refusal};
-use crate::event::blktrace::{Layout, push_record};
+use super::others::{Form, Processes};
+use super::records::{NO_RESPONSE, Refusal, put};
+use crate::event::blktrace::{Layout, push_process, push_record};
 use crate::event::write::events_of;
 use crate::event::{Action, Event, device_numbers};
 use crate::in_order::InOrder;
 use crate::tick::record::LAST_BLOCK;
 use crate::tick::{Half, TICKS_PER_S, TickRecord, text};
-use crate::{Request, RequestFlags};
+use crate::{Io, Request, RequestFlags};
 
 /// The names of these formats.
 pub(super) const NAMES: [&str; 7] =
     ["blktrace", "blktrace-v8", "blkparse", "ftrace", "lttng", "tick-text", "tick-packed"];
 
-/// Writes the steps of requests, which come in order of arrival, in order of time.
+/// Writes the steps of I/Os, which come in order of arrival, in order of time.
 pub(super) struct Steps {
     format: &'static str,
+    processes: Processes,
+    /// Processes that are named already.
+    named: BTreeSet<u32>,
     waiting: InOrder<Event>,
     written: u32,
 }
 
 impl Steps {
     /// A writer of `format`, one of [`NAMES`].
-    pub(super) fn new(format: &'static str) -> Self {
-        Self { format, waiting: InOrder::default(), written: 0 }
+    pub(super) fn new(format: &'static str, processes: Processes) -> Self {
+        Self { format, processes, named: BTreeSet::new(), waiting: InOrder::default(), written: 0 }
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
         while let Some(event) = self.waiting.pop_before(until) {
             self.written = self.written.wrapping_add(1);
-            self.write(out, &event);
+            match self.format {
+                "blktrace" => self.write_record(out, 7, &event),
+                "blktrace-v8" => self.write_record(out, 8, &event),
+                "blkparse" => self.write_blkparse(out, &event),
+                "ftrace" => self.write_ftrace(out, &event),
+                "lttng" => self.write_lttng(out, &event),
+                "tick-text" => text::push_line(out, &tick_record(&event)),
+                _ => out.extend(tick_record(&event).to_bytes()),
+            }
         }
     }
 
-    fn write(&self, out: &mut Vec<u8>, event: &Event) {
+    fn write_record(&mut self, out: &mut Vec<u8>, version: u8, event: &Event) {
+        let layout = Layout { version, big_endian: false };
+        if let Some(name) = self.processes.get(&event.pid).filter(|_| self.named.insert(event.pid)) {
+            push_process(out, layout, event, name);
+        }
+        push_record(out, layout, self.written, event);
+    }
+
+    fn write_blkparse(&self, out: &mut Vec<u8>, event: &Event) {
         let (major, minor) = device_numbers(event.device);
-        let Event { sector, pid, .. } = event;
-        let (sectors, marks) = (event.sectors(), event.marks.letters());
-        let tail = if event.action == Action::Complete { "[0]" } else { "[headstack]" };
-        let (seconds, rest) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
-        // Writing to memory does not fail.
-        let _ = match self.format {
-            "blktrace" => {
-                push_record(out, Layout { version: 7, big_endian: false }, self.written, event);
-                Ok(())
-            }
-            "blktrace-v8" => {
-                push_record(out, Layout { version: 8, big_endian: false }, self.written, event);
-                Ok(())
-            }
-            "blkparse" => {
-                let (number, action) = (self.written, event.action.letter());
-                writeln!(
-                    out,
-                    "{major:3},{minor:<3} {:2} {number:8} {seconds:5}.{rest:09} {pid:5} {action:>2} {marks:>3} \
-                     {sector} + {sectors} {tail}",
-                    event.cpu
-                )
-            }
-            "ftrace" => {
-                let (name, bytes) = match event.action {
-                    Action::Queue => ("bio_queue", String::new()),
-                    Action::Issue => ("rq_issue", format!("{} () ", event.bytes)),
-                    _ => ("rq_complete", "() ".into()),
-                };
-                writeln!(
-                    out,
-                    "headstack-{pid} [{:03}] ..... {seconds}.{rest:09}: block_{name}: {major},{minor} {marks} \
-                     {bytes}{sector} + {sectors} {tail}",
-                    event.cpu
-                )
-            }
-            "lttng" => {
-                let (name, rest_of) = match event.action {
-                    Action::Queue => ("bio_queue", format!("tid = {pid}, comm = \"headstack\"")),
-                    Action::Issue => ("rq_issue", format!("tid = {pid}, comm = \"headstack\"")),
-                    _ => ("rq_complete", "error = 0".into()),
-                };
-                writeln!(
-                    out,
-                    "[{seconds}.{rest:09}] (+?.?????????) headstack block_{name}: {{ cpu_id = {} }}, {{ dev = {}, \
-                     sector = {sector}, nr_sector = {sectors}, rwbs = {}, {rest_of} }}",
-                    event.cpu,
-                    event.device,
-                    event.marks.lttng_bits()
-                )
-            }
-            _ => {
-                let record = tick_record(event);
-                if self.format == "tick-text" {
-                    text::push_line(out, &record);
-                } else {
-                    out.extend(record.to_bytes());
-                }
-                Ok(())
-            }
+        let (number, action, marks) = (self.written, event.action.letter(), event.marks.letters());
+        let (seconds, rest) = seconds(event.time);
+        let Event { cpu, pid, .. } = event;
+        let (place, tail) = (place(event), self.tail(event));
+        put!(
+            out,
+            "{major:3},{minor:<3} {cpu:2} {number:8} {seconds:5}.{rest:09} {pid:5} {action:>2} {marks:>3} {place} {tail}"
+        );
+    }
+
+    fn write_ftrace(&self, out: &mut Vec<u8>, event: &Event) {
+        let (major, minor) = device_numbers(event.device);
+        let (seconds, rest) = seconds(event.time);
+        let (name, marks) = (tracepoint(event.action), event.marks.letters());
+        let bytes = match event.action {
+            Action::Issue | Action::Insert => format!("{} () ", event.bytes),
+            Action::Complete => "() ".into(),
+            _ => String::new(),
         };
+        // What cannot be told has no number, as no process is without one.
+        let process = match event.pid {
+            Io::NO_PID => "<...>".into(),
+            pid => format!("{}-{pid}", self.processes.get(&pid).map_or("<...>", String::as_str)),
+        };
+        let (cpu, place, tail) = (event.cpu, place(event), self.tail(event));
+        put!(
+            out,
+            "{process} [{cpu:03}] ..... {seconds}.{rest:09}: block_{name}: {major},{minor} {marks} {bytes}{place} {tail}"
+        );
+    }
+
+    fn write_lttng(&self, out: &mut Vec<u8>, event: &Event) {
+        let (seconds, rest) = seconds(event.time);
+        let name = tracepoint(event.action);
+        let asked = match (event.action, event.pid, self.processes.get(&event.pid)) {
+            (Action::Complete, ..) => ", error = 0".into(),
+            (_, Io::NO_PID, _) => String::new(),
+            (_, pid, None) => format!(", tid = {pid}"),
+            (_, pid, Some(comm)) => format!(", tid = {pid}, comm = \"{}\"", comm.replace('"', "'")),
+        };
+        let Event { cpu, device, sector, marks, .. } = event;
+        let (sectors, bits) = (event.sectors(), marks.lttng_bits());
+        put!(
+            out,
+            "[{seconds}.{rest:09}] (+?.?????????) headstack block_{name}: {{ cpu_id = {cpu} }}, {{ dev = {device}, \
+             sector = {sector}, nr_sector = {sectors}, rwbs = {bits}{asked} }}"
+        );
+    }
+
+    /// What stands in brackets at the end of a line: the process, or of a completion the error.
+    fn tail(&self, event: &Event) -> String {
+        match event.action {
+            Action::Complete => "[0]".into(),
+            _ => format!("[{}]", self.processes.get(&event.pid).map_or("?", String::as_str)),
+        }
+    }
+}
+
+fn seconds(time: Nanos) -> (u64, u64) {
+    (time.0 / 1_000_000_000, time.0 % 1_000_000_000)
+}
+
+fn place(event: &Event) -> String {
+    format!("{} + {}", event.sector, event.sectors())
+}
+
+/// What the kernel calls an event, behind `block_`.
+fn tracepoint(action: Action) -> &'static str {
+    match action {
+        Action::Queue => "bio_queue",
+        Action::GetRequest => "getrq",
+        Action::Insert => "rq_insert",
+        Action::Issue => "rq_issue",
+        _ => "rq_complete",
     }
 }
 
 impl Form for Steps {
-    fn push(&mut self, out: &mut Vec<u8>, number: u64, request: &Request) -> Result<(), (u64, Refusal)> {
+    fn push(&mut self, out: &mut Vec<u8>, number: u64, io: &Io) -> Result<(), (u64, Refusal)> {
+        let request = &io.request;
         self.write_until(out, request.arrival);
         let ticks = self.format.starts_with("tick");
         if ticks {
@@ -114,9 +148,9 @@ impl Form for Steps {
                 return Err((number, NO_RESPONSE));
             }
         }
-        for event in events_of(request, 512) {
+        for event in events_of(io) {
             // A driver with ticks sees the request and the response.
-            if ticks && event.action == Action::Issue {
+            if ticks && !matches!(event.action, Action::Queue | Action::Complete) {
                 continue;
             }
             self.waiting.push(event.time, event);

@@ -589,6 +589,6 @@ fn an_arrival_that_is_not_known_is_marked() {
     assert_eq!(ios[1].request.measured_service(), Some(Nanos(11)));
     // Read back as a request it stays unknown, and written as events it has no queueing.
     assert_eq!(Io::new(ios[1].request).response(), None);
-    let actions: Vec<_> = crate::event::write::events_of(&ios[1].request, 512).map(|event| event.action).collect();
+    let actions: Vec<_> = crate::event::write::events_of(&ios[1]).map(|event| event.action).collect();
     assert_eq!(actions, [Issue, Complete]);
 }
