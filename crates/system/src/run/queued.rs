@@ -206,6 +206,7 @@ impl<'s> QueuedRun<'s> {
         self.at_drive -= 1;
         self.in_flight -= 1;
         self.book.work(request.op, &outcome, self.drive.take_work());
+        self.book.rest(&mut self.drive, outcome.finish);
         let finished =
             Finished::new(self.system, 0, &outcome, request.arrival).perhaps_without_data(&outcome);
         output.push(|| row(self.system, id, &request, request.arrival, &finished))?;
