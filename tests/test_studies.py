@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from headstack import measure
+from headstack.studies import skippy, skippy_table
 from headstack.studies.framework import Row, about, at_least, at_most
 from headstack.studies.repeats import Case, estimate, next_value_within, run_all, run_one
 
@@ -54,3 +56,17 @@ def test_runs_side_by_side_are_the_runs_one_after_the_other() -> None:
     assert together[cases[0]].mean != together[cases[1]].mean
     assert together[cases[0]].p95 <= together[cases[0]].longest
     assert all(outcome.keeps_up for outcome in together.values())
+
+
+@pytest.mark.parametrize(("drive", "printed"), [("hp-97560", 8), ("dec-rz26-s2", 2)])
+def test_skippy_counts_neither_aims_nor_what_the_file_has_of_the_paper_as_reproduced(drive: str, printed: int) -> None:
+    """The 97560's file is of another paper; the RZ26's has all but speed and bus from the table that it is held against."""
+    [table] = [each for each in skippy_table.TABLE_3 if each.drive == drive]
+    rows = skippy.drive_rows(table, skippy.drive_values(table, measure.run(f"sim:{drive}", skippy.PROBES)))
+    kinds = [row.kind for row in rows]
+    assert (kinds.count("source"), kinds.count("input")) == (printed, 8 - printed)
+    assert [row.id for row in rows if row.kind == "aim"] == [f"{table.key}-truth"]
+    assert rows[-1].json()["target"] == 1.0
+    assert rows[-1].json()["source"] is None
+    by_id = {row.id: row for row in rows}
+    assert "as the paper's extractor reads it" in by_id[f"{table.key}-mtm"].claim
