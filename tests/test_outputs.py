@@ -286,6 +286,49 @@ def test_a_full_standard_output_is_told() -> None:
         assert done.stderr == "error: cannot write to stdout: No space left on device\n"
 
 
+def unread(*words: str | Path) -> tuple[int, str]:
+    """Run a command whose output nobody reads any more, as behind `| head -1`: its exit code, and what it said."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "headstack", *map(str, words)]
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_a_reader_that_goes_away_costs_no_file(form: tuple[str, ...], tmp_path: Path) -> None:
+    page, drive, run = (tmp_path / name for name in ("page.html", "drive.toml", "run.parquet"))
+    for words, files in (
+        ((*RUN, "--out", run, "--save", drive), (run, drive)),
+        (("measure", "mock:", "skippy", "--report", page), (page,)),
+        (("compare", run, run, "--report", page), (page,)),
+    ):
+        code, said = unread(*words, *form)
+        assert code == 0, said
+        for path in files:
+            assert path.stat().st_size > 100, words
+            assert f"wrote {path}" in said
+        for path in {drive, page} & set(files):
+            path.unlink()
+
+
+def test_a_reader_that_goes_away_hides_no_broken_limit(tmp_path: Path) -> None:
+    runs = [tmp_path / name for name in ("run.parquet", "slow.parquet")]
+    for path, rpm in zip(runs, (4002, 2001), strict=True):
+        outcome = headstack(*RUN, "--out", path, "--set", f"rotation_rpm={rpm}")
+        assert outcome.code == 0, outcome
+    code, said = unread("compare", *runs, "--fail-if", "p99 > 5")
+    assert code == 1, said
+    assert "limit broken: p99 > 5" in said
+
+
+def test_help_may_be_left_unread() -> None:
+    assert unread("simulate", "--help") == (0, "")
+
+
 def test_a_trace_may_come_out_of_a_pipe(ascii_trace: Path) -> None:
     for how in (f"cat {ascii_trace} |", f"< {ascii_trace}"):
         words = "simulate hp-97560 --trace /dev/stdin --json"

@@ -71,8 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as problem:
         return signals.report(problem)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong, and nothing is left to say.
+        # A file that was asked for is a pipe (`--out /dev/stdout`), and its reader went away: nothing is left to do.
         output.silence_stdout()
+        return DONE
+    except SystemExit as problem:
+        # What prints the help ends the process by itself when its reader goes away.
+        if not isinstance(problem.__context__, BrokenPipeError):
+            raise
         return DONE
     except (Exception, _NoDescriptors) as problem:
         if not _lacks_descriptors(problem):

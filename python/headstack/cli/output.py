@@ -29,7 +29,7 @@ def print_json(document: Mapping[str, Any]) -> None:
 
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     named = {"schema": schema_name(_form.verb), **document}
-    sys.stdout.write(json.dumps(named, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
+    _print(json.dumps(named, indent=2, ensure_ascii=not is_unicode, allow_nan=False) + "\n")
 
 
 def error(message: str, hint: str | None = None) -> None:
@@ -194,7 +194,8 @@ def stdout_told() -> Iterator[None]:
     """Hand on what is printed meanwhile; `InputError` where that is impossible."""
     try:
         yield
-        sys.stdout.flush()
+        with _reader_may_leave():
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as problem:
@@ -203,6 +204,20 @@ def stdout_told() -> Iterator[None]:
             raise
         silence_stdout()
         raise InputError(f"cannot write to stdout: {problem.strerror}") from None
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Go on where the reader of our output went away (`| head`): files are yet to be written, limits to be checked."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence_stdout()
+
+
+def _print(text: str) -> None:
+    with _reader_may_leave():
+        sys.stdout.write(text)
 
 
 def silence_stdout() -> None:
@@ -254,9 +269,7 @@ def line(text: str = "") -> None:
     elif _form.is_csv:
         note(text)
     else:
-        if _form.gap:
-            sys.stdout.write("\n")
-        sys.stdout.write(text + "\n")
+        _print(("\n" if _form.gap else "") + text + "\n")
         _form.begun, _form.gap = True, False
 
 
@@ -339,7 +352,7 @@ def _bold(text: str) -> str:
 
 def _block(lines: Sequence[str]) -> None:
     """Print lines that belong together, apart from what stands before them."""
-    sys.stdout.write(("\n" if _form.begun else "") + "\n".join(lines) + "\n")
+    _print(("\n" if _form.begun else "") + "\n".join(lines) + "\n")
     _form.begun, _form.gap = True, False
 
 
@@ -347,9 +360,9 @@ def _csv(rows: Sequence[Sequence[str]]) -> None:
     """Print a table for other programs; an empty line parts it from the one before."""
     import csv
 
-    if _form.begun:
-        sys.stdout.write("\n")
-    csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    _print(("\n" if _form.begun else "") + text.getvalue())
     _form.begun = True
 
 
