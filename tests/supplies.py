@@ -119,6 +119,16 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "run.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--out", "FILE"),
     "before.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--out", "FILE"),
     "after.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--set", "rotation_rpm=4100", "--out", "FILE"),
+    "reads.parquet": made(
+        "simulate",
+        "hp-97560",
+        "--workload",
+        str(ROOT / "examples" / "randread.fio"),
+        "--requests",
+        "420",
+        "--out",
+        "FILE",
+    ),
     "sda.parquet": made(*RUN, "hp-97560", "--requests", "3000", "--out", "FILE"),
     "sdb.parquet": made("measure", "sim:hp-97560", "--record", "FILE"),
     "streams.parquet": made(

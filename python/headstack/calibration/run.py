@@ -103,6 +103,6 @@ def calibrate(
         note=note,
         progress=progress,
     )
-    summary = cast("CalibrationSummary", {**result.summary(), "gap": gap})
+    summary = cast("CalibrationSummary", {**result.summary(), **({} if gap is None else {"gap": gap})})
     text = drive_file(result.drive, describe_head(summary, source.path.name))
     return Calibration(summary, text, built, source)

@@ -105,12 +105,14 @@ class FittedParameter(TypedDict):
     """How much larger the error of the fitted part is when this one value goes back."""
     gain_percent: float
     t: Figure
-    ci95: list[Figure]
-    """What fits about as well, the other parameters free; null where the data set no bound."""
+    ci95: list[Figure] | None
+    """What fits about as well, the other parameters free; null where the data set no bound, null alone where they set neither."""
     identifiable: bool
-    ci95_others_held: list[Figure]
+    ci95_others_held: list[Figure] | None
     bounds: list[Figure]
     """What physics allows."""
+    at_cylinders: NotRequired[float]
+    """Of a value by seek distance: the distance."""
     after_by_fold: NotRequired[list[float]]
     """With folds: what was fitted without each block."""
 
