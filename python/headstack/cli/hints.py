@@ -36,7 +36,7 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
         name
         and hint
         and (known_words := _KNOWN.match(hint))
-        and (near := _nearest(name[1] or name[2], known_words[1].split(", ")))
+        and (near := _nearest(name[1] if name[2] is None else name[2], known_words[1].split(", ")))
     ):
         return message, f"did you mean `{near}`? {hint}"
     if argument := _ARGUMENT.match(message):
