@@ -70,6 +70,7 @@ measure --from streams.parquet
 measure --probes
 calibrate hp-c2247a --trace host.trace --parameters controller --rounds 1
 calibrate hp-c2247a --trace host.trace --parameters controller --rounds 1 --split 2-fold --retries
+validate hp-97560 --trace reads.parquet
 calibrate hp-97560 --trace reads.parquet --rounds 1 --parameters controller,mechanics.write_settle_ms,mechanics.seek_extra_by_distance_ms
 calibrate maxtor-maxline-plus-ii --table measured.csv --parameters cache.read_delay --law exponential
 explain hp-c2200a --lba 100000 --then 100008

@@ -140,12 +140,18 @@ class Score(TypedDict):
     per_request: PerRequest
 
 
+class NoScore(TypedDict):
+    """Where there are no such requests, nothing is scored."""
+
+    requests: int
+    """0."""
+
+
 if TYPE_CHECKING:
-    # A checker does not ask for `is None` before each use.
+    # A checker does not ask before each use whether there were any.
     PartScore: TypeAlias = Score | Any
 else:
-    # Null where there are none.
-    PartScore = Score | None
+    PartScore = Score | NoScore
 
 
 class SplitScore(Score):
