@@ -1,8 +1,8 @@
 """How tables and facts become lines of text: no number and no name is ever cut.
 
 A table that is too wide for the terminal is tried in turn: with headers and prose on several lines, with rows and columns
-exchanged, without the columns that matter least (a line says which), and row by row. A word that is longer than a line
-runs over its end.
+exchanged, with narrower prose, without the columns that matter least (a line says which), with long prose below its row, in
+bands of columns one below the other, and row by row. A word that is longer than a line runs over its end.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ GAP = 2
 """Blanks between two columns."""
 PROSE = 24
 """A column of prose is not made narrower than this while another arrangement fits."""
+NARROW = 16
+"""As narrow as prose gets where nothing has to give way to it, if no row of the table then takes more than `TALL` lines."""
+TALL = 4
 FEW = 8
 """A table of at most so many rows may become one of so many columns."""
 
@@ -29,6 +32,7 @@ _ASCII = {
     "µ": "u", "²": "^2", "·": ".", "─": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "█": "#", "▌": "-", "\u00a0": " ",
 }  # fmt: skip
 _KEPT_TOGETHER = re.compile(r"(?<=\d) (?=(?:%|±|B|[KMGT]i?B|[KMG]iB/s|s|ms|µs|us|min|h|days|rpm|IOPS)\b|%)")
+_NOTHING = {"", "–", "-"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -83,12 +87,16 @@ def table_lines(table: Table, screen: Screen) -> list[str]:
     rule = writable("─", screen.encoding)
     if not cells.rows:
         return [*lines, "none"]
-    body, left_out = _arranged(cells, table.spare, screen.width, rule)
+    empty = set() if screen.width is None or _total(_natural(cells)) <= screen.width else cells.empty()
+    spare = [index for index in table.spare if index not in empty]
+    body, left_out = _arranged(cells, empty, spare, screen.width, rule)
     lines += body
     if table.caption:
         lines += wrapped(table.caption, screen)
+    if empty:
+        lines += wrapped(f"without values here: {cells.names(empty)}", screen)
     if left_out:
-        names = ", ".join(cells.columns[index] or "(no name)" for index in sorted(left_out))
+        names = cells.names(left_out)
         lines += wrapped(f"not shown at {screen.width} columns: {names} (--csv and --json have them)", screen)
     return lines
 
@@ -143,6 +151,13 @@ class _Cells:
         rows = [[_clean(cell, screen.encoding) for cell in row] for row in table.rows]
         return cls(columns, rows, table.prose)
 
+    def names(self, columns: set[int]) -> str:
+        return ", ".join(self.columns[index] or "(no name)" for index in sorted(columns))
+
+    def empty(self) -> set[int]:
+        """The columns in which no row has anything, but the first."""
+        return {index for index in range(1, len(self.columns)) if all(row[index] in _NOTHING for row in self.rows)}
+
     def without(self, left_out: set[int]) -> _Cells:
         kept = [index for index in range(len(self.columns)) if index not in left_out]
         return _Cells(
@@ -157,8 +172,11 @@ class _Cells:
         return _Cells(header, rows, frozenset({0}))
 
 
-def _arranged(cells: _Cells, spare: Sequence[int], width: int | None, rule: str) -> tuple[list[str], set[int]]:
-    """The table in the first arrangement that fits, and the columns left out of it."""
+def _arranged(
+    whole: _Cells, empty: set[int], spare: Sequence[int], width: int | None, rule: str
+) -> tuple[list[str], set[int]]:
+    """The table, without `empty` columns, in the first arrangement that fits, and the columns left out of it."""
+    cells = whole.without(empty)
     widths = _natural(cells)
     if width is None or _total(widths) <= width:
         return _grid(cells, widths, rule), set()
@@ -168,13 +186,60 @@ def _arranged(cells: _Cells, spare: Sequence[int], width: int | None, rule: str)
         turned = cells.exchanged()
         if widths := _fitted(turned, width, PROSE):
             return _grid(turned, widths, rule), set()
+    if (widths := _fitted(cells, width, NARROW)) and _tallest(cells, widths) <= TALL:
+        return _grid(cells, widths, rule), set()
     left_out: set[int] = set()
     for index in spare:
         left_out.add(index)
-        part = cells.without(left_out)
+        part = whole.without(empty | left_out)
         if widths := _fitted(part, width, PROSE):
             return _grid(part, widths, rule), left_out
-    return _records(cells, width), set()
+    for count in range(len(spare) + 1):
+        left_out = set(spare[:count])
+        if lines := _below(whole.without(empty | left_out), width, rule):
+            return lines, left_out
+    return _bands(cells, width, rule) or _records(cells, width), set()
+
+
+def _below(cells: _Cells, width: int, rule: str) -> list[str]:
+    """A grid whose long columns of prose, one or several, stand below their row; nothing where that does not fit."""
+    lengths = {index: max(_length(row[index]) for row in cells.rows) for index in cells.prose - {0}}
+    long = sorted((index for index in lengths if lengths[index] > PROSE), key=lambda index: -lengths[index])
+    for count in range(1, len(long) + 1):
+        under = set(long[:count])
+        part = cells.without(under)
+        # Where all that is long is out of the way, what is left of prose may be narrow.
+        if widths := _fitted(part, width, PROSE if count < len(long) else 0):
+            texts = [[row[index] for index in sorted(under)] for row in (cells.columns, *cells.rows)]
+            return _grid(part, widths, rule, texts, width)
+    return []
+
+
+def _bands(cells: _Cells, width: int, rule: str) -> list[str]:
+    """Some columns, and the others below them; each time behind those that tell the rows apart."""
+    count = len(cells.columns)
+    key = next(
+        (end for end in range(1, count) if len({tuple(row[:end]) for row in cells.rows}) == len(cells.rows)), count
+    )
+    lines: list[str] = []
+    start = key
+    while start < count:
+        fits = None
+        for end in range(start + 1, count + 1):
+            part = cells.without(set(range(key, count)) - set(range(start, end)))
+            widths = _fitted(part, width, PROSE)
+            if widths is None:
+                break
+            fits = end, part, widths
+        if fits is None:
+            return []
+        start, part, widths = fits
+        lines += [*([""] if lines else []), *_grid(part, widths, rule)]
+    return lines
+
+
+def _tallest(cells: _Cells, widths: Sequence[int]) -> int:
+    return max(len(_wrap(cell, width)) for row in cells.rows for cell, width in zip(row, widths, strict=True))
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -208,11 +273,24 @@ def _fitted(cells: _Cells, width: int, prose: int) -> list[int] | None:
     return widths
 
 
-def _grid(cells: _Cells, widths: Sequence[int], rule: str) -> list[str]:
+def _grid(
+    cells: _Cells,
+    widths: Sequence[int],
+    rule: str,
+    under: Sequence[Sequence[str]] = (),
+    width: int = 0,
+) -> list[str]:
+    """Rows of columns; `under` is what stands below the header and below each row, in the whole `width`."""
+
+    def below(row: int) -> list[str]:
+        texts = under[row] if under else ()
+        return ["  " + part for text in texts if text not in _NOTHING for part in _wrap(text, max(width - 2, 1))]
+
     lines = _row(cells.columns, widths, cells.prose, bottom=True) if any(cells.columns) else []
+    lines += below(0)
     lines.append(rule * _total(widths))
-    for row in cells.rows:
-        lines += _row(row, widths, cells.prose)
+    for number, row in enumerate(cells.rows):
+        lines += [*_row(row, widths, cells.prose), *below(number + 1)]
     return lines
 
 

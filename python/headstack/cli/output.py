@@ -274,9 +274,8 @@ def line(text: str = "") -> None:
 
 
 def sentence(text: str) -> None:
-    """Print prose: in a terminal, lines of whole words; whoever searches a pipe finds it in one line."""
-    is_shown = sys.stdout.isatty() and not _form.is_csv
-    line("\n".join(layout.wrapped(text, _form.screen())) if is_shown else text)
+    """Print prose: where there is a width, lines of whole words; whoever searches a pipe finds it in one line."""
+    line(text if _form.is_csv else "\n".join(layout.wrapped(text, _form.screen())))
 
 
 @dataclass
