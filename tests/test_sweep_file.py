@@ -11,6 +11,23 @@ from headstack.sweeping import definition
 from sweeps import BASE, GAP, RPM, grid, written
 
 
+def axis(name: str, path: str, values: list[int] | list[str]) -> str:
+    return f'[[axis]]\nname = "{name}"\npath = "{path}"\nvalues = {values}\n'
+
+
+def test_paths_beside_each_other_make_a_grid(tmp_path: Path) -> None:
+    beside = [
+        ("drive.0.rotation_rpm", "drive.1.rotation_rpm"),
+        ("workload", "workload.requests"),
+        ("host.scheduler", "drive.*.controller.scheduler"),
+        ("arms.count", "arms.kind"),
+    ]
+    for one, two in beside:
+        base = BASE.replace('workload = "thesis-4ms"\n', "") if one == "workload" else BASE
+        text = base + axis("one", one, ["thesis-4ms"]) + axis("two", two, [1, 2])
+        assert len(grid(tmp_path, text)) == 2
+
+
 def test_a_grid_is_every_combination_in_order(tmp_path: Path) -> None:
     found = grid(tmp_path, BASE + RPM + GAP)
     assert found == [{"rotation_rpm": rpm, "gap": gap} for rpm in (4002, 5400, 7200) for gap in (20.0, 40.0)]
@@ -73,6 +90,34 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
         (BASE, ["there is no axis"]),
         (BASE + RPM + RPM, ["two axes are called `rotation_rpm`"]),
         (BASE + RPM + RPM.replace("path", 'name = "again"\npath'), ["both set `rotation_rpm`"]),
+        *(
+            (
+                BASE + axis("one", first, [1, 2]) + axis("two", second, [3, 4]),
+                ["axis.1", "`one` and `two` set the same"],
+            )
+            for first, second in [
+                ("rotation_rpm", "drive.*.rotation_rpm"),
+                ("drive.0.rotation_rpm", "rotation_rpm"),
+                ("drive.*.cache.segments", "drive.1.cache"),
+                ("arms.count", "arms"),
+                ("workload.stream.*.read_fraction", "workload.stream.0.read_fraction"),
+            ]
+        ),
+        (
+            BASE
+            + axis("one", "scheduler", ["drive:fcfs", "drive:sptf"])
+            + axis("two", "drive.*.controller.scheduler", ["fcfs"]),
+            ["`one` and `two` set the same"],
+        ),
+        (
+            BASE + 'scheduler = "drive:sptf"\n' + axis("one", "controller.scheduler", ["fcfs", "sptf"]),
+            ["axis.0", "`scheduler` in [base] sets it again"],
+        ),
+        (BASE + axis("one", "workload.seed", [1, 2]), ["axis.0", "seed of its own", "[repeats]"]),
+        *(
+            (BASE + axis(name, "rotation_rpm", [4002, 5400]), [f"axis.0: the axis is called `{name}`", "another name"])
+            for name in ("point", "seed", "error", "summary", "cdf_ms", "iops")
+        ),
         (BASE + RPM.replace("values", "value"), ["unknown key `value`", "did you mean `values`"]),
         (BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 9, to = 1, step = 1 }"), ["empty"]),
         (BASE.replace("hp-97560", "hp-97561") + RPM, ["did you mean hp-97560"]),

@@ -149,8 +149,18 @@ def test_the_folder_of_another_sweep_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_was_left_as_it_began_is_new(tmp_path: Path) -> None:
     file, out = written(tmp_path, BASE + RPM), tmp_path / "out"
     (out / folder.RUNS).mkdir(parents=True)
-    (out / folder.SWEEP).write_text("half")
+    (out / folder.SWEEP).write_text(file.read_text())
     assert len(headstack.sweep(file, out).complete) == 3
+
+
+def test_a_file_of_the_name_of_the_sweep_s_own_is_kept(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / folder.SWEEP).write_text("my own")
+    file = written(tmp_path, BASE + RPM)
+    assert "is not the folder of a sweep" in refused("sweep", file, "--out", mine)
+    assert (mine / folder.SWEEP).read_text() == "my own"
+    assert [each.name for each in mine.iterdir()] == [folder.SWEEP]
 
 
 def test_a_run_that_cannot_be_read_is_named(tmp_path: Path) -> None:

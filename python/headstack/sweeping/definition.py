@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headstack import _core
 from headstack.errors import HeadstackError, InputError
 from headstack.remote import is_url, version
-from headstack.sweeping import axis, constraint, reading, settings
+from headstack.sweeping import axis, constraint, paths, reading, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +25,8 @@ METRICS = ("response_ms.mean", "response_ms.p99", "iops", "power.average_w")
 """What is wanted where the file does not say."""
 MOST_POINTS = 100_000
 _MOST_REPEATS = 100_000
+COLUMNS = ("point", "seed", "error", "summary", "cdf_ms", "cdf_share")
+"""What the table of all runs calls what is neither an axis nor a metric."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +119,25 @@ def of_table(table: Mapping[str, Any], path: Path, text: str) -> Definition:
     reading.check_keys(table, known, "the sweep")
     base = _base(table.get("base"))
     axes = _axes(table.get("axis"))
+    paths.check(base, axes)
     points = _points(base, axes, table.get("constraints", []), path.parent)
     seeds, stop = _repeats(table.get("repeats", {}), table.get("stop"))
+    metrics = _metrics(table.get("metrics", list(METRICS)), stop)
+    _check_names(axes, metrics)
     return Definition(
-        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop,
-        _metrics(table.get("metrics", list(METRICS)), stop), _usd(table.get("usd", {})),
+        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop, metrics, _usd(table.get("usd", {})),
     )  # fmt: skip
+
+
+def _check_names(axes: Iterable[axis.Axis], metrics: Iterable[str]) -> None:
+    """Refuse axes that would take the place of another column in the table of all runs."""
+    taken = dict.fromkeys(COLUMNS, "a column") | dict.fromkeys(metrics, "a metric")
+    for number, each in enumerate(axes):
+        if each.name in taken:
+            raise InputError(
+                f"axis.{number}: the axis is called `{each.name}`, as {taken[each.name]} of the results is",
+                'name = "…" gives it another name',
+            )
 
 
 def _summary(value: Any) -> str:
@@ -149,8 +164,6 @@ def _axes(tables: Any) -> list[axis.Axis]:
         for other in axes[:number]:
             if other.name == each.name:
                 raise InputError(f"axis.{number}: two axes are called `{each.name}`", 'name = "…" tells them apart')
-            if shared := set(other.paths) & set(each.paths):
-                raise InputError(f"axis.{number}: the axes `{other.name}` and `{each.name}` both set `{min(shared)}`")
     return axes
 
 

@@ -100,7 +100,7 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
     folder, identity = Folder(path), definition.identity()
     if path.exists() and not path.is_dir():
         raise InputError(f"`{path}` is a file, and results need a folder")
-    if path.is_dir() and not _is_new(path):
+    if path.is_dir() and not _is_new(path, definition.text):
         known = folder.manifest()
         if known.get("identity") != identity:
             raise InputError(
@@ -133,10 +133,20 @@ def opened(path: Path, definition: Definition, *, resume: bool) -> Folder:
     return folder
 
 
-def _is_new(path: Path) -> bool:
-    """Whether a folder holds nothing, or what is there before the manifest: it was killed as it began."""
+def _is_new(path: Path, text: str) -> bool:
+    """Whether a folder holds nothing, or what this sweep has there before the manifest: it was killed as it began."""
     names = {each.name for each in path.iterdir() if not each.name.startswith(".")}
-    return names <= {JOBS, SWEEP, RUNS} and not (RUNS in names and any((path / RUNS).iterdir()))
+    if not names <= {JOBS, SWEEP, RUNS} or (RUNS in names and any((path / RUNS).iterdir())):
+        return False
+    # Another text of that name is somebody's file, which would be replaced.
+    return SWEEP not in names or _holds(path / SWEEP, text)
+
+
+def _holds(file: Path, text: str) -> bool:
+    try:
+        return file.read_bytes() == text.encode()
+    except OSError:
+        return False
 
 
 def _is_readable(file: Path) -> bool:
