@@ -460,3 +460,14 @@ def test_reports_of_iostat(tmp_path: Path) -> None:
     assert both["devices"][0]["mean"]["reads_per_s"] == 455
     reports.write_text("Device tps\nsda 1\n")
     assert "iostat -x" in refused("trace", "iostat", reports)
+
+
+def test_a_share_has_the_name_of_what_it_counts(tmp_path: Path) -> None:
+    """Two streams that take turns: each request continues a run, and none begins where the one before ended."""
+    path = tmp_path / "turns.trace"
+    path.write_text("".join(f"{10 * n}.0 0 {8 * (n // 2) + 100_000 * (n % 2)} 8 1\n" for n in range(100)))
+    assert "0.0 % begin where the one before ended" in headstack("trace", "info", path).out
+    told = headstack("trace", "analyze", path, "--report", tmp_path / "page.html").out
+    assert "98.0 % continue one of the last 32 runs of their device and direction" in " ".join(told.split())
+    assert "sequential" not in told
+    assert "continue a run" in (tmp_path / "page.html").read_text()

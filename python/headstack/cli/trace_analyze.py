@@ -63,8 +63,8 @@ def _show(trace: Path, about: Analysis) -> None:
         ("span", span(about["span_s"])),
         ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
         ("arrivals", "–" if variation is None else f"coefficient of variation of inter-arrival times {variation:.2f} (Poisson: 1)"),
-        ("runs", f"{100 * runs['sequential_fraction']:.1f} % sequential, {100 * runs['strided_fraction']:.1f} % strided; "
-                 f"{number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
+        ("runs", f"{100 * runs['sequential_fraction']:.1f} % continue one of the last 32 runs of their device and direction, "
+                 f"{100 * runs['strided_fraction']:.1f} % strided; {number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
     ]  # fmt: skip
     if about["response_ms"]:
         pairs.append(("queue depth", f"at arrival: mean {depth['mean']:.2f}, maximum {number(depth['max'])}; "

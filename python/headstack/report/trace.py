@@ -61,7 +61,8 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
     if about["bursts"] and about["bursts"]["count"]:
         bursts = about["bursts"]
         numbers.append(Number("bursts", number(bursts["count"]), f"{number(bursts['flushes'])} of them flushes"))
-    numbers.append(Number("sequential", f"{100 * about['runs']['sequential_fraction']:.1f} %"))
+    # Not "sequential": `trace info` says that of requests that begin where the one before ended.
+    numbers.append(Number("continue a run", f"{100 * about['runs']['sequential_fraction']:.1f} %", "of the last 32"))
     return numbers
 
 

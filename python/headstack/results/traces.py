@@ -35,6 +35,7 @@ class DeviceInTrace(TypedDict):
     highest_lba: int
     footprint_sectors: int
     sequential_fraction: Figure
+    """Requests that begin where the one before on the same device ended. `trace analyze` looks further back: `runs`."""
     max_in_service: int | None
 
 
@@ -60,6 +61,7 @@ class TraceInfo(TypedDict):
     footprint_grid_sectors: int
     highest_lba: int | None
     sequential_fraction: Figure
+    """Requests that begin where the one before on the same device ended. `trace analyze` looks further back: `runs`."""
     inter_arrival_ms: Spread | None
     service_ms: Spread | None
     """Null where the trace has no measured start and completion."""
@@ -394,8 +396,12 @@ class Runs(TypedDict):
     """Sequential runs, and strides."""
 
     sequential_fraction: float
+    """Requests that continue one of the last 32 runs of their device and direction: streams that interleave are told apart.
+    `trace info` asks whether a request begins where the one before ended, which is so of fewer."""
     strided_fraction: float
+    """Requests as far from the one before as that one from its own predecessor, which continue no run."""
     runs: int
+    """Of two requests or more."""
     mean_length: float
     longest: int
     by_log2_length: list[int]
