@@ -63,6 +63,13 @@ def test_a_study_page_answers_first_and_keeps_aims_apart() -> None:
     assert ".scroll { overflow: visible; background: none; }" in page
 
 
+def test_a_study_page_begins_its_rows_with_the_verdict_and_has_the_note_below_the_claim() -> None:
+    page = study_page(study([Row("a", "a claim", 1.0, 2.0, "ms", "± 0.1", "differs", "why & how")])).html()
+    [row] = re.findall(r"<tbody>\s*<tr>(.*?)</tr>", page, re.DOTALL)
+    assert row.startswith('<td class="left not-reproduced">not reproduced</td>')
+    assert 'a claim<div class="note">why &amp; how</div></td>' in row
+
+
 def test_a_study_finds_its_answer_in_our_numbers() -> None:
     from headstack.studies import ruemmler_wilkes
 

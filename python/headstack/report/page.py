@@ -31,7 +31,7 @@ class Section:
     """A chart, a table, or both, under a title.
 
     `lead` is what to read if nothing else is; `half` lets two sections stand side by side, `dense` sets a wide table in
-    small type.
+    small type. `notes`, one for each row, stand below the row's claim.
     """
 
     title: str
@@ -43,6 +43,7 @@ class Section:
     half: bool = False
     dense: bool = False
     lead: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ("row", "claim", "source", "target", "ours", "unit", "tolerance", "verdict", "note")
+PAGE_COLUMNS = ("verdict", "claim", "source", "target", "ours", "unit", "tolerance", "row")
+"""On a page the verdict comes first, where a phone shows it, and the note stands below the claim."""
 WORDS = ("reproduced", "not reproduced", "met", "missed", "input read back", "not testable")
 
 
@@ -23,8 +25,9 @@ def study_page(result: StudyResult) -> Page:
         "The source's numbers beside ours",
         "Source: what the source prints. Target: our own aim or bound, where it prints none. An input read back was given "
         "to the model and proves nothing about it.",
-        columns=list(COLUMNS),
-        rows=[list(row_cells(row)) for row in result.rows],
+        columns=list(PAGE_COLUMNS),
+        rows=[_page_cells(row) for row in result.rows],
+        notes=[row.note for row in result.rows],
         dense=True,
     )
     words = Counter(row.word for row in result.rows)
@@ -51,3 +54,8 @@ def row_cells(row: Row) -> tuple[str, ...]:
     """The cells of a row, as `COLUMNS` names them."""
     source, target = ("–", value(row.paper)) if row.kind == "aim" else (value(row.paper), "–")
     return (row.id, row.claim, source, target, value(row.ours), row.unit, row.tolerance, row.word, row.note)
+
+
+def _page_cells(row: Row) -> list[str]:
+    cells = dict(zip(COLUMNS, row_cells(row), strict=True))
+    return [cells[name] for name in PAGE_COLUMNS]
