@@ -118,6 +118,29 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
             (BASE + axis(name, "rotation_rpm", [4002, 5400]), [f"axis.0: the axis is called `{name}`", "another name"])
             for name in ("point", "seed", "error", "summary", "cdf_ms", "iops")
         ),
+        (
+            BASE + '[[axis]]\nname = "design"\ncases = [{ name = "a", set = { rotation_rpm = 5000 } },'
+            ' { name = "b", set = { rotaion_rpm = 5000 } }]\n',
+            ["axis.0 (`design`)", "did you mean `rotation_rpm`"],
+        ),
+        (BASE + RPM + '[usd]\n"hp-97569" = 5\n', ["usd: there is no drive `hp-97569`", "did you mean `hp-97560`"]),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", "log_range = { from = 1e-308, to = 1e308, count = 3 }"),
+            ["further than numbers reach"],
+        ),
+        (
+            BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = -1e308, to = 1e308, count = 3 }"),
+            ["further than numbers reach"],
+        ),
+        (
+            BASE + RPM + f'[repeats]\nseeds = [1, {2**64 - 1}]\n[stop]\nmetric = "iops"\nwithin_percent = 5\n',
+            ["repeats.seeds", "beyond the last seed"],
+        ),
+        (f'constraints = ["{9**400} * {9**400} > rotation_rpm"]\n' + BASE + RPM, ["more than 300 digits"]),
+        (
+            BASE.replace("hp-97560", "raid5-4x-cheetah-9lp") + RPM,
+            ["axis.0", "did you mean `drive.*.rotation_rpm`"],
+        ),
         (BASE + RPM.replace("values", "value"), ["unknown key `value`", "did you mean `values`"]),
         (BASE + RPM.replace("values = [4002, 5400, 7200]", "range = { from = 9, to = 1, step = 1 }"), ["empty"]),
         (BASE.replace("hp-97560", "hp-97561") + RPM, ["did you mean hp-97560"]),

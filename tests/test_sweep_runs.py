@@ -229,6 +229,11 @@ def test_a_folder_of_which_something_is_damaged_is_refused(tmp_path: Path) -> No
             headstack.Sweep(out)
 
 
+def test_points_without_a_request_are_told(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + "until_s = 0\n" + RPM)
+    assert "3 of 3 points: no request was complete" in run_cli("sweep", file, "--out", tmp_path / "out").err
+
+
 # ---- repeats ----
 
 
@@ -257,6 +262,15 @@ def test_a_point_whose_interval_stays_wide_is_named(tmp_path: Path) -> None:
     assert "2 after 4 repeats" in run_cli("sweep", file, "--out", tmp_path / "out", "--resume").out
     narrow = written(tmp_path, BASE + GAP + rule.replace("0.001", "1000"), "narrow.toml")
     assert run_cli("sweep", narrow, "--out", tmp_path / "narrow", "--json").json()["wide"] == []
+
+
+def test_a_point_whose_runs_lack_the_metric_to_stop_by_is_named(tmp_path: Path) -> None:
+    systems = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n'
+    rule = '[stop]\nmetric = "power.average_w"\nwithin_percent = 50\n'
+    out = tmp_path / "out"
+    file = written(tmp_path, BASE.replace('system = "hp-97560"\n', "") + systems + rule)
+    assert run_cli("sweep", file, "--out", out, "--json").json()["wide"] == [1]
+    assert "1, whose runs have no power.average_w" in run_cli("sweep", file, "--out", out, "--resume").out
 
 
 @pytest.mark.parametrize(("begun", "least"), [(3, 0.87), (10, 0.91)])

@@ -29,6 +29,8 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
             return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
         # Of a word for a choice the key is right.
         if key[1] == "field" and (asked := _SET.search(message)) and (near := _elsewhere(asked[1])):
+            # A plain path is that of a drive alone, and this system has several.
+            near = f"drive.*.{near}" if near == asked[1] else near
             return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
         return message.replace(", " + key[3], ""), hint or f"known: {', '.join(known)}"
     name = _NAME.search(message)

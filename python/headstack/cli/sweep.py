@@ -126,10 +126,18 @@ def _show(done: Sweep) -> None:
     facts = [("points", f"{len(done.complete):,} of {len(done.definition.points):,} complete")]
     if done.resumed:
         facts.append(("resumed", f"{done.resumed:,} were complete before"))
-    if done.wide and (stop := done.definition.stop) is not None:
-        facts.append((
-            "still wide", f"{len(done.wide):,} after {stop.most:,} repeats: more than {stop.within_percent:g} % of {stop.metric}"
-        ))  # fmt: skip
+    if (stop := done.definition.stop) is not None:
+        lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
+        if wide := len(done.wide) - len(lacking):
+            facts.append((
+                "still wide", f"{wide:,} after {stop.most:,} repeats: more than {stop.within_percent:g} % of {stop.metric}"
+            ))  # fmt: skip
+        if lacking:
+            facts.append(("not judged", f"{len(lacking):,}, whose runs have no {stop.metric} to stop by"))
+    if empty := sum(not any(run.summary["requests"] for run in result.runs) for result in done.complete):
+        output.warning(
+            f"{empty:,} of {len(done.complete):,} points: no request was complete in time, there is nothing to tell"
+        )
     if done.failures:
         facts.append(("failed", f"{len(done.failures):,}"))
     output.facts("", facts)

@@ -82,7 +82,7 @@ class SweepSummary(TypedDict):
     failed: int
     resumed: int
     wide: list[int]
-    """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows."""
+    """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows, and those without its metric."""
     runs: int
     axes: list[str]
     metrics: list[str]

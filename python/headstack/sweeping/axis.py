@@ -132,14 +132,18 @@ def _log_range(table: Any, where: str) -> list[Any]:
     low, high = _ends(table, where)
     if low <= 0:
         raise InputError(f"{where}.from: {low} has no logarithm", "begin above 0")
+    if not isfinite(ratio := high / low):
+        raise InputError(f"{where}: from {low} to {high} is further than numbers reach", "give ends that are nearer")
     count = _count(table, where)
-    return _rounded([low * (high / low) ** (part / max(count - 1, 1)) for part in range(count)], low, high)
+    return _rounded([low * ratio ** (part / max(count - 1, 1)) for part in range(count)], low, high)
 
 
 def _ends(table: Mapping[str, Any], where: str) -> tuple[float, float]:
     low, high = reading.number(table, "from", where), reading.number(table, "to", where)
     if high < low:
         raise InputError(f"{where}: it goes from {low} to {high}, which is empty", "`from` comes before `to`")
+    if not isfinite(high - low):
+        raise InputError(f"{where}: from {low} to {high} is further than numbers reach", "give ends that are nearer")
     return low, high
 
 

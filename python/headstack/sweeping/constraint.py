@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _FORM = "names of axes, numbers, texts, + - * / // %, < <= == != >= >, in, and, or, not"
+_MOST_BITS = 1024
+"""As far as real numbers go: the work of an operation grows with the digits."""
 _WITH_NUMBERS = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -72,6 +74,8 @@ def _calculated(sign: ast.operator, left: Any, right: Any) -> Any:
     # A text or a list many times over would fill the memory.
     if isinstance(sign, _WITH_NUMBERS) and not all(isinstance(each, (int, float)) for each in (left, right)):
         raise TypeError("only numbers can be calculated with")
+    if any(isinstance(each, int) and each.bit_length() > _MOST_BITS for each in (left, right)):
+        raise OverflowError("a number has more than 300 digits")
     return _OPERATORS[type(sign)](left, right)
 
 

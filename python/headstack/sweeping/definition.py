@@ -25,6 +25,7 @@ METRICS = ("response_ms.mean", "response_ms.p99", "iops", "power.average_w")
 """What is wanted where the file does not say."""
 MOST_POINTS = 100_000
 _MOST_REPEATS = 100_000
+_LAST_SEED = 2**64 - 1
 COLUMNS = ("point", "seed", "error", "summary", "cdf_ms", "cdf_share")
 """What the table of all runs calls what is neither an axis nor a metric."""
 
@@ -242,6 +243,11 @@ def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:
     if rule is not None and max(seeds) != seeds[-1]:
         raise InputError(
             "repeats.seeds: with [stop] the last seed must be the largest", "further repeats count on from it"
+        )
+    if rule is not None and seeds[-1] + rule.most - len(seeds) > _LAST_SEED:
+        raise InputError(
+            f"repeats.seeds: with [stop] further repeats count on from {seeds[-1]}, beyond the last seed there is",
+            f"{rule.most} repeats (stop.most) need seeds up to {_LAST_SEED}",
         )
     return seeds, rule
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from headstack import unusual
+from headstack import _core, unusual
 from headstack.errors import HeadstackError, InputError
 from headstack.sweeping import metrics
 from headstack.sweeping import settings as of_points
 from headstack.sweeping.definition import settings_without
+from headstack.sweeping.reading import nearest
 from headstack.sweeping.run import Task, run_task
 from headstack.sweeping.settings import Built
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from headstack.sweeping.definition import Definition, Point
 
 _TRIED = 1000
+_NO_PARAMETER = re.compile("cannot set `([^`]*)`: unknown field")
 
 
 def check(definition: Definition) -> None:
@@ -32,10 +37,60 @@ def check(definition: Definition) -> None:
         record = run_task(Task(point.number, definition.seeds[0], shortest))
         if record.error is None:
             metrics.check(definition.metrics, record.summary)
+            _check_paths(definition)
+            _check_prices(definition)
             return
         first = first or InputError(record.error, record.hint)
     assert first is not None  # noqa: S101 (a sweep has a point)
     raise InputError(f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", first.hint)
+
+
+def _check_paths(definition: Definition) -> None:
+    """Refuse a path that names no parameter at any of the points that set it: all of them would fail."""
+    for number, axis in enumerate(definition.axes):
+        for path in axis.paths:
+            if problem := _unknown(path, (p for p in definition.points if path in dict(p.choices[number].sets))):
+                raise InputError(f"{definition.path}: axis.{number} (`{axis.name}`): {problem}", problem.hint)
+
+
+def _unknown(path: str, points: Iterable[Point]) -> HeadstackError | None:
+    """Why nothing has a parameter of this path, if nothing has one; each system is asked once with each load."""
+    first: HeadstackError | None = None
+    asked: set[object] = set()
+    for point in points:
+        asks = (point.settings.system, point.settings.workload)
+        if asks in asked:
+            continue
+        asked.add(asks)
+        try:
+            point.settings.build()
+        except HeadstackError as problem:
+            # The path may be told from the drive or the workload on.
+            told = _NO_PARAMETER.search(str(problem))
+            if told is None or not f".{path}".endswith(f".{told[1]}"):
+                return None
+            first = first or problem
+        else:
+            return None
+    return first
+
+
+def _check_prices(definition: Definition) -> None:
+    """Refuse the price of a drive that no system of the grid has, nor the library."""
+    models: dict[str, None] = {}
+    for name in dict.fromkeys(point.settings.system for point in definition.points if definition.usd):
+        try:
+            models |= dict.fromkeys(model for _, model in of_points.system(name, ()).drives)
+        except HeadstackError:
+            # It is made whole by an axis, or its points fail: nobody knows its drives here.
+            return
+    for name in definition.usd:
+        try:
+            known = name in models or _core.Drive(name)
+        except HeadstackError:
+            known = False
+        if not known:
+            raise InputError(f"{definition.path}: usd: there is no drive `{name}`", nearest(name, models))
 
 
 def tell_unusual(definition: Definition) -> None:

@@ -120,14 +120,15 @@ class Sweep:
 
     @property
     def wide(self) -> list[PointResult]:
-        """The complete points whose interval is wider than the stopping rule asks, after as many repeats as it allows."""
+        """The complete points that the stopping rule did not end: their interval is wider yet, or their runs lack the metric."""
         stop = self.definition.stop
         if stop is None:
             return []
         return [
             result
             for result in self.complete
-            if not repeats.is_enough(stop, list(result.of_seeds(stop.metric).values()))
+            if result.estimate(stop.metric) is None
+            or not repeats.is_enough(stop, list(result.of_seeds(stop.metric).values()))
         ]
 
     @cached_property
