@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -196,6 +197,20 @@ def test_arrays_of_parallel_drives_in_short(monkeypatch: pytest.MonkeyPatch) -> 
     assert {row.id for row in rows} >= {"e8-8ms-sa2", "e8-1ms-sa4", "e8-1ms-sa4-saving", "e8-8ms-watts-1"}
     assert {"e8-8ms-sa4-10", "e8-1ms-sa2-10"} <= {row.id for row in rows}
     assert len(sections) == 6
+
+
+def test_savings_are_of_drives_that_perform_alike() -> None:
+    found: arrays.Points = {}
+    for gap, reference in ((8, 4), (1, 16)):
+        found[arrays.Array(1, reference, gap)] = arrays.Point(30.0, 100.0)
+        for arms, drives in product((2, 4), range(1, 17)):
+            found[arrays.Array(arms, drives, gap)] = arrays.Point(90.0 / drives, 20.0 * drives)
+    rows = {row.id: row for gap in (8, 1) for row in arrays.rows_at(gap, found)}
+    # Three drives answer as fast, though the thesis has two, one, eight and four of them.
+    assert {rows[f"e8-{gap}ms-sa{arms}"].ours for gap in (8, 1) for arms in (2, 4)} == {3}
+    savings = [rows[f"e8-{gap}ms-sa{arms}-saving"] for gap in (8, 1) for arms in (2, 4)]
+    assert all(row.ours == pytest.approx(0.4) for row in savings)
+    assert "the thesis' 1 (p90 90.0 ms) would save 0.800" in savings[1].note
 
 
 def test_arms_seek_less_where_less_is_used() -> None:
