@@ -10,6 +10,7 @@ import pytest
 
 import headstack as headstack_package
 from conftest import headstack, refused
+from headstack.studies import rebuild as rebuild_study
 from headstack.studies.rebuild.drive import media_mb_per_s, write_full
 from headstack.studies.rebuild.loads import Array, whole_surface
 from headstack.studies.rebuild.loads import rebuild as rebuild_under
@@ -110,6 +111,11 @@ def test_requests_notice_a_rebuild_less_that_is_limited() -> None:
     assert quiet.p99 is not None
     assert full.p99 is not None
     assert full.p99 > quiet.p99
+
+
+def test_the_finding_says_what_its_row_compares() -> None:
+    said = rebuild_study.finding({"even-width": 0.56, "load-p99": 3.4})
+    assert "as fast as it can be is 3.4 times that with a limit of 20 MB/s" in said
 
 
 def test_rates_are_exported_by_one_study_only(tmp_path: Path) -> None:

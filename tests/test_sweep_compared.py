@@ -70,19 +70,50 @@ def test_points_are_compared_with_the_first_seed_by_seed(swept: Path) -> None:
 
 
 def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
-    drives = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n'
+    drives = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n' + GAP.replace("20.0, ", "")
     found = headstack.sweep(written(tmp_path, BASE + drives), tmp_path / "out").compare()
     assert found.answer().startswith("The lowest p99, ")
-    assert "fewest watts of the 1 of 2 points whose watts are known" in found.answer()
+    assert "Nothing is compared by watts, which are known of 1 of 2 points." in found.answer()
+
+
+def test_a_load_by_itself_is_compared_with_nothing(tmp_path: Path) -> None:
+    answer = headstack.sweep(written(tmp_path, BASE + GAP), tmp_path / "out").compare().answer()
+    assert answer.startswith("Each of the 2 loads has one point, and none to compare it with; their p99 is ")
+
+
+def test_what_is_near_or_the_same_is_said_of_one_load(tmp_path: Path) -> None:
+    speeds = RPM.replace("4002, 5400, 7200", "7200, 7201")
+    near = headstack.sweep(
+        written(tmp_path, BASE.replace("hp-97560", "nearline-18tb") + speeds + "[repeats]\ncount = 3\n"),
+        tmp_path / "near",
+    ).compare()
+    assert "rotation_rpm 7201; another is so near that it may be chance." in near.answer()
+    # The same without intervals, too: one run a point.
+    same = RPM.replace("rotation_rpm", "controller.queue_depth").replace("4002, 5400, 7200", "400, 500")
+    twins = headstack.sweep(
+        written(tmp_path, BASE.replace("hp-97560", "nearline-18tb") + same), tmp_path / "same"
+    ).compare()
+    assert "; another has the same." in twins.answer()
+
+
+def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
+    text = BASE.replace("hp-97560", "nearline-18tb") + RPM.replace("4002, 5400, 7200", "1000, 7200")
+    text += GAP.replace("20.0, 40.0", "4.0, 20.0")
+    found = headstack.sweep(written(tmp_path, text.replace("300", "1_000")), tmp_path / "out").compare()
+    assert found.left_behind == {0}
+    assert found.answer().endswith("1 of 4 points do not keep up with their load, and are left out.")
+    # The slow spindle draws less, and does not do what is asked.
+    assert "rotation_rpm 1000 has the fewest watts at the one load" in found.answer()
+    tiles = {number.label: number.detail for number in sweep_page(found).numbers}
+    assert all(label.endswith(", heaviest load") for label in tiles)
+    assert not any("rotation_rpm 1000" in detail for detail in tiles.values())
 
 
 def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:
     """One model at three speeds: the price is the same, whatever the seed."""
     answer = headstack.Sweep(swept).compare().answer()
     dollars = next(sentence for sentence in answer.split(". ") if "dollars" in sentence)
-    assert dollars == (
-        "rotation_rpm 7200 has the fewest dollars at 2 of 2 loads; at 2 of them another has as few and a longer p99."
-    )
+    assert dollars == "All of them cost the same: 300 dollars."
 
 
 def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from headstack import _core
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric, broken_limits
 from headstack.errors import InputError
+from headstack.overload import overload
 from headstack.sweeping import cells, metrics, pareto
 
 if TYPE_CHECKING:
@@ -124,38 +125,71 @@ class SweepComparison:
         """A point in words, but for its load."""
         return cells.label({name: value for name, value in point.values.items() if name not in self._load_axes})
 
+    @cached_property
+    def left_behind(self) -> set[int]:
+        """The numbers of the points that do not keep up with their load: what they cost buys nothing."""
+        return {point.point.number for point in self.points if any(overload(run.summary) for run in point.runs)}
+
     def answer(self) -> str:
         """Which point is the quickest, and which costs least, under the load or under how many of the loads."""
+        known = [mean for point in self.points if (mean := _mean(point, P99)) is not None]
+        if not known:
+            return "No point has a response time."
+        behind = len(self.left_behind)
+        if behind == len(self.points):
+            return "No point keeps up with its load."
+        if len(self.loads) > 1 and all(len(load) == 1 for load in self.loads):
+            ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(known), max(known))))
+            return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; their p99 is {ends} ms."
         sentences = [self._best(P99, "p99", " ms")]
         sentences += [self._best(front.metric, front.word, "") for front in self.fronts]
-        return " ".join(filter(None, sentences)) or "No point has a response time."
+        if behind:
+            sentences.append(f"{behind} of {len(self.points)} points do not keep up with their load, and are left out.")
+        return " ".join(filter(None, sentences))
 
     def _best(self, metric: str, word: str, unit: str) -> str:
         """The sentence about one cost."""
-        costs = [[(point, _mean(point, metric)) for point in points] for points in self.loads]
-        known = [[(point, cost) for point, cost in load if cost is not None] for load in costs]
-        # Of those that cost the same, the quickest.
-        best = [min(load, key=lambda pair: (pair[1], _mean(pair[0], P99) or 0.0))[0] for load in known if load]
-        if not best:
+        loads = [[point for point in load if point.point.number not in self.left_behind] for load in self.loads]
+        costs = [[(point, _mean(point, metric)) for point in points] for points in loads if points]
+        known = [load for some in costs if (load := [(point, cost) for point, cost in some if cost is not None])]
+        if not known:
             return ""
+        if not any(len(load) > 1 for load in known):
+            # A point that is alone under its load wins nothing.
+            return self._uncompared(metric, word, sum(map(len, costs)), known)
+        prices = {cost for load in known for _, cost in load}
+        count, total = sum(map(len, known)), sum(map(len, costs))
+        if metric == metrics.USD and len(prices) == 1 and count == total:
+            return f"All of them cost the same: {cells.figure(prices.pop())} dollars."
         least = "lowest" if metric == P99 else "fewest"
-        count = sum(map(len, known))
-        if count < len(self.points):
-            word += f" of the {count} of {len(self.points)} points whose {word} are known"
-        if len(best) == 1:
-            point = best[0]
-            aside = "" if metric == P99 else f"; their p99 is {cells.cell(point.estimate(P99))} ms"
-            verb = "is that of" if metric == P99 else "are those of"
-            cost = f"{cells.cell(point.estimate(metric))}{unit}"
-            return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}."
-        return self._wins(f"{least} {word}", metric, [load for load in known if load])
+        if count < total:
+            word += f" of the {count} of {total} points whose {word} are known"
+        if len(known) > 1:
+            return self._wins(f"{least} {word}", metric, known)
+        point = _winner(known[0])
+        aside = "" if metric == P99 else f"; their p99 is {cells.cell(point.estimate(P99))} ms"
+        verb = "is that of" if metric == P99 else "are those of"
+        cost = f"{cells.cell(point.estimate(metric))}{unit}"
+        rivals = _rivals(point, known[0], metric)
+        near = "; another is so near that it may be chance" if any(rivals) else ""
+        return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}{near or _ties(metric, rivals, '')}."
+
+    def _uncompared(self, metric: str, word: str, kept: int, known: list[list[tuple[PointResult, float]]]) -> str:
+        """What is said of a cost that no two points under a load tell."""
+        if kept > len(known):
+            return f"Nothing is compared by {word}, which are known of {len(known)} of {kept} points."
+        if len(self.loads) > 1:
+            return ""
+        point, cost = known[0][0][0], cells.cell(known[0][0][0].estimate(metric))
+        if metric != P99:
+            return f"Its {word}: {cost}."
+        only = "one that keeps up" if self.left_behind else "point"
+        return f"The only {only} is {self.design(point)}, with a {word} of {cost} ms."
 
     def _wins(self, what: str, metric: str, known: list[list[tuple[PointResult, float]]]) -> str:
         """The sentence about one cost under several loads: a point that is alone under its load wins nothing."""
         contested = [load for load in known if len(load) > 1]
-        if not contested:
-            return ""
-        won = [min(load, key=lambda pair: (pair[1], _mean(pair[0], P99) or 0.0))[0] for load in contested]
+        won = [_winner(load) for load in contested]
         (first, count), *rest = Counter(self.design(point) for point in won).most_common(2)
         where = f"{count} of {len(won)} loads"
         if len(won) < len(known):
@@ -163,10 +197,10 @@ class SweepComparison:
             where += " that more than one point has"
         others = "".join(f", {name} at {times}" for name, times in rest)
         rivals = [_rivals(point, load, metric) for point, load in zip(won, contested, strict=True)]
-        near, same = sum(any(each) for each in rivals), sum(bool(each) and not any(each) for each in rivals)
+        near = sum(any(each) for each in rivals)
         aside = f"; at {near} of them another is so near that it may be chance" if near else ""
-        aside += f"; at {same} of them another has as few and a longer p99" if same else ""
-        return f"{first} has the {what} at {where}{others}{aside}."
+        same = [each for each in rivals if each and not any(each)]
+        return f"{first} has the {what} at {where}{others}{aside}{_ties(metric, same, f'at {len(same)} of them ')}."
 
     @property
     def columns(self) -> list[str]:
@@ -242,10 +276,24 @@ class SweepComparison:
         return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
 
 
+def _winner(load: list[tuple[PointResult, float]]) -> PointResult:
+    """Of those that cost the same, the quickest."""
+    return min(load, key=lambda pair: (pair[1], _mean(pair[0], P99) or 0.0))[0]
+
+
 def _rivals(point: PointResult, load: list[tuple[PointResult, float]], metric: str) -> list[bool]:
     """Those that come so near that the interval of the difference holds zero, and whether that is by chance: another number."""
     changes = [_metric(point, other, metric) for other, _ in load if other is not point]
-    return [change.change != 0 for change in changes if change is not None and change.is_clear is False]
+    known = [change for change in changes if change is not None]
+    # What is the same needs no interval to be so.
+    return [change.change != 0 for change in known if change.change == 0 or change.is_clear is False]
+
+
+def _ties(metric: str, ties: Sequence[object], where: str) -> str:
+    """That others cost the same, if there are some."""
+    if not ties:
+        return ""
+    return f"; {where}another has " + ("the same" if metric == P99 else "as few, and no shorter p99")
 
 
 def _mean(point: PointResult, metric: str) -> float | None:

@@ -68,7 +68,7 @@ def _rebuilds(comparison: SweepComparison, hours: dict[int, float]) -> list[Sect
 
 def chosen(comparison: SweepComparison) -> list[PointResult]:
     """The points worth a closer look: under the heaviest load the first one, and the fronts, spread over their length."""
-    heaviest = max(range(len(comparison.loads)), key=lambda load: _quickest(comparison.loads[load]))
+    heaviest = _heaviest(comparison)
     points = comparison.loads[heaviest]
     found = {points[0].point.number: points[0]}
     candidates = [point for front in comparison.fronts for point in _spread(front.by_load[heaviest], SHOWN - 1)]
@@ -82,6 +82,11 @@ def _names(comparison: SweepComparison, shown: list[PointResult]) -> list[str]:
     """What tells points apart: those under one load need not say it."""
     designs = [comparison.design(point) for point in shown]
     return designs if all(designs) and len(set(designs)) == len(designs) else [point.label for point in shown]
+
+
+def _heaviest(comparison: SweepComparison) -> int:
+    """The load under which even the quickest point is slow."""
+    return max(range(len(comparison.loads)), key=lambda load: _quickest(comparison.loads[load]))
 
 
 def _quickest(points: list[PointResult]) -> float:
@@ -112,11 +117,15 @@ def _notices(comparison: SweepComparison) -> list[str]:
 def _numbers(comparison: SweepComparison) -> list[Number]:
     heads = {P99: "lowest p99", WATTS: "fewest watts", USD: "lowest price"}
     found = []
+    # The lightest of several loads would win everything, whatever the design.
+    loads, behind = comparison.loads, comparison.left_behind
+    points = [point for point in loads[_heaviest(comparison)] if point.point.number not in behind]
+    where = ", heaviest load" if len(loads) > 1 else ""
     for metric in (P99, *(front.metric for front in comparison.fronts)):
-        known = [(each.mean, point) for point in comparison.points if (each := point.estimate(metric)) is not None]
+        known = [(each.mean, point) for point in points if (each := point.estimate(metric)) is not None]
         if known:
             least, point = min(known, key=lambda pair: pair[0])
-            found.append(Number(heads[metric], f"{cells.figure(least)} {cells.unit(metric)}", point.label))
+            found.append(Number(heads[metric] + where, f"{cells.figure(least)} {cells.unit(metric)}", point.label))
     return found
 
 
