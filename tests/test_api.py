@@ -334,3 +334,24 @@ def test_rounds_have_a_range() -> None:
     for rounds in (0, 2**63):
         with pytest.raises(InputError, match="`rounds` cannot be"):
             headstack.calibrate("hp-97560", "nowhere.trace", rounds=rounds)
+
+
+def test_a_scheduler_is_named_as_on_the_command_line() -> None:
+    flows = {"workload": headstack.Workload(toml=QUICK.replace("= 40", "= 2")), "requests": 300}
+    found = headstack.simulate(
+        "hp-97560", **flows, scheduler="drive:sptf", overrides={"drive.*.controller.queue_depth": 16}
+    )
+    same = headstack.simulate(
+        "hp-97560",
+        **flows,
+        overrides=[("drive.*.controller.queue_depth", 16), ("drive.*.controller.scheduler", "sptf")],
+    )
+    plain = headstack.simulate("hp-97560", **flows)
+    assert found.summary["response_ms"] == same.summary["response_ms"] != plain.summary["response_ms"]
+    with pytest.raises(InputError, match="scheduler= `bus:sptf`"):
+        headstack.simulate("hp-97560", **flows, scheduler="bus:sptf")
+
+
+def test_a_study_is_a_function() -> None:
+    with pytest.raises(InputError, match="no study called `jonson`"):
+        headstack.study("jonson")

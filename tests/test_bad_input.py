@@ -269,7 +269,7 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
         (("simulate", "hp-97560", "--requests"), "--requests needs a value"),
         (("simulate", "hp-97560", "--requests", "ten"), "--requests `ten` is not a whole number"),
         (("simulate", "hp-97560", "--inter-arrival-ms", "ten"), "--inter-arrival-ms `ten` is not a number"),
-        (("schedulers", "here"), "nothing is known to do with `here`"),
+        (("schedulers", "here"), "schedulers takes no argument; `here` given"),
         (("validate", "hp-97560", "--trace", "x", "--requests", "-2"), "--requests -2 leaves nothing to do"),
         (("validate", "hp-97560", "--trace", "x", "--fit-share", "2"), "add `--phase-lock`"),
         (("explore", "x", "--candidates", "y", "--threads", "-2"), "--threads -2 leaves nothing to do"),

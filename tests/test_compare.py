@@ -251,3 +251,11 @@ def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:
     assert '<p class="answer">From a to faster' in page
     assert "95 % of the change" in page
     assert found._repr_html_().startswith("<p>From a")
+
+
+def test_sentences_agree_with_plurals() -> None:
+    metric = Metric(3.0, 1.0, "", None)
+    for name in ("zones", "heads", "sectors per track in the outer zone"):
+        assert _words(metric, name).startswith("go from 3 to 1")
+    for name in ("mean", "p99", "demerit", "rotational speed"):
+        assert _words(metric, name).startswith("goes from 3 to 1")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headstack.fleets import Fleet, fleet
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
+    from headstack.studies import study
     from headstack.sweeping import Sweep, sweep
     from headstack.validation import Validation, validate
 
@@ -92,6 +93,7 @@ __all__ = [
     "schedulers",
     "simulate",
     "stream",
+    "study",
     "sweep",
     "trace_formats",
     "validate",
@@ -118,6 +120,7 @@ _HOMES = {
     "power_budget": "headstack.power",
     "Run": "headstack.run",
     "simulate": "headstack.run",
+    "study": "headstack.studies",
     "Sweep": "headstack.sweeping",
     "sweep": "headstack.sweeping",
     "Validation": "headstack.validation",

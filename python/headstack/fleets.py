@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from headstack import _core
 from headstack.errors import InputError
 from headstack.renamed import formerly
-from headstack.run import as_system
+from headstack.run import as_system, with_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +51,7 @@ def fleet(
     trace: str | Path | _core.Trace | Sequence[_core.Trace],
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     seed: int | None = None,
     requests: int | None = None,
     worst: int = WORST,
@@ -71,7 +72,9 @@ def fleet(
         A `Trace` or its path; the devices keep the numbers they have there. Or several, or a folder of them: then all
         requests of a device are in one of them.
     overrides
-        Values of the system to replace, by dotted path.
+        Values of the system to replace, by dotted path (`--set` on the command line).
+    scheduler
+        Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
     seed
         Seed of device 0; that of the others is larger by their number, so that each has random streams of its own.
     requests
@@ -89,7 +92,7 @@ def fleet(
         Called now and then with the number of requests done and the simulated time in seconds; stops the run by
         returning `False`. Not with an executor.
     """
-    built = as_system(system, overrides)
+    built = as_system(system, with_scheduler(overrides, scheduler))
     traces = _traces(trace)
     parts = [(each, share) for each in traces for share in _shares(shares)]
     if executor is not None:

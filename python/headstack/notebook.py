@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
+
+from headstack.errors import HeadstackError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from headstack._core import Drive, Trace
+
+
+QUICK_BYTES = 32_000_000
+"""A trace of at most so many bytes is read to be shown: a second or less."""
 
 
 def table(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -29,7 +36,10 @@ def drive(self: Drive) -> str:
     rows = [
         ("about", about["summary"]),
         ("capacity", f"{about['capacity_bytes'] / 1e9:,.2f} GB, {number(about['capacity_sectors'])} sectors"),
-        ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {len(about['zones'])} zones"),
+        (
+            "geometry",
+            f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {_counted(len(about['zones']), 'zone')}",
+        ),
         ("rotation", f"{number(about['rotation_rpm'], 0)} rpm, {number(about['rotation_ms'], 3)} ms a revolution"),
         ("mean seek", f"{number(about['seek']['distance_weighted_ms'])} ms"),
         (
@@ -40,10 +50,31 @@ def drive(self: Drive) -> str:
     return table(about["name"], rows)
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def trace(self: Trace) -> str:
-    """What a trace is; what is in it takes a pass over it (`info()`)."""
+    """What a trace is and, where a pass over it is quick, how many requests it has, over how long, and of which kinds."""
     rows = [("format", self.format), ("sectors of", f"{self.sector_bytes} B"), ("path", str(self.path))]
+    with suppress(HeadstackError, OSError):
+        # A pipe can be read only once, by whoever wants its requests.
+        if self.path.is_file() and self.path.stat().st_size <= QUICK_BYTES:
+            rows[:0] = _contents(self)
+        else:
+            rows.append(("contents", "info() reads it"))
     return table(self.path.name, rows)
+
+
+def _contents(trace: Trace) -> list[tuple[str, str]]:
+    from headstack.report.tables import span
+
+    about = trace.info()
+    rows = [("requests", f"{about['requests']:,}"), ("span", span(about["span_s"]))]
+    if about["requests"]:
+        kinds = f"{_counted(about['reads'], 'read')}, {_counted(about['writes'], 'write')}"
+        rows.append(("mix", f"{100 * (about['read_fraction'] or 0):.0f} % reads ({kinds})"))
+    return rows
 
 
 def validation(summary: Mapping[str, Any]) -> str:

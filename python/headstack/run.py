@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from headstack import _core, frames, unusual
 from headstack.errors import InputError
 from headstack.files import parquet
+from headstack.overrides import scheduler_override
 from headstack.renamed import formerly
 
 if TYPE_CHECKING:
@@ -43,6 +44,14 @@ def as_system(
     return built
 
 
+def with_scheduler(overrides: Overrides | None, scheduler: str | None) -> Overrides | None:
+    """The values to replace, and the scheduler where the command line's `--scheduler` would place it."""
+    if scheduler is None:
+        return overrides
+    given = overrides.items() if isinstance(overrides, Mapping) else overrides or ()
+    return [*given, scheduler_override(scheduler, "scheduler=")]
+
+
 def as_requests(
     requests: str | Path | _core.Workload | _core.Trace, *, cut_s: float | None = None
 ) -> _core.Workload | _core.Trace:
@@ -68,6 +77,7 @@ def simulate(
     workload: str | Path | _core.Workload | _core.Trace,
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     seed: int | None = None,
     replay: Replay | None = None,
     requests: int | None = None,
@@ -92,7 +102,9 @@ def simulate(
         The name of a workload in the library, a `Workload` or a `Trace`; a `Path` that does not end in `.toml` is a
         trace.
     overrides
-        Values of the system to replace, by dotted path.
+        Values of the system to replace, by dotted path (`--set` on the command line).
+    scheduler
+        Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
     seed
         Seed of everything random; the workload's own if absent.
     replay
@@ -123,7 +135,7 @@ def simulate(
     from headstack.fio import cut_s
 
     result = _core.simulate(
-        as_system(system, overrides),
+        as_system(system, with_scheduler(overrides, scheduler)),
         as_requests(workload, cut_s=cut_s(until_s, requests)),
         seed=seed,
         replay=replay,

@@ -12,7 +12,7 @@ from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.renamed import formerly
 from headstack.results.common import SplitScore
-from headstack.run import Replay, as_system
+from headstack.run import Replay, as_system, with_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ def validate(
     trace: str | Path | _core.Trace,
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     replay: Replay | None = None,
     seed: int | None = None,
     requests: int | None = None,
@@ -47,7 +48,9 @@ def validate(
     trace
         The trace, or its path.
     overrides
-        Values of the system to replace, by dotted path.
+        Values of the system to replace, by dotted path (`--set` on the command line).
+    scheduler
+        Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
     replay
         "measured" where the trace has start times, else "closed", unless said otherwise.
     seed
@@ -67,7 +70,7 @@ def validate(
     source = _core.Trace(Path(trace)) if isinstance(trace, (str, Path)) else trace
     if phase_lock:
         _check_lock(phase_lock, replay, ladder)
-    built = as_system(system, overrides)
+    built = as_system(system, with_scheduler(overrides, scheduler))
     source, gap = settle_gap(built, source, note)
     result = _core.validate(
         built,

@@ -285,7 +285,7 @@ def _show(summary: Mapping[str, Any]) -> None:
             for row in changed
         ],
         caption="worth: how much larger the error is on the fitted part with the old value; 95 %: the values that fit about "
-        "as well as the fitted one, the others free to make up for them",
+        "as well as the fitted one, with the other parameters refitted",
     )
     unknown = not_identifiable(rows)
     facts = [

@@ -109,16 +109,13 @@ def is_usage_problem(problem: BaseException) -> TypeGuard[CycloptsError]:
     return parser is not None and isinstance(problem, parser.CycloptsError)
 
 
-_TOO_MUCH = "nothing is known to do with "
-
-
 def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, str]:
     """Put a command line that cannot be parsed into our words."""
     message = _in_our_words(problem, arguments)
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
     hint = f"`headstack {' '.join([*chain, '--help'])}` lists the options"
-    if chain[:1] == ["trace"] and message.startswith(_TOO_MUCH):
+    if chain[:1] == ["trace"] and re.search("takes no (more )?argument", message):
         hint = f"`headstack trace join` makes one of several traces; {hint}"
     return message.rstrip(".").replace('"', "`"), hint
 
@@ -130,7 +127,12 @@ FLAGS = ("--help", "--version", "--json", "--csv", "--plain")
 def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     message = _with_flags(" ".join(str(problem).split()).partition(" Available commands:")[0])
     if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
-        return _TOO_MUCH + extra[1].replace("'", "`")
+        words = re.findall(r"'([^']*)'", extra[1]) or [extra[1]]
+        verb = " ".join(problem.command_chain or ()) or "headstack"
+        # Some arguments may have been taken before these.
+        taken = len(arguments) - len(words) > len(problem.command_chain or ())
+        given = ", ".join(f"`{word}`" for word in words)
+        return f"{verb} takes no {'more arguments' if taken else 'argument'}; {given} given"
     if odd := re.fullmatch(
         r"Invalid value for (.+): unable to convert [`\"](.*)[`\"] into (?:an? )?(int|float)\.?", message
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -255,8 +256,8 @@ def _sentence(first: str, each: Difference) -> str:
         names = sorted((name for name, change in changes.items() if change), key=lambda name: -changes[name])[:2]
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
-    parts = [f"{label(name)} {_words(each.metrics[name])}" for name in names]
-    how = "" if each.paired is None else f", request by request over the same {len(each.paired):,}"
+    parts = [f"{label(name)} {_words(each.metrics[name], label(name))}" for name in names]
+    how = "" if each.paired is None else f"; paired, same {len(each.paired):,} requests"
     return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
 
 
@@ -266,10 +267,12 @@ def _figures(first: float, second: float) -> tuple[str, str]:
     return figure(first, digits), figure(second, digits)
 
 
-def _words(metric: Metric) -> str:
+def _words(metric: Metric, name: str = "") -> str:
     unit = f" {metric.unit}" if metric.unit else ""
     first, second = _figures(metric.first, metric.second)
-    text = f"goes from {first} to {second}{unit}"
+    # Zones and heads go, sectors per track go; the mean and p99 go alone.
+    goes = "go" if re.match(r"[a-z]+[^s ]s\b", name) else "goes"
+    text = f"{goes} from {first} to {second}{unit}"
     if metric.change_percent is not None and metric.unit != "%":
         text += f" ({metric.change_percent:+.3g} %)"
     if metric.is_clear is False:

@@ -69,13 +69,22 @@ def _answer(found: Calibration) -> str:
     test = found.summary["test"]
     if not found.changed:
         return (
-            f"No parameter was changed: on requests that were not fitted the error of a single one stays "
+            f"No parameter was changed: on the part not fitted, the error per request stays "
             f"{number(test['before']['per_request']['mae_percent'])} % of the mean."
         )
     before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
     worst = [score.what for score in found.worse]
-    text = f"On requests that were not fitted the error of a single one went from {number(before)} to {number(after)} % of the mean"
-    return f"{text}; worse got {', '.join(worst)}." if worst else f"{text}; no score of reads or of writes got worse."
+    moved = "rose" if after > before else "fell" if after < before else "went"
+    text = (
+        f"On the part not fitted, the error per request {moved} from {number(before)} to {number(after)} % of the mean"
+    )
+    if after > before:
+        text += ": the fit made it worse"
+    return (
+        f"{text}. Worse on that part: {', '.join(worst)}."
+        if worst
+        else f"{text}. No score of reads or of writes is worse."
+    )
 
 
 def _distributions(found: Calibration) -> list[Section]:
@@ -163,7 +172,7 @@ def _changed(found: Calibration) -> Section:
     ]
     text = (
         "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that "
-        "fit about as well as the fitted one, the others free to make up for them."
+        "fit about as well as the fitted one, with the other parameters refitted."
     )
     if not rows:
         return Section("What each parameter is worth", "No parameter was changed.")

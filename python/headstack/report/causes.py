@@ -72,7 +72,15 @@ def rows(about: Analysis) -> list[list[str]]:
     ]  # fmt: skip
 
 
-COLUMNS = ["when", "occurrences", "reads then", "reads around", "times as long", "95 % interval", "more than chance"]
+COLUMNS = [
+    "when",
+    "occurrences",
+    "reads then",
+    "reads before and after",
+    "times as long",
+    "95 % interval",
+    "more than chance",
+]
 
 
 def _effects(about: Analysis) -> list[Effect]:
@@ -101,7 +109,9 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
             f"When {when}, in {effect['occurrences']:,} phases, others' reads take {_times(effect)} as long as like reads shortly "
             "before and after."
         )
-    return f"When {when}, reads take {_times(effect)} as long as reads around."
+    if effect["cause"] == "queue":
+        return f"Reads that find others in the queue take {_times(effect)} as long as reads shortly before or after."
+    return f"When {when}, reads take {_times(effect)} as long as reads shortly before or after."
 
 
 def _importance(effect: Effect) -> float:

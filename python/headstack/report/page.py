@@ -14,6 +14,8 @@ from headstack.report.bundle import bundle
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from markupsafe import Markup
+
     from headstack.report.vega import Chart
 
 
@@ -66,6 +68,7 @@ class Page:
             loader=PackageLoader("headstack.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True,
         )  # fmt: skip
+        environment.filters["prose"] = _prose
         charts = [_specification(section.chart) for section in self.sections if section.chart is not None]
         return environment.get_template("page.html.jinja").render(
             page=self,
@@ -82,6 +85,13 @@ class Page:
 
 # Control characters, and those that turn the direction of what follows: names of files may hold them.
 _SILENT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _prose(text: str) -> Markup:
+    """Words of a page, what is to be typed as code: its backticks are for terminals."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped above)
 
 
 def _specification(chart: Chart) -> str:

@@ -8,14 +8,13 @@ needs were not testable).
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack.errors import InputError
 from headstack.studies.framework import StudyResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from headstack.studies.framework import Progress
 
 STUDIES = {
@@ -44,6 +43,21 @@ def run(name: str, data: Path | None, progress: Progress | None = None) -> Study
     ours = {row.id: row.ours for row in rows if row.ours is not None}
     finding = module.finding(ours) if hasattr(module, "finding") else ""
     return StudyResult(name, module.TITLE, module.PAPER, rows, sections, finding)
+
+
+def study(name: str, *, data: str | Path | None = None, progress: Progress | None = None) -> StudyResult:
+    """Reproduce a paper, as `headstack study NAME` does: its numbers beside ours.
+
+    Parameters
+    ----------
+    name
+        A study: one of `headstack.studies.STUDIES`.
+    data
+        Directory of the real data; without it their rows are not testable.
+    progress
+        Told, in a few words, what the study is doing.
+    """
+    return run(name, None if data is None else Path(data), progress)
 
 
 def _home(name: str) -> str:
