@@ -47,18 +47,26 @@ def test_the_forms_are_those_of_their_systems(nearline: headstack.Coefficients) 
     )
 
 
-def test_each_form_is_exact_where_its_constants_were_taken(nearline: headstack.Coefficients) -> None:
+def test_each_form_is_near_where_its_constants_were_taken(nearline: headstack.Coefficients) -> None:
     def percent(form: Form, op: str, size: int, depth: int) -> float:
         return next(e.percent for e in form.errors if (e.op, e.size_kib, e.depth) == (op, size, depth))
 
     for op in ("read", "write"):
-        assert percent(nearline.iocost, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=1e-9)
-        assert percent(nearline.mclock, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=1e-9)
-        assert percent(nearline.head_time, op, 4, 1) == pytest.approx(0, abs=1e-9)
+        assert percent(nearline.iocost, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=2.5)
+        assert percent(nearline.mclock, op, 4, DEPTHS[-1]) == pytest.approx(0, abs=2.5)
+        # Other requests than those that the constants were taken from.
+        assert 0 < abs(percent(nearline.head_time, op, 4, 1)) < 2.5
     # A deeper queue is served faster, which a form without a depth cannot know.
     assert percent(nearline.iocost, "read", 4, 1) > 50
     assert percent(nearline.head_time, "read", 4, DEPTHS[-1]) < -30
     assert abs(percent(nearline.head_time, "read", 1024, 1)) < CLOSE_PERCENT
+
+
+def test_constants_hardly_depend_on_the_seed(nearline: headstack.Coefficients) -> None:
+    other = headstack.coefficients("nearline-22tb", seed=7).iocost.constants
+    for name, value in nearline.iocost.constants.items():
+        # Sequential ones are measured at fixed places.
+        assert other[name] == pytest.approx(value, rel=0.02 if "rand" in name else 1e-9)
 
 
 def test_sentences_name_the_worst_and_why(nearline: headstack.Coefficients) -> None:

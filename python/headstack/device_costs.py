@@ -8,9 +8,9 @@ further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import _core
 from headstack.run import as_system
@@ -32,11 +32,13 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 FULL = DEPTHS[-1]
 """The queue depth at which iocost and mClock are told what a disk can do."""
 OPS: tuple[Op, ...] = ("read", "write")
-REQUESTS, WARMUP = 1200, 200
+WARMUP_S, UNTIL_S = 2.0, 32.0
+"""What is counted of random requests: some thousands, while as many as ever are outstanding."""
+MANY = 1_000_000
 # Large ones fill a write cache of 512 MiB before they are counted.
 STREAMED, STREAM_WARMUP = 300, 520
-# Where the media rate is taken, in percent of the addresses: 10 % each.
-PLACES = (0, 22.5, 45, 67.5, 90)
+# Where the media rate is taken, in percent of the addresses: the middle of each fifth.
+PLACES = (10, 30, 50, 70, 90)
 WRITE_THROUGH = ("drive.*.write_policy", "{ write-through = {} }")
 CLOSE_PERCENT = 10.0
 """An error within this is one that a form can carry."""
@@ -165,10 +167,14 @@ def coefficients(
     """
     built = as_system(system, overrides)
     bench = _Bench(built, _without_write_cache(system, built, overrides), seed)
+    # Errors are those of other requests than the constants were taken from.
+    scored = replace(bench, seed=(seed + 1) % 2**64)
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
+    at: list[tuple[Op, int, int]] = list(product(OPS, (4,), (1, FULL)))
     sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
     with Pool(threads or cores()) as pool:
-        iops: Measured = dict(zip(random, pool.map(lambda case: bench.random(*case), random), strict=True))
+        taken: Measured = dict(zip(at, pool.map(lambda case: bench.random(*case), at), strict=True))
+        iops: Measured = dict(zip(random, pool.map(lambda case: scored.random(*case), random), strict=True))
         rates = dict(zip(sequential, pool.map(lambda case: bench.sequential(*case), sequential), strict=True))
 
     def streamed(op: Op, size_kib: int) -> float:
@@ -179,9 +185,9 @@ def coefficients(
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
     return Coefficients(
         built.name,
-        _iocost(iops, bytes_per_s, sequential_iops),
-        _mclock(iops, bytes_per_s),
-        _head_time(iops, bytes_per_s),
+        _iocost(taken, iops, bytes_per_s, sequential_iops),
+        _mclock(taken, iops, bytes_per_s),
+        _head_time(taken, iops, bytes_per_s),
     )
 
 
@@ -204,7 +210,8 @@ class _Bench:
     def random(self, op: Op, size_kib: int, depth: int) -> float:
         """Random requests a second, `depth` of them outstanding."""
         stream = f"users = {depth}\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n"
-        return self._iops(self.cached if op == "read" else self.through, op, stream, REQUESTS, WARMUP)
+        cut = {"warmup_s": WARMUP_S, "until_s": UNTIL_S}
+        return self._iops(self.cached if op == "read" else self.through, op, stream, MANY, cut)
 
     def sequential(self, op: Op, size_kib: int, place: float) -> float:
         """Requests a second, one behind the other."""
@@ -213,20 +220,20 @@ class _Bench:
         step = max(size_kib * KIB // self.cached.sector_bytes, 1)
         first = int(sectors * place / 100) // step * step
         where = f"range_lba = [{first}, {min(first + max(sectors // 10, step), sectors) - 1}]"
-        stream = f"sequential_fraction = 1.0\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n"
-        return self._iops(self.cached, op, stream, STREAMED, STREAM_WARMUP)
+        stream = f'sequential_fraction = 1.0\nrun_start = "first"\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n'
+        return self._iops(self.cached, op, stream, STREAMED + STREAM_WARMUP, {"warmup_requests": STREAM_WARMUP})
 
-    def _iops(self, system: _core.System, op: Op, stream: str, requests: int, warmup: int) -> float:
+    def _iops(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> float:
         text = (
-            f"requests = {requests + warmup}\n[[stream]]\nthink.constant_ms = 0\n"
+            f"requests = {requests}\n[[stream]]\nthink.constant_ms = 0\n"
             f"read_fraction = {1.0 if op == 'read' else 0.0}\n{stream}"
         )
         run = _core.simulate(
             system,
             _core.Workload(toml=text),
             seed=self.seed,
-            warmup_requests=warmup,
             threads=1,
+            **cut,
         )
         return run.summary()["iops"]
 
@@ -234,19 +241,19 @@ class _Bench:
 # ---- the forms ----
 
 
-def _iocost(iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[Op, float]) -> Form:
+def _iocost(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[Op, float]) -> Form:
     constants = {}
     for op in OPS:
         letter = op[0]
         constants |= {
             f"{letter}bps": bytes_per_s[op],
             f"{letter}seqiops": sequential_iops[op],
-            f"{letter}randiops": iops[op, 4, FULL],
+            f"{letter}randiops": taken[op, 4, FULL],
         }
 
     def cost(op: Op, size_kib: int) -> float:
         further = size_kib * KIB / PAGE - 1
-        return 1 / iops[op, 4, FULL] + further * PAGE / bytes_per_s[op]
+        return 1 / taken[op, 4, FULL] + further * PAGE / bytes_per_s[op]
 
     return Form(
         "iocost",
@@ -256,12 +263,12 @@ def _iocost(iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[
     )
 
 
-def _mclock(iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
-    constants: dict[str, float] = {f"{op}_iops": iops[op, 4, FULL] for op in OPS}
+def _mclock(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
+    constants: dict[str, float] = {f"{op}_iops": taken[op, 4, FULL] for op in OPS}
     constants |= {f"{op}_bytes_per_s": bytes_per_s[op] for op in OPS}
 
     def cost(op: Op, size_kib: int) -> float:
-        worth = bytes_per_s[op] / iops[op, 4, FULL]
+        worth = bytes_per_s[op] / taken[op, 4, FULL]
         return max(size_kib * KIB, worth) / bytes_per_s[op]
 
     return Form(
@@ -269,8 +276,8 @@ def _mclock(iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
     )
 
 
-def _head_time(iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
-    positioning_s = {op: 1 / iops[op, 4, 1] - 4 * KIB / bytes_per_s[op] for op in OPS}
+def _head_time(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
+    positioning_s = {op: 1 / taken[op, 4, 1] - 4 * KIB / bytes_per_s[op] for op in OPS}
     constants: dict[str, float] = {f"{op}_ms": 1000 * positioning_s[op] for op in OPS}
     constants |= {f"{op}_mb_per_s": bytes_per_s[op] / 1e6 for op in OPS}
 

@@ -33,7 +33,11 @@ def coefficients(
 
 
 def _show(found: Coefficients) -> None:
-    number = output.number
+
+    def number(value: float) -> str:
+        # A hundredth of a byte or of a request is no figure.
+        return output.number(round(value) if abs(value) >= 1000 else value)
+
     output.facts(
         f"{found.system}, random writes with the write cache off",
         [
