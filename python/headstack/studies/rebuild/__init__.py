@@ -198,7 +198,11 @@ def _load_sections(found: dict[tuple[str, int, int | None, int], loads.Loaded]) 
     text = (
         f"{loads.DRIVES} drives under {most} random requests a second of 8 KiB, two thirds of them reads; the points of a line are "
         f"rate limits. Without a load rebuilds go to their end; with one they are looked at for {loads.LOADED_S:g} s, on the outermost tracks. "
-        "Hours are those of 16 TB, and MB/s those of the whole surface: a load leaves as much of the time in every zone."
+        "Hours are those of 16 TB, and MB/s those of the whole surface: a load leaves as much of the time in every zone. "
+        "Without a limit the 99th percentile may fall as the load grows: each drive holds up to 32 commands and takes next what is "
+        "soonest there, which are the reads of the rebuild, one behind the other; the more requests wait, the sooner one of them is "
+        "as near. Drives that serve first come, first served, or one command at a time, keep requests waiting for less, and longer "
+        "as the load grows."
     )
     columns = ["array", "stripe unit (KiB)", "limit (MB/s)", "IOPS", "MB/s", "hours", "p50 (ms)", "p99 (ms)"]
     return [
