@@ -17,6 +17,9 @@ const FEWEST: usize = 8;
 /// of twelve batches it does in one case of eight.
 const BY_LOT: f64 = 1.5;
 
+/// And by so many before it surely is: of twelve batches in one case of a hundred.
+const SURELY: f64 = 2.5;
+
 /// Responses in the first batches.
 const SHORTEST: u64 = 4;
 
@@ -77,6 +80,23 @@ impl Batches {
         }
         let in_logarithms = std::f64::consts::LN_2 / f64::from(1 << STEPS_LOG2);
         variance_of_mean(&each(&|batch| batch.at(share))) * in_logarithms.powi(2) * more_than_chance
+    }
+}
+
+impl Batches {
+    /// By how much the logarithm of the quantile of this `share` may be too large or too small by chance: a step of the share down and up by
+    /// its standard error, by three where responses are alike from one to the next. Where responses are of two sorts, one more in a hundred
+    /// of a sort may take it from one to the other.
+    pub(crate) fn off(&self, share: f64) -> [f64; 2] {
+        let all = self.full.iter().fold(self.open.clone(), |all, batch| all.with(batch));
+        let step = all.at(share) as usize;
+        let by_lot = share * (1.0 - share) / all.count.max(1) as f64;
+        let shares: Vec<f64> = self.full.iter().map(|batch| batch.below(step)).collect();
+        let varies = if shares.len() < FEWEST { 0.0 } else { variance_of_mean(&shares) };
+        let off = if varies > SURELY * by_lot { 3.0 * varies.sqrt() } else { by_lot.sqrt() };
+        let in_logarithms = std::f64::consts::LN_2 / f64::from(1 << STEPS_LOG2);
+        [share - off, share + off]
+            .map(|to| (all.at(to.clamp(0.0, 1.0)) - all.at(share)).abs() * in_logarithms)
     }
 }
 
