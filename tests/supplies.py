@@ -112,6 +112,8 @@ SUPPLIES: dict[str, Callable[[Path], None]] = {
     "hp_c2490a.diskspecs": real("drives/hp_c2490a.diskspecs", "hp_c2490a*"),
     "hp_c2490a.parv": real("validate/hp_c2490a.parv"),
     "synthopen.parv": real("validate/synthopen.parv"),
+    "drives/hp-97560.toml": of_the_tree("drives/hp-97560.toml"),
+    "drives/hp-c2247a.toml": of_the_tree("drives/hp-c2247a.toml"),
     "drives/": _folder("drives"),
     "traces/run": _folder("blktrace/keks"),
     "host.trace": converted("hp-c2247a", "disksim-validate"),

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -168,3 +169,37 @@ def test_the_reference_pages_list_every_verb() -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'docs')!r}); import generate; print(*map(' '.join, generate.verbs(generate.command_line())), sep=chr(10))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()) == set(verbs.EXAMPLES)
+
+
+MADE = {"run.parquet", "streams.parquet", "results"}
+"""What another example leaves behind."""
+OWN = {"before.parquet", "after.parquet", "host.srt", "ticks.txt", "histogram.txt", "iostat.txt", "parts", "monday.csv", "tuesday.csv",
+       "cheetah9LP.diskspecs"}  # fmt: skip
+"""Files that only their reader can have: results, and traces of formats that no file of the tree is in."""
+OUTPUTS = ("--out", "--report", "--save", "--record", "-o")
+
+
+def test_every_file_of_an_example_is_in_the_tree_or_plainly_the_readers_own() -> None:
+    for verb, lines in verbs.EXAMPLES.items():
+        for line in lines:
+            words = shlex.split(line.partition(" > ~")[0])
+            named = [
+                word for before, word in pairwise(words)
+                if re.search(r"\.(toml|csv|srt|txt|parquet|trace|diskspecs)$", word) and (before not in OUTPUTS or ("calibrate" in line and before == "--record"))
+            ]  # fmt: skip
+            written = {"trace convert": 1, "trace capture": 1, "trace join": 0, "trace make": 0}.get(verb)
+            if written is not None:
+                del named[min(written, len(named) - 1)]
+            for word in named:
+                assert word in MADE | OWN or (ROOT / word).is_file(), line
+
+
+def test_examples_on_files_of_the_tree_run(tmp_path: Path) -> None:
+    for name in ("examples", "drives"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for verb in ("trace info", "trace analyze", "trace convert", "validate", "compare", "fleet"):
+        words = shlex.split(verbs.EXAMPLES[verb][0])[1:]
+        done = subprocess.run(
+            [sys.executable, "-m", "headstack", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (verb, done.stderr)

@@ -59,36 +59,39 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "drives": ("headstack drives list", "headstack drives show hp-97560"),
     "drives list": ("headstack drives list --csv",),
     "drives show": ("headstack drives show hp-97560", "headstack drives show hp-97560 --toml"),
-    "drives check": ("headstack drives check my-drive.toml", "headstack drives check nearline-22tb --deep"),
+    "drives check": ("headstack drives check drives/hp-97560.toml", "headstack drives check nearline-22tb --deep"),
     "drives sheet": ("headstack drives sheet nearline-18tb",),
     "drives import": ("headstack drives import cheetah9LP.diskspecs -o cheetah.toml",),
-    "trace": ("headstack trace info host.trace", "headstack trace analyze host.trace --report trace.html"),
-    "trace info": ("headstack trace info host.trace", "headstack trace info host.srt --device 0"),
-    "trace convert": ("headstack trace convert host.srt host.parquet --from 1h --to 2h",),
+    "trace": (
+        "headstack trace info examples/sample.csv",
+        "headstack trace analyze examples/sample.csv --report trace.html",
+    ),
+    "trace info": ("headstack trace info examples/sample.csv", "headstack trace info host.srt --device 0"),
+    "trace convert": ("headstack trace convert examples/sample.csv minute.parquet --from 10s --to 70s",),
     "trace formats": ("headstack trace formats",),
     "trace match": ("headstack trace match ticks.txt --histogram histogram.txt",),
     "trace ticks": ("headstack trace ticks histogram.txt",),
-    "trace analyze": ("headstack trace analyze host.trace --report trace.html",),
+    "trace analyze": ("headstack trace analyze examples/sample.csv --report trace.html",),
     "trace iostat": ("headstack trace iostat iostat.txt",),
     "trace capture": ("headstack trace capture /dev/sda host.parquet --for 10m",),
     "trace join": ("headstack trace join both.parquet monday.csv tuesday.csv --clocks follow",),
-    "trace make": ("headstack trace make more.parquet --like host.trace --requests 1000000",),
+    "trace make": ("headstack trace make more.parquet --like examples/sample.csv --requests 100000",),
     "simulate": (
         "headstack simulate hp-97560 --workload unix-like --report run.html",
-        "headstack simulate cheetah-9lp --trace host.trace --fit-lba wrap --out cheetah.parquet",
-        "headstack simulate hp-97560 --workload unix-like --set rotation_rpm=7200 --scheduler c-look",
+        "headstack simulate cheetah-9lp --trace examples/sample.csv --fit-lba wrap --out cheetah.parquet",
+        "headstack simulate hp-97560 --workload unix-like --scheduler c-look --out run.parquet",
     ),
     "validate": (
-        "headstack validate hp-c2200a --trace host.srt --device 0 --report scores.html",
+        "headstack validate hp-97560 --trace examples/sample.csv --report scores.html",
         "headstack validate hp-c2200a --trace host.srt --device 0 --phase-lock",
     ),
     "measure": (
         "headstack measure sim:hp-97560 skippy",
         "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml --report sdb.html",
-        "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3",
+        "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3 --record streams.parquet",
     ),
     "calibrate": (
-        "headstack calibrate hp-c2247a --trace host.trace --save fitted.toml",
+        "headstack calibrate hp-97560 --trace examples/sample.csv --parameters controller --save fitted.toml",
         "headstack calibrate maxtor-maxline-plus-ii --record streams.parquet --save streams.toml",
     ),
     "explain": (
@@ -96,20 +99,22 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack explain hp-97560 --from run.parquet --id 1234 --report request.html",
     ),
     "compare": (
-        "headstack compare before.parquet after.parquet --report compare.html",
+        "headstack compare drives/hp-97560.toml drives/hp-c2247a.toml --report compare.html",
         "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
         "headstack compare results --report sweep.html",
     ),
     "sweep": (
-        "headstack sweep dual-actuator.toml --out results",
-        "headstack sweep dual-actuator.toml --out results --resume",
-        "headstack sweep dual-actuator.toml --out results --dask local:2",
+        "headstack sweep examples/dual-actuator.toml --out results",
+        "headstack sweep examples/dual-actuator.toml --out results --resume",
+        "headstack sweep examples/dual-actuator.toml --out results --dask local:2",
     ),
     "fleet": (
-        "headstack fleet nearline-18tb --trace fleet.parquet",
+        "headstack fleet nearline-18tb --trace examples/sample.csv",
         "headstack fleet nearline-18tb --trace parts --dask local:2 --out devices.parquet",
     ),
-    "explore": ("headstack explore host.trace --candidates candidates.toml --fit-lba wrap --report explore.html",),
+    "explore": (
+        "headstack explore examples/sample.csv --candidates examples/candidates.toml --fit-lba wrap --report explore.html",
+    ),
     "cost": ("headstack cost --design four-platter --actuators 1,2,4",),
     "power": ("headstack power nearline-18tb",),
     "coefficients": ("headstack coefficients nearline-18tb",),
@@ -120,6 +125,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
+OF_A_CHECKOUT = "Files in examples/ and drives/ come with the source of headstack; other files are your own."
 OTHER_FORMS = "Besides --json: --csv prints the tables for other programs, --plain in ASCII, with no line wrapped."
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
@@ -128,6 +134,8 @@ def examples(verb: str) -> str:
     """The examples of a verb, as the end of its help."""
     known = EXAMPLES.get(verb, ())
     shown = [f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)] if known else []
+    if any(name in line for line in known for name in ("examples/", "drives/")):
+        shown.append(OF_A_CHECKOUT)
     return "\n\n".join([*shown, *([] if verb == "completion" else [OTHER_FORMS])])
 
 
