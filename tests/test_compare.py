@@ -17,6 +17,7 @@ from conftest import refused
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Metric, _words
 from headstack.errors import InputError
+from headstack.report.comparison import cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +120,20 @@ def test_a_share_changes_in_points() -> None:
     assert Limit.parse("demerit > +1%").is_broken(2.0, 3.1, "%")
 
 
+def test_points_may_be_said() -> None:
+    assert not Limit.parse("demerit > +0.5 points").is_broken(2.0, 2.02, "%")
+    assert Limit.parse("demerit > +0.5points").is_broken(2.0, 2.6, "%")
+    with pytest.raises(InputError, match="is in ms"):
+        Limit.parse("p99 > +5 points").is_broken(1.0, 2.0, "ms")
+    # What is told is what is compared: points.
+    share = Metric(2.170, 2.192, "%", None)
+    assert share.change_percent is None
+    assert _words(share) == "goes from 2.17 to 2.192 % (+0.022 points)"
+    assert cells("relative demerit", share)[4:6] == ("+0.022 points", "–")
+    told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
+    assert "itself in percent changes in points" in told
+
+
 def test_a_unit_that_does_not_fit_is_refused() -> None:
     for given, meant in [
         ("p99 > 3s", "p99 > 3000ms"),
@@ -180,6 +195,51 @@ def test_summaries_drive_files_and_traces(runs: Path, tmp_path: Path, ascii_trac
     mean = run_cli("compare", tmp_path / "one.csv", tmp_path / "two.csv", "--json").json()["compared"][0]
     assert mean["metrics"]["mean"]["change"] == pytest.approx(1.0)
     assert mean["requests_paired"] == 50
+
+
+def measured(path: Path, **values: float) -> Path:
+    """What `measure --json` would say of these."""
+    rows = [
+        {"name": name, "value": value, "unit": "ms" if name.endswith("_ms") else "", "ci95": None}
+        for name, value in values.items()
+    ]
+    path.write_text(json.dumps({"parameters": rows, "rotating": True}))
+    return path
+
+
+def test_what_tells_drives_apart_comes_first(tmp_path: Path) -> None:
+    one = measured(tmp_path / "one.json", rotation_ms=14.993, inward_seek_extra_ms=3.6e-7, write_after_read_ms=-0.015,
+                   head_switch_ms=1.6, cache_segments=1, rotation_rpm=4002, sectors_per_track=72)  # fmt: skip
+    two = measured(tmp_path / "two.json", rotation_ms=9.378, inward_seek_extra_ms=-1.0e-6, write_after_read_ms=2.466,
+                   head_switch_ms=0.2, cache_segments=1, rotation_rpm=6398, sectors_per_track=108)  # fmt: skip
+    found = headstack.compare([one, two])
+    assert found.answer() == (
+        "From one to two, rotational speed goes from 4,002 to 6,398 (+59.9 %); sectors per track go from 72 to 108 (+50 %)."
+    )
+    metrics = found.differences[0].metrics
+    # Values on either side of zero have no percentage.
+    assert metrics["write_after_read_ms"].change_percent is None
+    shown = run_cli("compare", one, two, "--report", tmp_path / "page.html").out
+    assert "seek before a write, later behind a read" in shown
+    tiles = re.findall(
+        r'class="label">(.*?), two</div><div class="value">(.*?)</div>', (tmp_path / "page.html").read_text()
+    )
+    assert [name for name, _ in tiles][:2] == ["rotational speed", "sectors per track"]
+    assert not {"the same", "+0.0 %"} & {value for _, value in tiles}
+    same = headstack.compare([one, measured(tmp_path / "three.json", cache_segments=1, inward_seek_extra_ms=-1e-6)])
+    assert "the same as one in all 2 values" in same.answer()
+
+
+def test_what_rounding_left_is_no_change() -> None:
+    assert cells("rotational speed", Metric(4002.0, 4001.9999999970, "rpm", None))[1:6] == (
+        "4,002",
+        "4,002",
+        "rpm",
+        "0",
+        "0",
+    )
+    assert cells("head switch", Metric(1.6, 1.60046, "ms", None))[1:6] == ("1.600", "1.600", "ms", "+0.0005", "+0.03")
+    assert cells("bus", Metric(10.0, 3.45, "MB/s", None))[1:3] == ("10.000", "3.450")
 
 
 def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) -> None:

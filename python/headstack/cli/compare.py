@@ -11,9 +11,8 @@ from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, TraceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from headstack import Comparison
+    from headstack.comparison.result import Difference
     from headstack.comparison.sweep import SweepComparison
 
 
@@ -34,7 +33,8 @@ def compare(
         Parameter(
             group=RUN,
             help="Exit with 1 if this holds of any of the others: a change `p99 > +5%`, `mean > +0.5ms`, or a value "
-            "`p99 > 20ms`. Of a sweep, values are asked of every point. Repeatable.",
+            "`p99 > 20ms`. What is itself in percent changes in points: `demerit > +0.5%` holds from 2.0 to 2.6 %. Of a sweep, values are "
+            "asked of every point. Repeatable.",
         ),
     ] = (),
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
@@ -91,15 +91,13 @@ def _show_files(found: Comparison) -> None:
         output.table(
             f"{each.name} against {found.sources[0].name}",
             COLUMNS,
-            [cells(name, metric) for name, metric in each.metrics.items()],
+            [cells(each.label(name), metric) for name, metric in each.metrics.items()],
             text_columns=(0, 3, 6, 7),
-            caption=_keys(each.metrics),
+            caption=_keys(each),
         )
 
 
-def _keys(metrics: Iterable[str]) -> str:
+def _keys(each: Difference) -> str:
     """The names for `--fail-if`, where readers see others."""
-    from headstack.comparison.labels import label
-
-    other = any(label(name) != name for name in metrics if name != "p999")
-    return f"for --fail-if: {', '.join(metrics)}" if other else ""
+    other = any(each.label(name) != name for name in each.metrics if name != "p999")
+    return f"for --fail-if: {', '.join(each.metrics)}" if other else ""

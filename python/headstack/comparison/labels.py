@@ -1,4 +1,4 @@
-"""What metrics are called for readers; `--fail-if` and JSON name them by their keys."""
+"""What metrics are called for readers where nothing else names them; `--fail-if` and JSON name them by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Limits for CI jobs: `p99 > +5%` fails where the 99th percentile has grown by more than 5 %."""
+"""Limits for CI jobs: `p99 > +5%` fails where the 99th percentile has grown by more than 5 %.
+
+A value that is itself in percent changes in points: `demerit > +0.5%` (or `+0.5 points`) fails where it went from 2 to
+2.6 %, not where it went from 2 to 2.02.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ class Limit:
 
     @classmethod
     def parse(cls, text: str) -> Limit:
-        """Read `METRIC > +5%`, `METRIC > +0.5ms`, `METRIC > 20ms`, or the same with `<`."""
+        """Read `METRIC > +5%`, `METRIC > +0.5ms`, `METRIC > +0.5 points`, `METRIC > 20ms`, or the same with `<`."""
         found = _FORM.fullmatch(text)
         if not found:
             raise InputError(
@@ -67,7 +71,8 @@ class Limit:
                 if relative
                 else change
             )
-        if self.unit not in ("", "%" if self.is_change else unit, unit):
+        in_points = "points" if unit == "%" and self.is_change else unit
+        if self.unit not in ("", "%" if self.is_change else unit, unit, in_points):
             hint = (
                 f"a change has its sign: `{self.metric} {'>' if self.is_upper else '<'} {self.bound:+g}%`"
                 if self.unit == "%"

@@ -17,7 +17,7 @@ from headstack.errors import InputError
 from headstack.sweeping.cells import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -100,12 +100,17 @@ def _beyond(limit: Limit, metric: Metric) -> str:
 
 @dataclass(frozen=True)
 class Metric:
-    """A value in the first and in the other, and the 95 % interval of the difference where it is known."""
+    """A value in the first and in the other, and the 95 % interval of the difference where it is known.
+
+    `label` and `has_ratio` are those of the values.
+    """
 
     first: float
     second: float
     unit: str
     ci95: tuple[float, float] | None
+    label: str = ""
+    has_ratio: bool = True
 
     @property
     def change(self) -> float:
@@ -114,8 +119,21 @@ class Metric:
 
     @property
     def change_percent(self) -> float | None:
-        """The same in percent of the first."""
-        return 100 * self.change / abs(self.first) if self.first else None
+        """The same in percent of the first; none of what lies around zero, or is in percent: its change is in points."""
+        if self.is_in_points or not self.has_ratio or not self.first:
+            return None
+        return 100 * self.change / abs(self.first)
+
+    @property
+    def is_in_points(self) -> bool:
+        """Whether the value is itself in percent, so that its change is told, and compared, in points."""
+        return self.unit == "%"
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether the change is below two nanoseconds, one for either value, or a millionth of the value."""
+        least = 1e-6 * max(abs(self.first), abs(self.second))
+        return abs(self.change) <= (max(least, 2e-6) if self.unit == "ms" else least)
 
     @property
     def is_clear(self) -> bool | None:
@@ -138,6 +156,12 @@ class Difference:
     metrics: dict[str, Metric]
     paired: pl.DataFrame | None
     demerit_ms: float | None
+    # What to tell first, of values in different units; empty where the metrics' own order does.
+    weighty: tuple[str, ...] = ()
+
+    def label(self, metric: str) -> str:
+        """What a metric is called for readers."""
+        return self.metrics[metric].label or label(metric)
 
 
 class Comparison:
@@ -216,6 +240,8 @@ def _difference(first: Source, other: Source, seed: int) -> Difference:
         if not shared:
             raise InputError(f"`{first.name}` and `{other.name}` have no value in common")
         metrics = {name: _of_values(first.values[name], other.values[name]) for name in shared}
+        if first.kind == "measurement":
+            return Difference(other.name, metrics, None, None, _by_weight(metrics))
         return Difference(other.name, metrics, None, None)
     joined = _paired(first.times, other.times)
     one, two = (first.times["ms"], other.times["ms"]) if joined is None else (joined["first_ms"], joined["second_ms"])
@@ -227,11 +253,34 @@ def _difference(first: Source, other: Source, seed: int) -> Difference:
 
 
 def _of_values(first: Value, second: Value) -> Metric:
-    change = second.value - first.value
-    if first.ci95 is None or second.ci95 is None:
-        return Metric(first.value, second.value, first.unit, None)
-    half = (first.ci95**2 + second.ci95**2) ** 0.5
-    return Metric(first.value, second.value, first.unit, (change - half, change + half))
+    change, interval = second.value - first.value, None
+    if first.ci95 is not None and second.ci95 is not None:
+        half = (first.ci95**2 + second.ci95**2) ** 0.5
+        interval = (change - half, change + half)
+    return Metric(first.value, second.value, first.unit, interval, first.label, first.has_ratio)
+
+
+CHIEF = (
+    "rotation_rpm", "sectors_per_track", "zones", "heads", "cylinders", "capacity_sectors", "seek_mean_ms",
+    "seek_longest_ms", "seek_single_ms",
+)  # fmt: skip
+"""What tells drives apart: told before anything else that differs by a percent."""
+
+
+def _by_weight(metrics: Mapping[str, Metric]) -> tuple[str, ...]:
+    """Values of a drive that differ: the chief ones first, then by percent, then those around zero."""
+
+    def weight(name: str) -> tuple[int, float]:
+        metric = metrics[name]
+        percent = metric.change_percent
+        # What may be chance comes behind what is none.
+        if percent is None or metric.is_clear is False:
+            return 3 + (metric.is_clear is False), -abs(metric.change)
+        if name in CHIEF and abs(percent) >= 1:
+            return 0, CHIEF.index(name)
+        return 1 if name != "rotation_ms" else 2, -abs(percent)
+
+    return tuple(sorted((name for name, metric in metrics.items() if not metric.is_rounding), key=weight))
 
 
 def _paired(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame | None:
@@ -251,12 +300,10 @@ def _is_broken(limit: Limit, difference: Difference) -> bool:
 def _sentence(first: str, each: Difference) -> str:
     names = [name for name in ("mean", "p99", "demerit", "mae") if name in each.metrics]
     if not names:
-        # Of values in different units, the two that differ most in percent.
-        changes = {name: abs(metric.change_percent or 0.0) for name, metric in each.metrics.items()}
-        names = sorted((name for name, change in changes.items() if change), key=lambda name: -changes[name])[:2]
+        names = list(each.weighty[:2])
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
-    parts = [f"{label(name)} {_words(each.metrics[name], label(name))}" for name in names]
+    parts = [f"{each.label(name)} {_words(each.metrics[name], each.label(name))}" for name in names]
     how = "" if each.paired is None else f"; paired, same {len(each.paired):,} requests"
     return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
 
@@ -273,7 +320,9 @@ def _words(metric: Metric, name: str = "") -> str:
     # Zones and heads go, sectors per track go; the mean and p99 go alone.
     goes = "go" if re.match(r"[a-z]+[^s ]s\b", name) else "goes"
     text = f"{goes} from {first} to {second}{unit}"
-    if metric.change_percent is not None and metric.unit != "%":
+    if metric.is_in_points:
+        text += f" ({metric.change:+.3g} points)"
+    elif metric.change_percent is not None:
         text += f" ({metric.change_percent:+.3g} %)"
     if metric.is_clear is False:
         text += ", which may be chance"

@@ -25,11 +25,16 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Value:
-    """A number with the half width of its 95 % interval, where that is known."""
+    """A number with the half width of its 95 % interval, where that is known.
+
+    `label` is what readers see where the key says too little; `has_ratio` is false of differences, which lie around zero.
+    """
 
     value: float
     unit: str
     ci95: float | None = None
+    label: str = ""
+    has_ratio: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,10 +95,17 @@ def _known(path: Path, document: Any, time: str) -> Source | None:
     if isinstance(document, dict) and f"{time}_ms" in document and "phases_ms" in document:
         return Source(path.name, "run", _summary(document[f"{time}_ms"]))
     if isinstance(document, dict) and isinstance(document.get("parameters"), list) and "rotating" in document:
-        found = (each for each in document["parameters"] if each["value"] is not None)
-        values = {each["name"]: Value(float(each["value"]), each["unit"], each["ci95"]) for each in found}
+        values = {each["name"]: _parameter(each) for each in document["parameters"] if each["value"] is not None}
         return Source(path.name, "measurement", values)
     return None
+
+
+def _parameter(found: Mapping[str, Any]) -> Value:
+    """What probes found, by the name that `measure` shows."""
+    from headstack.report.findings import DIFFERENCES, name
+
+    key = found["name"]
+    return Value(float(found["value"]), found["unit"], found["ci95"], name(key), key not in DIFFERENCES)
 
 
 def _summary(times: dict[str, Any]) -> dict[str, Value]:

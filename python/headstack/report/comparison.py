@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headstack import __version__
-from headstack.comparison.labels import label
 from headstack.comparison.resampling import BLOCKS, DRAWS
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -29,12 +28,16 @@ def comparison_page(comparison: Comparison) -> Page:
             f"The distributions are {number(each.demerit_ms, 3)} ms apart (demerit). Intervals: {DRAWS} resamples of "
             f"{BLOCKS} blocks of neighbouring requests{', the same in both' if each.paired is not None else ''}."
         )  # fmt: skip
-        rows = [list(cells(name, metric)) for name, metric in each.metrics.items()]
+        rows = [list(cells(each.label(name), metric)) for name, metric in each.metrics.items()]
         sections.append(Section(f"{each.name} against {first}", text, columns=list(COLUMNS), rows=rows))
     numbers = [
-        Number(f"{label(name)}, {each.name}", _change(metric), f"{number(metric.second, 3)} {metric.unit}")
+        Number(
+            f"{each.label(name)}, {each.name}",
+            _change(each.metrics[name]),
+            f"{_pair(each.metrics[name])[1]} {each.metrics[name].unit}",
+        )
         for each in comparison.differences[:2]
-        for name, metric in list(each.metrics.items())[:4]
+        for name in list(dict.fromkeys([*each.weighty, *each.metrics]))[:4]
     ]
     return Page(
         title=f"{' and '.join(each.name for each in comparison.differences)} against {first}",
@@ -53,7 +56,7 @@ def _noun(comparison: Comparison) -> str:
 
 
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
-    """A row for a metric, as `COLUMNS` names the cells."""
+    """A row for a metric by the name that readers see, as `COLUMNS` names the cells."""
     percent = metric.change_percent
     interval = "–" if metric.ci95 is None else f"{metric.ci95[0]:+,.3f} to {metric.ci95[1]:+,.3f}"
     clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
@@ -61,25 +64,37 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
     if metric.ci95 is not None and max(map(abs, metric.ci95)) < 1e-9 * max(1.0, abs(metric.first)):
         clear = "the same"
     return (
-        label(name), _value(metric.first), _value(metric.second), metric.unit,
-        _signed(metric),
-        "–" if percent is None else f"{percent:+.2f}", interval, clear,
+        name, *_pair(metric), metric.unit, _signed(metric),
+        "–" if percent is None else "0" if metric.is_rounding else _percent(percent), interval, clear,
     )  # fmt: skip
 
 
-def _value(value: float) -> str:
-    return number(int(value)) if float(value).is_integer() else number(float(value), 3)
+def _pair(metric: Metric) -> tuple[str, str]:
+    """Both values, with the same decimals: none where both are whole, but for what rounding left."""
+    values = float(metric.first), float(metric.second)
+    decimals = 0 if all(abs(value - round(value)) <= 1e-9 * abs(value) for value in values) else 3
+    first, second = (number(round(value) if decimals == 0 else value, decimals) for value in values)
+    return first, second
 
 
 def _signed(metric: Metric) -> str:
-    if not metric.change:
+    if metric.is_rounding:
         return "0"
-    counts = float(metric.first).is_integer() and float(metric.second).is_integer()
-    return f"{metric.change:+,.0f}" if counts else f"{metric.change:+,.3f}"
+    whole = all("." not in value for value in _pair(metric))
+    # A change that three decimals do not show is written out.
+    least = 0.0 if whole else 0.0005
+    text = f"{metric.change:+,.{0 if whole else 3}f}" if abs(metric.change) >= least else f"{metric.change:+.1g}"
+    return f"{text} points" if metric.is_in_points else text
+
+
+def _percent(percent: float) -> str:
+    return f"{percent:+.2f}" if abs(percent) >= 0.005 else f"{percent:+.1g}"
 
 
 def _change(metric: Metric) -> str:
-    if metric.unit == "%":
+    if metric.is_rounding:
+        return "the same"
+    if metric.is_in_points:
         return f"{metric.change:+,.3g} points"
     if metric.change_percent is None:
         return f"{metric.change:+,.3g} {metric.unit}"

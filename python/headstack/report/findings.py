@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
     from headstack.results.measurements import BandwidthFit, ReplayScores
 
+DIFFERENCES = frozenset(
+    ("read_after_read_ms", "write_after_read_ms", "write_settle_difference_ms", "inward_seek_extra_ms")
+)
+"""Values that may lie on either side of zero: no percentage of them means anything."""
 NAMES = {
+    "rotation_ms": "time of a revolution",
+    "write_settle_difference_ms": "seek before a write, longer than before a read",
+    "inward_seek_extra_ms": "seek inwards, longer than the mean of both ways",
     "mtm_ms": "minimum time to media, writes",
     "mtm_read_ms": "minimum time to media, reads",
     "head_positioning_ms": "head positioning (width of the dive)",

@@ -12,7 +12,9 @@ class MetricChange(TypedDict):
     second: float
     unit: str
     change: float
+    """Of what is itself in percent: in points."""
     change_percent: Figure
+    """Of the first; null where that is zero, and of what lies around zero or is itself in percent."""
     change_ci95: list[float] | None
 
 
