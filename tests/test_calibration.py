@@ -192,7 +192,7 @@ def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Pa
     words = ("calibrate", DRIVE, "--trace", measured, "--parameters", UNUSED, "--rounds", "1", "--report", page)
     error = run(*words, "--json").json()["test"]["after"]["per_request"]["mae_percent"]
     text = page.read_text()
-    assert "No parameter was changed: on requests that were not fitted" in text
+    assert "No parameter was changed: on the part not fitted, the error per request stays" in text
     assert f"the error per request stays {error:.2f} % of the mean" in text
     assert "wrong before" not in text  # a head without rows
 
