@@ -46,6 +46,12 @@ def found(measured: Path) -> headstack.Calibration:
     return headstack.calibrate(DRIVE, measured, parameters=FITTED)
 
 
+def test_parameters_are_a_list(tmp_path: Path) -> None:
+    with pytest.raises(headstack.InputError, match="`parameters` is a string") as refusal:
+        headstack.calibrate("hp-97560", tmp_path / "any.trace", parameters="mechanics")
+    assert refusal.value.hint == "give parameters=['mechanics']"
+
+
 def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:
     rows = {row["name"]: row for row in found.summary["parameters"]}
     assert set(rows) == set(FITTED)
@@ -54,6 +60,7 @@ def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:
         assert row["after"] == pytest.approx(real, rel=0.02, abs=0.03), row
         assert row["wrong"], row
         assert row["identifiable"], row
+        assert row["ci95"] is not None
         low, high = row["ci95"]
         assert low <= row["after"] <= high
         assert not low <= row["before"] <= high

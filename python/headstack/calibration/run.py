@@ -81,6 +81,8 @@ def calibrate(
         The system is not one drive, the trace has no measured times or too few, or a parameter is not known.
     """
     _core.check_number("rounds", rounds)
+    if isinstance(parameters, str):
+        raise InputError("`parameters` is a string, and a list is needed", f"give parameters=[{parameters!r}]")
     built = as_system(system, overrides)
     if len(built.drives) != 1:
         raise InputError(
