@@ -61,7 +61,7 @@ def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:
         assert row["wrong"], row
         assert row["identifiable"], row
         assert row["ci95"] is not None
-        low, high = row["ci95"]
+        low, high = row["ci95"] or []
         assert low <= row["after"] <= high
         assert not low <= row["before"] <= high
     assert rows[RIGHT]["after"] == pytest.approx(0.05665, abs=0.05)
