@@ -172,8 +172,11 @@ impl EventRun<'_, '_> {
         let at = request.arrival;
         if !self.is_counting && self.output.recorder.counts(self.engine.next_id(), at) {
             self.is_counting = true;
-            self.end.counted_from = if self.engine.next_id() == 0 { Nanos::ZERO } else { at };
-            self.engine.restart_statistics(self.end.counted_from);
+            // All counts from the beginning on where the first request does: drives may have been rebuilt before it came.
+            if self.engine.next_id() > 0 {
+                self.end.counted_from = at;
+                self.engine.restart_statistics(at);
+            }
         }
         self.engine.submit(request, user)?;
         self.end.reach(at);

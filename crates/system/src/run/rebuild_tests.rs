@@ -192,6 +192,34 @@ fn more_failures_than_a_level_survives_end_the_run_and_say_what_is_lost() {
     assert!(summary.rebuilds[1].began_s.is_none(), "there is one spare");
 }
 
+/// The last unit of 64 KiB by which a mirror is rebuilt is a short one on this drive.
+#[test]
+fn all_of_a_mirror_is_no_more_than_the_volume() {
+    let system = system("raid-1", 2, "failed_drives = [1]\nfailures = [{ drive = 0, at_s = 1.0 }]");
+    let sectors = system.volumes[0].sectors();
+    assert_ne!(sectors % 128, 0);
+    let loss = go(&system, load(3, 60)).1.data_loss.unwrap();
+    assert_eq!((loss.lost_sectors, loss.lost_share), (sectors, 1.0), "{loss:?}");
+    assert_eq!((loss.first_lba, loss.last_lba), (0, sectors - 1));
+}
+
+/// A rebuild that is over when the first request comes is in the books as it is beside an earlier one.
+#[test]
+fn what_is_rebuilt_before_the_first_request_counts() {
+    let system = system("raid-1", 2, "spares = [SPARE]\nfailures = [{ drive = 0, at_s = 1.0 }]");
+    let [early, late] = [0, 300].map(|at_s| {
+        let at = Nanos(at_s * 1_000_000_000);
+        let (rebuild, summary) = rebuilt(&system, vec![Request::new(at, Op::Read, Lba(0), 8)]);
+        let busy_s = |drive: usize| summary.drives[drive].utilisation * summary.simulated_s;
+        let commands = summary.drives.iter().map(|drive| drive.commands).sum::<u64>();
+        assert!(summary.simulated_s >= at_s as f64);
+        (commands, busy_s(1) + busy_s(2), rebuild.hours)
+    });
+    assert!(early.0 > 50 && early.0 == late.0, "{early:?} {late:?}");
+    assert!((early.1 / late.1 - 1.0).abs() < 0.01, "{early:?} {late:?}");
+    assert!((early.2.unwrap() / late.2.unwrap() - 1.0).abs() < 0.01, "{early:?} {late:?}");
+}
+
 #[test]
 fn a_replay_with_failures_is_refused_and_so_is_what_cannot_be() {
     let system = system("raid-1", 2, "spares = [SPARE]\nfailed_drives = [0]");

@@ -61,8 +61,10 @@ pub(super) fn run(
         replay.pass(issued.at);
         if !is_counting && output.recorder.counts(id, issued.request.arrival) {
             is_counting = true;
-            replay.end.counted_from = if count == 1 { Nanos::ZERO } else { issued.at };
-            replay.engine.restart_statistics(replay.end.counted_from);
+            if count > 1 {
+                replay.end.counted_from = issued.at;
+                replay.engine.restart_statistics(issued.at);
+            }
         }
         if !replay.serve(&issued, output)? {
             break;

@@ -253,8 +253,10 @@ impl Array {
             }
             for member in (0..data).filter(missing) {
                 let first = (stripe * data as u64 + member as u64) * self.unit;
+                // The last unit of a mirror may be a short one.
+                let Span { from, to, .. } = self.span(Band { stripe, from: 0, to: self.unit }, member);
                 let (count, [begin, _]) = lost.unwrap_or((0, [first, first]));
-                lost = Some((count + self.unit, [begin, first + self.unit - 1]));
+                lost = Some((count + to - from, [begin, first + to - from - 1]));
             }
         }
         lost
