@@ -87,9 +87,13 @@ pub enum ParityLayout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SmallWrites {
-    /// Whichever reads from fewer drives; where both read from as many, read-modify-write, which leaves the other drives alone.
+    /// Whichever reads from fewer drives, for all of the write in a stripe; where both read from as many, the one with fewer commands, then
+    /// read-modify-write, which leaves the other drives alone.
     #[default]
     FewestReads,
+    /// As Linux md: whichever reads from fewer drives, for each range of offsets in the units by itself; where both read from as many,
+    /// reconstruct-write.
+    AsMd,
     /// Read the old data and the old parity, then write both anew.
     ReadModifyWrite,
     /// Read the rest of the stripe, then write data and parity.

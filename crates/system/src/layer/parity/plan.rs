@@ -38,6 +38,12 @@ struct Planning<'a> {
     array: &'a Array,
 }
 
+/// The same sectors of the units of a stripe, and the data members of which they are written.
+struct WrittenBand {
+    band: Band,
+    written: Vec<usize>,
+}
+
 impl Planner {
     /// What a read takes: its sectors, or, where they are not there, as many others of the stripe as tell them.
     pub(crate) fn read(self, array: &Array, lba: u64, sectors: u32) -> Plan {
@@ -119,6 +125,7 @@ impl Planning<'_> {
             SmallWrites::ReadModifyWrite => true,
             SmallWrites::ReconstructWrite => false,
             SmallWrites::FewestReads => written.len() + self.members() - data <= others,
+            SmallWrites::AsMd => written.len() + self.members() - data < others,
         };
         let is_whole = |band: &Band| band.to - band.from == self.array.unit;
         if modifies && !(others == 0 && written.iter().all(|(_, band)| is_whole(band))) {
@@ -145,46 +152,69 @@ impl Planning<'_> {
         edges.sort_unstable();
         edges.dedup();
         let stripe = self.place(chunks[0]).0;
-        for edge in edges.windows(2) {
+        let bands = edges.windows(2).map(|edge| {
             let band = Band { stripe, from: edge[0], to: edge[1] };
             let is_written = |chunk: &&Chunk| chunk.from <= band.from && chunk.to >= band.to;
-            let written: Vec<usize> =
-                chunks.iter().filter(is_written).map(|chunk| self.place(*chunk).1).collect();
-            if !written.is_empty() {
-                self.write_band(band, &written, plan);
+            let written = chunks.iter().filter(is_written).map(|chunk| self.place(*chunk).1).collect();
+            WrittenBand { band, written }
+        });
+        let bands: Vec<_> = bands.filter(|band| !band.written.is_empty()).collect();
+        let parities = self.parities(stripe);
+        for WrittenBand { band, written } in &bands {
+            let written = written.iter().filter(|member| self.array.is_present(stripe, **member));
+            plan.data.extend(written.map(|&member| self.span(*band, member)));
+            plan.parity.extend(parities.iter().map(|&member| self.span(*band, member)));
+        }
+        if !parities.is_empty() {
+            plan.reads.extend(self.reads_of_stripe(&bands));
+        }
+    }
+
+    /// The parities of a stripe that are there.
+    fn parities(&self, stripe: u64) -> Vec<usize> {
+        (self.data()..self.members()).filter(|&member| self.array.is_present(stripe, member)).collect()
+    }
+
+    /// What is read for the parity of the bands of a stripe that are written.
+    fn reads_of_stripe(&self, bands: &[WrittenBand]) -> Vec<Span> {
+        let all = |modifies| bands.iter().flat_map(|band| self.reads_of_band(band, modifies)).collect();
+        match self.planner.small_writes {
+            SmallWrites::ReadModifyWrite => all(true),
+            SmallWrites::ReconstructWrite => all(false),
+            SmallWrites::FewestReads => self.fewer(all(true), all(false)),
+            SmallWrites::AsMd => {
+                let of_band =
+                    |band| self.fewer(self.reads_of_band(band, false), self.reads_of_band(band, true));
+                bands.iter().flat_map(of_band).collect()
             }
         }
     }
 
-    fn write_band(&self, band: Band, written: &[usize], plan: &mut Plan) {
-        let data = self.data();
+    /// Of two ways to read the one that takes fewer drives, then fewer commands.
+    fn fewer(&self, one: Vec<Span>, other: Vec<Span>) -> Vec<Span> {
+        let cost = |reads: &Vec<Span>| {
+            let commands = joined_over(reads.clone(), self.planner.join_gap);
+            (commands.chunk_by(|a, b| a.drive == b.drive).count(), commands.len())
+        };
+        if cost(&one) <= cost(&other) { one } else { other }
+    }
+
+    /// What is read for the parity of a band: the old data and parity or the rest of the stripe, if both can be.
+    fn reads_of_band(&self, WrittenBand { band, written }: &WrittenBand, modifies: bool) -> Vec<Span> {
         let alive = |member: &usize| self.array.is_present(band.stripe, *member);
-        let parities: Vec<usize> = (data..self.members()).filter(alive).collect();
-        let rest: Vec<usize> = (0..data).filter(|member| !written.contains(member)).collect();
+        let rest: Vec<usize> = (0..self.data()).filter(|member| !written.contains(member)).collect();
         let spans =
-            |members: &[usize]| members.iter().map(|&member| self.span(band, member)).collect::<Vec<_>>();
-        let modify = written.iter().all(alive).then(|| spans(&[written, &parities].concat()));
-        let reconstruct = rest.iter().all(alive).then(|| spans(&rest));
-        plan.data
-            .extend(written.iter().filter(|member| alive(member)).map(|&member| self.span(band, member)));
-        plan.parity.extend(spans(&parities));
-        if parities.is_empty() {
-            return;
-        }
-        plan.reads.extend(match (modify, reconstruct) {
-            (_, Some(none)) if none.is_empty() => none,
-            (Some(modify), Some(reconstruct)) => {
-                let modifies = match self.planner.small_writes {
-                    SmallWrites::ReadModifyWrite => true,
-                    SmallWrites::ReconstructWrite => false,
-                    SmallWrites::FewestReads => modify.len() <= reconstruct.len(),
-                };
-                if modifies { modify } else { reconstruct }
-            }
-            (Some(only), None) | (None, Some(only)) => only,
+            |members: &[usize]| members.iter().map(|&member| self.span(*band, member)).collect::<Vec<_>>();
+        let may_modify = written.iter().all(alive);
+        let may_reconstruct = rest.iter().all(alive);
+        if rest.is_empty() || may_reconstruct && !(modifies && may_modify) {
+            spans(&rest)
+        } else if may_modify {
+            spans(&[written.as_slice(), &self.parities(band.stripe)].concat())
+        } else {
             // Of what is written and of what is not a drive has failed: the stripe is worked out first.
-            (None, None) => self.array.enough(band).collect(),
-        });
+            self.array.enough(*band).collect()
+        }
     }
 }
 
@@ -279,6 +309,31 @@ mod tests {
         }
     }
 
+    /// One way for all of a write in a stripe. Six units of data: what is written in part.
+    #[test]
+    fn the_fewest_drives_are_those_of_one_whole_way() {
+        use SmallWrites::{AsMd, FewestReads, ReadModifyWrite, ReconstructWrite};
+        let drives = |spans: &[Span]| spans.iter().map(|span| span.drive).collect::<BTreeSet<_>>().len();
+        let reads = |policy, lba, count| {
+            let plan = array(7, 1, &[], policy).write(lba, count);
+            (drives(&plan.reads), plan.reads.len())
+        };
+        // Half of the first unit, two, and a quarter of the next.
+        assert_eq!(reads(FewestReads, 4, 22), (4, 4));
+        assert_eq!(reads(AsMd, 4, 22), (7, 9), "each offset by itself");
+        assert_eq!(reads(FewestReads, 6, 4), reads(ReadModifyWrite, 6, 4));
+        for lba in 0..6 * UNIT {
+            for count in 1..=(6 * UNIT - lba) as u32 {
+                let ways = [ReadModifyWrite, ReconstructWrite].map(|policy| reads(policy, lba, count));
+                assert_eq!(reads(FewestReads, lba, count), ways[0].min(ways[1]), "{lba}, {count}");
+            }
+        }
+        // Where both read from as many drives md reconstructs.
+        let four = |policy| array(4, 1, &[], policy).write(0, 2).reads;
+        assert_eq!(four(FewestReads), four(ReadModifyWrite));
+        assert_eq!(four(AsMd), four(ReconstructWrite));
+    }
+
     /// Commands of DiskSim 4.0 for three writes to its nine disks with units of 64 blocks, as it was seen to send them.
     #[test]
     fn whole_units_of_parity_and_joined_neighbours_are_as_in_disksim() {
@@ -356,8 +411,8 @@ mod tests {
     }
 
     fn policy() -> impl Strategy<Value = SmallWrites> {
-        use SmallWrites::{FewestReads, ReadModifyWrite, ReconstructWrite};
-        prop::sample::select(vec![FewestReads, ReadModifyWrite, ReconstructWrite])
+        use SmallWrites::{AsMd, FewestReads, ReadModifyWrite, ReconstructWrite};
+        prop::sample::select(vec![FewestReads, AsMd, ReadModifyWrite, ReconstructWrite])
     }
 
     proptest! {
