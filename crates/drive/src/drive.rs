@@ -148,7 +148,9 @@ impl Drive {
     #[inline]
     pub fn take_work(&mut self) -> impl Iterator<Item = Worked> + '_ {
         let curve = self.model.spec().power.is_some().then_some(&self.model.mechanics.curve);
-        let coil = move |moved| curve.map_or(Nanos::ZERO, |curve| curve.coil_time(moved));
+        let reach = &self.model.reach;
+        let coil =
+            move |(from, to)| curve.map_or(Nanos::ZERO, |curve| curve.coil_time(reach.distance(from, to)));
         let spans = self.parts.mechanism.take_spans();
         spans.map(move |Span { from, to, moved }| Worked { from, to, coil: coil(moved) })
     }

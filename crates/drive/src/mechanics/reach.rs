@@ -43,6 +43,11 @@ impl Reach {
         (cylinder % self.band, surface + cylinder / self.band * self.surfaces)
     }
 
+    /// How far an arm goes from one cylinder to another.
+    pub fn distance(&self, from: u32, to: u32) -> u32 {
+        (from % self.band).abs_diff(to % self.band)
+    }
+
     /// How many positions an arm has over so many cylinders.
     pub(crate) fn positions(&self, cylinders: u32) -> u32 {
         cylinders.min(self.band)

@@ -139,6 +139,20 @@ impl Arms {
         here.fixed.map(|over| Still { over, later: self.next_heads().map_or(Angle::ZERO, later) })
     }
 
+    /// From which cylinder an arm moves where the heads at work go from one track to another: heads that stand still go nowhere, and
+    /// where they cannot go on an arm does, from where it rests.
+    #[inline]
+    pub(super) fn sets_out(&self, from: Arm, to: Arm) -> u32 {
+        let here = &self.stands[self.at_work];
+        let Some((first, last)) = here.fixed else { return from.cylinder };
+        let is_over = |arm: Arm| (first..=last).contains(&arm.cylinder);
+        match (is_over(from), is_over(to), self.next_heads()) {
+            (_, true, _) => to.cylinder,
+            (true, false, Some(next)) => next.arm.cylinder,
+            (true, false, None) | (false, false, _) => from.cylinder,
+        }
+    }
+
     /// From when on all of them are free, whether in use or not: when it is that an arm was found to be out of use changes
     /// nothing. The one put to work last is free at `free_at`.
     pub(super) fn last_free(&self, free_at: Nanos) -> Nanos {

@@ -85,6 +85,9 @@ pub(crate) struct Release {
     pub(crate) arm: Arm,
 }
 
+/// A move that is none, or that is told with other work.
+const NOWHERE: (u32, u32) = (0, 0);
+
 impl Mechanism {
     /// At rest over the first track of the layout. `seed` drives the spindle's drift and the uniform rotational delay.
     pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
@@ -271,7 +274,7 @@ impl Mechanism {
             self.rests.push(Rest { since, woken: at, ready: self.free_at });
         }
         self.last_work = Work::Wake;
-        self.note(Work::Wake, at, self.free_at, 0);
+        self.note(Work::Wake, at, self.free_at, NOWHERE);
         self.arms.hold_until(self.free_at);
     }
 
@@ -376,7 +379,7 @@ impl Mechanism {
         let duration = Nanos::from_ms(recalibration.duration_ms);
         self.free_at = begin + duration;
         self.last_work = Work::Recalibration;
-        self.note(Work::Recalibration, begin, self.free_at, 0);
+        self.note(Work::Recalibration, begin, self.free_at, NOWHERE);
         self.recalibration_due = begin + Nanos::from_s(recalibration.interval_s);
         self.arms.hold_until(self.free_at);
     }
@@ -389,7 +392,7 @@ impl Mechanism {
     /// Gives the mechanism back at `at`, the arm being where the work ended.
     #[inline]
     pub(crate) fn release(&mut self, work: Work, claimed: Nanos, at: Nanos, arm: Arm) {
-        let moved = self.arm.cylinder.abs_diff(arm.cylinder);
+        let moved = (self.arms.sets_out(self.arm, arm), arm.cylinder);
         self.arm = arm;
         self.free_at = at;
         self.last_work = work;
@@ -398,7 +401,7 @@ impl Mechanism {
 
     /// Read-ahead under way becomes the work of a command from `from` until `done`.
     pub(crate) fn take_over(&mut self, from: Nanos, done: Nanos) {
-        self.note(Work::Command, from, done, 0);
+        self.note(Work::Command, from, done, NOWHERE);
         self.free_at = self.free_at.max(done);
         self.last_work = Work::Command;
     }
@@ -414,12 +417,12 @@ impl Mechanism {
 
     /// It is at work, and where the arm ends is told with other work or not at all (a command of constant duration).
     pub(crate) fn book(&mut self, from: Nanos, to: Nanos) {
-        self.note(Work::Command, from, to, 0);
+        self.note(Work::Command, from, to, NOWHERE);
     }
 
-    /// It is at work from `from` to `to`, and the arm ends so many cylinders away from where it began.
+    /// It is at work from `from` to `to`, and the arm moved between two cylinders.
     #[inline]
-    fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: u32) {
+    fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: (u32, u32)) {
         self.busy.add(work, to.saturating_sub(from));
         if self.keeps_spans {
             if self.told_spans == self.spans.len() {

@@ -40,6 +40,6 @@ fn mechanisms_that_differ_in_one_thing_go_on_in_different_ways() {
     }
     // What it did before is over.
     let mut other = mechanism(1);
-    other.note(Work::Command, Nanos(1), Nanos(2), 5);
+    other.note(Work::Command, Nanos(1), Nanos(2), (0, 5));
     assert!(one.has_same_future(&other));
 }

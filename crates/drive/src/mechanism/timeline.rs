@@ -15,12 +15,12 @@ pub struct Worked {
     pub coil: Nanos,
 }
 
-/// From when to when it works, and over how many cylinders.
+/// From when to when it works, and between which cylinders, as the heads at work know them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) from: Nanos,
     pub(crate) to: Nanos,
-    pub(crate) moved: u32,
+    pub(crate) moved: (u32, u32),
 }
 
 /// Time the mechanism worked, by kind. Read-ahead counts as rest: it gives way to everything.

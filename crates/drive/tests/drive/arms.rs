@@ -155,6 +155,33 @@ fn an_arm_seeks_under_heads_that_stand_still() {
     assert!(near(arm.phases.seek, 2.5), "{arm:?}");
 }
 
+/// The plain drive's seeks tell no acceleration: the coil works for all of 2 + 0.1·(d − 1) ms over d cylinders of 400 sectors.
+#[test]
+fn the_coil_works_for_how_far_the_arm_goes() {
+    let coils = |arms: &str, reads: &[(u64, u32)]| -> Vec<f64> {
+        let watts = "power = { rated_rpm = 6000.0, idle_w = 5.0, seek_w = 9.0, rotation_w = 5.0, read_w = 5.0, write_w = 5.0 }\n";
+        let mut drive = drive_with(arms, watts);
+        drive.keep_work();
+        let mut at = Nanos::ZERO;
+        let mut coil = |&(lba, sectors): &(u64, u32)| {
+            at = serve(&mut drive, at + ms(50.0), command(0, Op::Read, lba, sectors)).finish;
+            drive.take_work().map(|work| work.coil.as_ms()).sum()
+        };
+        reads.iter().map(&mut coil).collect()
+    };
+    let same = |found: &[f64], expected: &[f64]| {
+        let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5);
+        assert!(close && found.len() == expected.len(), "{found:?}, not {expected:?}");
+    };
+    // One head a surface, and bands of 25 cylinders.
+    let over = [75, 80, 30].map(|cylinder| (cylinder * 400, 1));
+    same(&coils("count = 1", &over), &[9.4, 2.4, 6.9]);
+    same(&coils("heads_per_surface = 4, head_placement = \"radial\"", &over), &[0.0, 2.4, 0.0]);
+    // Heads that stand still move not at all; where they cannot go on the arm comes from cylinder 60.
+    let fixed = "fixed_heads = [{ first_cylinder = 0, last_cylinder = 22 }]";
+    same(&coils(fixed, &[(60 * 400, 1), (10 * 400, 1), (23 * 400 - 1, 2)]), &[7.9, 0.0, 5.6]);
+}
+
 fn drive_with(arms: &str, extra: &str) -> Drive {
     drive(&format!("arms = {{ {arms} }}\n{extra}buffer = {{ size_kib = 64.0 }}\n{FAST_BUS}\n"))
 }
