@@ -216,6 +216,8 @@ pub(crate) struct UnitUse {
     pub(crate) held_back: u64,
     /// How long the drive was in its power conditions.
     pub(crate) rests: RestTimes,
+    /// How long it had failed, at the end.
+    pub(crate) off: Nanos,
 }
 
 impl UnitUse {
@@ -443,6 +445,11 @@ impl UnitBook {
         self.load.value()
     }
 
+    /// Since when it counts.
+    pub(crate) fn since(&self) -> Nanos {
+        self.mechanism.since
+    }
+
     /// Until when the drive was left alone in a run that ends at `end`: until the commands in hand came, if there are some.
     pub(crate) fn left_alone_until(&self, end: Nanos) -> Nanos {
         let in_hand = self.loaded_since.filter(|_| self.load.value() > 0);
@@ -484,6 +491,7 @@ impl UnitBook {
             load_max: self.load.max(),
             held_back: self.held_back.counted(),
             rests: self.rests.times(),
+            off: Nanos::ZERO,
         }
     }
 }

@@ -389,7 +389,9 @@ impl Engine {
     /// What is buffered goes to the media.
     pub(crate) fn drain(&mut self) {
         let mut works = Vec::new();
-        for (index, unit) in self.units.iter_mut().enumerate() {
+        let has_failed: Vec<bool> =
+            (0..self.units.len()).map(|unit| self.failed_at(unit).is_some()).collect();
+        for (index, unit) in self.units.iter_mut().enumerate().filter(|(index, _)| !has_failed[*index]) {
             unit.drive.drain(&mut works);
             self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
         }
@@ -397,15 +399,32 @@ impl Engine {
 
     /// What was used since the last restart of the statistics, up to `end`, where the run ends.
     pub(crate) fn used(&mut self, end: Nanos) -> Usage {
-        for unit in 0..self.units.len() {
-            let until = self.ledger.units[unit].left_alone_until(end);
-            // Commands may wait for the bus, and the drive not know of them.
-            if self.ledger.units[unit].load() == 0 || self.units[unit].drive.may_have_acted(until) {
-                self.tell_own_work(unit, until);
-            }
-            self.ledger.units[unit].close(&mut self.units[unit].drive, end, Default::default());
+        let on_until: Vec<Nanos> = (0..self.units.len()).map(|unit| self.close(unit, end)).collect();
+        let mut used = self.ledger.used(end);
+        used.units.iter_mut().zip(on_until).for_each(|(unit, on_until)| unit.off = end - on_until);
+        used
+    }
+
+    /// Closes the account of a unit in a run that ends at `end`: until when it was on.
+    fn close(&mut self, unit: usize, end: Nanos) -> Nanos {
+        let end = self.on_until(unit, end);
+        let until = self.ledger.units[unit].left_alone_until(end);
+        // Commands may wait for the bus, and the drive not know of them.
+        if self.ledger.units[unit].load() == 0 || self.units[unit].drive.may_have_acted(until) {
+            self.tell_own_work(unit, until);
         }
-        self.ledger.used(end)
+        self.ledger.units[unit].close(&mut self.units[unit].drive, end, Default::default());
+        end
+    }
+
+    /// Until when the drive of a unit is on in a run that ends at `end`: a failed one serves what it was sent before.
+    fn on_until(&self, unit: usize, end: Nanos) -> Nanos {
+        match self.failed_at(unit) {
+            Some(at) if self.ledger.units[unit].load() == 0 => {
+                at.max(self.units[unit].drive.rests_since()).max(self.ledger.units[unit].since()).min(end)
+            }
+            _ => end,
+        }
     }
 
     /// A drive that has no commands in hand tells what it did by itself up to `now`.

@@ -83,6 +83,16 @@ impl Engine {
         meanwhile[rebuild].quantiles.record(row.response());
     }
 
+    /// When the drive of a unit failed, if it did.
+    pub(super) fn failed_at(&self, unit: usize) -> Option<Nanos> {
+        let drive = self.system.units[unit].drive;
+        self.layers.iter().zip(&self.system.config().volumes).find_map(|(layer, volume)| {
+            let position = volume.drives.iter().position(|member| *member == drive)?;
+            let mut failed = layer.repair()?.failed();
+            failed.find(|(member, _)| *member == position).map(|(_, at)| at)
+        })
+    }
+
     /// What became of the drives of each volume that had failures.
     pub(crate) fn volume_repairs(&self) -> Vec<VolumeRepairs> {
         let of_volume = |(volume, layer): (usize, &AnyLayer)| {

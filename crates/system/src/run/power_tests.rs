@@ -96,6 +96,40 @@ fn no_watts_are_made_up() {
     assert!(go("hp-97560", &[], &near, &RunOptions::default()).power.is_none());
 }
 
+/// What a drive was sent before it failed is served; it draws nothing from then on.
+#[test]
+fn a_failed_drive_draws_nothing() {
+    let drives = "[\"hc-sd\", \"hc-sd\", \"hc-sd\"]";
+    let standby = r#"[{name="standby_z",after_s=1,rpm=0,watts=0.5,enter={time_s=0.2,energy_j=1},recover={time_s=1,energy_j=9}}]"#;
+    let joules = |failures: &str, conditions: &str, requests: &[Request], warmup| {
+        let level = ("volume.data.level", "raid-5");
+        let mut set = vec![level, ("volume.data.drives", drives), ("drive.*.power.condition", conditions)];
+        set.extend((!failures.is_empty()).then_some(("volume.data.failures", failures)));
+        let options = RunOptions { warmup, ..RunOptions::default() };
+        let summary = go("raid5-4x-cheetah-9lp", &set, requests, &options);
+        let power = summary.power.unwrap();
+        let each: Vec<f64> = summary.drives.iter().map(|drive| drive.power.unwrap().energy_j).collect();
+        assert!((power.by_state_w.total() - power.average_w).abs() < 1e-9, "{power:?}");
+        assert!((each.iter().sum::<f64>() - power.energy_j).abs() < 1e-6, "{power:?}");
+        each
+    };
+    let at = |s: f64| Request::new(Nanos::from_s(s), Op::Read, Lba(8), 8);
+    let none = Warmup::None;
+    // Of ten seconds it is there for two; one read on drive 0 takes some watts more.
+    let idle = 12.15;
+    let lasts = joules("", "[]", &[at(0.0), at(10.0)], none);
+    assert!(lasts.iter().all(|joules| *joules > 10.0 * idle), "{lasts:?}");
+    let failed = joules("[{drive=1,at_s=2}]", "[]", &[at(0.0), at(10.0)], none);
+    assert!((failed[1] - 2.0 * idle).abs() < 1e-6, "{failed:?}");
+    assert!((failed[2] - lasts[2]).abs() < 1e-6);
+    // It was at rest for a second then, and goes on resting for nobody.
+    let rested = joules("[{drive=1,at_s=2}]", standby, &[at(0.0), at(10.0)], none);
+    assert!((rested[1] - (idle + 1.0 + 0.8 * 0.5)).abs() < 1e-6, "{rested:?}");
+    // What counts begins when it has failed.
+    let warm = joules("[{drive=1,at_s=2}]", standby, &[at(0.0), at(5.0), at(10.0)], Warmup::Requests(1));
+    assert_eq!(warm[1], 0.0, "{warm:?}");
+}
+
 /// Energy follows the counted time: twice the pause, twice the joules.
 #[test]
 fn an_idle_drive_draws_by_the_clock() {

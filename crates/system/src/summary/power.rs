@@ -71,11 +71,15 @@ pub(super) fn energy<'a>(
 ) -> Option<Energy> {
     // With several arms at work at a time, each of them is idle when it does nothing.
     let at_a_time = drive.spec.arms.moving();
+    // A drive that has failed draws nothing; its last unit at work keeps it on.
+    let mut off_ns = span_ns;
+    let units = units.inspect(|unit| off_ns = off_ns.min(unit.off.0.into()));
     let (units, rests): (Vec<_>, RestTimes) = units.fold(Default::default(), |(mut all, rests), unit| {
         all.push(unit);
         (all, rests.and(&unit.rests))
     });
     let arms: Vec<_> = units.into_iter().flat_map(|unit| unit.active().shared_by(at_a_time)).collect();
     let (watts, conditions) = (Watts::of(&drive.spec)?, ConditionWatts::all(&drive.spec));
-    Some(Energy::new(&watts, &arms, span_ns).with_rests(&watts, &conditions, &rests))
+    let on_ns = span_ns - off_ns;
+    Some(Energy::new(&watts, &arms, on_ns).with_rests(&watts, &conditions, &rests))
 }

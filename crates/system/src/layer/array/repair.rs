@@ -136,6 +136,12 @@ impl Repair {
         self.records.iter().position(|record| record.drive == active.drive)
     }
 
+    /// The drives that have failed, by their positions, and when.
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (usize, Nanos)> + '_ {
+        let before = self.failed_before.iter().map(|&drive| (drive, Nanos::ZERO));
+        before.chain(self.records.iter().map(|record| (record.drive, record.failed)))
+    }
+
     pub(crate) fn records(&self) -> &[Record] {
         &self.records
     }
