@@ -93,14 +93,20 @@ impl SystemError {
     /// The `hint:` line to print below the message, where there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::UnknownName { close, known, .. } => Some(match (close.as_slice(), known.as_slice()) {
-                ([], []) => "none are known: give the path of a `.toml` file".to_owned(),
-                ([], known) => format!("known: {}", known.join(", ")),
-                (close, known) if known.len() <= 20 => {
-                    format!("did you mean `{}`? known: {}", close[0], known.join(", "))
-                }
-                (close, _) => format!("did you mean {}?", close.join(" or ")),
-            }),
+            Self::UnknownName { kind, close, known, .. } => {
+                Some(match (close.as_slice(), known.as_slice()) {
+                    ([], []) if *kind == "bus" => "name one in the system file: [bus.NAME]".to_owned(),
+                    ([], []) if kind.starts_with("volume") => {
+                        "name one in the system file: [volume.NAME]".to_owned()
+                    }
+                    ([], []) => "none are known: give the path of a `.toml` file".to_owned(),
+                    ([], known) => format!("known: {}", known.join(", ")),
+                    (close, known) if known.len() <= 20 => {
+                        format!("did you mean `{}`? known: {}", close[0], known.join(", "))
+                    }
+                    (close, _) => format!("did you mean {}?", close.join(" or ")),
+                })
+            }
             Self::Override { hint, .. } => hint.clone(),
             Self::Scheduler(error) => Some(error.hint.clone()),
             Self::Request { hint, .. } | Self::Options { hint, .. } => Some(hint.clone()),
@@ -134,6 +140,10 @@ mod tests {
 
     #[test]
     fn similar_names_come_first() {
+        let no_bus = SystemError::unknown("bus", "scsi0", []);
+        assert_eq!(no_bus.hint().unwrap(), "name one in the system file: [bus.NAME]");
+        let no_volume = SystemError::unknown("volume for a cache", "log", []);
+        assert_eq!(no_volume.hint().unwrap(), "name one in the system file: [volume.NAME]");
         let error = SystemError::unknown("scheduler", "stpf", ["satf", "sptf", "sstf"].map(str::to_owned));
         assert!(error.hint().unwrap().starts_with("did you mean `sptf`?"), "letters that changed places");
         let error = SystemError::unknown("drive", "97560", ["hp-97560", "dec-ra81"].map(str::to_owned));

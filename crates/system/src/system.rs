@@ -177,9 +177,14 @@ impl System {
             let layer = (level(&volume.level)?.new)(members);
             let sectors = layer.sectors();
             if sectors == 0 {
+                let kib = volume.options.stripe_unit_kib;
                 return Err(SystemError::Contradiction {
                     origin: config.name.clone(),
-                    problems: vec![format!("volume {} has no room for a sector", volume.name)],
+                    problems: vec![format!(
+                        "volume {} has no room for a sector: a stripe, with units of {kib} KiB, is larger than its drives; take a \
+                         smaller `stripe_unit_kib`, `row_kib` or larger drives",
+                        volume.name
+                    )],
                 });
             }
             if units.len() - first == 1 {
@@ -447,7 +452,7 @@ pub(crate) fn largest_sector(config: &SystemConfig, volume: &VolumeConfig) -> u3
 
 /// Drives of several sizes where the smallest sets how much of each is used, and nobody said that they may.
 fn unequal(volume: &VolumeConfig, level: &Level, drives: &[UnitMap]) -> Option<String> {
-    if volume.options.unequal_drives || !level.takes.contains(&"unequal_drives") {
+    if volume.options.unequal_drives || !level.takes().contains(&"unequal_drives") {
         return None;
     }
     let sectors = |place: usize| drives[place].sectors();

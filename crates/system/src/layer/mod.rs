@@ -224,6 +224,11 @@ pub(crate) trait Volume: Layer + Sized {
     /// The keys of a system file that mean something to it.
     const TAKES: &'static [&'static str] = &[];
 
+    /// Whether one of them means something to this one of its levels.
+    fn takes(_level: &str, _key: &str) -> bool {
+        true
+    }
+
     /// What keeps a volume of a level from having so many drives and such options, if anything.
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String>;
 
@@ -284,9 +289,18 @@ pub(crate) struct Level {
     /// As [`Volume::check`].
     pub(crate) check: fn(&str, usize, &ArrayOptions) -> Option<String>,
     /// As [`Volume::TAKES`].
-    pub(crate) takes: &'static [&'static str],
+    keys: &'static [&'static str],
+    /// As [`Volume::takes`].
+    is_taken: fn(&str, &str) -> bool,
     /// As [`Volume::new`].
     pub(crate) new: fn(Members) -> AnyVolume,
+}
+
+impl Level {
+    /// The keys of a system file that mean something to it.
+    pub(crate) fn takes(&self) -> Vec<&'static str> {
+        self.keys.iter().copied().filter(|key| (self.is_taken)(self.name, key)).collect()
+    }
 }
 
 /// The level of a name.
@@ -317,7 +331,8 @@ macro_rules! volumes {
         pub(crate) const LEVELS: &[&[Level]] = &[$($(#[$attribute])* &[$(Level {
             name: $level,
             check: <$volume as Volume>::check,
-            takes: <$volume as Volume>::TAKES,
+            keys: <$volume as Volume>::TAKES,
+            is_taken: <$volume as Volume>::takes,
             new: |members| AnyVolume::$volume(<$volume as Volume>::new(members)),
         },)+],)+];
 

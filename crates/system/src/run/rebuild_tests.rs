@@ -233,6 +233,12 @@ fn a_replay_with_failures_is_refused_and_so_is_what_cannot_be() {
         ("raid-5", "failures = [{ drive = 1, at_s = -1 }]", "is not between 0 and"),
         ("raid-5", "rebuild.window = 2", "nothing to rebuild onto"),
         ("raid-5", "spares = [SPARE]\nrebuild.window = 0", "rebuild.window"),
+        (
+            "raid-5",
+            "spares = [SPARE]\nrebuild.step_kib = 100",
+            "100 is not a multiple of the stripe unit of 64 KiB",
+        ),
+        ("raid-1", "spares = [SPARE]\nrebuild.step_kib = 1e300", "1e300 is not between 0.5 and 1e9"),
         ("raid-0", "spares = [SPARE]", "means nothing to level"),
         ("raid-5", "declustered.group_width = 3", "means nothing to level"),
         ("declustered", "declustered.group_width = 5", "4 drives hold no stripes of 5 members"),

@@ -169,7 +169,7 @@ fn resolve(
     for (name, volume) in volumes {
         problems.extend(cache_device(spec, name, volume, cached_by(name))?);
         let (given, options) = volume.options();
-        problems.extend(misplaced(name, &volume.level, level(&volume.level)?.takes, &given));
+        problems.extend(misplaced(name, &volume.level, &level(&volume.level)?.takes(), &given));
         let bus = match &volume.bus {
             None => None,
             Some(bus) => Some(
@@ -291,7 +291,7 @@ fn finish(config: SystemConfig, origin: &str) -> Result<SystemConfig, SystemErro
         }
         problems.extend(failures(volume));
         problems.extend(super::rebuild::check(volume));
-        problems.extend(join_gap(volume));
+        problems.extend(join_gap(&config, volume));
         problems.extend(ending_limits(&config, volume));
         if let Some(cache) = &volume.cache {
             let bytes = host_bytes(&config).max(largest_sector(&config, volume));
@@ -347,7 +347,6 @@ fn failures(volume: &VolumeConfig) -> Option<String> {
     ))
 }
 
-/// Commands joined over less than nothing, or over more than a drive.
 /// What a cache or a redundant array does with a command that comes without its data is not modelled.
 fn ending_limits(config: &SystemConfig, volume: &VolumeConfig) -> Option<String> {
     let is_plain = ["single", "concatenation", "raid-0"].contains(&volume.level.as_str())
@@ -366,26 +365,60 @@ fn ending_limits(config: &SystemConfig, volume: &VolumeConfig) -> Option<String>
     ))
 }
 
-fn join_gap(volume: &VolumeConfig) -> Option<String> {
-    let kib = volume.options.join_gap_kib;
-    (!(0.0..=1e9).contains(&kib))
-        .then(|| format!("`volume.{}.join_gap_kib`: {kib} is not between 0 and 1e9", volume.name))
+/// Commands joined over less than nothing, over more than a drive, or over a part of a sector.
+fn join_gap(config: &SystemConfig, volume: &VolumeConfig) -> Option<String> {
+    let (name, kib) = (&volume.name, volume.options.join_gap_kib);
+    let sector = volume_sector(config, volume);
+    if !(0.0..=1e9).contains(&kib) {
+        Some(format!("`volume.{name}.join_gap_kib`: {} is not between 0 and 1e9", shown(kib)))
+    } else if !is_multiple(kib, sector) {
+        Some(format!(
+            "`volume.{name}.join_gap_kib`: {} is not a multiple of the sector of {sector} bytes",
+            shown(kib)
+        ))
+    } else {
+        None
+    }
+}
+
+/// Whether so many KiB are a whole number of sectors.
+fn is_multiple(kib: f64, sector_bytes: u32) -> bool {
+    kib * 1024.0 % f64::from(sector_bytes) == 0.0
+}
+
+/// A number out of bounds, in a few digits.
+pub(super) fn shown(value: f64) -> String {
+    if value.abs() >= 1e15 || value != 0.0 && value.abs() < 1e-6 {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// Bytes in the largest sector of a volume's drives, and of the host's.
+fn volume_sector(config: &SystemConfig, volume: &VolumeConfig) -> u32 {
+    let drives = volume.drives.iter().map(|&drive| config.drives[drive].spec.sector_bytes);
+    drives.chain(config.host.sector_bytes).max().unwrap_or(512)
 }
 
 /// A stripe unit that is not a number of sectors, or larger than a drive.
 fn stripe_unit(config: &SystemConfig, volume: &VolumeConfig) -> Option<String> {
-    if !level(&volume.level).is_ok_and(|level| level.takes.contains(&"stripe_unit_kib")) {
+    if !level(&volume.level).is_ok_and(|level| level.takes().contains(&"stripe_unit_kib")) {
         return None;
     }
-    let kib = volume.options.stripe_unit_kib;
-    let largest = volume.drives.iter().map(|&drive| config.drives[drive].spec.sector_bytes);
-    let largest = largest.chain(config.host.sector_bytes).max().unwrap_or(512);
-    let bytes = kib * 1024.0;
-    let is_whole = (1.0..=1e12).contains(&bytes) && bytes % f64::from(largest) == 0.0;
+    let (name, kib) = (&volume.name, volume.options.stripe_unit_kib);
+    let sector = volume_sector(config, volume);
+    if kib > 1e9 {
+        return Some(format!(
+            "`volume.{name}.stripe_unit_kib`: {} is more than 1e9; take 64, or what the array has",
+            shown(kib)
+        ));
+    }
+    let is_whole = kib > 0.0 && is_multiple(kib, sector);
     (!is_whole).then(|| {
         format!(
-            "`volume.{}.stripe_unit_kib`: {kib} is not a positive multiple of the sector of {largest} bytes",
-            volume.name
+            "`volume.{name}.stripe_unit_kib`: {} is not a positive multiple of the sector of {sector} bytes",
+            shown(kib)
         )
     })
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::VolumeConfig;
+use super::load::shown;
 
 /// A drive that fails during a run. What it was sent before is still served.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,13 +107,24 @@ pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
     let RebuildSpec { step_kib, window, rate_mb_per_s, commands_per_drive, .. } = options.rebuild;
     let mut limit = |key: &str, value: f64, least: f64| {
         if !(least..=1e9).contains(&value) {
-            problems.push(format!("`volume.{name}.rebuild.{key}`: {value} is not between {least} and 1e9"));
+            problems.push(format!(
+                "`volume.{name}.rebuild.{key}`: {} is not between {least} and 1e9",
+                shown(value)
+            ));
         }
     };
     limit("step_kib", step_kib, 0.5);
     limit("window", window.into(), 1.0);
     limit("rate_mb_per_s", rate_mb_per_s.unwrap_or(1.0), 1e-3);
     limit("commands_per_drive", commands_per_drive.into(), 1.0);
+    let unit_kib = options.stripe_unit_kib;
+    if step_kib != RebuildSpec::default().step_kib && unit_kib > 0.0 && step_kib % unit_kib != 0.0 {
+        problems.push(format!(
+            "`volume.{name}.rebuild.step_kib`: {} is not a multiple of the stripe unit of {} KiB",
+            shown(step_kib),
+            shown(unit_kib)
+        ));
+    }
     let has_room = !volume.spares.is_empty() || options.declustered.distributed_spares > 0;
     if options.rebuild != RebuildSpec::default() && !has_room {
         problems.push(format!(

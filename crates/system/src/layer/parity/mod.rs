@@ -199,14 +199,20 @@ impl Volume for Parity {
         "declustered",
     ];
 
+    fn takes(level: &str, key: &str) -> bool {
+        match key {
+            "parity_layout" => ["raid-5", "raid-6"].contains(&level),
+            "declustered" => level == DECLUSTERED,
+            _ => true,
+        }
+    }
+
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         let (parities, failed) = (parities(level, options), options.failed_drives.len());
         if level == DECLUSTERED {
             if let Some(problem) = check_declustered(drives, options) {
                 return Some(problem);
             }
-        } else if options.declustered != DeclusteredOptions::default() {
-            return Some(format!("`declustered`: means nothing to level \"{level}\""));
         } else if drives < parities + 2 {
             return Some(format!("level \"{level}\" takes {} drives or more, not {drives}", parities + 2));
         }
